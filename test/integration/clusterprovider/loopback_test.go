@@ -132,6 +132,16 @@ var _ = Describe("the loopback provider", func() {
 		awaitKept(ctx, second, cluster, uid)
 		Expect(second.url(ctx, cluster)).To(Equal(url), "the port")
 
+		By("losing the profiles")
+		published := &openmcpv1alpha1.ClusterProvider{}
+		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: provider}, published)).To(Succeed())
+		published.Status = openmcpv1alpha1.ClusterProviderStatus{}
+		Expect(suite.Client.Status().Update(ctx, published)).To(Succeed())
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: provider}, published)).To(Succeed())
+			g.Expect(published.Status.Ready).To(BeTrue())
+		}).Should(Succeed())
+
 		By("losing the Cluster")
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		awaitHealth(ctx, cluster, deleting)
