@@ -116,7 +116,7 @@ type lag struct {
 
 // New returns a Checker that reads with the client and compares with the observed versions.
 func New(client metadata.Interface, observed *Observed) *Checker {
-	return &Checker{observed: observed, reader: newReader(client, observed), lagging: map[schema.GroupVersionResource]lag{}}
+	return &Checker{observed: observed, reader: newReader(client, observed.Now), lagging: map[schema.GroupVersionResource]lag{}}
 }
 
 // RequireAll makes the next proof compare every object of every resource once. A new leader calls it, whose watches may have been broken
@@ -136,7 +136,11 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 
 	proof := &Proof{observed: c.observed, versions: map[Object]string{}}
 
-	if err := c.read(ctx, removal, proof); err != nil {
+	if err := c.readObjects(ctx, removal, proof); err != nil {
+		return nil, err
+	}
+
+	if err := c.readClusters(ctx, removal, proof); err != nil {
 		return nil, err
 	}
 
@@ -155,9 +159,8 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	return proof, nil
 }
 
-// read reads the object, the others, the bindings of its namespace, their sets, and the clusters. The requests do not wait for each other, so
-// that proofs at the same time ask for the same at the same time.
-func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error {
+// readObjects reads the object, the others, the bindings of its namespace, and their sets.
+func (c *Checker) readObjects(ctx context.Context, removal Removal, proof *Proof) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
 
 	// The objects of the view are listed before the request: objects that appear later need not be in the response.
@@ -173,10 +176,7 @@ func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error
 
 		return err
 	})
-	reads.Go(func() error {
-		return c.readVersions(readsCtx, slices.Concat(removal.Others, removal.sets(namesOf(shown))), proof)
-	})
-	reads.Go(func() error { return c.readClusters(readsCtx, removal, proof) })
+	reads.Go(func() error { return c.readVersions(readsCtx, removal.Others, proof) })
 
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // The reader names what it was about.
@@ -184,26 +184,23 @@ func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error
 
 	proof.addList(Bindings, bindings, shown)
 
-	unread := slices.DeleteFunc(removal.sets(slices.Collect(maps.Keys(bindings))), proof.has) // Those of bindings that the view lacks.
-	if err := c.readVersions(ctx, unread, proof); err != nil {
-		return err
-	}
-
-	if len(removal.Clusters) > maxSingleReads {
-		return c.listClusters(ctx, removal, proof)
-	}
-
-	return nil
+	return c.readVersions(ctx, removal.sets(slices.Collect(maps.Keys(bindings))), proof)
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
 func (c *Checker) readVersions(ctx context.Context, objects []Object, proof *Proof) error {
+	var mu sync.Mutex
+
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, object := range objects {
 		reads.Go(func() error {
 			meta, _, err := c.reader.object(readsCtx, object)
-			proof.add(object, meta.ResourceVersion)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			proof.versions[object] = meta.ResourceVersion
 
 			return err
 		})
@@ -225,30 +222,44 @@ func (r Removal) sets(bindings []types.NamespacedName) []Object {
 	return sets
 }
 
-// readClusters reads a few clusters one by one and, if the result depends on scores, all scores of each cluster. It reads none of many.
+// readClusters reads the clusters and, if the result depends on scores, all scores of each cluster.
 func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
 	if len(removal.Clusters) > maxSingleReads {
-		return nil
+		return c.listClusters(ctx, removal, proof)
 	}
 
+	var mu sync.Mutex
+
 	reads, readsCtx := errgroup.WithContext(ctx)
-	clusters := make([]Object, 0, len(removal.Clusters))
 
 	for _, name := range removal.Clusters {
-		clusters = append(clusters, clusterObject(name))
+		cluster := clusterObject(name)
+
+		reads.Go(func() error {
+			meta, _, err := c.reader.object(readsCtx, cluster)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			proof.versions[cluster] = meta.ResourceVersion
+
+			return err
+		})
 
 		if removal.Scores {
 			reads.Go(func() error {
 				shown := c.observed.objects(Scores, name)
 				scores, err := c.reader.list(readsCtx, Scores, name)
+
+				mu.Lock()
+				defer mu.Unlock()
+
 				proof.addList(Scores, scores, shown)
 
 				return err
 			})
 		}
 	}
-
-	reads.Go(func() error { return c.readVersions(readsCtx, clusters, proof) })
 
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
@@ -276,7 +287,7 @@ func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proo
 		return err
 	}
 
-	proof.addAll(clusters)
+	maps.Copy(proof.versions, clusters)
 
 	if !removal.Scores {
 		return nil
@@ -305,7 +316,7 @@ func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proo
 
 		return versions
 	})
-	proof.addAll(scores)
+	maps.Copy(proof.versions, scores)
 
 	return err
 }
@@ -332,6 +343,8 @@ func (c *Checker) listed(
 
 // proveAll compares every object of every resource.
 func (c *Checker) proveAll(ctx context.Context) error {
+	var mu sync.Mutex
+
 	everything := &Proof{observed: c.observed, versions: map[Object]string{}}
 	reads, readsCtx := errgroup.WithContext(ctx)
 
@@ -339,6 +352,10 @@ func (c *Checker) proveAll(ctx context.Context) error {
 		reads.Go(func() error {
 			shown := c.observed.objects(kind.Resource, "")
 			list, err := c.reader.list(readsCtx, kind.Resource, "")
+
+			mu.Lock()
+			defer mu.Unlock()
+
 			everything.addList(kind.Resource, list, shown)
 
 			return err
@@ -407,15 +424,6 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 
 func compareObjects(a, b Object) int {
 	return strings.Compare(a.Resource.Resource+"/"+a.String(), b.Resource.Resource+"/"+b.String())
-}
-
-func namesOf(objects []Object) []types.NamespacedName {
-	names := make([]types.NamespacedName, 0, len(objects))
-	for _, object := range objects {
-		names = append(names, object.NamespacedName)
-	}
-
-	return names
 }
 
 func clusterObject(name string) Object {

@@ -26,11 +26,9 @@ type Observed struct {
 	changed  chan struct{} // closed when a version changes and waiters > 0
 }
 
-// resource has the objects of one resource by namespace, and their number; forgotten is the number of the last change that left a namespace
-// without objects.
+// resource has the objects of one resource by namespace; forgotten is the number of the last change that left a namespace without objects.
 type resource struct {
 	namespaces map[string]*namespace
-	count      int
 	forgotten  uint64
 }
 
@@ -76,11 +74,6 @@ func (o *Observed) Delete(object Object) {
 
 	in := of.namespaces[object.Namespace]
 	in.changed, in.deleted = o.sequence, o.sequence
-
-	if _, known := in.objects[object.Name]; known {
-		of.count--
-	}
-
 	delete(in.objects, object.Name)
 
 	if len(in.objects) == 0 {
@@ -107,10 +100,6 @@ func (o *Observed) set(object Object, is observation) {
 	if in == nil {
 		in = &namespace{objects: map[string]observation{}, deleted: of.forgotten}
 		of.namespaces[object.Namespace] = in
-	}
-
-	if _, known := in.objects[object.Name]; !known {
-		of.count++
 	}
 
 	is.changed = o.sequence
@@ -165,18 +154,6 @@ func (o *Observed) lastDeletion(object Object) uint64 {
 	}
 
 	return of.forgotten
-}
-
-// count returns the number of objects of a resource that the view shows.
-func (o *Observed) count(resource schema.GroupVersionResource) int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	if of := o.resources[resource]; of != nil {
-		return of.count
-	}
-
-	return 0
 }
 
 // Now returns the number of the last change of the view.

@@ -21,26 +21,20 @@ const (
 	concurrentReads = 16
 	// listMaxAge is how long further proofs may use a list of a whole resource.
 	listMaxAge = time.Second
-	// crowd is the number of requests for parts of a resource without a response from which on further callers share a list of the resource.
-	crowd = 2
-	// maxShared is the greatest number of objects of a resource that is listed instead. The objects of such a list cost less than the
-	// requests that it replaces: an object of a list costs about a fiftieth of a GET.
-	maxShared = 256
 )
 
-// reader reads metadata consistently. Concurrent callers with the same request share it if it was sent after each of them called. Where many
-// callers ask for parts of a small resource, they share a list of the whole. It is safe for concurrent use.
+// reader reads metadata consistently. Concurrent callers with the same request share it if it was sent after each of them called. It is
+// safe for concurrent use.
 type reader struct {
-	client   metadata.Interface
-	limit    chan struct{}
-	observed *Observed
+	client metadata.Interface
+	limit  chan struct{}
+	// view returns the number of the last change of the view.
+	view func() uint64
 
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
-	// parts has the number of requests without a response that are not lists of a whole resource.
-	parts map[schema.GroupVersionResource]int
-	lists map[schema.GroupVersionResource]*reading
+	lists            map[schema.GroupVersionResource]*reading
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -48,8 +42,6 @@ type request struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
 }
-
-func (r request) whole() bool { return r.namespace == "" && r.name == "" }
 
 // reading is the response to a request once done is closed.
 type reading struct {
@@ -61,11 +53,10 @@ type reading struct {
 	ended time.Time
 }
 
-func newReader(client metadata.Interface, observed *Observed) *reader {
+func newReader(client metadata.Interface, view func() uint64) *reader {
 	return &reader{
-		client: client, limit: make(chan struct{}, concurrentReads), observed: observed,
-		pending: map[request]*reading{}, running: map[request]*reading{}, parts: map[schema.GroupVersionResource]int{},
-		lists: map[schema.GroupVersionResource]*reading{},
+		client: client, limit: make(chan struct{}, concurrentReads), view: view,
+		pending: map[request]*reading{}, running: map[request]*reading{}, lists: map[schema.GroupVersionResource]*reading{},
 	}
 }
 
@@ -90,19 +81,7 @@ func (r *reader) list(
 		return nil, err
 	}
 
-	if namespace == "" {
-		return answer.objects, nil
-	}
-
-	objects := map[types.NamespacedName]metav1.ObjectMeta{}
-
-	for name, meta := range answer.objects {
-		if name.Namespace == namespace {
-			objects[name] = meta
-		}
-	}
-
-	return objects, nil
+	return answer.objects, nil
 }
 
 // recentList returns a list of a whole resource that is at most listMaxAge old and was sent at or after a change of the view; nil if there
@@ -122,18 +101,10 @@ func (r *reader) recentList(resource schema.GroupVersionResource, view uint64) m
 func (r *reader) read(ctx context.Context, what request) (*reading, error) {
 	r.mu.Lock()
 
-	if whole := (request{resource: what.resource}); r.pending[what] == nil && (r.pending[whole] != nil || r.crowded(what.resource)) {
-		what = whole
-	}
-
 	answer := r.pending[what]
 	if answer == nil {
 		answer = &reading{done: make(chan struct{})}
 		r.pending[what] = answer
-
-		if !what.whole() {
-			r.parts[what.resource]++
-		}
 
 		go r.run(context.WithoutCancel(ctx), what, answer, r.running[what]) // Other callers may still wait when ctx ends.
 	}
@@ -148,14 +119,6 @@ func (r *reader) read(ctx context.Context, what request) (*reading, error) {
 	}
 }
 
-// crowded reports whether a list of a resource serves further callers at less cost than requests of their own; mu must be held. A resource that
-// the view does not show can have any number of objects.
-func (r *reader) crowded(resource schema.GroupVersionResource) bool {
-	shown := r.observed.count(resource)
-
-	return r.parts[resource] >= crowd && shown > 0 && shown <= maxShared
-}
-
 // run sends a request after the previous equal request has a response.
 func (r *reader) run(ctx context.Context, what request, answer, before *reading) {
 	if before != nil {
@@ -166,7 +129,7 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request.
-	r.running[what], answer.view = answer, r.observed.Now()
+	r.running[what], answer.view = answer, r.view()
 	r.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -183,9 +146,7 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 		delete(r.running, what)
 	}
 
-	if !what.whole() {
-		r.parts[what.resource]--
-	} else if answer.err == nil {
+	if answer.err == nil && what.namespace == "" && what.name == "" {
 		r.lists[what.resource] = answer
 		time.AfterFunc(listMaxAge, func() { r.expire(what.resource, answer) })
 	}
