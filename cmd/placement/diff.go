@@ -178,19 +178,9 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	differences, err := o.compareAll(hub, changes, placements, now)
+	differences, err := o.compareAll(hub, given, changes, placements, now)
 	if err != nil {
 		return false, err
-	}
-	if decidesPods(&given.Pods) {
-		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
-			return false, err
-		}
-	}
-	if !given.ClusterRequests.Empty() {
-		if differences.Requests, err = diffRequests(&hub.ClusterRequests, changes, now); err != nil {
-			return false, err
-		}
 	}
 	if err := printers.Differences(stdout, printers.Format(o.output), differences, o.showKept); err != nil {
 		return false, err

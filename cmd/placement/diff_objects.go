@@ -70,9 +70,9 @@ func (o *diffOptions) addFollowers(ctx context.Context, hub client.Reader, state
 	return hubstate.AddFederated(ctx, hub, state, placements[0].Namespace, o.delivered)
 }
 
-// compareAll compares the Placements of the files, and the objects that are delivered.
+// compareAll compares the Placements of the files, the objects that are delivered, the Pods, and what ClusterRequests get.
 func (o *diffOptions) compareAll(
-	hub *explain.State, changes *statefile.ChangeReader, placements []inventory.Key, now time.Time,
+	hub, given *explain.State, changes *statefile.ChangeReader, placements []inventory.Key, now time.Time,
 ) (explain.Differences, error) {
 	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
 	hub.Limit, hub.Federated.MaxRemovalPercent = o.hubLimit, o.hubLimit.Percent
@@ -87,5 +87,14 @@ func (o *diffOptions) compareAll(
 		}
 		differences = compare(hub, after, applied, now)
 	}
-	return differences.WithObjects(hub, after, now), nil
+	differences = differences.WithObjects(hub, after, now)
+	if decidesPods(&given.Pods) {
+		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
+			return differences, err
+		}
+	}
+	if !given.ClusterRequests.Empty() {
+		differences.Requests, err = diffRequests(&hub.ClusterRequests, changes, now)
+	}
+	return differences, err
 }

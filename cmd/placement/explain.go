@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -161,22 +162,14 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	if requested, err := parseRequests(args); err != nil || len(requested) > 0 {
 		return o.runRequests(ctx, requested, err, stdin, stdout)
 	}
-	workloads, err := parseWorkloads(args, o.namespace)
-	if err != nil {
+	workloads, objects, err := o.parseOthers(args)
+	switch {
+	case err != nil:
 		return &usageError{err}
-	}
-	objects, err := o.parseObjects(args)
-	if len(workloads) == 0 && err != nil {
-		return &usageError{err}
-	}
-	if len(workloads)+len(objects) > 0 {
-		if err := o.checkWorkloadFlags(len(workloads) > 0, len(objects) > 0); err != nil {
-			return &usageError{err}
-		}
-		if len(workloads) == 0 {
-			return o.runObjects(ctx, objects, stdin, stdout)
-		}
+	case len(workloads) > 0:
 		return o.runWorkloads(ctx, workloads, stdin, stdout)
+	case len(objects) > 0:
+		return o.runObjects(ctx, objects, stdin, stdout)
 	}
 	now, targets, err := o.parse(args)
 	if err != nil {
@@ -199,6 +192,22 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style(stdout)), err)
 	}
 	return err
+}
+
+// parseOthers returns the workloads that the arguments name, and the objects of kinds that are delivered; none if they name Placements.
+func (o *explainOptions) parseOthers(args []string) (workloads []hubstate.Workload, objects []objectName, err error) {
+	if workloads, err = parseWorkloads(args, o.namespace); err != nil {
+		return nil, nil, err
+	}
+	objects, err = o.parseObjects(args)
+	switch {
+	case len(workloads) == 0 && err != nil:
+		return nil, nil, err
+	case len(workloads)+len(objects) == 0:
+		return nil, nil, nil
+	default:
+		return workloads, objects, o.checkWorkloadFlags(len(workloads) > 0, len(objects) > 0)
+	}
 }
 
 // parse parses the command line. Its errors are usage errors.

@@ -28,8 +28,8 @@ objects of the hub, and changes nothing: it only reads.
 Objects are ConfigMaps, Secrets, Services, Deployments, ReplicaSets, DaemonSets and Ingresses of namespaces with the label
 federation.kubernetes.io/federated=true, and those of --federated-kinds, which has to be that of the hub: the command does
 not know the flags of the hub, and says so where there are ManifestWorks of other kinds. Without a name the command lists
-the objects of the namespace, or with -A of all namespaces that take part, with the clusters that get them or have them. Named as TYPE/NAME or TYPE NAME, one object has
-all clusters in scope, and notes.
+the objects of the namespace, or with -A of all namespaces that take part, with the clusters that get them or have them.
+Named as TYPE/NAME or TYPE NAME, one object has all clusters in scope, and notes.
 
 "to be delivered", "to be updated" and "to be withdrawn" are writes that the hub has still to do.
 

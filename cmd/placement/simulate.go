@@ -29,7 +29,8 @@ ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bin
 clustersetbinding-rbac does. Of workloads in the files (Pods, Deployments, StatefulSets and so on) it reports where
 their Pods may run, as placement explain does, and of objects that are delivered to clusters where they go, as placement
 federated does, but by the result for the Placements that they follow. Pods are evaluated with the Nodes, Namespaces, pod
-scheduling policies, AffinityClasses, Tenants, applications and HelmReleases in the files; a workload without a metadata.uid is evaluated as a new one.
+scheduling policies, AffinityClasses, Tenants, applications and HelmReleases in the files; a workload without a
+metadata.uid is evaluated as a new one.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
 them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
