@@ -73,9 +73,10 @@ var _ = Describe("copies and works that others touch", func() {
 		object := s.configMap(ctx, "c", selecting(inUSA))
 		expectCopies(ctx, object, us1)
 
-		edited := memberCopy(ctx, Default, us1, object)
+		copied := memberCopy(ctx, Default, us1, object)
+		edited := copied.DeepCopy()
 		edited.Data["v"] = "edited"
-		Expect(us1.Client.Update(ctx, edited)).To(Succeed())
+		Expect(us1.Client.Patch(ctx, edited, client.MergeFrom(copied))).To(Succeed()) // The agent may write at the same time.
 		expectEvent(ctx, object, federation.ReasonDeliveryConflict, "us1", ".data.v")
 		Expect(memberCopy(ctx, Default, us1, object).Data).To(Equal(edited.Data))
 	})
