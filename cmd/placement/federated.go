@@ -178,16 +178,7 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []objectNa
 
 // checkHub reports flags that contradict the origin of the state.
 func (o *federatedOptions) checkHub() error {
-	switch {
-	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
-		return errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
-	case len(o.files) > 0 && o.watch:
-		return errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
-	case o.watch && o.now != "":
-		return errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
-	default:
-		return nil
-	}
+	return o.checkSource(o.files, o.watch, o.now)
 }
 
 // read reads the state from files, or from the hub. unread says which rights are missing.

@@ -90,3 +90,17 @@ func parseNow(text string) (time.Time, error) {
 	}
 	return now, nil
 }
+
+// checkSource reports flags that contradict the origin of the State: a hub, or files.
+func (f *hubFlags) checkSource(files []string, watch bool, now string) error {
+	switch {
+	case len(files) > 0 && (f.kubeconfig != "" || f.context != ""):
+		return errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	case len(files) > 0 && watch:
+		return errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
+	case watch && now != "":
+		return errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
+	default:
+		return nil
+	}
+}

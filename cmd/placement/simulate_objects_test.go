@@ -56,7 +56,8 @@ func TestSimulateObjects(t *testing.T) {
 	}
 }
 
-// Without changes the objects of the files stand beside the Placements, by the result for the Placements that they follow.
+// Without changes, simulate reports the objects of the files after the Placements. An object that follows a Placement gets its simulated
+// clusters.
 func TestSimulateReportsObjects(t *testing.T) {
 	placement := expect.File(t, filepath.Join(t.TempDir(), "placement.yaml"), `apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement

@@ -53,9 +53,7 @@ func (r *clusterReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	var again time.Duration
 
 	switch guarded := slices.Contains(cluster.Finalizers, openmcpv1alpha1.ProviderFinalizer); {
-	case cluster.DeletionTimestamp == nil:
-		again, err = r.keep(ctx, cluster)
-	case guarded && inUse(cluster):
+	case cluster.DeletionTimestamp == nil, guarded && inUse(cluster):
 		again, err = r.keep(ctx, cluster)
 	case guarded:
 		err = r.tearDown(ctx, cluster)
@@ -115,8 +113,8 @@ func (r *clusterReconciler) guard(ctx context.Context, cluster *openmcpv1alpha1.
 	return nil
 }
 
-// tearDown tears the real cluster of a Cluster down that nobody uses any more. A cache may show a Cluster whose successor of the same name
-// lives already, so the API server is asked before.
+// tearDown deletes the real cluster of a Cluster without other finalizers. It reads the Cluster from the API server first, because the cache
+// may show a deleted Cluster when another one of the same name exists already.
 func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha1.Cluster) error {
 	key := client.ObjectKeyFromObject(cached)
 	cluster := &openmcpv1alpha1.Cluster{}
@@ -148,7 +146,7 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 
 	klog.FromContext(ctx).V(2).Info("Tore the cluster down")
 
-	// No optimistic lock: nobody can add a finalizer to a Cluster that is being deleted, and the write of the phase has changed it.
+	// The patch has no optimistic lock, because the API server refuses new finalizers on a Cluster that is being deleted.
 	freed := cluster.DeepCopy()
 	controllerutil.RemoveFinalizer(freed, openmcpv1alpha1.ProviderFinalizer)
 

@@ -19,10 +19,10 @@ type Provider interface {
 	// Ensure starts the real cluster of a Cluster if it does not run, and returns its state. It does not wait for a start: State.Again says when
 	// to look again. An error means that the state is not known.
 	Ensure(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (State, error)
-	// TearDown deletes the real cluster with its data. The Cluster is being deleted, and nobody uses it any more.
+	// TearDown deletes the real cluster with its data. The Cluster is being deleted and has no other finalizers.
 	TearDown(ctx context.Context, cluster *openmcpv1alpha1.Cluster) error
-	// Forget is told of a Cluster that vanished, with or without TearDown. What runs for it may be stopped, but its data stays: a Cluster of that
-	// name that is created again finds it.
+	// Forget is called when a Cluster does not exist any more, with or without TearDown. It may stop processes, but must keep the data for
+	// a Cluster of that name that is created again.
 	Forget(ctx context.Context, cluster types.NamespacedName) error
 }
 
@@ -34,7 +34,8 @@ type State struct {
 	Failed bool
 	// Reason is a word in CamelCase.
 	Reason string
-	// Message tells users about the state and, if it is bad, what to do next. It has no times and no other details that change by themselves.
+	// Message describes the state for users and, if the cluster is not healthy, what to do next. It must not contain times or counters,
+	// because every change of it is written.
 	Message string
 	// Endpoints are the URLs of the API server, sorted by name.
 	Endpoints []openmcpv1alpha1.Endpoint

@@ -65,8 +65,8 @@ func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (t
 	return keyOfName(to.Grant.Spec.ClusterRef), true
 }
 
-// ResolveAccess decides on an AccessRequest. After the provider was told to give access, only a ClusterRequest that is being deleted or gone,
-// or has another Cluster, takes the access away: what is only missing may come back.
+// ResolveAccess decides on an AccessRequest. Once it is resolved, the access is withdrawn only if the ClusterRequest is deleted or has another
+// Cluster; a Cluster that is only missing may be created again.
 func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
 	given := access.Status.ClusterRef
 	key, isRequest := AccessReference(access)
@@ -131,7 +131,7 @@ func (r AccessResolution) Reviewed(access *openmcpv1alpha1.AccessRequest, allowe
 	return r
 }
 
-// AccessRequester returns the name of the user whose permissions count for an AccessRequest; empty for nobody.
+// AccessRequester returns the name of the user whose permissions count for an AccessRequest; empty if there is none.
 func AccessRequester(access *openmcpv1alpha1.AccessRequest) string {
 	if access.Spec.Requester == nil {
 		return ""

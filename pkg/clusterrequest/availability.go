@@ -38,7 +38,7 @@ type Heartbeat struct {
 	Renewed bool
 	// RenewTime is the last time of a renewal by the clock of the one who renews.
 	RenewTime time.Time
-	// Duration is how long a renewal counts. Zero stands for one minute.
+	// Duration is how long the Lease is valid after a renewal. Zero means one minute.
 	Duration time.Duration
 }
 

@@ -12,7 +12,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 )
 
-// DefaultDrainTimeout is how long a ManagedCluster waits for its decisions and works unless the hub is told otherwise.
+// DefaultDrainTimeout is the default of the time that a ManagedCluster waits for its decisions and works.
 const DefaultDrainTimeout = 10 * time.Minute
 
 const (

@@ -114,8 +114,8 @@ func merge(into, from map[string]string) map[string]string {
 	return into
 }
 
-// KeepSet returns a Cluster whose annotation names the set of a ManagedCluster that was there before the Cluster. A Cluster that was lost and
-// made again keeps its set, and nobody moves a ManagedCluster to another set by making its Cluster again.
+// KeepSet returns a Cluster whose annotation names the set of a ManagedCluster that is older than the Cluster. Without it, users could move a
+// ManagedCluster to another set by deleting its Cluster and creating it again.
 func KeepSet(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.ManagedCluster) *openmcpv1alpha1.Cluster {
 	set := managed.Labels[clusterv1beta2.ClusterSetLabel]
 	if set == "" || set == clusterSet(cluster) {

@@ -49,7 +49,8 @@ type Targets interface {
 type Settings struct {
 	// Provider is the name of the ClusterProvider.
 	Provider string
-	// Environment tells hubs apart whose providers of one name reach the same cluster. A change leaves the objects of the former behind.
+	// Environment distinguishes hubs whose providers have the same name and reach the same cluster. After a
+	// change, the objects of the former value stay on the clusters.
 	Environment string
 	// TokenLifetime is how long tokens live, DefaultTokenLifetime if it is 0. API servers refuse less than 10 minutes.
 	TokenLifetime time.Duration

@@ -1,6 +1,6 @@
 // Package clusteraccess is the hub's part of AccessRequests: docs/spec/cluster-request.md 4.1.6. Its controller clusterrequest/access finds the
-// Cluster of an AccessRequest, asks the API server whether the requester may access a shared one, and tells the provider of the Cluster to give
-// the access: status.clusterRef and the condition Resolved. It deletes AccessRequests whose time is over.
+// Cluster of an AccessRequest, sends a SubjectAccessReview for shared Clusters, and writes status.clusterRef and the condition Resolved, by
+// which the provider of the Cluster gives the access. It deletes AccessRequests whose ttl has passed.
 //
 // The status belongs to the provider while the condition is True for the present generation, and otherwise to the hub.
 //

@@ -62,8 +62,8 @@ func indexRequests(ctx context.Context, mgr manager.Manager) error {
 	return nil
 }
 
-// Reconcile cleans a Cluster. The cache tells which requests are suspect, and the API server which of them do not exist: a UID never comes
-// back, so that a request that is missing there after its finalizer was seen is gone.
+// Reconcile removes the finalizers of requests that do not exist from a Cluster. It finds candidates in the cache and confirms each by a read
+// from the API server. A UID is never used again, so a request that is missing there after its finalizer was seen is gone.
 func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
 	cluster := &openmcpv1alpha1.Cluster{}
 

@@ -149,7 +149,7 @@ func writeRequirement(out *bytes.Buffer, r requests.Requirement) {
 	fmt.Fprintf(out, "  purposes: %s\n", strings.Join(r.Purposes, ", "))
 
 	if r.Dedicated {
-		by := requestSourceText
+		by := requests.RequestSource
 		if r.DedicatedBy != "" {
 			by = "Purpose " + r.DedicatedBy
 		}
@@ -165,9 +165,6 @@ func writeRequirement(out *bytes.Buffer, r requests.Requirement) {
 		fmt.Fprintf(out, "  %s: by %s\n", trait, strings.Join(trait.By, ", "))
 	}
 }
-
-// requestSourceText names the request as the source of a requirement.
-const requestSourceText = "request"
 
 // positive returns a number, or "-" for 0.
 func positive(n int) string {

@@ -101,8 +101,8 @@ type Profile struct {
 	LackKind       string `json:"lackKind,omitempty"`
 }
 
-// requestSource is the source of what a request itself asks for.
-const requestSource = "request"
+// RequestSource is the source of what a request itself asks for.
+const RequestSource = "request"
 
 // NewReport explains a request. The time is that of the evaluation.
 func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now metav1.Time) Report {
@@ -179,7 +179,7 @@ func newRequirement(from *clusterrequest.Requirement) Requirement {
 // sourceName returns "Purpose x", or "request".
 func sourceName(by string) string {
 	if by == "" {
-		return requestSource
+		return RequestSource
 	}
 
 	return "Purpose " + by

@@ -21,7 +21,7 @@ const shortestToken = 10 * time.Minute
 type Options struct {
 	// Name is the name of the ClusterProvider.
 	Name string
-	// Environment tells hubs apart whose providers of one name reach the same cluster.
+	// Environment distinguishes hubs whose providers have the same name and reach the same cluster.
 	Environment string
 	// TokenLifetime is the lifetime of the tokens of AccessRequests.
 	TokenLifetime time.Duration
