@@ -113,7 +113,7 @@ test: ## Run unit, integration, e2e and consumer tests (about 15 minutes on two 
 # Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first.
 test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
 	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
-	@$(GO) test -p 4 $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
+	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO) test -p 4 $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
 test-unit: ## Run unit, property, surface and repository law tests; no server is started
@@ -126,9 +126,10 @@ test-integration: assets-scheduler assets-agent $(TOOLS)/helm ## Run the suites 
 	@$(GO) test -p 4 $(INTEGRATION) -timeout 15m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
-test-e2e: assets-scheduler build ## Run the suites against the built binary as a user starts it
+test-e2e: assets-scheduler assets-agent build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
-	@$(GO) test $(E2E) -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
+	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO) test -p 4 $(E2E) -timeout 20m \
+		$(call hint,one test again: go test ./test/e2e/NAME -run TestName -v)
 
 test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
 	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"

@@ -1,0 +1,9 @@
+package commands
+
+import (
+	"testing"
+
+	"github.com/placement-hub/placement-hub/test/e2e/suite"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }

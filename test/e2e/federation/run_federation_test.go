@@ -1,0 +1,139 @@
+package federation
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/deploy/samples"
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/test/e2e/suite"
+)
+
+// tableTitle begins the table of the sample.
+const tableTitle = "NAMESPACE/KIND/NAME"
+
+// memberLine tells where the kubeconfig of a member is.
+var memberLine = regexp.MustCompile(`(?m)^member (\w+): kubectl --kubeconfig=(\S+)$`)
+
+func TestRunFederationOnceShowsWhatTheSamplesPromise(t *testing.T) {
+	p := suite.Run(t, "run", "--sample=federation", "--once")
+	p.WantExit(t, 0)
+	if summary := "3 clusters, 6 federated objects\n"; !strings.Contains(p.Stdout.String(), summary) {
+		t.Errorf("the output lacks %q; %s", summary, p)
+	}
+	_, table, _ := strings.Cut(p.Stdout.String(), tableTitle)
+	if diff := cmp.Diff(promisedDeliveries(t), tableDeliveries(t, table)); diff != "" {
+		t.Errorf("clusters (-want +got):\n%s%s", diff, p)
+	}
+	if want := "\n  ClusterSelectorInvalid: annotation federation.alpha.kubernetes.io/cluster-selector: requirement[0]: operator: " +
+		`Unsupported value: "IN"`; !strings.Contains(table, want) {
+		t.Errorf("the table lacks %q; %s", want, p)
+	}
+	content, err := os.ReadFile("../../../README.md")
+	suite.Must(t, err)
+	if !strings.Contains(string(content), tableTitle+table) {
+		t.Errorf("README.md shows another table; %s", p)
+	}
+	p.WantNothingLeft(t)
+}
+
+// docs/spec/federated-selector.md F15, F16 and F20, as a newcomer sees them.
+func TestRunFederationFollowsLabels(t *testing.T) {
+	p := suite.Start(t, "run", "--sample=federation")
+	kubeconfig := filepath.Join(p.Directory, ".placement", "kubeconfig")
+	p.WaitFor(t, &p.Stdout, "\nshop/deployment/web  eu1 applied (6)  eu2 applied (3)\n")
+	p.WaitFor(t, &p.Stdout, "\nshop/configmap/experiment  us1 applied\n")
+	members := map[string]string{}
+	for _, found := range memberLine.FindAllStringSubmatch(p.Stdout.String(), -1) {
+		members[found[1]] = found[2]
+	}
+	replicas := suite.KubectlOutput(t, members["eu1"], "get", "deployment", "web", "-n", "shop", "-o", "jsonpath={.spec.replicas}")
+	if replicas != "6" {
+		t.Errorf("the Deployment of eu1 has %s replicas, want 6", replicas)
+	}
+
+	suite.Kubectl(t, kubeconfig, "label", "managedcluster", "us1", "location=europe", "--overwrite")
+	p.WaitFor(t, &p.Stdout, "\nshop/configmap/settings  eu1 applied  us1 applied\n")
+	p.WaitFor(t, &p.Stdout, "\nshop/configmap/experiment\n")
+	data := suite.KubectlOutput(t, members["us1"], "get", "configmap", "settings", "-n", "shop", "-o", "jsonpath={.data.currency}")
+	if data != "EUR" {
+		t.Errorf("the ConfigMap of us1 has the currency %q, want EUR", data)
+	}
+
+	suite.Kubectl(t, kubeconfig, "delete", "-n", "shop", "service", "web")
+	p.WaitFor(t, &p.Stdout, "\nshop/service/web  deleted\n")
+	if services := suite.KubectlOutput(t, members["eu2"], "get", "services", "-n", "shop", "-o", "name"); services != "" {
+		t.Errorf("eu2 still has %s", services)
+	}
+	p.Signal(t, syscall.SIGINT)
+	p.WantExit(t, 0)
+	p.WantNothingLeft(t)
+}
+
+// The members keep their objects, too: their agents find them as they left them.
+func TestRunFederationKeepsData(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	first := suite.Run(t, "run", "--sample=federation", "--data-dir", data, "--once")
+	first.WantExit(t, 0)
+	second := suite.Run(t, "run", "--sample=federation", "--data-dir", data, "--once")
+	second.WantExit(t, 0)
+	_, table, _ := strings.Cut(second.Stdout.String(), tableTitle)
+	if diff := cmp.Diff(promisedDeliveries(t), tableDeliveries(t, table)); diff != "" {
+		t.Errorf("clusters after a restart (-want +got):\n%s%s", diff, second)
+	}
+	if !strings.Contains(second.Stderr.String(), "keeping the objects of the last run") {
+		t.Errorf("the samples were applied again; %s", second)
+	}
+	second.WantNothingLeft(t)
+}
+
+// tableDeliveries reads the clusters of each object out of a table, as the samples write them.
+func tableDeliveries(t *testing.T, table string) map[string]string {
+	t.Helper()
+	deliveries := map[string]string{}
+	columns := regexp.MustCompile(` {2,}`)
+	head, rows, _ := strings.Cut(table, "\n")
+	clusters := strings.Fields(head)
+	for line := range strings.Lines(rows) {
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		cells := columns.Split(strings.TrimSpace(line), -1)
+		if len(cells) != len(clusters)+1 {
+			t.Fatalf("the row %q has other columns than %q", line, clusters)
+		}
+		var reached []string
+		for i, cell := range cells[1:] {
+			if replicas, applied := strings.CutPrefix(cell, "applied"); applied {
+				reached = append(reached, clusters[i]+strings.NewReplacer("(", "", ")", "").Replace(replicas))
+			} else if cell != "-" {
+				reached = append(reached, clusters[i]+": "+cell)
+			}
+		}
+		deliveries[cells[0]] = strings.Join(reached, ", ")
+	}
+	return deliveries
+}
+
+// promisedDeliveries reads the lines "# Expected:" of the objects.
+func promisedDeliveries(t *testing.T) map[string]string {
+	t.Helper()
+	content, err := fs.ReadFile(samples.Federation(), samples.FederationObjects)
+	suite.Must(t, err)
+	objects, err := manifests.Decode(strings.NewReader(string(content)), samples.FederationObjects)
+	suite.Must(t, err)
+	promised := map[string]string{}
+	expected := regexp.MustCompile(`(?m)^# Expected: (.*)$`).FindAllStringSubmatch(string(content), -1)
+	for i, object := range objects {
+		title := object.GetNamespace() + "/" + strings.ToLower(object.GetKind()) + "/" + object.GetName()
+		promised[title] = strings.TrimPrefix(expected[i][1], "none")
+	}
+	return promised
+}

@@ -1,0 +1,2 @@
+// Package hub has the end-to-end tests of `placement controller`: its lease, endpoints, metrics, webhook, traces, and how it stops.
+package hub

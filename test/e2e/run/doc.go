@@ -1,0 +1,2 @@
+// Package run has the end-to-end tests of `placement run` with the sample of Placements.
+package run

@@ -1,0 +1,97 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+)
+
+// binaryVariable names the binary to test instead of a new build.
+const binaryVariable = "PLACEMENT_BINARY"
+
+var (
+	// Binary is the path of the binary to test.
+	Binary string
+	// Assets holds the binaries of the control plane, wherever they were found: the tests run in directories outside of the checkout.
+	Assets string
+	// OCM is the directory with the work agent of Open Cluster Management.
+	OCM string
+)
+
+// Main runs the tests of a package and ends the process; it is the TestMain of every package beside this one. The tests find the binaries that
+// they start in Binary, Assets and OCM.
+func Main(m *testing.M) {
+	code, err := prepareAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func prepareAndRun(m *testing.M) (code int, err error) {
+	directory, err := os.MkdirTemp("", "placement-e2e-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	if Binary, err = findBinary(directory); err != nil {
+		return 0, err
+	}
+	if Assets, err = linkAssets(directory); err != nil {
+		return 0, err
+	}
+	agent, err := binaries.FindOCM(binaries.WorkAgent)
+	if err != nil {
+		return 0, err
+	}
+	if OCM, err = filepath.Abs(agent.Dir); err != nil {
+		return 0, fmt.Errorf("%s: %w", binaries.OCMVariable, err)
+	}
+	return m.Run(), nil
+}
+
+func findBinary(directory string) (string, error) {
+	if named := os.Getenv(binaryVariable); named != "" {
+		path, err := filepath.Abs(named)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", binaryVariable, err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return "", fmt.Errorf("%s: %w; build it with make build, or leave the variable unset", binaryVariable, err)
+		}
+		return path, nil
+	}
+	path := filepath.Join(directory, "placement")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "github.com/placement-hub/placement-hub/cmd/placement")
+	output, err := build.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the binary: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
+func linkAssets(directory string) (string, error) {
+	found, err := binaries.Find()
+	if err != nil {
+		return "", err
+	}
+	if missing := found.Missing(true); len(missing) > 0 {
+		return "", fmt.Errorf("the tests need %v too; run make assets-scheduler", missing)
+	}
+	links := filepath.Join(directory, "assets")
+	if err := os.Mkdir(links, 0o700); err != nil {
+		return "", err
+	}
+	for _, target := range []string{found.Etcd, found.APIServer, found.ControllerManager, found.Scheduler, found.Kubectl} {
+		if err := os.Symlink(target, filepath.Join(links, filepath.Base(target))); err != nil {
+			return "", err
+		}
+	}
+	return links, nil
+}
