@@ -183,7 +183,10 @@ func (r *reconciler) removeFinalizer(ctx context.Context, p *cycle) error {
 		return nil
 	}
 
-	return client.IgnoreNotFound(r.patchFinalizers(ctx, p, finalizers))
+	err := r.patchFinalizers(ctx, p, finalizers)
+	p.refuseRemoval("the removal of the finalizer "+federation.Finalizer, err)
+
+	return client.IgnoreNotFound(err)
 }
 
 // finalizerPatch is a merge patch of finalizers, which the API server refuses if the object has changed.
@@ -247,6 +250,8 @@ func (r *reconciler) deleteWork(ctx context.Context, p *cycle, cluster string) e
 	metrics.ObserveFederationWrite(requestDelete, resultOf(err))
 
 	if err != nil && !apierrors.IsNotFound(err) {
+		p.refuseRemoval("the deletion of ManifestWork "+cluster+"/"+stored.Name, err)
+
 		return fmt.Errorf("deleting ManifestWork %s/%s: %w", cluster, stored.Name, err)
 	}
 
@@ -313,6 +318,8 @@ func (r *reconciler) patchWork(
 
 		return nil
 	case err != nil:
+		p.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
+
 		return fmt.Errorf("patching ManifestWork %s/%s: %w", stored.Namespace, stored.Name, err)
 	case !written.DeletionTimestamp.IsZero() && len(written.Finalizers) == 0:
 		r.state.works.AssumeDeleted(p.key, stored)

@@ -58,8 +58,9 @@ type writes struct {
 	// missed are the clusters whose namespace does not exist, or is terminating; told reports whether an Event tells of them.
 	missed []string
 	told   bool
-	// refused are the writes that the API server refuses, with its reasons.
-	refused []string
+	// refused are the writes on the way to the delivery that the API server refuses, with its reasons, and keptBack are those by which works
+	// and finalizers are removed.
+	refused, keptBack []string
 	// made are the works of each variant, which belong to no cluster.
 	made map[federation.Variant]*workv1.ManifestWork
 	// held is why nothing is withdrawn, with the reason of the Event; empty for none.

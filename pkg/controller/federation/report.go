@@ -119,29 +119,45 @@ func (p *cycle) problems(now time.Time) map[string]string {
 	return problems
 }
 
-// refuse notes a write on the way to the delivery that the API server refuses, and that a retry alone does not mend.
-func (p *cycle) refuse(what string, err error) {
-	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+// isRefusal reports whether the API server, or an admission webhook that it calls, refuses a request, so that a retry alone does not mend it.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+}
+
+// refuse notes a write on the way to the delivery if the error is a refusal.
+func (p *cycle) refuse(what string, err error) { p.noteRefusal(&p.writes.refused, what, err) }
+
+// refuseRemoval notes a write by which a work or finalizer is removed if the error is a refusal.
+func (p *cycle) refuseRemoval(what string, err error) { p.noteRefusal(&p.writes.keptBack, what, err) }
+
+func (p *cycle) noteRefusal(notes *[]string, what string, err error) {
+	if !isRefusal(err) {
 		return
 	}
 
 	p.writes.mu.Lock()
 	defer p.writes.mu.Unlock()
 
-	p.writes.refused = append(p.writes.refused, what+": "+err.Error())
+	*notes = append(*notes, what+": "+err.Error())
 }
 
 // refusals returns a note about refused writes; empty for none.
 func (p *cycle) refusals() string {
-	refused := p.writes.refused
-	if len(refused) == 0 {
-		return ""
+	var notes []string
+
+	if refused := p.writes.refused; len(refused) > 0 {
+		slices.Sort(refused)
+		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+"; nothing is withdrawn meanwhile. "+
+			"Grant the hub the right, or correct the object, quota or policy that the message names; the hub tries again")
 	}
 
-	slices.Sort(refused)
+	if refused := p.writes.keptBack; len(refused) > 0 {
+		slices.Sort(refused)
+		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+
+			". Grant the hub the right, or correct the webhook or policy that the message names; the hub tries again")
+	}
 
-	return "the API server refuses " + strings.Join(shorten(refused), "; ") + "; nothing is withdrawn meanwhile. Grant the hub the right, " +
-		"or correct the object, quota or policy that the message names; the hub tries again"
+	return strings.Join(notes, "; ")
 }
 
 // conflicts returns a note about works whose name is taken, and copies that agents cannot apply; empty for none.

@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -70,6 +74,75 @@ func TestRefusedWritesAreTold(t *testing.T) {
 	}
 
 	same(t, "clusters", w.clusters(), "eu1 eu2")
+}
+
+// federated-selector 3.1.4, 3.1.5: a removal that the API server refuses is told once, and again when the answer changes: of the works of an
+// object that leaves a cluster or is deleted, of the delete option before it, and of the finalizer after it.
+func TestRefusedRemovalsAreTold(t *testing.T) {
+	refused := func(message string) error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "manifestworks"}, "x", errors.New(message))
+	}
+	note := func(what string, err error) string {
+		return fmt.Sprintf("Warning DeliveryFailed: the API server refuses %s: %v. Grant the hub the right, or correct the webhook or policy that "+
+			"the message names; the hub tries again", what, err)
+	}
+	remove := func(t *testing.T, w *world) { t.Helper(); w.check(w.store.Delete(t.Context(), selecting(""))) }
+	work := "ManifestWork eu2/" + newWorld(t).state.identity(keyOfConfigMap("x")).WorkName()
+
+	for _, tc := range []struct {
+		reason string
+		change func(t *testing.T, w *world)
+		verb   string
+		what   string
+	}{
+		{"a cluster is not selected any more", func(t *testing.T, w *world) {
+			t.Helper()
+			change(w, member("eu2", map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = "asia" })
+		}, "delete", "the deletion of " + work},
+		{"the object is deleted", remove, "delete", "the deletion of " + work},
+		{"the object is deleted, and its copies stay", func(t *testing.T, w *world) {
+			t.Helper()
+			change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[federation.OrphanAnnotation] = "true" })
+			remove(t, w)
+		}, "patch", "a change of " + work + " before it is deleted"},
+		{"the copies have gone", remove, "finalizers x", "the removal of the finalizer " + federation.Finalizer + ": changing the finalizers of ConfigMap/team-a/x"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newWorld(t, selecting("europe"))
+			w.settle()
+			tc.change(t, w)
+			w.told()
+			w.show()
+
+			for _, err := range []error{
+				refused("no right"), apierrors.NewBadRequest("admission webhook denied the request"), apierrors.NewInternalError(errors.New("etcd")),
+			} {
+				w.fail = func(verb, cluster string) error {
+					if verb == tc.verb && cluster != "eu1" {
+						return err
+					}
+
+					return nil
+				}
+
+				for range 3 {
+					if _, failed := w.reconcileOnce(keyOfConfigMap("x")); !errors.Is(failed, err) {
+						t.Errorf("got %v, want %v", failed, err)
+					}
+				}
+
+				var want []string
+				if isRefusal(err) {
+					want = []string{note(tc.what, err)}
+				}
+
+				told := slices.DeleteFunc(w.told(), func(event string) bool { return strings.HasPrefix(event, "Normal ") })
+				if !slices.Equal(told, want) {
+					t.Errorf("after %v got events %q, want %q", err, told, want)
+				}
+			}
+		})
+	}
 }
 
 // federated-selector 3.1.4: a finalizer that the hub may not set is told too, and no work is written without it.
