@@ -136,11 +136,7 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 
 	proof := &Proof{observed: c.observed, versions: map[Object]string{}}
 
-	if err := c.readObjects(ctx, removal, proof); err != nil {
-		return nil, err
-	}
-
-	if err := c.readClusters(ctx, removal, proof); err != nil {
+	if err := c.read(ctx, removal, proof); err != nil {
 		return nil, err
 	}
 
@@ -159,8 +155,9 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	return proof, nil
 }
 
-// readObjects reads the object, the others, the bindings of its namespace, and their sets.
-func (c *Checker) readObjects(ctx context.Context, removal Removal, proof *Proof) error {
+// read reads the object, the others, the bindings of its namespace, their sets, and the clusters. The requests do not wait for each other, so
+// a removal waits for one round trip, and not for three.
+func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
 
 	// The objects of the view are listed before the request: objects that appear later need not be in the response.
@@ -176,7 +173,10 @@ func (c *Checker) readObjects(ctx context.Context, removal Removal, proof *Proof
 
 		return err
 	})
-	reads.Go(func() error { return c.readVersions(readsCtx, removal.Others, proof) })
+	reads.Go(func() error {
+		return c.readVersions(readsCtx, slices.Concat(removal.Others, removal.sets(namesOf(shown))), proof)
+	})
+	reads.Go(func() error { return c.readClusters(readsCtx, removal, proof) })
 
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // The reader names what it was about.
@@ -184,23 +184,26 @@ func (c *Checker) readObjects(ctx context.Context, removal Removal, proof *Proof
 
 	proof.addList(Bindings, bindings, shown)
 
-	return c.readVersions(ctx, removal.sets(slices.Collect(maps.Keys(bindings))), proof)
+	unread := slices.DeleteFunc(removal.sets(slices.Collect(maps.Keys(bindings))), proof.has) // Those of bindings that the view lacks.
+	if err := c.readVersions(ctx, unread, proof); err != nil {
+		return err
+	}
+
+	if len(removal.Clusters) > maxSingleReads {
+		return c.listClusters(ctx, removal, proof)
+	}
+
+	return nil
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
 func (c *Checker) readVersions(ctx context.Context, objects []Object, proof *Proof) error {
-	var mu sync.Mutex
-
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, object := range objects {
 		reads.Go(func() error {
 			meta, _, err := c.reader.object(readsCtx, object)
-
-			mu.Lock()
-			defer mu.Unlock()
-
-			proof.versions[object] = meta.ResourceVersion
+			proof.add(object, meta.ResourceVersion)
 
 			return err
 		})
@@ -222,44 +225,30 @@ func (r Removal) sets(bindings []types.NamespacedName) []Object {
 	return sets
 }
 
-// readClusters reads the clusters and, if the result depends on scores, all scores of each cluster.
+// readClusters reads a few clusters one by one and, if the result depends on scores, all scores of each cluster. It reads none of many.
 func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
 	if len(removal.Clusters) > maxSingleReads {
-		return c.listClusters(ctx, removal, proof)
+		return nil
 	}
 
-	var mu sync.Mutex
-
 	reads, readsCtx := errgroup.WithContext(ctx)
+	clusters := make([]Object, 0, len(removal.Clusters))
 
 	for _, name := range removal.Clusters {
-		cluster := clusterObject(name)
-
-		reads.Go(func() error {
-			meta, _, err := c.reader.object(readsCtx, cluster)
-
-			mu.Lock()
-			defer mu.Unlock()
-
-			proof.versions[cluster] = meta.ResourceVersion
-
-			return err
-		})
+		clusters = append(clusters, clusterObject(name))
 
 		if removal.Scores {
 			reads.Go(func() error {
 				shown := c.observed.objects(Scores, name)
 				scores, err := c.reader.list(readsCtx, Scores, name)
-
-				mu.Lock()
-				defer mu.Unlock()
-
 				proof.addList(Scores, scores, shown)
 
 				return err
 			})
 		}
 	}
+
+	reads.Go(func() error { return c.readVersions(readsCtx, clusters, proof) })
 
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
@@ -287,7 +276,7 @@ func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proo
 		return err
 	}
 
-	maps.Copy(proof.versions, clusters)
+	proof.addAll(clusters)
 
 	if !removal.Scores {
 		return nil
@@ -316,7 +305,7 @@ func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proo
 
 		return versions
 	})
-	maps.Copy(proof.versions, scores)
+	proof.addAll(scores)
 
 	return err
 }
@@ -343,8 +332,6 @@ func (c *Checker) listed(
 
 // proveAll compares every object of every resource.
 func (c *Checker) proveAll(ctx context.Context) error {
-	var mu sync.Mutex
-
 	everything := &Proof{observed: c.observed, versions: map[Object]string{}}
 	reads, readsCtx := errgroup.WithContext(ctx)
 
@@ -352,10 +339,6 @@ func (c *Checker) proveAll(ctx context.Context) error {
 		reads.Go(func() error {
 			shown := c.observed.objects(kind.Resource, "")
 			list, err := c.reader.list(readsCtx, kind.Resource, "")
-
-			mu.Lock()
-			defer mu.Unlock()
-
 			everything.addList(kind.Resource, list, shown)
 
 			return err
@@ -424,6 +407,15 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 
 func compareObjects(a, b Object) int {
 	return strings.Compare(a.Resource.Resource+"/"+a.String(), b.Resource.Resource+"/"+b.String())
+}
+
+func namesOf(objects []Object) []types.NamespacedName {
+	names := make([]types.NamespacedName, 0, len(objects))
+	for _, object := range objects {
+		names = append(names, object.NamespacedName)
+	}
+
+	return names
 }
 
 func clusterObject(name string) Object {

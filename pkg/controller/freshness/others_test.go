@@ -1,6 +1,7 @@
 package freshness_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -63,6 +64,34 @@ func TestOthersAreProved(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A proof lasts one round trip: no request waits for the response to another one, unless the view lacks a binding.
+func TestTheRequestsOfAProofAreSentTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, removal := decidedByOthers(1)
+		removal.Scores = true
+
+		var sent atomic.Int32
+
+		gate, result := make(chan struct{}), make(chan string, 1)
+		s.before = func() {
+			sent.Add(1)
+			<-gate
+		}
+
+		go func() { result <- s.prove(t, removal) }()
+
+		synctest.Wait()
+
+		together := int(sent.Load())
+
+		close(gate)
+
+		if got := <-result; got != "proved" || together != len(s.requests) || together == 0 {
+			t.Errorf("%s: %d requests were sent together, want %v", got, together, s.requests)
+		}
+	})
 }
 
 // A proof holds for the others that it has read, as long as the view shows them in the same versions.

@@ -2,6 +2,8 @@ package freshness
 
 import (
 	"maps"
+	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +16,8 @@ type Proof struct {
 	// object is the metadata of the object of the removal as it was read, if found is true.
 	object metav1.ObjectMeta
 	found  bool
+
+	mu sync.Mutex // for what is read at the same time
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
 }
@@ -24,13 +28,7 @@ func (p *Proof) Covers(removal Removal) bool {
 		return false
 	}
 
-	var bindings []types.NamespacedName
-
-	for _, binding := range p.observed.objects(Bindings, removal.Object.Namespace) {
-		bindings = append(bindings, binding.NamespacedName)
-	}
-
-	objects := append(removal.sets(bindings), removal.Others...)
+	objects := append(removal.sets(namesOf(p.observed.objects(Bindings, removal.Object.Namespace))), removal.Others...)
 	for _, name := range removal.Clusters {
 		objects = append(objects, clusterObject(name))
 
@@ -39,13 +37,7 @@ func (p *Proof) Covers(removal Removal) bool {
 		}
 	}
 
-	for _, object := range objects {
-		if _, proven := p.versions[object]; !proven {
-			return false
-		}
-	}
-
-	return p.observed.showsAll(p.versions)
+	return !slices.ContainsFunc(objects, func(object Object) bool { return !p.has(object) }) && p.observed.showsAll(p.versions)
 }
 
 // UnchangedSince reports whether the view has shown the versions of the proof since a change, so that a snapshot between the change and the
@@ -65,8 +57,29 @@ func (p *Proof) isFor(removal Removal) bool {
 		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) && maps.Equal(annotations, evaluated.Annotations)
 }
 
+// has reports whether the proof has a version of an object.
+func (p *Proof) has(object Object) bool {
+	_, read := p.versions[object]
+
+	return read
+}
+
+// add adds an object with its version.
+func (p *Proof) add(object Object, version string) { p.addAll(map[Object]string{object: version}) }
+
+// addAll adds objects with their versions.
+func (p *Proof) addAll(versions map[Object]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	maps.Copy(p.versions, versions)
+}
+
 // addList adds the objects of a list, and those that the view shows and the list lacks.
 func (p *Proof) addList(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
 	for _, object := range shown {
 		p.versions[object] = ""
 	}
