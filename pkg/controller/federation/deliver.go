@@ -31,6 +31,8 @@ const (
 	// further ones wait for a watch that is behind.
 	firstChanged   = time.Nanosecond
 	longestChanged = 10 * time.Second
+	// maxNewer is how often in a row an object is evaluated again because of events that arrived while its withdrawals were proved.
+	maxNewer = 3
 	// firstMissed begins the backoff of works that cannot be created because the namespace of the cluster does not exist.
 	firstMissed = time.Second
 	// toldMissed is after how many retries an Event tells of the namespace: that of a new cluster appears soon after it.
@@ -276,6 +278,11 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 	}
 
 	r.postponed.Forget(p.key)
+
+	// A list of a watch that is opened again shows the cluster that loses the object before the one that gains it.
+	if r.state.queue.Queued(p.key) && r.changed.NumRequeues(p.key) < maxNewer {
+		return 0, errChanged
+	}
 
 	err = r.each(ctx, removal.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -46,6 +48,44 @@ func TestGainBeforeLoss(t *testing.T) {
 	same(t, "then", w.written(), "create us1, delete eu1, delete eu2")
 	same(t, "events", strings.Join(w.told(), "; "), "Normal Delivered: Delivered to clusters eu1, eu2; "+
 		"Normal Delivered: Delivered to clusters us1; Normal Withdrawn: Withdrawn from clusters eu1, eu2")
+}
+
+// federated-selector F15, law 5: a cluster that loses the object and one that gains it can be shown one after the other, as when a watch is
+// opened again. What is shown while a withdrawal is proved counts before it. A hub that is shown something all the time withdraws all the same.
+func TestNewerEventsCountBeforeALoss(t *testing.T) {
+	move := func(w *world, cluster, location string) {
+		change(w, member(cluster, map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = location })
+	}
+
+	w := newWorld(t, selecting("europe"))
+	w.settle()
+	w.written()
+
+	move(w, "eu1", "usa")
+	w.show()
+	move(w, "us1", "europe")
+	w.proving = sync.OnceFunc(w.show)
+
+	_, err := w.reconcileOnceShowing(keyOfConfigMap("x"), false)
+	w.check(err)
+	same(t, "writes", w.written(), "create us1, delete eu1")
+	w.settle()
+
+	move(w, "eu2", "usa")
+	w.show()
+
+	var mu sync.Mutex
+
+	w.proving = func() {
+		mu.Lock()
+		defer mu.Unlock()
+
+		w.state.enqueue(queue.PriorityUser, keyOfConfigMap("x"))
+	}
+
+	_, err = w.reconcileOnceShowing(keyOfConfigMap("x"), false)
+	w.check(err)
+	same(t, "writes under load", w.written(), "delete eu2")
 }
 
 // federated-selector 3.1.4, law 6: while a write of a cluster that gains the object fails, no cluster loses it. An error of a kind that is

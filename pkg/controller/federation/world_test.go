@@ -55,6 +55,8 @@ type world struct {
 	// fail returns the error of a write, which is not done then; nil for none.
 	fail    func(verb, cluster string) error
 	pending []inventory.Key
+	// proving is called before each read of a proof; nil for nothing.
+	proving func()
 	// shown are the objects that the watches have shown, by their kinds and names.
 	shown map[string]client.Object
 }
@@ -93,7 +95,7 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 		WithInterceptorFuncs(interceptor.Funcs{Patch: w.patch, Delete: w.delete}).Build()
 
 	shared := sharedinventory.New()
-	shared.Checker = freshness.New(proofs{store: w.store}, shared.Observed)
+	shared.Checker = freshness.New(proofs{world: w}, shared.Observed)
 
 	state := newState(shared, federation.DefaultKinds(), w.time)
 	state.queue.SetQueue(keys{world: w})

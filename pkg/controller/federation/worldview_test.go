@@ -99,11 +99,15 @@ func showKind(w *world, kind client.Object, handler interface {
 type proofs struct {
 	metadata.Interface
 
-	store client.Client
+	world *world
 }
 
 func (p proofs) Resource(of schema.GroupVersionResource) metadata.Getter {
-	return proofGetter{store: p.store, of: of}
+	if p.world.proving != nil {
+		p.world.proving()
+	}
+
+	return proofGetter{store: p.world.store, of: of}
 }
 
 type proofGetter struct {

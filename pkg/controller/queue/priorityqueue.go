@@ -179,6 +179,14 @@ func (q *PriorityQueue[K]) Get(key K) Change {
 	return change
 }
 
+// Queued reports whether a change has enqueued a key since the last Get.
+func (q *PriorityQueue[K]) Queued(key K) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return q.known[key].queued
+}
+
 // Requeue keeps a change that was not dealt with for the next Get. It does not add the key to the queue, which the retry of the reconcile does.
 func (q *PriorityQueue[K]) Requeue(key K, change Change) {
 	if change.Cause == nil {
