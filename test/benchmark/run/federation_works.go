@@ -63,7 +63,7 @@ func (d *deliveryStage) floor(ctx context.Context, scenario string) error {
 	if err := d.retire(); err != nil {
 		return err
 	}
-	var works precomputed.Works
+	var works, former precomputed.Works
 	for i := range deliveries.Clusters {
 		stored, err := d.readWorks(ctx, i)
 		if err != nil {
@@ -71,20 +71,16 @@ func (d *deliveryStage) floor(ctx context.Context, scenario string) error {
 		}
 		for k := range stored {
 			works.Apply = append(works.Apply, precomputed.Applied(&stored[k]))
+			former.Delete = append(former.Delete, client.ObjectKeyFromObject(&stored[k]))
 		}
 	}
-	err := each(ctx, deliveries.Clusters, func(ctx context.Context, i int) error {
-		err := d.api.DeleteAllOf(ctx, &workv1.ManifestWork{}, client.InNamespace(deliveries.ClusterName(i)))
-		if err != nil {
-			return fmt.Errorf("deleting the ManifestWorks of %s: %w", deliveries.ClusterName(i), err)
-		}
-		return nil
-	})
-	if err != nil {
+	writer := precomputed.NewWorkWriter(d.api)
+	// A request to delete all works of a cluster can last longer than the API server permits.
+	if err := writer.Write(ctx, former); err != nil {
 		return err
 	}
 	begin := time.Now()
-	if err := precomputed.NewWorkWriter(d.api).Write(ctx, works); err != nil {
+	if err := writer.Write(ctx, works); err != nil {
 		return err
 	}
 	d.run.AddTime(scenario, "seconds", time.Since(begin))
