@@ -29,7 +29,7 @@ var _ = Describe("choices", func() {
 			name     string
 			requests int
 		}{{"a", 3}, {"c", 2}, {"b", 1}} {
-			w.sharedByHand(filled.name, w.platform)
+			w.sharedByHand(filled.name, nil, w.platform)
 
 			for range filled.requests {
 				lands(filled.name)
@@ -181,20 +181,34 @@ var _ = Describe("choices", func() {
 	})
 })
 
-// sharedByHand creates a Cluster for a purpose, and returns when the hub has seen it: it removes the finalizer of a request that does not
-// exist.
-func (w *world) sharedByHand(name, purpose string) {
+// sharedByHand creates a Cluster for purposes, and returns when the hub has seen it: it removes the finalizer of a request that does not
+// exist. A change may be nil.
+func (w *world) sharedByHand(name string, change func(*openmcpv1alpha1.Cluster), purposes ...string) {
 	GinkgoHelper()
 
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.namespace, Name: name, Finalizers: []string{openmcpv1alpha1.RequestFinalizerPrefix + string(uuid.NewUUID())},
 	}}
 	cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
-	cluster.Spec.Purposes = []openmcpv1alpha1.PurposeName{openmcpv1alpha1.PurposeName(purpose)}
+	cluster.Spec.Purposes = purposeNames(purposes)
 	cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
+
+	if change != nil {
+		change(cluster)
+	}
+
 	w.create(cluster)
 	w.eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
 		g.Expect(cluster.Finalizers).To(BeEmpty())
 	})
+}
+
+func purposeNames(purposes []string) []openmcpv1alpha1.PurposeName {
+	names := make([]openmcpv1alpha1.PurposeName, 0, len(purposes))
+	for _, purpose := range purposes {
+		names = append(names, openmcpv1alpha1.PurposeName(purpose))
+	}
+
+	return names
 }
