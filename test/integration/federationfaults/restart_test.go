@@ -15,12 +15,12 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// settleTimeout is how long 1,000 works may take on a loaded machine.
+// settleTimeout is how long 4,000 works may take on a loaded machine.
 const settleTimeout = 2 * time.Minute
 
 var _ = Describe("A restart", Ordered, func() {
-	It("federated-selector F36: writes nothing over 50 objects in 20 clusters; the benchmark restarts over many more", func(ctx SpecContext) {
-		const objects, clusters = 50, 20
+	It("federated-selector F36: writes nothing over 200 objects in 20 clusters; the benchmark restarts over many more", func(ctx SpecContext) {
+		const objects, clusters = 200, 20
 
 		start := func() func() { return suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), delivering) }
 

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -34,8 +35,10 @@ type Passage struct {
 }
 
 // KillEach has the hub behind a proxy carry a passage out again and again, and kills it before the first of these writes, before the second,
-// and so on until a hub comes to the end. It returns the writes before which hubs were killed, as "verb resource".
-func KillEach(ctx context.Context, proxy *faults.Proxy, writes faults.Match, p Passage) []string {
+// and so on until a hub comes to the end. The hubs have the settings. It returns the writes before which hubs were killed, as "verb resource".
+func KillEach(
+	ctx context.Context, proxy *faults.Proxy, writes faults.Match, p Passage, settings ...func(*controller.Options),
+) []string {
 	GinkgoHelper()
 
 	var refused []string
@@ -61,7 +64,7 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, writes faults.Match, p P
 		p.Killed()
 		mend()
 
-		StopHub = StartHub(proxy.Config()) //nolint:contextcheck // It runs until StopHub.
+		StopHub = StartHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until StopHub.
 
 		p.Complete()
 
