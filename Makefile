@@ -56,7 +56,7 @@ help: ## List the targets
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 
-run: $(if $(filter pods,$(SAMPLE)),assets-scheduler,assets) $(if $(filter federation,$(SAMPLE)),assets-agent) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; SAMPLE=federation: objects in three members; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
+run: $(if $(filter pods,$(SAMPLE)),assets-scheduler,assets) $(if $(filter federation clusters,$(SAMPLE)),assets-agent) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; SAMPLE=federation: objects in three members; SAMPLE=clusters: clusters on request; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
 	@echo "==> run: $(BINARY) run; Ctrl-C ends it"
 	@exec $(BINARY) run $(if $(SAMPLE),--sample='$(SAMPLE)') $(if $(ONCE),--once) $(if $(DATA_DIR),--data-dir='$(DATA_DIR)') $(RUN_ARGS)
 

@@ -46,6 +46,9 @@
 //   - manifestworks: the definition of ManifestWorks, byte for byte, which federation needs. It belongs to Open Cluster Management:
 //     InstallManifestWorks applies it to hubs without Open Cluster Management.
 //
+//   - clusterprovider: the ServiceAccounts and rights of the providers of clusters that are built in. They are not among Objects, because
+//     each provider is a process of its own: InstallClusterProviders applies them.
+//
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
 // the hub's namespace the Roles ...:leader-election, ...:vocabulary and ...:managedcluster-defaults; each is bound to the ServiceAccount by

@@ -22,10 +22,12 @@ const (
 	Namespace = "open-cluster-management-hub"
 	// ServiceAccount is the account of the controller. It has the upstream name, so that swapping the image suffices.
 	ServiceAccount = "placement-controller-sa"
+	// ClusterProviderAccount is the account of each provider of clusters, in a namespace of its own.
+	ClusterProviderAccount = "provider"
 )
 
 //go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml
-//go:embed federation/*.yaml manifestworks/*.yaml clusterrequest/*.yaml
+//go:embed federation/*.yaml manifestworks/*.yaml clusterrequest/*.yaml clusterprovider/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is not a Kubernetes object.
@@ -50,8 +52,9 @@ var applyOrder = map[string]int{
 var roots = []string{"crds", "rbac", "admission"}
 
 const (
-	multicluster  = "multicluster"
-	manifestWorks = "manifestworks"
+	multicluster     = "multicluster"
+	manifestWorks    = "manifestworks"
+	clusterProviders = "clusterprovider"
 )
 
 // Objects returns the manifests of a hub in the order of application: CustomResourceDefinitions, the Namespace, the ServiceAccount, RBAC,
@@ -65,6 +68,13 @@ func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(mul
 
 // ManifestWorks returns the definition of ManifestWorks, which the system Federation needs and Open Cluster Management brings.
 func ManifestWorks() ([]*unstructured.Unstructured, error) { return objectsIn(manifestWorks) }
+
+// ClusterProviders returns the ServiceAccounts, each in a namespace of its own, and the rights of the providers that are built in, in the
+// order of application. They need the system ClusterRequest.
+func ClusterProviders() ([]*unstructured.Unstructured, error) { return objectsIn(clusterProviders) }
+
+// ClusterProviderNamespace returns the namespace of a provider that is built in, whose ServiceAccount is ClusterProviderAccount.
+func ClusterProviderNamespace(provider string) string { return clusterProviders + "-" + provider }
 
 // Definitions returns the CustomResourceDefinitions of a hub and of the optional systems.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
@@ -154,6 +164,14 @@ func InstallMulticluster(ctx context.Context, cfg *rest.Config) error {
 func InstallManifestWorks(ctx context.Context, cfg *rest.Config) error {
 	if err := install(ctx, cfg, ManifestWorks); err != nil {
 		return fmt.Errorf("install the definition of ManifestWorks: %w", err)
+	}
+	return nil
+}
+
+// InstallClusterProviders applies ClusterProviders to the API server behind cfg, where InstallSystem has installed ClusterRequest.
+func InstallClusterProviders(ctx context.Context, cfg *rest.Config) error {
+	if err := install(ctx, cfg, ClusterProviders); err != nil {
+		return fmt.Errorf("install the rights of the providers of clusters: %w", err)
 	}
 	return nil
 }

@@ -48,6 +48,10 @@ With --sample=federation the hub delivers objects to members: three more API ser
 Management, whose clusters have labels, and six objects in a namespace that takes part. The table has the objects and the
 clusters; it follows 'kubectl label managedcluster'.
 
+With --sample=clusters users ask the hub for clusters: a platform has purposes and two providers, of which one runs a real
+API server for each cluster, and four ClusterRequests, of which two share a cluster and one is denied. The table has the
+requests, their clusters and the Placements that select them.
+
 With --sig-placement-decisions the command also installs the definitions of multicluster.x-k8s.io, and the hub also
 writes decisions as references to the ClusterProfiles that exist.`
 
@@ -62,6 +66,9 @@ const runExample = `  # A hub to try things out; Ctrl-C ends it and removes ever
 
   # Objects that follow the labels of three members
   placement run --sample=federation
+
+  # Clusters on request, which Placements select
+  placement run --sample=clusters
 
   # Keep the objects for the next run
   placement run --data-dir ~/hub`
@@ -116,7 +123,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample objects. Default: true for a new control plane, false otherwise.")
 	fs.StringVar(&o.sample, "sample", o.sample,
 		"Which sample objects: fleet has clusters and placements; pods has nodes, policies, classes and workloads; federation has three "+
-			"members and objects that are delivered to them.")
+			"members and objects that are delivered to them; clusters has requests for clusters, and providers that make them.")
 	fs.BoolVar(&o.once, "once", false,
 		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
@@ -152,8 +159,10 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 		refuse("sig-placement-decisions", "with --sample=pods, which has no placements")
 	case embedded.Federation:
 		refuse("kubeconfig", "with --sample=federation, which starts members of its own")
+	case embedded.Clusters:
+		refuse("kubeconfig", "with --sample=clusters, which starts API servers beside a control plane of its own")
 	default:
-		errs = append(errs, fmt.Errorf("--sample: %q is unknown; use %s, %s or %s", o.sample, embedded.Fleet, embedded.Pods, embedded.Federation))
+		errs = append(errs, fmt.Errorf("--sample: %q is unknown; use one of %v", o.sample, embedded.Samples()))
 	}
 	if o.timeout <= 0 {
 		errs = append(errs, fmt.Errorf("--timeout: %v must be above 0", o.timeout))
@@ -196,6 +205,9 @@ func (o *runOptions) completePaths() error {
 
 // showsFederation reports whether the hub shows where objects are delivered.
 func (o *runOptions) showsFederation() bool { return o.sample == string(embedded.Federation) }
+
+// showsClusters reports whether the hub shows what ClusterRequests get.
+func (o *runOptions) showsClusters() bool { return o.sample == string(embedded.Clusters) }
 
 // showsPods reports whether the hub shows where Pods may run, and not the decisions of placements.
 func (o *runOptions) showsPods() bool { return o.sample == string(embedded.Pods) }

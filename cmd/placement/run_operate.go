@@ -37,6 +37,13 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 			manifests.Federation+"/*")
 		return options
 	}
+	if o.showsClusters() {
+		// The inventory writes which clusters are available, and the set of each of them.
+		defaults := newControllerOptions().controllers
+		options.ClusterRequests, options.ClusterDrainTimeout = defaults.ClusterRequests, defaults.ClusterDrainTimeout
+		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller, manifests.Federation+"/*", manifests.ClusterRequest+"/*")
+		return options
+	}
 	if listener == nil {
 		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller)
 	}
@@ -78,7 +85,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 		return nil
 	})
 	if hub.embedded != nil {
-		group.Go(func() error { return hub.embedded.Wait(groupCtx) })
+		group.Go(func() error { return hub.embedded.Run(groupCtx) })
 	}
 	group.Go(func() error {
 		defer stop()
@@ -101,6 +108,9 @@ func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manage
 	}
 	if o.showsFederation() {
 		return hub.embedded.Federated(), nil
+	}
+	if o.showsClusters() {
+		return hub.embedded.Clusters(), nil
 	}
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
 	if err != nil {

@@ -36,8 +36,12 @@ func TestRunOptions(t *testing.T) {
 			want: []string{"--kubeconfig has no effect with --sample=federation"},
 		},
 		{
+			reason: "the sample of ClusterRequests has providers on this machine", args: []string{"--sample=clusters", "--kubeconfig=k"},
+			want: []string{"--kubeconfig has no effect with --sample=clusters"},
+		},
+		{
 			reason: "a sample of another name", args: []string{"--sample=zoo"},
-			want: []string{`--sample: "zoo" is unknown; use fleet, pods or federation`},
+			want: []string{`--sample: "zoo" is unknown; use one of [fleet pods federation clusters]`},
 		},
 		{
 			reason: "a variable that is not set must not start another hub than meant", args: []string{"--kubeconfig="},

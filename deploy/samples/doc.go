@@ -18,4 +18,7 @@
 //
 // The directory federation is a sample for the system federation: three member clusters in a set, a namespace that takes part, and six objects
 // that choose their clusters by annotations, one of them invalid. The objects are delivered if the members are API servers with work agents.
+//
+// The directory clusters is a sample for the system clusterrequest: two providers of clusters and three purposes, four requests, of which two
+// share a Cluster and one is denied, and a Placement and a request for access of a team that got a cluster.
 package samples

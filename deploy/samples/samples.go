@@ -14,6 +14,9 @@ var pods embed.FS
 //go:embed federation/*.yaml
 var federated embed.FS
 
+//go:embed clusters/*.yaml
+var clusters embed.FS
+
 // Files returns the YAML files of the sample world, all in the root directory. Their lexical order, which is that of
 // fs.ReadDir, is the order to apply them in.
 func Files() fs.FS { return files }
@@ -41,4 +44,15 @@ const (
 	FederationClusters  = "federation/10-clusters.yaml"
 	FederationNamespace = "federation/20-namespace.yaml"
 	FederationObjects   = "federation/30-objects.yaml"
+)
+
+// Clusters returns the YAML files of the sample of ClusterRequests, all in the directory clusters. Their lexical order is the order to apply
+// them in, but the providers need to publish their profiles before the requests come, and each request is to be decided before the next one.
+func Clusters() fs.FS { return clusters }
+
+// The files of Clusters.
+const (
+	ClustersPlatform = "clusters/10-platform.yaml"
+	ClustersRequests = "clusters/20-requests.yaml"
+	ClustersUse      = "clusters/30-use.yaml"
 )

@@ -21,7 +21,7 @@ import (
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
-	for _, obj := range slices.Concat(objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t)) {
+	for _, obj := range slices.Concat(objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t), objectsOfClusters(t)) {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
 				t.Errorf("%s: %v", key(obj), err)
@@ -40,7 +40,9 @@ func TestObjectsMatchTheDefinitions(t *testing.T) {
 }
 
 func TestNamesAreUnique(t *testing.T) {
-	for _, objects := range [][]*unstructured.Unstructured{objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t)} {
+	for _, objects := range [][]*unstructured.Unstructured{
+		objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t), objectsOfClusters(t),
+	} {
 		seen := map[string]bool{}
 		for _, obj := range objects {
 			if seen[key(obj)] {
@@ -213,6 +215,8 @@ func filesWith(name string) fs.FS {
 		return Pods()
 	case "federation":
 		return Federation()
+	case "clusters":
+		return Clusters()
 	default:
 		return Files()
 	}

@@ -32,7 +32,7 @@ func definitions(t *testing.T) map[schema.GroupVersionKind]definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, system := range []string{manifests.PodScheduling, manifests.AffinityClass} {
+	for _, system := range []string{manifests.PodScheduling, manifests.AffinityClass, manifests.ClusterRequest} {
 		of, err := manifests.System(system, "")
 		if err != nil {
 			t.Fatal(err)

@@ -20,9 +20,6 @@ import (
 // logFile is the log of the controllers in the data directory.
 const logFile = "placement.log"
 
-// hubUser is the user name of the ServiceAccount of the manifests.
-const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
-
 // Sample names sample objects, and with them the parts of the hub that they need.
 type Sample string
 
@@ -33,11 +30,17 @@ const (
 	Pods Sample = "pods"
 	// Federation has three clusters with an API server and a work agent each, and objects that are delivered to them.
 	Federation Sample = "federation"
+	// Clusters has ClusterRequests, and two providers that make clusters for them. With the binary of the work agent, objects are delivered
+	// to these clusters.
+	Clusters Sample = "clusters"
 )
+
+// Samples returns the names of all samples.
+func Samples() []Sample { return []Sample{Fleet, Pods, Federation, Clusters} }
 
 // Options configure the hub.
 type Options struct {
-	// Sample is Fleet, Pods or Federation.
+	// Sample is one of Samples.
 	Sample Sample
 	// DataDir keeps the objects from one hub to the next, as an absolute path; "" is a temporary directory.
 	DataDir string
@@ -45,7 +48,7 @@ type Options struct {
 	// process writes.
 	Kubeconfig     string
 	OwnsKubeconfig bool
-	// Samples applies the sample objects of Fleet; nil applies them to a new hub. Those of Pods and Federation need the webhooks: see Ready.
+	// Samples applies the sample objects of Fleet; nil applies them to a new hub. Those of the other samples need the webhooks: see Ready.
 	Samples *bool
 	// Once is for a hub that ends after one result: no kubeconfig is written.
 	Once bool
@@ -57,6 +60,7 @@ type Options struct {
 type Hub struct {
 	config      *rest.Config
 	access      []string
+	assets      binaries.Assets
 	environment *localplane.ControlPlane
 	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
 	webhook     net.Listener    // called by the API server; nil for none
@@ -66,6 +70,8 @@ type Hub struct {
 	pods        *live.Pods // what a table of Pods shows; nil for other samples
 	federated   *live.Federated
 	members     []*member // of the sample Federation
+	clusters    *live.Clusters
+	providers   *clusterProviders // of the sample Clusters
 }
 
 // Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
@@ -79,7 +85,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 			return nil, err
 		}
 	}
-	h := &Hub{options: o, isNew: true}
+	h := &Hub{options: o, assets: assets, isNew: true}
 	if o.DataDir != "" {
 		if h.isNew, err = claimDataDir(o.DataDir, o.Sample); err != nil {
 			return nil, err
@@ -144,14 +150,19 @@ func (h *Hub) prepare(ctx context.Context, progress *live.Progress) (err error) 
 		}
 	}
 	prepareSample := map[Sample]func(context.Context, *live.Progress) error{
-		Fleet: h.prepareFleet, Pods: h.preparePods, Federation: h.prepareFederation,
+		Fleet: h.prepareFleet, Pods: h.preparePods, Federation: h.prepareFederation, Clusters: h.prepareClusters,
 	}[o.Sample]
 	if err := prepareSample(ctx, progress); err != nil {
 		return err
 	}
-	// A certificate for the ServiceAccount's user name has the rights of the ServiceAccount, and unlike a token outlives a long run.
-	h.config, err = h.environment.UserConfig(hubUser, "system:serviceaccounts", "system:serviceaccounts:"+manifests.Namespace)
+	h.config, err = h.accountConfig(manifests.Namespace, manifests.ServiceAccount)
 	return err
+}
+
+// accountConfig returns a configuration with the rights of a ServiceAccount. Its certificate has the user name of the account, and unlike a
+// token outlives a long run.
+func (h *Hub) accountConfig(namespace, name string) (*rest.Config, error) {
+	return h.environment.UserConfig("system:serviceaccount:"+namespace+":"+name, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
 
 // prepareFleet installs what placements need, and applies the samples.
@@ -186,14 +197,13 @@ func (h *Hub) finishSamples(progress *live.Progress) error {
 }
 
 // Ready completes the hub, as steps, when the controllers serve their webhooks. It puts the webhook of ManagedClusters in force, or applies
-// the samples of Pods or Federation.
+// the samples of Pods, Federation or Clusters.
 func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
+	apply, isApplied := map[Sample]func(context.Context, *live.Progress) error{
+		Pods: h.applyPods, Federation: h.applyFederation, Clusters: h.applyClusters,
+	}[h.options.Sample]
 	switch {
-	case h.options.Sample == Pods || h.options.Sample == Federation:
-		apply := h.applyPods
-		if h.options.Sample == Federation {
-			apply = h.applyFederation
-		}
+	case isApplied:
 		if h.wantsSamples() {
 			if err := apply(ctx, progress); err != nil {
 				return err
@@ -216,12 +226,15 @@ func (h *Hub) Config() *rest.Config { return h.config }
 // Access returns lines with the address and the credentials of the hub.
 func (h *Hub) Access() []string { return h.access }
 
-// Wait returns nil when ctx ends or the hub is closed, and an error as soon as a process of the control plane or of a member has ended by
-// itself.
-func (h *Hub) Wait(ctx context.Context) error {
+// Run runs the providers of the sample Clusters. It returns nil when ctx ends or the hub is closed, and an error as soon as a provider, or a
+// process of the control plane or of a member, has ended by itself.
+func (h *Hub) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return h.environment.Wait(ctx) })
 	group.Go(func() error { return h.waitMembers(ctx) })
+	if h.providers != nil {
+		group.Go(func() error { return h.providers.run(ctx) })
+	}
 	return group.Wait() //nolint:wrapcheck // It names the program.
 }
 

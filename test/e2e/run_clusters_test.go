@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/deploy/samples"
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+// clustersTitle begins the table of the sample of ClusterRequests.
+const clustersTitle = "NAMESPACE/REQUEST"
+
+func TestRunClustersOnceShowsWhatTheSamplesPromise(t *testing.T) {
+	p := run(t, "run", "--sample=clusters", "--once")
+	p.wantExit(t, 0)
+	if summary := "4 requests, 3 purposes, 2 providers, 2 clusters, 1 placement\n"; !strings.Contains(p.stdout.String(), summary) {
+		t.Errorf("the output lacks %q; %s", summary, p)
+	}
+	_, table, _ := strings.Cut(p.stdout.String(), clustersTitle)
+	if diff := cmp.Diff(promisedClusters(t), tableClusters(table)); diff != "" {
+		t.Errorf("requests (-want +got):\n%s%s", diff, p)
+	}
+	content, err := os.ReadFile("../../README.md")
+	must(t, err)
+	if !strings.Contains(string(content), clustersTitle+table) {
+		t.Errorf("README.md shows another table; %s", p)
+	}
+	p.wantNothingLeft(t)
+}
+
+// docs/spec/cluster-request.md C13, C29, X1, X2 and X3, as a newcomer sees them, with the commands of docs/one-product.md.
+func TestRunClustersFollowsRequests(t *testing.T) {
+	p := start(t, "run", "--sample=clusters")
+	hub := filepath.Join(p.directory, ".placement", "kubeconfig")
+	const managed = "clusters-workload-s43vmrvr-"
+	p.waitFor(t, &p.stdout, "\nshop/web  Granted  clusters/workload-s43vmrvr  Succeeded  loopback/local 1.37.0  "+managed)
+	p.waitFor(t, &p.stdout, "  shop/workload  (AccessRequest shop/web-settings: Granted, Secret web-settings.kubeconfig)\n")
+	p.waitFor(t, &p.stdout, "\nlab/training  Denied  -  -  -  -  -  (NoMatchingProfile: ")
+
+	member := accessKubeconfig(t, hub, "shop", "web-settings.kubeconfig")
+	kubectl(t, member, "create", "configmap", "settings", "-n", "shop", "--from-literal=currency=EUR")
+	for _, can := range []struct{ verb, resource, want string }{{"get", "configmaps", "yes"}, {"get", "secrets", "no"}} {
+		if got := kubectlOutput(t, member, "auth", "can-i", can.verb, can.resource, "-n", "shop"); strings.TrimSpace(got) != can.want {
+			t.Errorf("may the kubeconfig %s %s? %q, want %s", can.verb, can.resource, got, can.want)
+		}
+	}
+
+	// An object follows the purpose of the cluster.
+	object := filepath.Join(t.TempDir(), "object.yaml")
+	must(t, os.WriteFile(object, []byte(`
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: delivered
+  namespace: shop
+  annotations:
+    federation.alpha.kubernetes.io/cluster-selector: |
+      [{"key":"purpose.cluster.openmcp.cloud/workload","operator":"exists"}]
+data:
+  currency: EUR
+`), 0o600))
+	kubectl(t, hub, "apply", "-f", object)
+	kubectl(t, member, "wait", "configmap/delivered", "-n", "shop", "--for=create", "--timeout=60s")
+
+	// A provider that offers nodes makes a denied request possible.
+	kubectl(t, hub, "patch", "providerconfig", "loopback", "--type=json", "-p",
+		`[{"op":"add","path":"/spec/profiles/0/traits/-","value":{"trait":"kubernetes.io/apis/compute"}}]`)
+	p.waitFor(t, &p.stdout, "\nlab/training  Granted  lab/training  Succeeded  loopback/local 1.37.0  lab-training-")
+
+	// The cluster goes with its last request, after the object and the decision.
+	kubectl(t, hub, "delete", "clusterrequest", "-n", "shop", "web", "checkout")
+	p.waitFor(t, &p.stdout, "\nCluster clusters/workload-s43vmrvr  deleted\n")
+	if decided := kubectlOutput(t, hub, "get", "placementdecisions", "-n", "shop", "-o", "jsonpath={..clusterName}"); decided != "" {
+		t.Errorf("still decided: %s", decided)
+	}
+	if left := kubectlOutput(t, hub, "get", "managedclusters", "-o", "name"); strings.Contains(left, managed) {
+		t.Errorf("still there: %s", left)
+	}
+	p.signal(t, syscall.SIGINT)
+	p.wantExit(t, 0)
+	p.wantNothingLeft(t)
+}
+
+// The clusters keep their objects, too, and the requests what they were granted.
+func TestRunClustersKeepsData(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	first := run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
+	first.wantExit(t, 0)
+	second := run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
+	second.wantExit(t, 0)
+	_, before, _ := strings.Cut(first.stdout.String(), clustersTitle)
+	_, after, _ := strings.Cut(second.stdout.String(), clustersTitle)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the table after a restart (-want +got):\n%s%s", diff, second)
+	}
+	if !strings.Contains(second.stderr.String(), "keeping the objects of the last run") {
+		t.Errorf("the samples were applied again; %s", second)
+	}
+	second.wantNothingLeft(t)
+}
+
+// accessKubeconfig writes the kubeconfig that an AccessRequest was granted.
+func accessKubeconfig(t *testing.T, hub, namespace, secret string) string {
+	t.Helper()
+	encoded := kubectlOutput(t, hub, "get", "secret", "-n", namespace, secret, "-o", "jsonpath={.data.kubeconfig}")
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(path, content, 0o600))
+	return path
+}
+
+// tableClusters reads the status of each request, and its Cluster, out of a table.
+func tableClusters(table string) map[string]string {
+	found := map[string]string{}
+	_, rows, _ := strings.Cut(table, "\n")
+	for line := range strings.Lines(rows) {
+		if cells := strings.Fields(line); !strings.HasPrefix(line, " ") && len(cells) > 2 {
+			found[cells[0]] = cells[1] + " " + cells[2]
+		}
+	}
+	return found
+}
+
+// promisedClusters reads the lines "# Expected:" of the requests.
+func promisedClusters(t *testing.T) map[string]string {
+	t.Helper()
+	content, err := samples.Clusters().Open(samples.ClustersRequests)
+	must(t, err)
+	objects, err := manifests.Decode(content, samples.ClustersRequests)
+	must(t, err)
+	must(t, content.Close())
+	text, err := os.ReadFile("../../deploy/samples/" + samples.ClustersRequests)
+	must(t, err)
+	promised := map[string]string{}
+	expected := regexp.MustCompile(`(?m)^# Expected: (\w+)(?:.* Cluster (\S+))?`).FindAllStringSubmatch(string(text), -1)
+	for i, object := range objects {
+		cluster := expected[i][2]
+		if cluster == "" {
+			cluster = "-"
+		}
+		promised[object.GetNamespace()+"/"+object.GetName()] = expected[i][1] + " " + cluster
+	}
+	return promised
+}
