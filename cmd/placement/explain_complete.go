@@ -72,8 +72,8 @@ func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []printers.Fo
 	})
 }
 
-// completePlacements offers the Placements of the namespace; after "NAMESPACE/" those of that namespace, after "TYPE/" workloads, and before
-// that the namespaces and types too.
+// completePlacements offers the Placements of the namespace; after "NAMESPACE/" those of that namespace, after "TYPE/" workloads or
+// ClusterRequests, and before that the namespaces and types too.
 func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if o.all || o.allNamespaces {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -83,7 +83,7 @@ func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begu
 	if !slashed {
 		namespace, name, prefix = o.currentNamespace(), begun, ""
 	}
-	offered := o.completeWorkloads(cmd, begun)
+	offered := append(o.completeWorkloads(cmd, begun), o.completeRequests(cmd, begun)...)
 	for _, adapter := range api.Adapters() {
 		if list, is := adapter.EmptyList().(client.ObjectList); is {
 			for _, found := range o.names(cmd.Context(), namespace, name, list) {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
@@ -17,8 +19,27 @@ import (
 // isClusterRequest reports whether a type names ClusterRequests as kubectl does.
 func isClusterRequest(text string) bool {
 	name, group, qualified := strings.Cut(strings.ToLower(text), ".")
-	return (name == "clusterrequest" || name == "clusterrequests") &&
+	return (name == requestType || name == requestType+"s") &&
 		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
+}
+
+// requestType is the type of ClusterRequests that is offered by completions.
+const requestType = "clusterrequest"
+
+// completeRequests offers the ClusterRequests of the namespace after their type, and before that the type.
+func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []string {
+	text, name, slashed := strings.Cut(begun, "/")
+	if !slashed && begun != "" && strings.HasPrefix(requestType, begun) {
+		return []string{requestType + "/"}
+	}
+	if !slashed || !isClusterRequest(text) {
+		return nil
+	}
+	var offered []string
+	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, &openmcpv1alpha1.ClusterRequestList{}) {
+		offered = append(offered, text+"/"+found)
+	}
+	return offered
 }
 
 // parseRequests parses names of ClusterRequests as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.

@@ -1,14 +1,11 @@
 package metrics
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -78,7 +75,7 @@ type PlacementState struct {
 }
 
 // add adds the state to the gauges. It names each gauge without labels, and each stage, so that they are reported if they are 0.
-func (s *PlacementState) add() {
+func (s PlacementState) add() {
 	if s.Reason != "" {
 		placements.WithLabelValues(strconv.FormatBool(s.Satisfied), s.Reason).Inc()
 	}
@@ -110,111 +107,18 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-// PlacementStates have the state of each Placement. The gauges show them while the hub leads: a standby has no current values, and a former
-// leader must not go on reporting. It is safe for concurrent use.
-type PlacementStates[K comparable] struct {
-	mu    sync.Mutex
-	known map[K]PlacementState
-}
+// PlacementStates have the state of each Placement.
+type PlacementStates[K comparable] struct{ states[K, PlacementState] }
 
 // NewPlacementStates returns PlacementStates without Placements that do not lead.
 func NewPlacementStates[K comparable]() *PlacementStates[K] {
-	return &PlacementStates[K]{known: map[K]PlacementState{}}
+	return &PlacementStates[K]{newStates[K, PlacementState](ofPlacements)}
 }
 
-// Note sets the state of a Placement.
-func (s *PlacementStates[K]) Note(key K, is PlacementState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// ofPlacements reports the gauges without labels, and each stage, also if there is no Placement.
+var ofPlacements = newCollector(PlacementState{})
 
-	s.known[key] = is
-}
-
-// Forget drops a deleted Placement.
-func (s *PlacementStates[K]) Forget(key K) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	delete(s.known, key)
-}
-
-// Lead begins to report the gauges.
-func (s *PlacementStates[K]) Lead() {
-	ofPlacements.mu.Lock()
-	defer ofPlacements.mu.Unlock()
-
-	ofPlacements.leading[s] = struct{}{}
-}
-
-// Resign resets the gauges.
-func (s *PlacementStates[K]) Resign() {
-	ofPlacements.mu.Lock()
-	defer ofPlacements.mu.Unlock()
-
-	delete(ofPlacements.leading, s)
-}
-
-// Start reports the gauges until the context ends. A manager calls it on the leader.
-func (s *PlacementStates[K]) Start(ctx context.Context) error {
-	s.Lead()
-	<-ctx.Done()
-	s.Resign()
-
-	return nil
-}
-
-func (s *PlacementStates[K]) add() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	for _, is := range s.known {
-		is.add()
-	}
-}
-
-// collector computes gauges when they are scraped, as the sums over the PlacementStates of leaders.
-type collector struct {
-	mu      sync.Mutex
-	leading map[interface{ add() }]struct{}
-	gauges  []*prometheus.GaugeVec
-}
-
-var ofPlacements = &collector{leading: map[interface{ add() }]struct{}{}}
-
-func init() { metrics.Registry.MustRegister(ofPlacements) }
-
-// placementGauge declares a gauge of the collector.
+// placementGauge declares a gauge of ofPlacements.
 func placementGauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	declared = append(declared, Series{Name: name, Type: typeGauge, Labels: labels, Help: help})
-	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
-	ofPlacements.gauges = append(ofPlacements.gauges, gauge)
-
-	return gauge
-}
-
-// Describe sends the descriptions of the gauges.
-func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, gauge := range c.gauges {
-		gauge.Describe(descriptions)
-	}
-}
-
-// Collect sends the gauges. A concurrent scrape has gauges of its own, because Reset drops those that were sent.
-func (c *collector) Collect(values chan<- prometheus.Metric) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	for _, gauge := range c.gauges {
-		gauge.Reset()
-	}
-
-	(&PlacementState{}).add()
-
-	for collector := range c.leading {
-		collector.add()
-	}
-
-	for _, gauge := range c.gauges {
-		gauge.Collect(values)
-	}
+	return ofPlacements.gauge(name, help, labels...)
 }

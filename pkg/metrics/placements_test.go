@@ -17,15 +17,19 @@ import (
 func gaugeValues(t rapid.TB) map[string]float64 {
 	t.Helper()
 
+	return valuesOf(t, "placements", "misconfigured_placements", "stalled_placements", "skipped_placements", "decisions", "decision_pages",
+		"placement_clusters", "cel_errors", "stale_scores")
+}
+
+// valuesOf returns the gauges of these names except zeros.
+func valuesOf(t rapid.TB, ours ...string) map[string]float64 {
+	t.Helper()
+
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	ours := []string{
-		"placements", "misconfigured_placements", "stalled_placements", "skipped_placements", "decisions", "decision_pages",
-		"placement_clusters", "cel_errors", "stale_scores",
-	}
 	values := map[string]float64{}
 
 	for _, family := range families {

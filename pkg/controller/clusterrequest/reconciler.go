@@ -33,6 +33,7 @@ type reconciler struct {
 	recorder  events.EventRecorder
 	running   atomic.Int32 // how many reconciles run
 	conflicts queue.ConflictBackoff[reconcile.Request]
+	states    *metrics.RequestStates[types.NamespacedName]
 }
 
 // errTakenBack is the reason of a conflict with the failed write of another request to the same Cluster.
@@ -48,6 +49,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	err := r.cached.Get(ctx, key.NamespacedName, request)
 	if apierrors.IsNotFound(err) {
 		r.ledger.forget(key.NamespacedName)
+		r.states.Forget(key.NamespacedName)
 
 		return reconcile.Result{}, nil
 	}
@@ -55,6 +57,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read ClusterRequest %s: %w", key, err)
 	}
+
+	r.states.Note(key.NamespacedName, metrics.RequestState{Status: string(request.Status.Status), Reason: request.Status.Reason})
 
 	if clusterrequest.Ignored(request) {
 		return reconcile.Result{}, nil

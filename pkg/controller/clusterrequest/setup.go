@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 const (
@@ -37,7 +38,11 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 	ledger := newLedger(mgr.GetAPIReader(), writer, options)
 	r := &reconciler{
 		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: writer, clock: settings.Clock,
-		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		conflicts: queue.NewConflictBackoff[reconcile.Request](), states: metrics.NewRequestStates[types.NamespacedName](),
+	}
+
+	if err := mgr.Add(r.states); err != nil {
+		return fmt.Errorf("adding the metrics: %w", err)
 	}
 
 	recorder, err := eventwriter.Add(mgr, component, func() bool { return r.running.Load() > 0 })
