@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -28,7 +29,9 @@ ManagedClusterSets, ManagedClusterSetBindings, AddOnPlacementScores, Placements 
 ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller
 clustersetbinding-rbac does. Of workloads in the files (Pods, Deployments, StatefulSets and so on) it reports where
 their Pods may run, as placement explain does, and of objects that are delivered to clusters where they go, as placement
-federated does, but by the result for the Placements that they follow. Pods are evaluated with the Nodes, Namespaces, pod
+federated does, but by the result for the Placements that they follow. Of ClusterRequests in the files it reports which
+Cluster each has or gets, as placement explain does, with the Purposes, ClusterProviders and their profiles, Clusters,
+Grants and TraitEquivalences in the files. Pods are evaluated with the Nodes, Namespaces, pod
 scheduling policies, AffinityClasses, Tenants, applications and HelmReleases in the files; a workload without a
 metadata.uid is evaluated as a new one.
 
@@ -63,6 +66,9 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
   - Added workloads are reported as by placement explain, among the objects of the hub. Of added policies, classes,
     Tenants, Nodes, Namespaces and HelmReleases, which replace those of the same name, the report has what they change
     for other workloads, as placement diff does. If nothing else is added, no right on Placements is needed.
+  - Added ClusterRequests, Purposes, ClusterProviders, Clusters and TraitEquivalences replace those of the same name. The
+    report has the requests that get another result, and how many Clusters all requests would need if none had a Grant. A
+    ClusterProvider with profiles in its status is taken with them.
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
@@ -84,6 +90,9 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 
   # Where would the Pods of a new workload run, with another policy and another Node?
   placement simulate --add -f workload.yaml -f policy.yaml -f node.yaml
+
+  # How many Clusters does another limit of a Purpose save, and which requests would a new profile grant?
+  placement simulate --add -f purpose.yaml -f clusterprovider.yaml
 
   # The same for a hub in files
   placement simulate -f deploy/samples --drain eu1
@@ -118,6 +127,8 @@ type simulateOptions struct {
 	showKept   bool
 	exitCode   bool
 	hubLimit   removalbudget.Limit
+
+	requestOptions clusterrequest.Options
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -156,6 +167,8 @@ func newSimulateCommand() *cobra.Command {
 		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	addHubLimitFlags(flags, &o.hubLimit)
+	o.requestOptions = requestDefaults
+	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
@@ -179,8 +192,8 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err != nil {
 		return false, err
 	}
-	if in.pods != nil && len(in.changes) == 0 {
-		return o.printWhatIf(stdout, onlyPods(metav1.NewTime(now)), in.pods)
+	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {
+		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)
 	}
 	workloads := o.workloadsIn(in.state, names)
 	if err := o.checkWanted(in.state, names); err != nil && !concernsOthers(in, names, len(workloads)) {
@@ -204,12 +217,16 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if reports.Workloads, err = explainGiven(&in.state.Pods, workloads); err != nil {
 		return false, err
 	}
+	if len(names) == 0 {
+		reports.Requests = o.reportRequests(in.state, reports.Now)
+	}
 	return false, printers.Reports(stdout, printers.Format(o.output), reports)
 }
 
-// concernsOthers reports whether a simulation without the wanted Placements says something about workloads or delivered objects.
+// concernsOthers reports whether a simulation without the wanted Placements says something about workloads, delivered objects or
+// ClusterRequests.
 func concernsOthers(in *simulated, names map[types.NamespacedName]bool, workloads int) bool {
-	return len(in.changes) == 0 && workloads > 0 || len(names) == 0 && in.state.Federated.Delivers()
+	return len(in.changes) == 0 && workloads > 0 || len(names) == 0 && (in.state.Federated.Delivers() || len(in.state.ClusterRequests.Requests) > 0)
 }
 
 // inNamespace reports whether an object is in the namespace of the flag, if there is one.
@@ -232,16 +249,19 @@ func (o *simulateOptions) whatIf(
 	for _, change := range in.changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}
-	return o.printWhatIf(stdout, whatIf, in.pods)
+	return o.printWhatIf(stdout, whatIf, in)
 }
 
-// printWhatIf adds what the added objects mean for Pods, if there are any, and prints all.
-func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, added *podAdditions) (differs bool, err error) {
+// printWhatIf adds what the added objects mean for Pods and ClusterRequests, if there are any, and prints all.
+func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, in *simulated) (differs bool, err error) {
 	var incomplete error
-	if added != nil {
-		if incomplete = added.simulate(&whatIf); whatIf.Pods == nil {
+	if in.pods != nil {
+		if incomplete = in.pods.simulate(&whatIf); whatIf.Pods == nil {
 			return false, incomplete
 		}
+	}
+	if in.requests != nil {
+		in.requests.simulate(&whatIf, o.namespace)
 	}
 	return whatIf.Differs(), errors.Join(printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept), incomplete)
 }
@@ -251,7 +271,7 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if err := o.checkInputs(); err != nil {
+	if err := errors.Join(o.checkInputs(), validateRequests(o.requestOptions)); err != nil {
 		return now, nil, err
 	}
 	switch {

@@ -24,8 +24,8 @@ type podAdditions struct {
 	unread error
 }
 
-// podsShown bounds the names of added objects in the title of a report.
-const podsShown = 5
+// namesShown bounds the names of added objects in the title of a report.
+const namesShown = 5
 
 // readPodAdditions reads the objects that Pods depend on from the hub; nil if nothing of that kind is added.
 func (o *simulateOptions) readPodAdditions(ctx context.Context, given, state *explain.State) (*podAdditions, error) {
@@ -69,11 +69,15 @@ func (a *podAdditions) simulate(whatIf *explain.WhatIf) error {
 	return errors.Join(refused(&differences), a.unread)
 }
 
-// String is "add Deployment team-a/web, Node n1", or the first five and how many more.
+// String says what is added.
 func (a *podAdditions) String() string {
-	names := a.given.Names()
-	if len(names) > podsShown {
-		names = append(names[:podsShown], fmt.Sprintf("and %d more", len(names)-podsShown))
+	return describeAdded(a.given.Names())
+}
+
+// describeAdded returns "add Deployment team-a/web, Node n1", or the first five and how many more.
+func describeAdded(names []string) string {
+	if len(names) > namesShown {
+		names = append(names[:namesShown], fmt.Sprintf("and %d more", len(names)-namesShown))
 	}
 	return "add " + strings.Join(names, ", ")
 }
@@ -92,8 +96,8 @@ func explainGiven(objects *pods.Objects, workloads []*unstructured.Unstructured)
 	return reports, nil
 }
 
-// onlyPods returns an empty what-if for additions that no Placement depends on.
-func onlyPods(now metav1.Time) explain.WhatIf {
+// withoutPlacements returns an empty what-if for additions that no Placement depends on.
+func withoutPlacements(now metav1.Time) explain.WhatIf {
 	return explain.WhatIf{
 		Now: now, Changes: []string{}, Placements: []explain.Difference{}, Stalled: []explain.StalledPlacement{},
 	}

@@ -35,6 +35,8 @@ type simulated struct {
 	changes []whatif.Change
 	// pods are the added objects that decide where Pods may run; nil if there are none.
 	pods *podAdditions
+	// requests are the added objects that decide what ClusterRequests get; nil if there are none.
+	requests *requestAdditions
 }
 
 // read reads the State, and the changes.
@@ -51,7 +53,10 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
 		return nil, err
 	}
-	in.pods, err = o.readPodAdditions(ctx, additions, in.state)
+	if in.pods, err = o.readPodAdditions(ctx, additions, in.state); err != nil {
+		return nil, err
+	}
+	in.requests, err = o.readRequestAdditions(ctx, additions, in.state)
 	return in, err
 }
 
@@ -116,8 +121,8 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	case found == 0 && o.live():
 		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
 	case found == 0:
-		return errors.New("there is no Placement, no workload and no object that is delivered in the files, so there is nothing to evaluate: " +
-			"add one with -f")
+		return errors.New("there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files, so there is nothing to " +
+			"evaluate: add one with -f")
 	case len(missing) == 0:
 		return nil
 	}

@@ -128,7 +128,7 @@ func TestSimulate(t *testing.T) {
 		},
 		{
 			reason: "no placement at all", args: []string{"-f", clusters}, wantCode: exitFailure,
-			wantStderr: []string{"there is no Placement, no workload and no object that is delivered in the files"},
+			wantStderr: []string{"there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files"},
 		},
 		{
 			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml")}, wantCode: exitFailure,

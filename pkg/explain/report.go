@@ -10,6 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -25,6 +26,8 @@ type Reports struct {
 	ObjectNotes []string           `json:"objectNotes,omitempty"`
 	// Workloads say where the Pods of the workloads in the files may run, in the order of the files.
 	Workloads []pods.Report `json:"workloads,omitempty"`
+	// Requests say what each ClusterRequest in the files has or gets. They are sorted by namespace and name.
+	Requests []requests.Report `json:"requests,omitempty"`
 }
 
 // Report explains the result of one Placement. Its JSON names are stable: fields may be added, and none is renamed or removed.

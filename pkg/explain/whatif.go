@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -45,6 +46,8 @@ type WhatIf struct {
 	Workloads []pods.Report `json:"workloads,omitempty"`
 	// Pods is what added policies, classes, Tenants and Nodes change for other workloads; nil if nothing of that kind is added.
 	Pods *pods.Differences `json:"pods,omitempty"`
+	// Requests is what the added objects change for ClusterRequests; nil if nothing that decides about them is added.
+	Requests *requests.Difference `json:"requests,omitempty"`
 }
 
 // StalledPlacement is a Placement whose decisions cannot change, because it is invalid or its removals are blocked.
@@ -57,9 +60,10 @@ type StalledPlacement struct {
 	Reason string `json:"reason"`
 }
 
-// Differs reports whether the changes would change any decision, the next admission of a workload, or where an object is delivered.
+// Differs reports whether the changes would change any decision, the next admission of a workload, where an object is delivered, or what a
+// ClusterRequest gets.
 func (w WhatIf) Differs() bool {
-	return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 || w.Pods != nil && w.Pods.Differ() ||
+	return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 || w.Pods != nil && w.Pods.Differ() || w.Requests.Differ() ||
 		slices.ContainsFunc(w.Objects, federated.Difference.Due)
 }
 

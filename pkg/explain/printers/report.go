@@ -45,6 +45,12 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 			}
 
 			writeWorkloads(text, reports.Workloads, nil, Style{})
+
+			if text.Len() > 0 && len(reports.Requests) > 0 {
+				text.WriteByte('\n')
+			}
+
+			writeRequests(text, reports.Requests, Style{})
 		},
 		names: func(text *bytes.Buffer) {
 			for _, report := range reports.Placements {
@@ -55,6 +61,7 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 
 			writeSelectedClusters(text, reports.Objects)
 			writeNodeNames(text, reports.Workloads)
+			writeRequestNames(text, reports.Requests)
 		},
 	}.write(out, format, Formats(), reports)
 }

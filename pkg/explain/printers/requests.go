@@ -16,26 +16,34 @@ import (
 func Requests(out io.Writer, format Format, reports requests.Reports, style Style) error {
 	return renderer{
 		table: func(text *bytes.Buffer) {
-			for i, report := range reports.Requests {
-				if i > 0 {
-					text.WriteByte('\n')
-				}
-
-				writeRequest(text, report, style)
-			}
+			writeRequests(text, reports.Requests, style)
 
 			for _, note := range reports.Notes {
 				fmt.Fprintf(text, "%s\n", Printable(indented(note)))
 			}
 		},
-		names: func(text *bytes.Buffer) {
-			for _, report := range reports.Requests {
-				if report.Cluster != nil {
-					fmt.Fprintf(text, "%s/%s %s/%s\n", report.Namespace, report.Name, report.Cluster.Namespace, report.Cluster.Name)
-				}
-			}
-		},
+		names: func(text *bytes.Buffer) { writeRequestNames(text, reports.Requests) },
 	}.write(out, format, WideFormats(), reports)
+}
+
+// writeRequestNames writes one line for each request that has or gets a Cluster.
+func writeRequestNames(out *bytes.Buffer, reports []requests.Report) {
+	for _, report := range reports {
+		if report.Cluster != nil {
+			fmt.Fprintf(out, "%s/%s %s/%s\n", report.Namespace, report.Name, report.Cluster.Namespace, report.Cluster.Name)
+		}
+	}
+}
+
+// writeRequests writes the reports of requests for people.
+func writeRequests(out *bytes.Buffer, reports []requests.Report, style Style) {
+	for i, report := range reports {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+
+		writeRequest(out, report, style)
+	}
 }
 
 // writeRequest writes the report of a request for people: a headline, what it requires, a table of the Clusters and one of the profiles, and

@@ -22,6 +22,8 @@ func WhatIf(out io.Writer, format Format, whatIf explain.WhatIf, showKept bool) 
 			if whatIf.Pods != nil {
 				writePodDifferenceNames(text, whatIf.Pods)
 			}
+
+			writeRequestDifferenceNames(text, whatIf.Requests)
 		},
 	}.write(out, format, Formats(), whatIf)
 }
@@ -30,7 +32,7 @@ func writeWhatIf(out *bytes.Buffer, whatIf explain.WhatIf, showKept bool) {
 	fmt.Fprintf(out, "what if: %s\n", strings.Join(whatIf.Changes, ", "))
 
 	// Without Placements the result does not mention them.
-	if whatIf.Pods == nil || whatIf.Summary != (explain.WhatIfSummary{}) {
+	if whatIf.Pods == nil && whatIf.Requests == nil || whatIf.Summary != (explain.WhatIfSummary{}) {
 		fmt.Fprintln(out, summaryText(whatIf.Summary))
 	}
 
@@ -61,6 +63,11 @@ func writeWhatIf(out *bytes.Buffer, whatIf explain.WhatIf, showKept bool) {
 	if whatIf.Pods != nil {
 		out.WriteByte('\n')
 		writePodDifferences(out, whatIf.Pods)
+	}
+
+	if whatIf.Requests != nil {
+		out.WriteByte('\n')
+		writeRequestDifference(out, whatIf.Requests)
 	}
 }
 

@@ -101,6 +101,19 @@ type Profile struct {
 	LackKind       string `json:"lackKind,omitempty"`
 }
 
+// NewReports explains all requests of a namespace, or of all namespaces if it is empty.
+func NewReports(objects *Objects, namespace string, now metav1.Time) []Report {
+	var reports []Report
+
+	for _, request := range objects.sorted() {
+		if namespace == "" || request.Namespace == namespace {
+			reports = append(reports, NewReport(objects, request, now))
+		}
+	}
+
+	return reports
+}
+
 // RequestSource is the source of what a request itself asks for.
 const RequestSource = "request"
 

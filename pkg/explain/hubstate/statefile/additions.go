@@ -13,27 +13,26 @@ import (
 // addableKinds are the kinds that can be added to a State without a merge.
 var addableKinds = []string{"ManagedCluster ", "AddOnPlacementScore "}
 
-// Additions returns the clusters and scores of the files, and the objects that decide where Pods may run. Invalid files are an
-// *InputError; any other kind, and no object at all, are
-// errors too.
+// Additions returns the clusters and scores of the files, the objects that decide where Pods may run, and those that decide what
+// ClusterRequests get. Invalid files are an *InputError; any other kind, and no object at all, are errors too.
 func (r *Reader) Additions() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
 
 	for _, identity := range slices.Sorted(maps.Keys(r.seen)) {
-		if !r.decidesPods(r.kinds[identity]) &&
+		if !r.decidesPods(r.kinds[identity]) && requestStores()[r.kinds[identity]] == nil &&
 			!slices.ContainsFunc(addableKinds, func(kind string) bool { return strings.HasPrefix(identity, kind) }) {
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, "+
-				"scheduling policies, AffinityClasses, Tenants, applications and HelmReleases can; "+
+				"scheduling policies, AffinityClasses, Tenants, applications, HelmReleases, and ClusterRequests with what decides about them, can; "+
 				"placement diff says what Placements would change", r.seen[identity], identity)
 		}
 	}
 
 	if len(r.seen) == 0 {
-		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, nor anything that decides where Pods may run, " +
-			"so there is nothing to add")
+		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, nor anything that decides where Pods may run or what " +
+			"ClusterRequests get, so there is nothing to add")
 	}
 
-	return &explain.State{Clusters: r.state.Clusters, Scores: r.state.Scores, Pods: r.state.Pods}, nil
+	return &explain.State{Clusters: r.state.Clusters, Scores: r.state.Scores, Pods: r.state.Pods, ClusterRequests: r.state.ClusterRequests}, nil
 }

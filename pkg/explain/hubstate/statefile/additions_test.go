@@ -26,8 +26,8 @@ func TestAdditions(t *testing.T) {
 		{
 			"a placement", "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: a, namespace: b}\nspec: {}\n",
 			"Placement b/a cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, " +
-				"scheduling policies, AffinityClasses, Tenants, applications " +
-				"and HelmReleases can; placement diff says what Placements would change",
+				"scheduling policies, AffinityClasses, Tenants, applications, HelmReleases, and ClusterRequests with what decides about them, " +
+				"can; placement diff says what Placements would change",
 		},
 		{"a mistake", addedCluster + "spec: {taint: []}\n", "clusters.yaml:4: ManagedCluster c1: spec.taint: unknown field"},
 	} {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+)
+
+// requestAdditions are added objects that decide what ClusterRequests get.
+type requestAdditions struct {
+	// given are the objects of the files, and hub those that they are added to.
+	given, hub *requests.Objects
+}
+
+// readRequestAdditions reads what decides about ClusterRequests from the hub; nil if nothing of that kind is added.
+func (o *simulateOptions) readRequestAdditions(ctx context.Context, given, state *explain.State) (*requestAdditions, error) {
+	if given.ClusterRequests.Empty() {
+		return nil, nil
+	}
+	added := &requestAdditions{given: &given.ClusterRequests, hub: &state.ClusterRequests}
+	if o.live() {
+		hub, _, _, err := o.connectHub()
+		if err != nil {
+			return nil, err
+		}
+		if added.hub, err = hubstate.RequestsFromCluster(ctx, hub); err != nil {
+			return nil, err
+		}
+	}
+	added.hub.Options = o.requestOptions
+	return added, nil
+}
+
+// simulate reports the requests of a namespace, or of all if it is empty, that get another result, and how many Clusters all need.
+func (a *requestAdditions) simulate(whatIf *explain.WhatIf, namespace string) {
+	difference := requests.Compare(a.hub, requests.Apply(a.hub, a.given), whatIf.Now)
+	difference.Requests = slices.DeleteFunc(difference.Requests, func(d requests.RequestDifference) bool {
+		return namespace != "" && d.Namespace != namespace
+	})
+	whatIf.Requests = difference
+	whatIf.Changes = append(whatIf.Changes, describeAdded(a.given.Names()))
+}
+
+// reportRequests explains the ClusterRequests of files.
+func (o *simulateOptions) reportRequests(state *explain.State, now metav1.Time) []requests.Report {
+	if o.live() {
+		return nil
+	}
+	objects := state.ClusterRequests
+	objects.Options = o.requestOptions
+	return requests.NewReports(&objects, o.namespace, now)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
+
+func TestSimulateRequests(t *testing.T) {
+	directory := t.TempDir()
+	object := func(kind, metadata, rest string) string {
+		return "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n" + rest + "\n"
+	}
+	for _, tc := range []struct {
+		reason   string
+		add      string // "" for the hub as it is
+		args     []string
+		wantCode int
+		want     []string
+	}{
+		{
+			reason: "the hub as it is: what each request has or gets", wantCode: exitOK,
+			want: []string{"ClusterRequest/team-a/builds: ", "\n\nClusterRequest/team-a/models: Denied"},
+		},
+		{reason: "names", args: []string{"-o", "name"}, want: []string{"team-a/ci team-a/workload-1\n"}},
+		{
+			reason: "a limit of a Purpose", add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"), args: []string{"--exit-code"},
+			wantCode: exitDiffers, want: []string{
+				"what if: add Purpose workload\n\nClusterRequests: another result for 1 request",
+				"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster team-a/workload-",
+				"if no request had a Grant: 3 Clusters instead of 2, 1 more for 4 requests",
+			},
+		},
+		{
+			reason: "a profile that is published grants what was denied", wantCode: exitOK,
+			add: object("ClusterProvider", "name: nodes", "status: {ready: true, profiles: [{name: large, supportedVersions: [{version: 1.36.0}], "+
+				"supportedTraits: [{trait: kubernetes.io/apis/gpu}]}]}"),
+			want: []string{"~ team-a/models: Denied, NoMatchingProfile -> Granted new Cluster ", "0 requests refused instead of 1"},
+		},
+		{
+			reason: "a ClusterProvider without profiles keeps those that it has", args: []string{"--exit-code"}, wantCode: exitOK,
+			add: object("ClusterProvider", "name: gardener", "spec: {package: new}"), want: []string{"another result for 0 requests"},
+		},
+		{
+			reason: "a new request, by names, in its namespace", args: []string{"-o", "name", "-n", "team-b"}, wantCode: exitOK,
+			add:  object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: [mcp]}"),
+			want: []string{"team-b/new@clusterrequest ~\n"},
+		},
+		{
+			reason: "as data", args: []string{"-o", "json"}, wantCode: exitOK, add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"),
+			want: []string{`"requests": {`, `"granted": 1,`, `"clusters": 3`},
+		},
+		{
+			reason: "a strategy that there is not", args: []string{"--cluster-request-strategy=Best"}, wantCode: exitUsage,
+			want: []string{"use Balanced or Simple"},
+		},
+		{
+			reason: "a mistake in the file", add: object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: []}"), wantCode: exitFailure,
+			want: []string{"spec.purposes: Invalid value: 0: should have at least 1 items"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			args := append([]string{"-f", requestsHub}, tc.args...)
+			if tc.add != "" {
+				file := expect.File(t, filepath.Join(directory, strings.ReplaceAll(tc.reason, " ", "-")+".yaml"), tc.add)
+				args = append([]string{"--hub", requestsHub, "--add", "-f", file}, tc.args...)
+			}
+			code, stdout, stderr := simulate(t, "", args...)
+			if code != tc.wantCode {
+				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, stderr)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(stdout+stderr, part) {
+					t.Errorf("the output lacks %q:\n%s%s", part, stdout, stderr)
+				}
+			}
+		})
+	}
+}
