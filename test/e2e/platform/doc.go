@@ -1,2 +1,3 @@
-// Package platform has the end-to-end tests of the providers of clusters, and of a cluster from its request to a delivered object.
+// Package platform has the end-to-end tests of the providers of clusters, of a cluster from its request to a delivered object,
+// and of the sample of `placement run` that has both.
 package platform

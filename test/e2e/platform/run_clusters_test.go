@@ -1,4 +1,4 @@
-package e2e
+package platform
 
 import (
 	"encoding/base64"
@@ -13,49 +13,50 @@ import (
 
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
 // clustersTitle begins the table of the sample of ClusterRequests.
 const clustersTitle = "NAMESPACE/REQUEST"
 
 func TestRunClustersOnceShowsWhatTheSamplesPromise(t *testing.T) {
-	p := run(t, "run", "--sample=clusters", "--once")
-	p.wantExit(t, 0)
-	if summary := "4 requests, 3 purposes, 2 providers, 2 clusters, 1 placement\n"; !strings.Contains(p.stdout.String(), summary) {
+	p := suite.Run(t, "run", "--sample=clusters", "--once")
+	p.WantExit(t, 0)
+	if summary := "4 requests, 3 purposes, 2 providers, 2 clusters, 1 placement\n"; !strings.Contains(p.Stdout.String(), summary) {
 		t.Errorf("the output lacks %q; %s", summary, p)
 	}
-	_, table, _ := strings.Cut(p.stdout.String(), clustersTitle)
+	_, table, _ := strings.Cut(p.Stdout.String(), clustersTitle)
 	if diff := cmp.Diff(promisedClusters(t), tableClusters(table)); diff != "" {
 		t.Errorf("requests (-want +got):\n%s%s", diff, p)
 	}
-	content, err := os.ReadFile("../../README.md")
-	must(t, err)
+	content, err := os.ReadFile("../../../README.md")
+	suite.Must(t, err)
 	if !strings.Contains(string(content), clustersTitle+table) {
 		t.Errorf("README.md shows another table; %s", p)
 	}
-	p.wantNothingLeft(t)
+	p.WantNothingLeft(t)
 }
 
 // docs/spec/cluster-request.md C13, C29, X1, X2 and X3, as a newcomer sees them, with the commands of docs/one-product.md.
 func TestRunClustersFollowsRequests(t *testing.T) {
-	p := start(t, "run", "--sample=clusters")
-	hub := filepath.Join(p.directory, ".placement", "kubeconfig")
+	p := suite.Start(t, "run", "--sample=clusters")
+	hub := filepath.Join(p.Directory, ".placement", "kubeconfig")
 	const managed = "clusters-workload-s43vmrvr-"
-	p.waitFor(t, &p.stdout, "\nshop/web  Granted  clusters/workload-s43vmrvr  Succeeded  loopback/local 1.37.0  "+managed)
-	p.waitFor(t, &p.stdout, "  shop/workload  (AccessRequest shop/web-settings: Granted, Secret web-settings.kubeconfig)\n")
-	p.waitFor(t, &p.stdout, "\nlab/training  Denied  -  -  -  -  -  (NoMatchingProfile: ")
+	p.WaitFor(t, &p.Stdout, "\nshop/web  Granted  clusters/workload-s43vmrvr  Succeeded  loopback/local 1.37.0  "+managed)
+	p.WaitFor(t, &p.Stdout, "  shop/workload  (AccessRequest shop/web-settings: Granted, Secret web-settings.kubeconfig)\n")
+	p.WaitFor(t, &p.Stdout, "\nlab/training  Denied  -  -  -  -  -  (NoMatchingProfile: ")
 
 	member := accessKubeconfig(t, hub, "shop", "web-settings.kubeconfig")
-	kubectl(t, member, "create", "configmap", "settings", "-n", "shop", "--from-literal=currency=EUR")
+	suite.Kubectl(t, member, "create", "configmap", "settings", "-n", "shop", "--from-literal=currency=EUR")
 	for _, can := range []struct{ verb, resource, want string }{{"get", "configmaps", "yes"}, {"get", "secrets", "no"}} {
-		if got := kubectlOutput(t, member, "auth", "can-i", can.verb, can.resource, "-n", "shop"); strings.TrimSpace(got) != can.want {
+		if got := suite.KubectlOutput(t, member, "auth", "can-i", can.verb, can.resource, "-n", "shop"); strings.TrimSpace(got) != can.want {
 			t.Errorf("may the kubeconfig %s %s? %q, want %s", can.verb, can.resource, got, can.want)
 		}
 	}
 
 	// An object follows the purpose of the cluster.
 	object := filepath.Join(t.TempDir(), "object.yaml")
-	must(t, os.WriteFile(object, []byte(`
+	suite.Must(t, os.WriteFile(object, []byte(`
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -67,54 +68,55 @@ metadata:
 data:
   currency: EUR
 `), 0o600))
-	kubectl(t, hub, "apply", "-f", object)
-	kubectl(t, member, "wait", "configmap/delivered", "-n", "shop", "--for=create", "--timeout=60s")
+	suite.Kubectl(t, hub, "apply", "-f", object)
+	suite.Kubectl(t, member, "wait", "configmap/delivered", "-n", "shop", "--for=create", "--timeout=60s")
 
 	// A provider that offers nodes makes a denied request possible.
-	kubectl(t, hub, "patch", "providerconfig", "loopback", "--type=json", "-p",
+	suite.Kubectl(t, hub, "patch", "providerconfig", "loopback", "--type=json", "-p",
 		`[{"op":"add","path":"/spec/profiles/0/traits/-","value":{"trait":"kubernetes.io/apis/compute"}}]`)
-	p.waitFor(t, &p.stdout, "\nlab/training  Granted  lab/training  Succeeded  loopback/local 1.37.0  lab-training-")
+	p.WaitFor(t, &p.Stdout, "\nlab/training  Granted  lab/training  Succeeded  loopback/local 1.37.0  lab-training-")
 
 	// The cluster goes with its last request, after the object and the decision.
-	kubectl(t, hub, "delete", "clusterrequest", "-n", "shop", "web", "checkout")
-	p.waitFor(t, &p.stdout, "\nCluster clusters/workload-s43vmrvr  deleted\n")
-	if decided := kubectlOutput(t, hub, "get", "placementdecisions", "-n", "shop", "-o", "jsonpath={..clusterName}"); decided != "" {
+	suite.Kubectl(t, hub, "delete", "clusterrequest", "-n", "shop", "web", "checkout")
+	p.WaitFor(t, &p.Stdout, "\nshop/web  deleted\n")
+	suite.Kubectl(t, hub, "wait", "clusters.cluster.openmcp.cloud/workload-s43vmrvr", "-n", "clusters", "--for=delete", "--timeout=80s")
+	if decided := suite.KubectlOutput(t, hub, "get", "placementdecisions", "-n", "shop", "-o", "jsonpath={..clusterName}"); decided != "" {
 		t.Errorf("still decided: %s", decided)
 	}
-	if left := kubectlOutput(t, hub, "get", "managedclusters", "-o", "name"); strings.Contains(left, managed) {
+	if left := suite.KubectlOutput(t, hub, "get", "managedclusters", "-o", "name"); strings.Contains(left, managed) {
 		t.Errorf("still there: %s", left)
 	}
-	p.signal(t, syscall.SIGINT)
-	p.wantExit(t, 0)
-	p.wantNothingLeft(t)
+	p.Signal(t, syscall.SIGINT)
+	p.WantExit(t, 0)
+	p.WantNothingLeft(t)
 }
 
 // The clusters keep their objects, too, and the requests what they were granted.
 func TestRunClustersKeepsData(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	first := run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
-	first.wantExit(t, 0)
-	second := run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
-	second.wantExit(t, 0)
-	_, before, _ := strings.Cut(first.stdout.String(), clustersTitle)
-	_, after, _ := strings.Cut(second.stdout.String(), clustersTitle)
+	first := suite.Run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
+	first.WantExit(t, 0)
+	second := suite.Run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
+	second.WantExit(t, 0)
+	_, before, _ := strings.Cut(first.Stdout.String(), clustersTitle)
+	_, after, _ := strings.Cut(second.Stdout.String(), clustersTitle)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the table after a restart (-want +got):\n%s%s", diff, second)
 	}
-	if !strings.Contains(second.stderr.String(), "keeping the objects of the last run") {
+	if !strings.Contains(second.Stderr.String(), "keeping the objects of the last run") {
 		t.Errorf("the samples were applied again; %s", second)
 	}
-	second.wantNothingLeft(t)
+	second.WantNothingLeft(t)
 }
 
 // accessKubeconfig writes the kubeconfig that an AccessRequest was granted.
 func accessKubeconfig(t *testing.T, hub, namespace, secret string) string {
 	t.Helper()
-	encoded := kubectlOutput(t, hub, "get", "secret", "-n", namespace, secret, "-o", "jsonpath={.data.kubeconfig}")
+	encoded := suite.KubectlOutput(t, hub, "get", "secret", "-n", namespace, secret, "-o", "jsonpath={.data.kubeconfig}")
 	content, err := base64.StdEncoding.DecodeString(encoded)
-	must(t, err)
+	suite.Must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(path, content, 0o600))
+	suite.Must(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -134,12 +136,12 @@ func tableClusters(table string) map[string]string {
 func promisedClusters(t *testing.T) map[string]string {
 	t.Helper()
 	content, err := samples.Clusters().Open(samples.ClustersRequests)
-	must(t, err)
+	suite.Must(t, err)
 	objects, err := manifests.Decode(content, samples.ClustersRequests)
-	must(t, err)
-	must(t, content.Close())
-	text, err := os.ReadFile("../../deploy/samples/" + samples.ClustersRequests)
-	must(t, err)
+	suite.Must(t, err)
+	suite.Must(t, content.Close())
+	text, err := os.ReadFile("../../../deploy/samples/" + samples.ClustersRequests)
+	suite.Must(t, err)
 	promised := map[string]string{}
 	expected := regexp.MustCompile(`(?m)^# Expected: (\w+)(?:.* Cluster (\S+))?`).FindAllStringSubmatch(string(text), -1)
 	for i, object := range objects {
