@@ -113,7 +113,7 @@ func exampleCluster(c *openmcpv1alpha1.Cluster) {
 	c.Spec.Kubernetes = &openmcpv1alpha1.Kubernetes{Version: "1.20.1"}
 }
 
-// The scenarios about aggregation, traits and versions in docs/spec/cluster-request.md, which pkg/clusterrequest has as unit tests too: here
+// The scenarios about aggregation, traits and versions in docs/spec/cluster-request.md, which pkg/clusterrequest has as unit tests too. Here
 // they pass through the definitions, the controller and its caches.
 var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFailure, func() {
 	BeforeAll(func(ctx SpecContext) {
