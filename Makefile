@@ -12,6 +12,7 @@ SCENARIOS ?=
 JSON      ?=
 PODS      ?=
 OBJECTS   ?=
+REQUESTS  ?=
 FROM      ?=
 CONTAINER ?=
 DURATION  ?= 10m
@@ -148,7 +149,7 @@ soak: assets ## Create and delete objects of all kinds, then inject random fault
 bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; 15 minutes)
 	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"
 	@$(GO) run ./test/benchmark/run -binary $(BINARY) -sizes '$(SIZES)' -scenarios '$(SCENARIOS)' $(if $(JSON),-json '$(JSON)') $(if $(PODS),-pods '$(PODS)') \
-		$(if $(OBJECTS),-objects '$(OBJECTS)') \
+		$(if $(OBJECTS),-objects '$(OBJECTS)') $(if $(REQUESTS),-requests '$(REQUESTS)') \
 		$(call hint,a decision that is wrong or a write too many is a bug: the lines above say which)
 
 bench-report: assets build ## The same, and write docs/benchmark.{json,svg} and the table in docs/benchmark.md (FROM=report.json,...: of these)

@@ -44,6 +44,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	kubeconfig := flags.String("kubeconfig", "", "who to be, and where")
 	file := flags.String("decisions", "", "file of the decisions to write; without one nothing is written")
 	works := flags.String("works", "", "file of the ManifestWorks to write instead of decisions")
+	grants := flags.String("grants", "", "file of the ClusterRequestGrants to write instead of decisions")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}
@@ -58,6 +59,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		return deliver(ctx, config, script, out)
+	}
+	if *grants != "" {
+		script, err := precomputed.ReadGrantFile(*grants)
+		if err != nil {
+			return err
+		}
+		return grant(ctx, config, script, out)
 	}
 	script := &precomputed.Script{}
 	if *file != "" {

@@ -1,3 +1,3 @@
-// Package precomputed has decisions and ManifestWorks that are known before they are written, and a Writer and a WorkWriter that send them
-// as the hub does, request for request. The write floors and the ideal controller consist of them.
+// Package precomputed has decisions, ManifestWorks and ClusterRequestGrants that are known before they are written, and a Writer, a WorkWriter
+// and a GrantWriter that send them as the hub does, request for request. The write floors and the ideal controller consist of them.
 package precomputed

@@ -41,6 +41,7 @@ func ReadJSON(paths ...string) (*Report, error) {
 		all.Machine, all.Missing = one.Machine, one.Missing
 		all.Admission = cmp.Or(one.Admission, all.Admission)
 		all.Federation = cmp.Or(one.Federation, all.Federation)
+		all.Requests = cmp.Or(one.Requests, all.Requests)
 		for _, run := range one.Runs {
 			all.Runs = slices.DeleteFunc(all.Runs, func(r Run) bool { return r.Size == run.Size })
 			all.Runs = append(all.Runs, run)

@@ -81,14 +81,16 @@ type Report struct {
 	// Admission is what was measured of admission, which has no size; nil for nothing.
 	Admission *Run `json:"admission,omitempty"`
 	// Federation is what was measured of federated objects; nil for nothing.
-	Federation *Run       `json:"federation,omitempty"`
-	Exponents  []Exponent `json:"exponents,omitempty"`
-	Targets    []Verdict  `json:"targets,omitempty"`
+	Federation *Run `json:"federation,omitempty"`
+	// Requests is what was measured of ClusterRequests; nil for nothing.
+	Requests  *Run       `json:"requests,omitempty"`
+	Exponents []Exponent `json:"exponents,omitempty"`
+	Targets   []Verdict  `json:"targets,omitempty"`
 }
 
 // separate returns the runs without a size that were measured.
 func (r *Report) separate() []*Run {
-	return slices.DeleteFunc([]*Run{r.Admission, r.Federation}, func(run *Run) bool { return run == nil })
+	return slices.DeleteFunc([]*Run{r.Admission, r.Federation, r.Requests}, func(run *Run) bool { return run == nil })
 }
 
 // Text shows a value with its unit.

@@ -16,11 +16,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
 
-// startsOfDeliveries is how often programs are started to measure it, and edits how often an object is edited.
-const (
-	startsOfDeliveries = 3
-	edits              = 10
-)
+// edits is how often an object is edited.
+const edits = 10
 
 // The names of the writes of ManifestWorks.
 const (
@@ -137,12 +134,6 @@ func (d *deliveryStage) labelChange(ctx context.Context, scenario string) error 
 	return nil
 }
 
-func (d *deliveryStage) addPerEvent(scenario string, o *outcome, n int) {
-	d.run.Add(scenario, "events", report.Count, float64(n))
-	d.run.AddTime(scenario, "cpu-per-event", o.cpu/time.Duration(n))
-	d.run.Add(scenario, "writes-per-event", report.Count, float64(o.writes.total())/float64(n))
-}
-
 // edit edits one object again and again.
 func (d *deliveryStage) edit(ctx context.Context, scenario string) error {
 	w, err := d.open(ctx)
@@ -179,44 +170,6 @@ func (d *deliveryStage) edit(ctx context.Context, scenario string) error {
 	return d.verify(ctx, scenario)
 }
 
-// restart stops the hub and starts it again over what it has settled: it has nothing to write.
-func (d *deliveryStage) restart(ctx context.Context, scenario string) error {
-	var starts []start
-	for range startsOfDeliveries {
-		one, err := d.startAgain(ctx, scenario)
-		if err != nil {
-			return err
-		}
-		starts = append(starts, one)
-	}
-	d.logf("%s: %s", scenario, addStarts(d.run, scenario, starts))
-	return nil
-}
-
-// startAgain stops the hub, starts it, and fails the benchmark for every write.
-func (d *deliveryStage) startAgain(ctx context.Context, scenario string) (start, error) {
-	if err := d.retire(); err != nil {
-		return start{}, err
-	}
-	w := window{begin: time.Now(), mark: d.observer.mark()}
-	if err := d.launch(ctx); err != nil {
-		return start{}, err
-	}
-	if err := d.hub.awaitReady(ctx); err != nil {
-		return start{}, fmt.Errorf("waiting until the hub is ready: %w", err)
-	}
-	one := start{ready: time.Since(w.begin)}
-	if err := d.observer.comeUp(ctx, d.hub.process, &one); err != nil {
-		return start{}, err
-	}
-	o, err := d.finish(ctx, scenario, w)
-	if err != nil {
-		return start{}, err
-	}
-	d.wantWrites(scenario, o, writes{})
-	return one, nil
-}
-
 // ideal measures the controller that writes given works, over the works as the hub left them. The hub is stopped for it.
 func (d *deliveryStage) ideal(ctx context.Context, _ string) error {
 	if err := d.retire(); err != nil {
@@ -226,29 +179,12 @@ func (d *deliveryStage) ideal(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	var (
-		p      *process
-		starts []start
-	)
-	defer func() {
-		if p != nil {
-			p.kill()
-		}
-	}()
-	for range startsOfDeliveries {
-		if p != nil {
-			if err := p.stop(); err != nil {
-				return err
-			}
-		}
-		one := start{}
-		if p, err = d.observer.startIdeal(ctx, &one, d.programs.ideal, "--kubeconfig="+d.kubeconfig, "--works="+path); err != nil {
-			return err
-		}
-		starts = append(starts, one)
-	}
 	const restart, labelChange = federationScenario + "-ideal-restart", federationScenario + "-ideal-label-change"
-	d.logf("%s: %s", restart, addStarts(d.run, restart, starts))
+	p, err := d.startIdeal(ctx, restart, "--works="+path)
+	if err != nil {
+		return err
+	}
+	defer p.kill()
 	l, mark := &latencies{}, d.observer.mark()
 	each, n, err := d.observer.cpuPerEvent(ctx, p, func() (int, error) { return d.toggles(ctx, l) })
 	if err != nil {

@@ -94,6 +94,8 @@ type counters struct {
 	reviews float64
 	// checks counts comparisons of removals with the API server by the upper bound of their seconds, cumulatively.
 	checks map[string]float64
+	// grants are the writes for ClusterRequests by result.
+	grants map[string]float64
 }
 
 // counters reads the metrics.
@@ -113,6 +115,7 @@ func (h *hub) counters(ctx context.Context) (counters, error) {
 		reviews:     byLabel(text, "kupid_aggr_requests_total", "type")["processed"],
 		events:      byLabel(text, "placement_hub_events_total", "result"),
 		checks:      byLabel(text, "placement_hub_removal_check_duration_seconds_bucket", "le"),
+		grants:      byLabel(text, "placement_hub_clusterrequest_writes_total", "result"),
 	}, nil
 }
 

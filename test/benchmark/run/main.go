@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/benchmark/deliveries"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
+	"github.com/placement-hub/placement-hub/test/benchmark/requests"
 )
 
 func main() {
@@ -38,6 +39,9 @@ const defaultPods = 20000
 // defaultObjects are few enough for a quick run; docs/benchmark.md has the figures of ten times as many.
 const defaultObjects = 50
 
+// defaultRequests are few enough for a quick run; docs/benchmark.md has the figures of 10,000.
+const defaultRequests = requests.Least
+
 // options are what can be asked for.
 type options struct {
 	sizes     []fleet.Size
@@ -45,6 +49,7 @@ type options struct {
 	separate  []separateScenario
 	pods      int // of the scenario admission
 	objects   int // of the scenario federation
+	requests  int // of the scenario requests
 	binary    string
 	json      string
 	docs      string
@@ -61,6 +66,7 @@ func parseOptions(args []string) (*options, error) {
 	flags.StringVar(&o.docs, "docs", "", "directory of benchmark.md, to write the table, the chart and the JSON to")
 	flags.IntVar(&o.pods, "pods", defaultPods, "Pods of the scenario "+admissionScenario)
 	flags.IntVar(&o.objects, "objects", defaultObjects, "objects that are delivered to each cluster in the scenario "+federationScenario)
+	flags.IntVar(&o.requests, "requests", defaultRequests, "ClusterRequests of the scenario "+requestsScenario)
 	from := flags.String("from", "", "reports as JSON, separated by commas, to write as one instead of measuring anything")
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("reading the flags: %w", err)
@@ -83,6 +89,9 @@ func parseOptions(args []string) (*options, error) {
 	}
 	if o.objects < deliveries.Least {
 		return nil, fmt.Errorf("-objects is %d: want at least %d", o.objects, deliveries.Least)
+	}
+	if o.requests < requests.Least {
+		return nil, fmt.Errorf("-requests is %d: want at least %d", o.requests, requests.Least)
 	}
 	return o, nil
 }
@@ -225,6 +234,7 @@ func separateScenarios() []separateScenario {
 	return []separateScenario{
 		{admissionScenario, measureAdmission, func(r *report.Report) **report.Run { return &r.Admission }},
 		{federationScenario, measureFederation, func(r *report.Report) **report.Run { return &r.Federation }},
+		{requestsScenario, measureRequests, func(r *report.Report) **report.Run { return &r.Requests }},
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 )
 
 // The kinds that observers watch.
@@ -21,14 +24,21 @@ const (
 	decisionKind  = "PlacementDecision"
 	placementKind = "Placement"
 	workKind      = "ManifestWork"
+	requestKind   = "ClusterRequest"
+	grantKind     = "ClusterRequestGrant"
+	clusterKind   = "Cluster"
 )
 
 // groupOf returns the API of a kind that observers watch.
 func groupOf(kind string) schema.GroupVersion {
-	if kind == workKind {
+	switch kind {
+	case workKind:
 		return schema.GroupVersion(workv1.GroupVersion)
+	case requestKind, grantKind, clusterKind:
+		return openmcpv1alpha1.GroupVersion
+	default:
+		return schema.GroupVersion(clusterv1beta1.GroupVersion)
 	}
-	return schema.GroupVersion(clusterv1beta1.GroupVersion)
 }
 
 // change is one change of an object that a watch has reported.
@@ -38,20 +48,23 @@ type change struct {
 	verb      watch.EventType
 	key       types.NamespacedName
 	placement types.NamespacedName
+	// joined is the number of requests that a Cluster has got or, if it is negative, lost.
+	joined int
 }
 
 // observer notes every change of the objects of some kinds, as any consumer sees it. It asks for metadata alone, which costs the API server
 // little.
 type observer struct {
-	mu      sync.Mutex
-	changes []change
-	news    chan struct{} // closed with the next change
-	failed  error
+	mu       sync.Mutex
+	changes  []change
+	requests map[types.NamespacedName]int // of the Clusters
+	news     chan struct{}                // closed with the next change
+	failed   error
 }
 
 // observe begins to watch some kinds, until ctx ends.
 func observe(ctx context.Context, hub client.WithWatch, kinds ...string) (*observer, error) {
-	o := &observer{news: make(chan struct{})}
+	o := &observer{news: make(chan struct{}), requests: map[types.NamespacedName]int{}}
 	for _, kind := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(groupOf(kind).WithKind(kind + "List"))
@@ -96,9 +109,14 @@ func (o *observer) note(kind string, verb watch.EventType, object *metav1.Partia
 	if kind == decisionKind {
 		placement.Name = object.Labels[clusterv1beta1.PlacementLabel]
 	}
+	noted := change{at: time.Now(), kind: kind, verb: verb, key: key, placement: placement}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.changes = append(o.changes, change{at: time.Now(), kind: kind, verb: verb, key: key, placement: placement})
+	if kind == clusterKind {
+		requests := len(clusterrequest.RequestUIDs(&openmcpv1alpha1.Cluster{ObjectMeta: object.ObjectMeta}))
+		noted.joined, o.requests[key] = requests-o.requests[key], requests
+	}
+	o.changes = append(o.changes, noted)
 	close(o.news)
 	o.news = make(chan struct{})
 }
@@ -170,16 +188,28 @@ func (o *observer) settle(ctx context.Context, p *process) (time.Time, error) {
 // writes counts changes by kind and verb.
 type writes map[string]int
 
-// count names the changes as requests do. A placement that is created or deleted is none of the hub's.
+// count names the changes as requests do, without those that are none of the hub's: Placements and ClusterRequests that are created or
+// deleted, and changes of Clusters that concern no request.
 func count(changes []change) writes {
 	verbs := map[watch.EventType]string{watch.Added: "create", watch.Modified: "patch", watch.Deleted: "delete"}
 	counts := writes{}
 	for _, c := range changes {
-		if c.kind != placementKind || c.verb == watch.Modified {
+		if c.byHub() {
 			counts[verbs[c.verb]+" "+c.kind]++
 		}
 	}
 	return counts
+}
+
+func (c change) byHub() bool {
+	switch c.kind {
+	case placementKind, requestKind:
+		return c.verb == watch.Modified
+	case clusterKind:
+		return c.joined != 0
+	default:
+		return true
+	}
 }
 
 func (w writes) total() int {

@@ -85,7 +85,7 @@ func (s *stage) furnish(ctx context.Context) error {
 	if err := manifests.Install(ctx, s.environment.AdminConfig()); err != nil {
 		return err
 	}
-	err := writeKubeconfig(ctx, s.environment, s.kubeconfig)
+	err := writeKubeconfig(ctx, s.environment, manifests.Namespace, manifests.ServiceAccount, s.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (s *stage) furnish(ctx context.Context) error {
 	return nil
 }
 
-// writeKubeconfig writes the kubeconfig of the hub's ServiceAccount to a file.
-func writeKubeconfig(ctx context.Context, environment *localplane.ControlPlane, path string) error {
-	account, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+// writeKubeconfig writes the kubeconfig of a ServiceAccount to a file.
+func writeKubeconfig(ctx context.Context, environment *localplane.ControlPlane, namespace, name, path string) error {
+	account, err := environment.ServiceAccountConfig(ctx, namespace, name)
 	if err != nil {
 		return err
 	}
@@ -168,6 +168,7 @@ type outcome struct {
 	evaluations float64
 	requests    float64       // that change something: with events
 	events      float64       // that were written
+	outdated    float64       // writes for ClusterRequests that conflicted with others
 	checks      time.Duration // the median of how long it took to compare a removal with the API server; 0 without any
 }
 

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/benchmark/report"
+)
+
+// startsOfSystem is how often programs are started to measure it in a scenario with a control plane of its own.
+const startsOfSystem = 3
+
+// separateStage is a control plane of a scenario that has one of its own, with one controller of the hub, and what is measured on it.
+type separateStage struct {
+	scenario    string // whose name is the prefix of those of its steps
+	controller  string
+	programs    programs
+	directory   string
+	environment *localplane.ControlPlane
+	api         client.WithWatch
+	observer    *observer
+	kubeconfig  string // of the hub's ServiceAccount
+	hub         *hub
+	run         *report.Run
+	failures    []error
+	log         io.Writer
+}
+
+// newSeparateStage starts a control plane for a scenario.
+func newSeparateStage(
+	ctx context.Context, scenario, controller string, tools programs, directory string, log io.Writer,
+) (*separateStage, error) {
+	environment, err := localplane.Start(ctx, localplane.Options{})
+	return &separateStage{
+		scenario: scenario, controller: controller, programs: tools, directory: directory, environment: environment,
+		kubeconfig: filepath.Join(directory, "kubeconfig-"+scenario), run: &report.Run{}, log: log,
+	}, err
+}
+
+// step is a part of a scenario.
+type step struct {
+	name string
+	run  func(ctx context.Context, scenario string) error
+}
+
+// perform runs the steps one after the other, until one fails. It returns everything that was wrong.
+func (s *separateStage) perform(ctx context.Context, steps []step) error {
+	for _, step := range steps {
+		if err := perform(ctx, s.scenario+"-"+step.name, step.run); err != nil {
+			return errors.Join(err, errors.Join(s.failures...))
+		}
+	}
+	return errors.Join(s.failures...)
+}
+
+// perform runs a scenario in the time that it may take.
+func perform(ctx context.Context, scenario string, run func(context.Context, string) error) error {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if err := run(ctx, scenario); err != nil {
+		return fmt.Errorf("%s: %w", scenario, err)
+	}
+	return nil
+}
+
+func (s *separateStage) close() error {
+	if s.hub != nil {
+		s.hub.kill()
+	}
+	return s.environment.Stop()
+}
+
+func (s *separateStage) logf(format string, args ...any) {
+	fmt.Fprintf(s.log, "%s %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}
+
+// failf notes something that is wrong whatever the machine.
+func (s *separateStage) failf(format string, args ...any) {
+	failure := fmt.Errorf(format, args...)
+	s.failures = append(s.failures, failure)
+	s.logf("WRONG: %v", failure)
+}
+
+// launch starts the hub.
+func (s *separateStage) launch(ctx context.Context) error {
+	var err error
+	s.hub, err = startHub(ctx, s.programs.hub, s.directory, s.kubeconfig, s.controller)
+	return err
+}
+
+// retire stops the hub, if it runs, and notes the most memory it had.
+func (s *separateStage) retire() error {
+	if s.hub == nil {
+		return nil
+	}
+	peak, err := s.hub.memory()
+	if err != nil {
+		return err
+	}
+	scenario := s.scenario + "-memory"
+	if before, _ := s.run.Value(scenario + "/peak"); float64(peak) > before {
+		s.run.Add(scenario, "peak", report.Bytes, float64(peak))
+	}
+	err = s.hub.stop()
+	s.hub = nil
+	return err
+}
+
+// finish waits until the hub is quiet and has sent its Events, and returns what it did since the begin of the window.
+func (s *separateStage) finish(ctx context.Context, scenario string, w window) (*outcome, error) {
+	if _, err := s.observer.settle(ctx, s.hub.process); err != nil {
+		return nil, fmt.Errorf("waiting until the hub is quiet: %w", err)
+	}
+	spent, after, err := s.hub.drain(ctx, lull)
+	if err != nil {
+		return nil, fmt.Errorf("waiting until the hub has sent its Events: %w", err)
+	}
+	o := &outcome{changes: s.observer.since(w.mark), cpu: spent - w.cpu}
+	o.writes = count(o.changes)
+	if len(o.changes) > 0 {
+		o.last = o.changes[len(o.changes)-1].at.Sub(w.begin)
+	}
+	o.requests = after.written() - w.counters.written()
+	o.outdated = less(after.grants, w.counters.grants)["outdated"]
+	s.run.AddTime(scenario, "cpu", o.cpu)
+	s.run.Add(scenario, "writes", report.Count, float64(o.writes.total()))
+	s.run.Add(scenario, "requests", report.Count, o.requests)
+	s.logf("%s: cpu %.3f s, %d writes %v, %.0f requests, last write after %.3f s", scenario, o.cpu.Seconds(), o.writes.total(), o.writes,
+		o.requests, o.last.Seconds())
+	return o, nil
+}
+
+// open begins a scenario over a running hub.
+func (s *separateStage) open(ctx context.Context) (window, error) {
+	counters, err := s.hub.counters(ctx)
+	if err != nil {
+		return window{}, err
+	}
+	spent, err := s.hub.cpu()
+	return window{begin: time.Now(), mark: s.observer.mark(), cpu: spent, counters: counters}, err
+}
+
+// wantWrites fails the benchmark for every write more or less than needed.
+func (s *separateStage) wantWrites(scenario string, o *outcome, want writes) {
+	if !maps.Equal(o.writes, want) {
+		s.failf("%s: wrote %v, needed are %v", scenario, o.writes, want)
+	}
+}
+
+func (s *separateStage) addPerEvent(scenario string, o *outcome, n int) {
+	s.run.Add(scenario, "events", report.Count, float64(n))
+	s.run.AddTime(scenario, "cpu-per-event", o.cpu/time.Duration(n))
+	s.run.Add(scenario, "writes-per-event", report.Count, float64(o.writes.total())/float64(n))
+}
+
+// restart stops the hub and starts it again over what it has settled: it has nothing to write.
+func (s *separateStage) restart(ctx context.Context, scenario string) error {
+	var starts []start
+	for range startsOfSystem {
+		one, err := s.startAgain(ctx, scenario)
+		if err != nil {
+			return err
+		}
+		starts = append(starts, one)
+	}
+	s.logf("%s: %s", scenario, addStarts(s.run, scenario, starts))
+	return nil
+}
+
+// startAgain stops the hub, starts it, and fails the benchmark for every write.
+func (s *separateStage) startAgain(ctx context.Context, scenario string) (start, error) {
+	if err := s.retire(); err != nil {
+		return start{}, err
+	}
+	w := window{begin: time.Now(), mark: s.observer.mark()}
+	if err := s.launch(ctx); err != nil {
+		return start{}, err
+	}
+	if err := s.hub.awaitReady(ctx); err != nil {
+		return start{}, fmt.Errorf("waiting until the hub is ready: %w", err)
+	}
+	one := start{ready: time.Since(w.begin)}
+	if err := s.observer.comeUp(ctx, s.hub.process, &one); err != nil {
+		return start{}, err
+	}
+	o, err := s.finish(ctx, scenario, w)
+	if err != nil {
+		return start{}, err
+	}
+	s.wantWrites(scenario, o, writes{})
+	return one, nil
+}
+
+// startIdeal starts the ideal as often as the hub, notes how it came up, and leaves the last one running.
+func (s *separateStage) startIdeal(ctx context.Context, scenario string, flags ...string) (*process, error) {
+	flags = append([]string{"--kubeconfig=" + s.kubeconfig}, flags...)
+	var starts []start
+	for {
+		one := start{}
+		p, err := s.observer.startIdeal(ctx, &one, s.programs.ideal, flags...)
+		if err != nil {
+			return nil, err
+		}
+		if starts = append(starts, one); len(starts) == startsOfSystem {
+			s.logf("%s: %s", scenario, addStarts(s.run, scenario, starts))
+			return p, nil
+		}
+		if err := p.stop(); err != nil {
+			return nil, err
+		}
+	}
+}
