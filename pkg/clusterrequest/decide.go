@@ -42,7 +42,8 @@ type Decision struct {
 	Leave []*openmcpv1alpha1.Cluster
 	// Obsolete is a Grant to delete, after the Clusters in Leave are written.
 	Obsolete *openmcpv1alpha1.ClusterRequestGrant
-	// Evaluation is nil unless the outcome is Chosen or Refused.
+	// Evaluation is nil unless the outcome is Chosen or Refused. It has no verdicts on what was not looked at for the choice, which only
+	// Catalog.Evaluate returns.
 	Evaluation *Evaluation
 	// Result is the outcome for the status. Empty if the status stays as it is.
 	Result Result
@@ -67,7 +68,7 @@ func (c *Catalog) Decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Tim
 	if clusters := c.ClustersOf(request.UID); len(clusters) > 0 {
 		return c.recover(clusters, request, now)
 	}
-	evaluation := c.Evaluate(request)
+	evaluation := c.choose(request)
 	decision := Decision{Outcome: OutcomeRefused, Evaluation: evaluation, Result: evaluation.Result}
 	switch {
 	case evaluation.Cluster != nil:

@@ -67,6 +67,22 @@ type ProfileVerdict struct {
 // Evaluate chooses a Cluster or a profile for a request as if it had none. Decide is what controllers call, because a request that is
 // granted keeps what it has (docs/spec/cluster-request.md 4.1.3).
 func (c *Catalog) Evaluate(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
+	e := c.choose(request)
+	if len(e.Requirement.Missing) > 0 {
+		return e
+	}
+	e.Clusters = c.judgeClusters(&e.Requirement, c.newName(request, e.Requirement.Dedicated).Namespace)
+	c.rankClusters(e.Clusters)
+	if e.Profiles == nil {
+		e.Profiles = c.judgeProfiles(&e.Requirement)
+		rankProfiles(e.Profiles)
+	}
+
+	return e
+}
+
+// choose returns the Evaluation without the verdicts on Clusters, and without those on profiles if an existing Cluster is the choice.
+func (c *Catalog) choose(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
 	c.compile()
 	e := &Evaluation{Requirement: aggregate(&request.Spec, c.purposes, c.same)}
 	if missing := e.Requirement.Missing; len(missing) > 0 {
@@ -76,11 +92,14 @@ func (c *Catalog) Evaluate(request *openmcpv1alpha1.ClusterRequest) *Evaluation 
 		return e
 	}
 	name := c.newName(request, e.Requirement.Dedicated)
-	e.Clusters, e.Profiles = c.judgeClusters(&e.Requirement, name.Namespace), c.judgeProfiles(&e.Requirement)
-	existing, best := c.rankClusters(e.Clusters), rankProfiles(e.Profiles)
+	if existing := c.bestCluster(&e.Requirement, name.Namespace); existing != nil {
+		e.Cluster, e.Result = existing.Cluster, granted(existing.key)
+
+		return e
+	}
+	e.Profiles = c.judgeProfiles(&e.Requirement)
+	best := rankProfiles(e.Profiles)
 	switch conflict := c.clusters[name]; {
-	case existing != nil:
-		e.Cluster, e.Result = existing.Cluster, granted(keyOf(existing.Cluster))
 	case best == nil:
 		e.Result = noProfile(e.Profiles, c.providers)
 	case conflict != nil:
@@ -144,22 +163,46 @@ func (c *Catalog) judgeClusters(r *Requirement, namespace string) []ClusterVerdi
 	return verdicts
 }
 
-// rankClusters ranks the Clusters that fit, and returns the best; nil if none fits. Equal Clusters keep the order of their names.
-func (c *Catalog) rankClusters(verdicts []ClusterVerdict) *ClusterVerdict {
+// bestCluster returns the Cluster that rankClusters ranks first; nil if none fits. It makes no verdicts, because a controller needs none of the
+// thousands that there may be.
+func (c *Catalog) bestCluster(r *Requirement, namespace string) *catalogCluster {
+	if r.Dedicated {
+		return nil
+	}
+	var best *catalogCluster
+	var most int
+	for _, cluster := range c.sorted {
+		if c.isFull(cluster) { // This comes first because most Clusters of a large world are full.
+			continue
+		}
+		lack, optional := c.lackOfCluster(r, namespace, cluster)
+		if lack == nil && (best == nil || c.compareFitting(optional, len(cluster.requests), most, len(best.requests)) < 0) {
+			best, most = cluster, optional
+		}
+	}
+
+	return best
+}
+
+// compareFitting compares two Clusters that fit by their optional traits and requests. The better one is less.
+func (c *Catalog) compareFitting(optionalA, requestsA, optionalB, requestsB int) int {
+	order := cmp.Compare(optionalB, optionalA)
+	if c.options.Strategy != Simple {
+		order = cmp.Or(order, cmp.Compare(requestsA, requestsB))
+	}
+
+	return order
+}
+
+// rankClusters ranks the Clusters that fit. Equal Clusters keep the order of their names.
+func (c *Catalog) rankClusters(verdicts []ClusterVerdict) {
 	fitting := pointers(verdicts, func(v *ClusterVerdict) bool { return v.Lack == nil })
 	slices.SortStableFunc(fitting, func(a, b *ClusterVerdict) int {
-		order := cmp.Compare(b.OptionalTraits, a.OptionalTraits)
-		if c.options.Strategy != Simple {
-			order = cmp.Or(order, cmp.Compare(a.Requests, b.Requests))
-		}
-
-		return order
+		return c.compareFitting(a.OptionalTraits, a.Requests, b.OptionalTraits, b.Requests)
 	})
 	for i, v := range fitting {
 		v.Rank = i + 1
 	}
-
-	return first(fitting)
 }
 
 func (c *Catalog) judgeProfiles(r *Requirement) []ProfileVerdict {

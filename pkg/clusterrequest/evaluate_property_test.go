@@ -40,6 +40,10 @@ func TestEvaluateIsReference(t *testing.T) {
 				t.Fatalf("got %+v, want %+v: %+v", got, want, e.Result)
 			}
 			checkVerdicts(t, e)
+			first := slices.IndexFunc(e.Clusters, func(v ClusterVerdict) bool { return v.Rank == 1 })
+			if (first >= 0) != (e.Cluster != nil) || first >= 0 && e.Clusters[first].Cluster != e.Cluster {
+				t.Fatalf("the choice is %v, and the Cluster of rank 1 is number %d", e.Cluster, first)
+			}
 		}
 	})
 }

@@ -97,11 +97,18 @@ func (c *Catalog) lackOfCluster(r *Requirement, namespace string, cluster *catal
 	if lack := r.lackOfVersion(versionOf(cluster.Spec.Kubernetes)); lack != nil {
 		return lack, 0
 	}
-	if allowed := limit(c.purposes, cluster.Spec.Purposes); allowed > 0 && len(cluster.requests) >= allowed {
-		return &Lack{Kind: LackCapacity, used: len(cluster.requests), allowed: allowed}, 0
+	if c.isFull(cluster) {
+		return &Lack{Kind: LackCapacity, used: len(cluster.requests), allowed: limit(c.purposes, cluster.Spec.Purposes)}, 0
 	}
 
 	return nil, optional
+}
+
+// isFull reports whether a Cluster has as many requests as it takes.
+func (c *Catalog) isFull(cluster *catalogCluster) bool {
+	allowed := limit(c.purposes, cluster.Spec.Purposes)
+
+	return allowed > 0 && len(cluster.requests) >= allowed
 }
 
 // lackOfTraits returns the first required trait that is not satisfied, or nil and the number of optional traits that are. The traits of an

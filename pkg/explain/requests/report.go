@@ -120,12 +120,14 @@ const RequestSource = "request"
 // NewReport explains a request. The time is that of the evaluation.
 func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now metav1.Time) Report {
 	request = withUID(request)
-	decided := objects.catalog().Decide(request, now)
-	evaluation := decided.Evaluation
+	catalog := objects.catalog()
+	decided := catalog.Decide(request, now)
 
-	if evaluation == nil { // A Grant is never computed again: the verdicts are those on a new request.
-		evaluation = objects.without(request).catalog().Evaluate(request)
+	if decided.Evaluation == nil { // A Grant is never computed again: the verdicts are those on a new request.
+		catalog = objects.without(request).catalog()
 	}
+
+	evaluation := catalog.Evaluate(request)
 
 	report := Report{
 		Namespace: request.Namespace, Name: request.Name, Outcome: string(decided.Outcome),
