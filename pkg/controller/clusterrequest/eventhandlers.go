@@ -57,7 +57,7 @@ func (l *ledger) grantEvent(_, grant *openmcpv1alpha1.ClusterRequestGrant, delet
 
 	key := client.ObjectKeyFromObject(grant)
 
-	l.update(func(c *clusterrequest.Catalog) {
+	l.change(func(c *clusterrequest.Catalog) {
 		known := c.Grant(key)
 
 		switch {

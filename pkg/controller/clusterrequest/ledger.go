@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,9 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 )
+
+// maxTries is how often the choices of a Cluster are sent while writes of others conflict with them.
+const maxTries = 5
 
 // ledger has the Catalog with the choices that are not written yet. It is safe for concurrent use.
 type ledger struct {
@@ -43,6 +47,14 @@ func newLedger(live client.Reader, writer client.Client, options clusterrequest.
 		live: live, writer: writer, catalog: clusterrequest.NewCatalog(options), entries: map[types.NamespacedName]*entry{},
 		refused: map[types.NamespacedName]bool{},
 	}
+}
+
+// change changes the Catalog in a way that helps no refused request.
+func (l *ledger) change(change func(*clusterrequest.Catalog)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	change(l.catalog)
 }
 
 // update changes the Catalog, and returns the requests that the change may help.
@@ -143,7 +155,8 @@ func (l *ledger) cluster(key types.NamespacedName) *openmcpv1alpha1.Cluster {
 }
 
 // write sends the choices and releases of a Cluster that are not written yet, and returns its state. If it fails, all of them are taken
-// back, and the latest state is read.
+// back, and the latest state is read. A conflict with a write that changed nothing that choices depend on, such as one of the provider, is no
+// failure: the choices are sent again over the latest state.
 func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv1alpha1.Cluster, error) {
 	l.mu.Lock()
 	e := l.entry(key)
@@ -152,18 +165,30 @@ func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv
 	e.writing.Lock()
 	defer e.writing.Unlock()
 
-	l.mu.Lock()
-	stored, wanted := e.stored, e.wanted
-	l.mu.Unlock()
-
-	if wanted == nil || wanted == stored {
-		return stored, nil
-	}
-
-	written, err := l.send(ctx, stored, wanted)
-	if err != nil {
+	for tries := 1; ; tries++ {
 		l.mu.Lock()
-		l.takeBack(key, e)
+		stored, wanted := e.stored, e.wanted
+		l.mu.Unlock()
+
+		if wanted == nil || wanted == stored {
+			return stored, nil
+		}
+
+		written, err := l.send(ctx, stored, wanted)
+		if err == nil {
+			l.confirm(key, e, written, wanted)
+
+			return written, nil
+		}
+
+		if apierrors.IsConflict(err) && tries < maxTries && l.read(ctx, key) == nil && l.holds(key, e, stored) {
+			continue
+		}
+
+		l.mu.Lock()
+		if l.entries[key] == e {
+			l.takeBack(key, e)
+		}
 		l.mu.Unlock()
 
 		if readErr := l.read(ctx, key); readErr != nil {
@@ -172,16 +197,32 @@ func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv
 
 		return nil, err
 	}
+}
 
+// confirm takes the response to a write. The watch may have been faster, with this state, a later one, or the end of the Cluster.
+func (l *ledger) confirm(key types.NamespacedName, e *entry, written, wanted *openmcpv1alpha1.Cluster) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	// The watch may have been faster than the response, with this state, a later one, or the end of the Cluster.
 	if l.entries[key] == e && (e.stored == nil || later(written, e.stored)) {
 		l.rebase(e, written, wanted)
 	}
+}
 
-	return written, nil
+// holds reports whether choices of a Cluster in a former state hold in the present one: it is the same Cluster with the same spec and the same
+// requests, and is not being deleted. So a choice never takes a slot that another write has taken.
+func (l *ledger) holds(key types.NamespacedName, e *entry, former *openmcpv1alpha1.Cluster) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	now := e.stored
+	if l.entries[key] != e || now == nil || former == nil {
+		return false
+	}
+
+	return now.UID == former.UID && now.DeletionTimestamp.Equal(former.DeletionTimestamp) && equality.Semantic.DeepEqual(now.Spec, former.Spec) &&
+		slices.Equal(clusterrequest.RequestUIDs(now), clusterrequest.RequestUIDs(former)) &&
+		now.Annotations[openmcpv1alpha1.PrefixesAnnotation] == former.Annotations[openmcpv1alpha1.PrefixesAnnotation]
 }
 
 // send creates or patches a Cluster, and returns the new state.

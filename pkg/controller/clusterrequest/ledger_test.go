@@ -3,9 +3,12 @@ package clusterrequest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -114,6 +117,82 @@ func TestFailedWriteTakesBackEveryChoice(t *testing.T) {
 	if err != nil || clusterrequest.HasRequest(stored, "c") {
 		t.Errorf("%v, %v", stored, err)
 	}
+}
+
+// A provider writes a new Cluster while requests come. Its writes take no slot.
+func TestConflictWithTheProviderKeepsChoices(t *testing.T) {
+	l, server := newTestLedger()
+	l.decide(newRequest("b"), metav1.Time{}, true)
+
+	server.during = func() error {
+		server.during = nil
+		server.cluster = server.cluster.DeepCopy()
+		server.cluster.ResourceVersion = "2"
+		server.cluster.Finalizers = append(server.cluster.Finalizers, openmcpv1alpha1.ProviderFinalizer)
+		l.decide(newRequest("c"), metav1.Time{}, true)
+
+		return conflict()
+	}
+	server.versions = "3"
+
+	written, err := l.write(t.Context(), shared)
+	if err != nil || !slices.Contains(written.Finalizers, openmcpv1alpha1.ProviderFinalizer) {
+		t.Errorf("%v, %v", written, err)
+	}
+
+	expectRequests(t, l, "b", "c")
+
+	if server.versions != "" {
+		t.Error("the choices are not written")
+	}
+}
+
+// The last slot may be gone when a conflict is over (C19).
+func TestConflictAboutTheRequestsTakesChoicesBack(t *testing.T) {
+	for name, change := range map[string]func(*openmcpv1alpha1.Cluster){
+		"another request": func(c *openmcpv1alpha1.Cluster) {
+			c.Finalizers = append(c.Finalizers, openmcpv1alpha1.RequestFinalizerPrefix+"foreign")
+		},
+		"another spec":    func(c *openmcpv1alpha1.Cluster) { c.Spec.Purposes = nil },
+		"another Cluster": func(c *openmcpv1alpha1.Cluster) { c.UID = "d" },
+		"the deletion":    func(c *openmcpv1alpha1.Cluster) { c.DeletionTimestamp = &metav1.Time{} },
+		"the prefixes": func(c *openmcpv1alpha1.Cluster) {
+			c.Annotations = map[string]string{openmcpv1alpha1.PrefixesAnnotation: "{}"}
+		},
+		"a lost finalizer": func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil },
+		"no end of writes": func(*openmcpv1alpha1.Cluster) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, server := newTestLedger("a")
+			l.decide(newRequest("b"), metav1.Time{}, true)
+
+			sent := 0
+			server.during = func() error {
+				sent++
+				server.cluster = server.cluster.DeepCopy()
+				server.cluster.ResourceVersion = strconv.Itoa(sent + 1)
+				change(server.cluster)
+
+				return conflict()
+			}
+
+			if _, err := l.write(t.Context(), shared); !apierrors.IsConflict(err) {
+				t.Error(err)
+			}
+
+			if cluster := l.cluster(shared); cluster == nil || clusterrequest.HasRequest(cluster, "b") {
+				t.Errorf("the choice counts still: %v", cluster)
+			}
+
+			if sent > maxTries {
+				t.Errorf("it is sent %d times", sent)
+			}
+		})
+	}
+}
+
+func conflict() error {
+	return apierrors.NewConflict(openmcpv1alpha1.GroupVersion.WithResource("clusters").GroupResource(), shared.Name, errors.New("changed"))
 }
 
 func TestStateOfSomebodyElseKeepsChoices(t *testing.T) {

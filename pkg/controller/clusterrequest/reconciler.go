@@ -82,11 +82,12 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 
 // grant decides on a request that is not being deleted, and does the writes.
 func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
-	if err := r.guard(ctx, request); err != nil {
+	isNew, err := r.guard(ctx, request)
+	if err != nil {
 		return err
 	}
 
-	decided, err := r.decide(ctx, request)
+	decided, err := r.decide(ctx, request, isNew)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 			return err
 		}
 
-		if decided, err = r.decide(ctx, request); err != nil {
+		if decided, err = r.decide(ctx, request, false); err != nil {
 			return err
 		}
 	}
@@ -125,26 +126,28 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 	return r.writeStatus(ctx, request, decided.Result, &ready)
 }
 
-// guard adds the finalizer to a request.
-func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
+// guard adds the finalizer to a request, and reports whether the request is new: it had no finalizer at the version that was written.
+func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) (isNew bool, err error) {
 	before := request.DeepCopy()
 	if !controllerutil.AddFinalizer(request, openmcpv1alpha1.RequestFinalizer) {
-		return nil
+		return false, nil
 	}
 
 	if err := r.writer.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("add the finalizer to ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
+		return false, fmt.Errorf("add the finalizer to ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
 	}
 
-	return nil
+	return true, nil
 }
 
-// decide decides on a request. Before a choice counts it asks the API server for the Grant, because the cache may not have it yet.
-func (r *reconciler) decide(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) (clusterrequest.Decision, error) {
+// decide decides on a request. Before a choice counts it asks the API server for the Grant, because the cache may not have it yet. A new
+// request needs no such read: no hub has written a Grant of it, because the finalizer comes before. If the Grant of a former request of that
+// name is not in the cache, the creation of the Grant conflicts with it, and the request is decided again.
+func (r *reconciler) decide(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, isNew bool) (clusterrequest.Decision, error) {
 	now := metav1.NewTime(r.clock.Now())
 
-	decided := r.ledger.decide(request, now, false)
-	if decided.Outcome != clusterrequest.OutcomeChosen {
+	decided := r.ledger.decide(request, now, isNew)
+	if isNew || decided.Outcome != clusterrequest.OutcomeChosen {
 		return decided, nil
 	}
 
@@ -167,7 +170,7 @@ func (r *reconciler) readGrant(ctx context.Context, key types.NamespacedName) er
 		return fmt.Errorf("read ClusterRequestGrant %s: %w", key, err)
 	}
 
-	r.ledger.update(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
+	r.ledger.change(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
 
 	return nil
 }
@@ -209,7 +212,7 @@ func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.Cl
 	}
 
 	klog.FromContext(ctx).V(2).Info("Granted a Cluster", "outcome", decided.Outcome, "cluster", grant.Spec.ClusterRef)
-	r.ledger.update(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
+	r.ledger.change(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
 
 	return nil
 }
@@ -236,7 +239,7 @@ func (r *reconciler) deleteGrant(ctx context.Context, grant *openmcpv1alpha1.Clu
 		return fmt.Errorf("delete ClusterRequestGrant %s: %w", key, err)
 	}
 
-	r.ledger.update(func(c *clusterrequest.Catalog) { c.DeleteGrant(key) })
+	r.ledger.change(func(c *clusterrequest.Catalog) { c.DeleteGrant(key) })
 
 	return nil
 }
