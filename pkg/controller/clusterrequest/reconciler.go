@@ -34,6 +34,7 @@ type reconciler struct {
 	running   atomic.Int32 // how many reconciles run
 	conflicts queue.ConflictBackoff[reconcile.Request]
 	states    *metrics.RequestStates[types.NamespacedName]
+	written   *ownWrites
 }
 
 // errTakenBack is the reason of a conflict with the failed write of another request to the same Cluster.
@@ -50,6 +51,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	if apierrors.IsNotFound(err) {
 		r.ledger.forget(key.NamespacedName)
 		r.states.Forget(key.NamespacedName)
+		r.written.forget(key.NamespacedName)
 
 		return reconcile.Result{}, nil
 	}
@@ -62,6 +64,10 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 
 	if clusterrequest.Ignored(request) {
 		return reconcile.Result{}, nil
+	}
+
+	if wait := r.written.wait(request, r.clock.Now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 
 	if request.DeletionTimestamp != nil {
@@ -136,6 +142,8 @@ func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.Cluster
 	if err := r.writer.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return false, fmt.Errorf("add the finalizer to ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
 	}
+
+	r.written.note(request, r.clock.Now())
 
 	return true, nil
 }

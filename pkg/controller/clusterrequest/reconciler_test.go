@@ -3,6 +3,7 @@ package clusterrequest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,12 +12,14 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // reads counts the reads from the API server.
@@ -41,7 +44,9 @@ func newTestReconciler(t *testing.T, objects ...client.Object) (*reconciler, cli
 	server := builder.WithObjects(append(objects, known[0], known[1])...).Build()
 	live := &reads{Reader: server}
 	l := newLedger(live, server, clusterrequest.Options{})
-	l.change(func(c *clusterrequest.Catalog) { c.SetPurpose(&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: "p"}}) })
+	l.change(func(c *clusterrequest.Catalog) {
+		c.SetPurpose(&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: "p"}})
+	})
 
 	for _, cluster := range known {
 		if err := l.read(t.Context(), client.ObjectKeyFromObject(cluster)); err != nil {
@@ -53,7 +58,8 @@ func newTestReconciler(t *testing.T, objects ...client.Object) (*reconciler, cli
 
 	return &reconciler{
 		ledger: l, cached: server, live: live, writer: server, clock: clock.RealClock{}, recorder: events.NewFakeRecorder(10),
-		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		conflicts: queue.NewConflictBackoff[reconcile.Request](), written: newOwnWrites(),
+		states: metrics.NewRequestStates[types.NamespacedName](),
 	}, server, live
 }
 
@@ -154,4 +160,96 @@ func TestNewRequestAdoptsAGrantThatTheCacheLacks(t *testing.T) { // C60
 	r, server, _ := newTestReconciler(t, request, testGrant("former", request))
 	reconcileUntilDone(t, r, request)
 	expectGranted(t, server, request, "b")
+}
+
+// frozen is a cache that does not show what is written.
+type frozen struct {
+	client.Reader
+
+	request *openmcpv1alpha1.ClusterRequest
+}
+
+func (f frozen) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	f.request.DeepCopyInto(object.(*openmcpv1alpha1.ClusterRequest))
+
+	return nil
+}
+
+func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
+	request := newRequest("r")
+	r, server, _ := newTestReconciler(t, request)
+	r.cached = frozen{request: request.DeepCopy()}
+	reconcileUntilDone(t, r, request)
+	expectGranted(t, server, request, "a")
+
+	sent := 0
+	r.writer = interceptor.NewClient(server.(client.WithWatch), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			sent++
+
+			return c.Patch(ctx, object, patch, options...)
+		},
+		SubResourcePatch: func(
+			ctx context.Context, c client.Client, of string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
+		) error {
+			sent++
+
+			return c.SubResource(of).Patch(ctx, object, patch, options...)
+		},
+	})
+
+	key := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(request)}
+	if result, err := r.Reconcile(t.Context(), key); err != nil || sent > 0 || result.RequeueAfter <= 0 || result.RequeueAfter > longestWait {
+		t.Errorf("%v, %+v, %d patches of a state that is known to be old", err, result, sent)
+	}
+
+	// The cache shows the write, and then that of somebody who removes the status.
+	r.cached = server
+
+	reconcileUntilDone(t, r, request)
+
+	if err := server.Get(t.Context(), client.ObjectKeyFromObject(request), request); err != nil {
+		t.Fatal(err)
+	}
+
+	request.Status = openmcpv1alpha1.ClusterRequestStatus{}
+	if err := server.Status().Update(t.Context(), request); err != nil || sent > 0 {
+		t.Fatalf("%v, %d patches without a change", err, sent)
+	}
+
+	reconcileUntilDone(t, r, request)
+	expectGranted(t, server, request, "a")
+
+	if sent != 1 {
+		t.Errorf("%d patches, want that of the status", sent)
+	}
+}
+
+func TestRequestDoesNotWaitForEver(t *testing.T) {
+	written, now := newOwnWrites(), time.Now()
+	request := newRequest("r")
+	old := request.DeepCopy()
+	request.ResourceVersion, old.ResourceVersion = "12", "9"
+	written.note(request, now)
+
+	for _, tc := range []struct {
+		reason string
+		cached *openmcpv1alpha1.ClusterRequest
+		after  time.Duration
+		want   time.Duration
+	}{
+		{"the write is not shown", old, time.Second, longestWait - time.Second},
+		{"its event does not come", old, longestWait, 0},
+		{"it is forgotten", old, time.Second, 0},
+	} {
+		if got := written.wait(tc.cached, now.Add(tc.after)); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+		}
+	}
+
+	written.note(request, now)
+
+	if got := written.wait(request, now); got != 0 || len(written.last) > 0 {
+		t.Errorf("%s after the write is shown, and %v", got, written.last)
+	}
 }

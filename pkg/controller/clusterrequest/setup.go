@@ -39,6 +39,7 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 	r := &reconciler{
 		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: writer, clock: settings.Clock,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), states: metrics.NewRequestStates[types.NamespacedName](),
+		written: newOwnWrites(),
 	}
 
 	if err := mgr.Add(r.states); err != nil {
@@ -58,7 +59,7 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Requests).
-							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: the cache may have shown it without the last write.
+							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: see ownWrites.
 							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, handlerOf(ledger.grantEvent)).
 							Watches(&openmcpv1alpha1.Cluster{}, handlerOf(ledger.clusterEvent)).
 							Watches(&openmcpv1alpha1.Purpose{}, handlerOf(ledger.purposeEvent)).

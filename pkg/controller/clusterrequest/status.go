@@ -47,6 +47,8 @@ func (r *reconciler) writeStatus(
 		return fmt.Errorf("write the status of ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
 	}
 
+	r.written.note(changed, now.Time)
+
 	if before := request.Status; before.Status != result.Status || before.Reason != result.Reason || before.Message != result.Message {
 		r.tell(request, result)
 	}
