@@ -2,6 +2,7 @@
 // time: a benchmark fails only when what it counts is wrong, say a write more than needed. Figures to compare are counts and ratios to the
 // floor, which is what a bare client that sends the same writes reaches on the same machine in the same run.
 //
-// What placements cost is measured through the built binary, by the programs and packages below: run is make bench, ideal and
-// precomputed are what it compares the hub with, fleet has the objects, and report prints the figures.
+// What placements and the other systems cost is measured through the built binary, by the programs and packages below: run is make bench,
+// ideal and precomputed are what it compares the hub with, fleet, deliveries, admission and requests have the objects, and report prints the
+// figures.
 package benchmark

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,8 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
+	"github.com/placement-hub/placement-hub/test/benchmark/requests"
 )
 
 func TestChangesAreCountedAsRequests(t *testing.T) {
@@ -36,6 +39,46 @@ func TestChangesAreCountedAsRequests(t *testing.T) {
 	want := writes{"create PlacementDecision": 1, "patch PlacementDecision": 2, "delete PlacementDecision": 1, "patch Placement": 1}
 	if diff := cmp.Diff(want, got); diff != "" || got.total() != 5 {
 		t.Errorf("%d in all (-want +got):\n%s", got.total(), diff)
+	}
+}
+
+func TestWritesOfTheProviderAreNotCounted(t *testing.T) {
+	o := &observer{news: make(chan struct{}), requests: map[types.NamespacedName]int{}}
+	note := func(kind string, verb watch.EventType, finalizers ...string) {
+		o.note(kind, verb, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c", Finalizers: finalizers}})
+	}
+	const first, second = openmcpv1alpha1.RequestFinalizerPrefix + "1", openmcpv1alpha1.RequestFinalizerPrefix + "2"
+	note(clusterKind, watch.Added, first)
+	note(clusterKind, watch.Modified, first, openmcpv1alpha1.ProviderFinalizer)
+	note(clusterKind, watch.Modified, first, openmcpv1alpha1.ProviderFinalizer, second)
+	note(requestKind, watch.Added)
+	note(requestKind, watch.Modified)
+	note(requestKind, watch.Modified)
+	note(grantKind, watch.Added)
+	want := writes{clusterCreated: 1, clusterPatched: 1, requestPatched: 2, grantCreated: 1}
+	if diff := cmp.Diff(want, count(o.since(0))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(requests.Pattern{Joins: [][]int{{1, 1}}, Statuses: []int{1}}, pattern(o.since(0))); diff != "" {
+		t.Errorf("pattern (-want +got):\n%s", diff)
+	}
+}
+
+func TestWritesForGrantsAreBounded(t *testing.T) {
+	for reason, got := range map[string]writes{
+		"":                             {grantCreated: 40, clusterCreated: 2, clusterPatched: 38, requestPatched: 120},
+		"a Cluster more than needed":   {grantCreated: 40, clusterCreated: 3, clusterPatched: 37, requestPatched: 80},
+		"a Grant is created twice":     {grantCreated: 41, clusterCreated: 2, clusterPatched: 38, requestPatched: 80},
+		"a third status":               {grantCreated: 40, clusterCreated: 2, clusterPatched: 38, requestPatched: 121},
+		"a Cluster without a new user": {grantCreated: 40, clusterCreated: 2, clusterPatched: 39, requestPatched: 80},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			r := &requestStage{separateStage: &separateStage{log: io.Discard}, requests: 40}
+			r.wantGrants("grant", got)
+			if (len(r.failures) > 0) != (reason != "") {
+				t.Errorf("%v: %v", got, r.failures)
+			}
+		})
 	}
 }
 
@@ -172,6 +215,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{"admission", nil, 0, []string{"admission"}},
 		{"federation,admission", nil, 0, []string{"admission", "federation"}},
+		{"requests", nil, 0, []string{"requests"}},
 		{"restart", []string{"cold-start", "restart"}, fleet.Usual, nil},
 		{"restart,federation", []string{"cold-start", "restart"}, fleet.Usual, []string{"federation"}},
 	} {
@@ -191,7 +235,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: scenarios %q at %d sizes, separate ones %q", tc.scenarios, names, len(o.sizes), separate)
 		}
 	}
-	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing", "-scenarios=admission,nothing", "-pods=0", "-objects=1"} {
+	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing", "-scenarios=admission,nothing", "-pods=0", "-objects=1", "-requests=199"} {
 		if _, err := parseOptions([]string{wrong}); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}
