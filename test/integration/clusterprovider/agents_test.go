@@ -32,11 +32,11 @@ import (
 // managedCluster is the name of the ManagedCluster of the spec, and of its namespace.
 const managedCluster = "team-w-abcdef"
 
-// withAgents adds the controllers of AccessRequests and of work agents to a provider.
-func withAgents(agent string) func(*loopback.Provider, manager.Manager) error {
+// withAgents adds the controllers of AccessRequests, whose tokens live by a clock, and of work agents to a provider.
+func withAgents(agent string, tokens clock.PassiveClock) func(*loopback.Provider, manager.Manager) error {
 	return func(p *loopback.Provider, mgr manager.Manager) error {
 		err := access.Setup(mgr, access.Settings{
-			Provider: provider, Environment: "test", Targets: p, Clock: clock.RealClock{}, Workers: 2, Timeout: time.Minute,
+			Provider: provider, Environment: "test", Targets: p, Clock: tokens, Workers: 2, Timeout: time.Minute,
 		})
 		if err != nil {
 			return err
@@ -105,6 +105,32 @@ func work(name string) *workv1.ManifestWork {
 	return object
 }
 
+// renew moves the clock to where the token of an AccessRequest is due, and returns the Secret with the next one.
+func renew(ctx context.Context, request *openmcpv1alpha1.AccessRequest, tokens *providers.Clock) *corev1.Secret {
+	GinkgoHelper()
+
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: clusterrequest.SecretName(request.Name)}}
+	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
+
+	before := secret.DeepCopy()
+
+	tokens.Advance(access.DefaultTokenLifetime * 81 / 100)
+
+	touched := &openmcpv1alpha1.AccessRequest{}
+	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), touched)).To(Succeed())
+
+	patch := client.MergeFrom(touched.DeepCopy())
+	metav1.SetMetaDataAnnotation(&touched.ObjectMeta, "touched", "after 80 % of the lifetime")
+	Expect(suite.Client.Patch(ctx, touched, patch)).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
+		g.Expect(secret.Data[access.KubeconfigKey]).NotTo(Equal(before.Data[access.KubeconfigKey]))
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+	Expect(secret.UID).To(Equal(before.UID))
+
+	return secret
+}
+
 var _ = Describe("the work agents of the loopback provider", func() {
 	It("cluster-request C72: an agent with the access of an AccessRequest applies ManifestWorks until the hub lets go", func(ctx SpecContext) {
 		agent, err := binaries.FindOCM(binaries.WorkAgent)
@@ -112,7 +138,8 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		Expect(manifests.InstallManifestWorks(ctx, plane.AdminConfig())).To(Succeed())
 
 		dataDir := GinkgoT().TempDir()
-		r := startProviderWith(ctx, dataDir, withAgents(agent.Path))
+		tokens := providers.NewClock()
+		r := startProviderWith(ctx, dataDir, withAgents(agent.Path, tokens))
 		cluster := providers.NewCluster(namespace, "w", provider)
 		cluster.Finalizers = []string{openmcpv1alpha1.InventoryFinalizer}
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
@@ -127,9 +154,13 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		Eventually(func() error { return member.Get(ctx, client.ObjectKeyFromObject(delivered), delivered) }).
 			WithTimeout(suite.CollectTimeout).Should(Succeed())
 
-		for _, role := range []string{"provider-access", "provider-loopback-agents"} {
-			Expect(providers.Unused(ctx, "cluster.openmcp.cloud:"+role, r.Running)).To(BeEmpty())
-		}
+		By("renewing the token of the agent")
+		renewed := renew(ctx, request, tokens)
+		Expect(suite.Client.Create(ctx, work("later"))).To(Succeed())
+
+		later := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "later"}}
+		Eventually(func() error { return member.Get(ctx, client.ObjectKeyFromObject(later), later) }).
+			WithTimeout(suite.CollectTimeout).Should(Succeed())
 
 		By("letting go of the Cluster")
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
@@ -140,7 +171,15 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		Expect(suite.Client.Patch(ctx, freed, client.MergeFrom(cluster))).To(Succeed())
 		awaitGone(ctx, freed)
 		awaitGone(ctx, request)
+		awaitGone(ctx, renewed)
 		Expect(filepath.Join(dataDir, "agents", namespace, "w")).NotTo(BeADirectory())
+
+		for _, role := range []string{"provider-access", "provider-access-secrets", "provider-loopback-agents"} {
+			Expect(providers.Unused(ctx, "cluster.openmcp.cloud:"+role, r.Running)).To(BeEmpty(), role)
+		}
+
+		agents := "cluster.openmcp.cloud:provider-loopback-agents"
+		Expect(providers.UnusedIn(ctx, providers.Namespace(provider), agents, r.Running)).To(BeEmpty())
 	})
 
 	It("cluster-request C72: without the binary of an agent nobody asks for access", func(ctx SpecContext) {

@@ -167,13 +167,31 @@ func (r *Running) Writes() []string {
 func Unused(ctx context.Context, role string, running ...*Running) []string {
 	GinkgoHelper()
 
+	granted := &rbacv1.ClusterRole{}
+	Expect(suite.Client.Get(ctx, client.ObjectKey{Name: role}, granted)).To(Succeed())
+
+	return unused(granted.Rules, faults.Match{}, running)
+}
+
+// UnusedIn returns what a Role grants and no provider of these has requested in its namespace, as "verb resource".
+func UnusedIn(ctx context.Context, namespace, role string, running ...*Running) []string {
+	GinkgoHelper()
+
+	granted := &rbacv1.Role{}
+	Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: role}, granted)).To(Succeed())
+
+	return unused(granted.Rules, faults.Match{Namespace: namespace}, running)
+}
+
+// unused returns what rules grant and no provider of these has requested, among the requests that match.
+func unused(rules []rbacv1.PolicyRule, match faults.Match, running []*Running) []string {
 	used := []string{
 		"create leases",          // The API server asks for it when server-side apply creates an object.
 		"create clusters/access", // Admission asks for it, or the hub.
 	}
 
 	for _, provider := range running {
-		for _, request := range provider.Proxy.Requests(faults.Match{}) {
+		for _, request := range provider.Proxy.Requests(match) {
 			used = append(used, request.Verb+" "+request.Resource)
 			if request.Verb == "watch" { // An API server that cannot stream a list in a watch is asked for the list.
 				used = append(used, "list "+request.Resource)
@@ -181,12 +199,9 @@ func Unused(ctx context.Context, role string, running ...*Running) []string {
 		}
 	}
 
-	granted := &rbacv1.ClusterRole{}
-	Expect(suite.Client.Get(ctx, client.ObjectKey{Name: role}, granted)).To(Succeed())
-
 	var unused []string
 
-	for _, rule := range granted.Rules {
+	for _, rule := range rules {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
 				if text := verb + " " + resource; !slices.Contains(used, text) {
