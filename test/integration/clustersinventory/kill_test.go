@@ -135,7 +135,7 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 			w, proxy := newWorld(ctx), suite.ThroughProxy(ctx)
 			_, stays := w.provided("stays")
 			w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
-			w.selectedBy("p", stays.Name)
+			w.selected(stays.Name)
 
 			kept := w.living(Default, stays.Name)
 			Expect(kept).To(HaveLen(len(companionsOf(stays.Name))))
@@ -152,7 +152,7 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 			refused := suite.KillEach(ctx, proxy, inventoryWrites, suite.Passage{
 				Prepare: func(n int) {
 					cluster, managed = w.provided(fmt.Sprintf("c%02d", n))
-					w.selectedBy("p", stays.Name, managed.Name)
+					w.selected(stays.Name, managed.Name)
 
 					before = w.living(Default, managed.Name)
 				},
@@ -178,7 +178,7 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 						g.Expect(w.isReleased(g, cluster)).To(BeTrue())
 					})
 					suite.ExpectGoneWithin(ctx, suite.CollectTimeout, managed)
-					w.selectedBy("p", stays.Name)
+					w.selected(stays.Name)
 					Expect(w.living(Default, stays.Name)).To(Equal(kept))
 				},
 			})

@@ -34,13 +34,13 @@ func (w *world) remove(object client.Object) {
 	Expect(suite.Client.Delete(w.ctx, object)).To(Succeed())
 }
 
-// selectedBy waits until the decisions of a Placement name exactly these clusters.
-func (w *world) selectedBy(placement string, clusters ...string) {
+// selected waits until the decisions of the Placement "p" name exactly these clusters.
+func (w *world) selected(clusters ...string) {
 	GinkgoHelper()
 	w.eventually(func(g Gomega) {
 		var names []string
 
-		for _, page := range w.Pages(w.ctx, g, placement) {
+		for _, page := range w.Pages(w.ctx, g, "p") {
 			for _, decision := range page.Status.Decisions {
 				names = append(names, decision.ClusterName)
 			}
@@ -97,7 +97,7 @@ var _ = Describe("a Cluster that is deleted", func() {
 		_, other := w.provided("b")
 
 		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
-		w.selectedBy("p", managed.Name, other.Name)
+		w.selected(managed.Name, other.Name)
 		w.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.Namespace, Name: "c", Annotations: map[string]string{
 				federation.SelectorAnnotation: `[{"key":"purpose.cluster.openmcp.cloud/platform","operator":"exists"}]`,
@@ -114,7 +114,7 @@ var _ = Describe("a Cluster that is deleted", func() {
 		by := w.work(managed)
 		w.remove(cluster)
 		w.terminating(managed)
-		w.selectedBy("p", other.Name)
+		w.selected(other.Name)
 		w.eventually(func(g Gomega) {
 			g.Expect(suite.Client.List(ctx, works, client.InNamespace(managed.Name))).To(Succeed())
 			g.Expect(works.Items).To(ConsistOf(HaveField("Name", by.Name)))
@@ -138,7 +138,7 @@ var _ = Describe("a Cluster that is deleted", func() {
 		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{
 			Tolerations: []clusterv1beta1.Toleration{{Key: openmcpv1alpha1.TerminatingTaint, Operator: clusterv1beta1.TolerationOpExists}},
 		})
-		w.selectedBy("p", managed.Name)
+		w.selected(managed.Name)
 		w.remove(cluster)
 		w.terminating(managed)
 		w.told(cluster, clusterrequest.ReasonDraining, "PlacementDecisions "+w.Namespace+"/p-decision-1")

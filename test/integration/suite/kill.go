@@ -62,7 +62,9 @@ func KillEach(
 		return refused != ""
 	}
 
-	for n := 0; kill(faults.Rule{Match: writes, After: n}); n++ {
+	n := 0
+	for kill(faults.Rule{Match: writes, After: n}) {
+		n++
 	}
 
 	slices.Sort(seen)
