@@ -195,7 +195,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 }
 
 // parseOthers returns the workloads that the arguments name, and the objects of kinds that are delivered; none if they name Placements.
-func (o *explainOptions) parseOthers(args []string) (workloads []hubstate.Workload, objects []objectName, err error) {
+func (o *explainOptions) parseOthers(args []string) (workloads []hubstate.Workload, objects []deliveredName, err error) {
 	if workloads, err = parseWorkloads(args, o.namespace); err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // runObjects prints where objects are delivered, and why.
-func (o *explainOptions) runObjects(ctx context.Context, names []objectName, stdin io.Reader, stdout io.Writer) error {
+func (o *explainOptions) runObjects(ctx context.Context, names []deliveredName, stdin io.Reader, stdout io.Writer) error {
 	source, err := o.source(stdin)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (o *explainOptions) runObjects(ctx context.Context, names []objectName, std
 }
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
-func (o *explainOptions) printObjects(state *explain.State, names []objectName, namespace string, unread error, stdout io.Writer) error {
+func (o *explainOptions) printObjects(state *explain.State, names []deliveredName, namespace string, unread error, stdout io.Writer) error {
 	keys, err := keysOf(state, names, namespace)
 	if err != nil {
 		return errors.Join(err, unread)

@@ -23,6 +23,14 @@ func isClusterRequest(text string) bool {
 		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
 }
 
+// namedRequests are the ClusterRequests on the command line.
+var namedRequests = namedKinds[struct{}]{
+	find: func(text string) (struct{}, string, bool) {
+		return struct{}{}, "ClusterRequest", isClusterRequest(text)
+	},
+	alone: "name ClusterRequests as clusterrequest/NAME, and nothing else in one command",
+}
+
 // requestType is the type of ClusterRequests that is offered by completions.
 const requestType = "clusterrequest"
 
@@ -44,29 +52,12 @@ func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []st
 
 // parseRequests parses names of ClusterRequests as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func parseRequests(args []string) ([]string, error) {
-	if len(args) > 1 && isClusterRequest(args[0]) {
-		for _, name := range args[1:] {
-			if strings.Contains(name, "/") {
-				return nil, fmt.Errorf("%q is no name of a ClusterRequest: write %s NAME, or %s/NAME", name, args[0], args[0])
-			}
-		}
-		return args[1:], nil
-	}
+	parsed, err := namedRequests.parse(args)
 	var names []string
-	for _, arg := range args {
-		text, name, slashed := strings.Cut(arg, "/")
-		if !slashed || !isClusterRequest(text) {
-			continue
-		}
-		if name == "" || strings.Contains(name, "/") {
-			return nil, fmt.Errorf("%q does not name a ClusterRequest: write %s/NAME, and the namespace with -n", arg, text)
-		}
-		names = append(names, name)
+	for _, named := range parsed {
+		names = append(names, named.name)
 	}
-	if len(names) > 0 && len(names) < len(args) {
-		return nil, errors.New("name ClusterRequests as clusterrequest/NAME, and nothing else in one command")
-	}
-	return names, nil
+	return names, err
 }
 
 // checkRequestFlags reports flags that mean nothing for ClusterRequests.

@@ -17,36 +17,23 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
+// namedWorkloads are the workloads on the command line.
+var namedWorkloads = namedKinds[pods.Kind]{
+	find: func(text string) (pods.Kind, string, bool) {
+		kind, is := pods.FindKind(text)
+		return kind, kind.Kind, is
+	},
+	alone: "name placements or workloads (TYPE/NAME), not both in one command",
+}
+
 // parseWorkloads parses names of workloads as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error) {
-	if len(args) > 1 && !strings.Contains(args[0], "/") {
-		if kind, is := pods.FindKind(args[0]); is {
-			workloads := make([]hubstate.Workload, 0, len(args)-1)
-			for _, name := range args[1:] {
-				if strings.Contains(name, "/") {
-					return nil, fmt.Errorf("%q is no name of a %s: write %s NAME, or %s/NAME", name, kind.Kind, args[0], args[0])
-				}
-				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: namespace, Name: name})
-			}
-			return workloads, nil
-		}
-	}
+	names, err := namedWorkloads.parse(args)
 	var workloads []hubstate.Workload
-	for _, arg := range args {
-		text, name, slashed := strings.Cut(arg, "/")
-		kind, is := pods.FindKind(text)
-		if !slashed || !is {
-			continue
-		}
-		if name == "" || strings.Contains(name, "/") {
-			return nil, fmt.Errorf("%q does not name a %s: write %s/NAME, and the namespace with -n", arg, kind.Kind, text)
-		}
-		workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: namespace, Name: name})
+	for _, named := range names {
+		workloads = append(workloads, hubstate.Workload{Kind: named.kind, Namespace: namespace, Name: named.name})
 	}
-	if len(workloads) > 0 && len(workloads) < len(args) {
-		return nil, errors.New("name placements or workloads (TYPE/NAME), not both in one command")
-	}
-	return workloads, nil
+	return workloads, err
 }
 
 // checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered. workloads and delivered

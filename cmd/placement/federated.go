@@ -117,7 +117,7 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 
 // print prints the reports of the named objects, or without names of all objects of the namespace. unread says which rights are missing.
 func (o *federatedOptions) print(
-	state *explain.State, names []objectName, namespace string, unread error, now time.Time, stdout io.Writer,
+	state *explain.State, names []deliveredName, namespace string, unread error, now time.Time, stdout io.Writer,
 ) error {
 	keys, err := keysOf(state, names, namespace)
 	if err != nil {
@@ -154,7 +154,7 @@ func wantedKeys(keys []inventory.Key) func(inventory.Key) bool {
 	return func(key inventory.Key) bool { return slices.Contains(keys, key) }
 }
 
-func (o *federatedOptions) parse(args []string) (now time.Time, names []objectName, err error) {
+func (o *federatedOptions) parse(args []string) (now time.Time, names []deliveredName, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
@@ -205,47 +205,22 @@ func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (state *ex
 	return state, namespace, unread, nil
 }
 
-// objectName is an object as named on the command line.
-type objectName struct {
-	kind federation.Kind
-	name string
-}
+// deliveredName is an object of a kind that is delivered, as named on the command line.
+type deliveredName = objectName[federation.Kind]
 
 // parseObjects parses names of delivered objects as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
-func (f *kindFlags) parseObjects(args []string) ([]objectName, error) {
-	kinds := f.delivered
-	if len(args) > 1 && !strings.Contains(args[0], "/") {
-		if kind, is := federated.FindKind(kinds, args[0]); is {
-			names := make([]objectName, 0, len(args)-1)
-			for _, name := range args[1:] {
-				if strings.Contains(name, "/") {
-					return nil, fmt.Errorf("%q is no name of a %s: write %s NAME, or %s/NAME", name, kind.Kind, args[0], args[0])
-				}
-				names = append(names, objectName{kind, name})
-			}
-			return names, nil
-		}
-	}
-	var names []objectName
-	for _, arg := range args {
-		text, name, slashed := strings.Cut(arg, "/")
-		kind, is := federated.FindKind(kinds, text)
-		if !slashed || !is {
-			continue
-		}
-		if name == "" || strings.Contains(name, "/") {
-			return nil, fmt.Errorf("%q does not name a %s: write %s/NAME, and the namespace with -n", arg, kind.Kind, text)
-		}
-		names = append(names, objectName{kind, name})
-	}
-	if len(names) > 0 && len(names) < len(args) {
-		return nil, errors.New("name objects as TYPE/NAME, and nothing else in one command")
-	}
-	return names, nil
+func (f *kindFlags) parseObjects(args []string) ([]deliveredName, error) {
+	return namedKinds[federation.Kind]{
+		find: func(text string) (federation.Kind, string, bool) {
+			kind, is := federated.FindKind(f.delivered, text)
+			return kind, kind.Kind, is
+		},
+		alone: "name objects as TYPE/NAME, and nothing else in one command",
+	}.parse(args)
 }
 
 // keysOf returns the keys of the named objects; without a namespace there must be one object of the name.
-func keysOf(state *explain.State, names []objectName, namespace string) ([]inventory.Key, error) {
+func keysOf(state *explain.State, names []deliveredName, namespace string) ([]inventory.Key, error) {
 	keys := make([]inventory.Key, 0, len(names))
 	for _, named := range names {
 		var namespaces []string

@@ -53,7 +53,7 @@ type objectWatch struct {
 // follow prints the output about the named objects of a namespace, or without names about all, until ctx ends. When a right is missing, it
 // prints once what the hub has written.
 func (f *objectWatch) follow(
-	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []objectName, stdout io.Writer,
+	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []deliveredName, stdout io.Writer,
 ) error {
 	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, f.kinds)
 	switch {
@@ -90,7 +90,7 @@ func deletedObjects(state *explain.State, keys []inventory.Key) []string {
 }
 
 // printChanges prints the reports, and again whenever they change, until ctx ends.
-func (o *federatedOptions) printChanges(ctx context.Context, names []objectName, stdout io.Writer) error {
+func (o *federatedOptions) printChanges(ctx context.Context, names []deliveredName, stdout io.Writer) error {
 	hub, config, namespace, err := o.connectHub()
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (o *federatedOptions) printChanges(ctx context.Context, names []objectName,
 }
 
 // printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
-func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, names []objectName, stdout io.Writer) error {
+func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, names []deliveredName, stdout io.Writer) error {
 	changes := &objectWatch{
 		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {

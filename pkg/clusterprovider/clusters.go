@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/finalizer"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -69,13 +70,13 @@ func (r *clusterReconciler) Reconcile(ctx context.Context, key reconcile.Request
 
 // inUse reports whether others still hold a Cluster that is being deleted.
 func inUse(cluster *openmcpv1alpha1.Cluster) bool {
-	return slices.ContainsFunc(cluster.Finalizers, func(finalizer string) bool { return finalizer != openmcpv1alpha1.ProviderFinalizer })
+	return slices.ContainsFunc(cluster.Finalizers, func(name string) bool { return name != openmcpv1alpha1.ProviderFinalizer })
 }
 
 // keep keeps the real cluster of a Cluster running, and returns when to look again.
 func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (time.Duration, error) {
-	if controllerutil.AddFinalizer(cluster, openmcpv1alpha1.ProviderFinalizer) {
-		return 0, r.guard(ctx, cluster) // The event of this write continues.
+	if !controllerutil.ContainsFinalizer(cluster, openmcpv1alpha1.ProviderFinalizer) {
+		return 0, finalizer.Add(ctx, r.writer, cluster, openmcpv1alpha1.ProviderFinalizer) // The event of this write continues.
 	}
 
 	state, err := r.provider.Ensure(ctx, cluster)
@@ -99,18 +100,6 @@ func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.C
 	}
 
 	return due, nil
-}
-
-// guard writes the finalizers of a Cluster.
-func (r *clusterReconciler) guard(ctx context.Context, cluster *openmcpv1alpha1.Cluster) error {
-	before := cluster.DeepCopy()
-	controllerutil.RemoveFinalizer(before, openmcpv1alpha1.ProviderFinalizer)
-
-	if err := r.writer.Patch(ctx, cluster, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("add the finalizer to Cluster %s: %w", client.ObjectKeyFromObject(cluster), err)
-	}
-
-	return nil
 }
 
 // tearDown deletes the real cluster of a Cluster without other finalizers. It reads the Cluster from the API server first, because the cache

@@ -10,11 +10,11 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/finalizer"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -141,7 +141,7 @@ func (r *reconciler) grant(
 		return time.Time{}, err
 	}
 
-	if err := r.guard(ctx, request); err != nil {
+	if err := finalizer.Add(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
 		return time.Time{}, err
 	}
 
@@ -158,20 +158,6 @@ func (r *reconciler) grant(
 	granted := refusal{phase: openmcpv1alpha1.RequestGranted, reason: openmcpv1alpha1.ReasonSuccess}
 
 	return renewal, r.writeOutcome(ctx, request, granted, &openmcpv1alpha1.ObjectName{Name: clusterrequest.SecretName(request.Name)})
-}
-
-// guard adds the finalizer to an AccessRequest.
-func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.AccessRequest) error {
-	before := request.DeepCopy()
-	if !controllerutil.AddFinalizer(request, openmcpv1alpha1.AccessFinalizer) {
-		return nil
-	}
-
-	if err := r.writer.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("add the finalizer to AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
-	}
-
-	return nil
 }
 
 // withdraw removes the access of an AccessRequest, and then its finalizer.
@@ -205,12 +191,8 @@ func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.AccessR
 		return err
 	}
 
-	before := request.DeepCopy()
-	controllerutil.RemoveFinalizer(request, openmcpv1alpha1.AccessFinalizer)
-
-	err := r.writer.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the finalizer from AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
+	if err := finalizer.Remove(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
+		return err
 	}
 
 	klog.FromContext(ctx).V(2).Info("Removed the access", "cluster", clusterKey(request))

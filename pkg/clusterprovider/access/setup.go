@@ -9,11 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -84,7 +82,7 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Name).
 							For(&openmcpv1alpha1.AccessRequest{}). // With its status: the hub writes what the provider acts by.
-							Watches(&openmcpv1alpha1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.requestsOf)).
+							Watches(&openmcpv1alpha1.Cluster{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, clusterIndex)).
 							WithOptions(queue.Options[reconcile.Request](queue.Settings{Workers: settings.Workers, Timeout: settings.Timeout})).
 							Complete(r)
 }
@@ -102,19 +100,4 @@ func indexCluster(object client.Object) []string {
 // clusterKey returns the key of the Cluster in the status of an AccessRequest.
 func clusterKey(request *openmcpv1alpha1.AccessRequest) types.NamespacedName {
 	return types.NamespacedName{Namespace: request.Status.ClusterRef.Namespace, Name: request.Status.ClusterRef.Name}
-}
-
-// requestsOf returns the AccessRequests of a Cluster.
-func (r *reconciler) requestsOf(ctx context.Context, cluster client.Object) []reconcile.Request {
-	list := &openmcpv1alpha1.AccessRequestList{}
-	if err := r.cached.List(ctx, list, client.MatchingFields{clusterIndex: client.ObjectKeyFromObject(cluster).String()}); err != nil {
-		klog.FromContext(ctx).Error(err, "AccessRequests could not be listed from the cache", "index", clusterIndex)
-	}
-
-	requests := make([]reconcile.Request, 0, len(list.Items))
-	for i := range list.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-	}
-
-	return requests
 }

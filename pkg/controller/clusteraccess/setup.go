@@ -5,10 +5,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -58,9 +56,9 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Name).
 							For(&openmcpv1alpha1.AccessRequest{}). // With its status and labels, which others may change.
-							Watches(&openmcpv1alpha1.ClusterRequest{}, r.handlerBy(requestIndex)).
-							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, r.handlerBy(requestIndex)). // It has the name of its request.
-							Watches(&openmcpv1alpha1.Cluster{}, r.handlerBy(clusterIndex)).
+							Watches(&openmcpv1alpha1.ClusterRequest{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, requestIndex)).
+							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, requestIndex)). // It has the name of its request.
+							Watches(&openmcpv1alpha1.Cluster{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, clusterIndex)).
 							WithOptions(queue.Options[reconcile.Request](settings)).
 							Complete(r)
 }
@@ -84,21 +82,4 @@ func clusterKeys(access *openmcpv1alpha1.AccessRequest) []string {
 	}
 
 	return keys
-}
-
-// handlerBy enqueues the AccessRequests that an index has for an object.
-func (r *reconciler) handlerBy(index string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		list := &openmcpv1alpha1.AccessRequestList{}
-		if err := r.cached.List(ctx, list, client.MatchingFields{index: client.ObjectKeyFromObject(object).String()}); err != nil {
-			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed from the cache", "index", index)
-		}
-
-		requests := make([]reconcile.Request, 0, len(list.Items))
-		for i := range list.Items {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-
-		return requests
-	})
 }

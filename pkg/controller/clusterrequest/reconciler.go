@@ -19,6 +19,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/finalizer"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -134,13 +135,12 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 
 // guard adds the finalizer to a request, and reports whether the request is new: it had no finalizer at the version that was written.
 func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) (isNew bool, err error) {
-	before := request.DeepCopy()
-	if !controllerutil.AddFinalizer(request, openmcpv1alpha1.RequestFinalizer) {
+	if controllerutil.ContainsFinalizer(request, openmcpv1alpha1.RequestFinalizer) {
 		return false, nil
 	}
 
-	if err := r.writer.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return false, fmt.Errorf("add the finalizer to ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
+	if err := finalizer.Add(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer); err != nil {
+		return false, err
 	}
 
 	r.written.note(request, r.clock.Now())
@@ -290,13 +290,5 @@ func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.Clust
 func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
 	r.ledger.forget(client.ObjectKeyFromObject(request))
 
-	freed := request.DeepCopy()
-	controllerutil.RemoveFinalizer(freed, openmcpv1alpha1.RequestFinalizer)
-
-	err := r.writer.Patch(ctx, freed, client.MergeFromWithOptions(request, client.MergeFromWithOptimisticLock{}))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the finalizer from ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
-	}
-
-	return nil
+	return finalizer.Remove(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer)
 }

@@ -28,7 +28,7 @@ func (c *ChangeReader) ApplyRequestsTo(hub *requests.Objects) (*requests.Objects
 
 	given := &state.ClusterRequests
 
-	m := &podMerge{reader: c.reader, kept: map[string][]string{}}
+	m := &merger{reader: c.reader, kept: map[string][]string{}}
 	after := *hub
 	after.Requests = applied(m, requestKind, given.Requests, hub.Requests)
 	after.Clusters = applied(m, clusterKind, given.Clusters, hub.Clusters)
@@ -50,7 +50,7 @@ func (c *ChangeReader) ApplyRequestsTo(hub *requests.Objects) (*requests.Objects
 func applied[T any, P interface {
 	*T
 	metav1.Object
-}](m *podMerge, kind schema.GroupVersionKind, given, live []P) []P {
+}](m *merger, kind schema.GroupVersionKind, given, live []P) []P {
 	after := slices.Clone(live)
 
 	for _, object := range mergeAll[T, P](m, kind, given, live) {
