@@ -28,17 +28,23 @@ const reviewsAtOnce = 8
 const requestTimeout = 15 * time.Second
 
 // Run reports, before anything starts, prerequisites whose lack would make the process hang: a server that does not respond, missing
-// resources, missing rights of the selected controllers, a lease that cannot be created.
+// resources, missing rights of the selected controllers, a lease that cannot be created. It logs what a controller that is off has left.
 func Run(ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options) error {
 	needed, err := controllersNeed(controllers, lease)
 	if err != nil {
 		return err
 	}
 	client, err := check(ctx, config, needed)
-	if err != nil || lease.Disable {
+	if err != nil {
 		return err
 	}
-	return checkLeaseNamespace(ctx, client, lease)
+	if !lease.Disable {
+		if err := checkLeaseNamespace(ctx, client, lease); err != nil {
+			return err
+		}
+	}
+	logLeftWorks(ctx, config, client, controllers)
+	return nil
 }
 
 // RunObserver is Run for a read-only process that serves authorized callers.
