@@ -45,7 +45,7 @@ func TestPlatform(t *testing.T) {
 	dataDir := t.TempDir()
 	provider := suite.Start(t, "provider", "loopback", "--kubeconfig", providerKubeconfig(t, h.Environment, "loopback"), "--data-dir", dataDir,
 		"--kube-apiserver-binary", filepath.Join(suite.Assets, binaries.APIServer), "--etcd-endpoints", h.Environment.EtcdURL(),
-		"--work-agent-binary", filepath.Join(suite.OCM, binaries.WorkAgent))
+		"--work-agent-binary", suite.WorkAgent(t))
 
 	request := createShop(t, h)
 	cluster := wantPlaced(t, h, request, provider)

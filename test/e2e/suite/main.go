@@ -19,12 +19,12 @@ var (
 	Binary string
 	// Assets holds the binaries of the control plane, wherever they were found: the tests run in directories outside of the checkout.
 	Assets string
-	// OCM is the directory with the work agent of Open Cluster Management.
-	OCM string
+	// ocm is the directory with the work agent of Open Cluster Management; empty if there is none.
+	ocm string
 )
 
 // Main runs the tests of a package and ends the process; it is the TestMain of every package beside this one. The tests find the binaries that
-// they start in Binary, Assets and OCM.
+// they start in Binary and Assets.
 func Main(m *testing.M) {
 	code, err := prepareAndRun(m)
 	if err != nil {
@@ -46,14 +46,20 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 	if Assets, err = linkAssets(directory); err != nil {
 		return 0, err
 	}
-	agent, err := binaries.FindOCM(binaries.WorkAgent)
-	if err != nil {
-		return 0, err
-	}
-	if OCM, err = filepath.Abs(agent.Dir); err != nil {
-		return 0, fmt.Errorf("%s: %w", binaries.OCMVariable, err)
+	if agent, err := binaries.FindOCM(binaries.WorkAgent); err == nil { // Else the tests that need it fail.
+		if ocm, err = filepath.Abs(agent.Dir); err != nil {
+			return 0, fmt.Errorf("%s: %w", binaries.OCMVariable, err)
+		}
 	}
 	return m.Run(), nil
+}
+
+// WorkAgent returns the path of the work agent of Open Cluster Management.
+func WorkAgent(t *testing.T) string {
+	t.Helper()
+	_, err := binaries.FindOCM(binaries.WorkAgent)
+	Must(t, err)
+	return filepath.Join(ocm, binaries.WorkAgent)
 }
 
 func findBinary(directory string) (string, error) {

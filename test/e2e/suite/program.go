@@ -64,7 +64,10 @@ func startWithin(t, story *testing.T, args ...string) *Program {
 	p.cmd = exec.Command(Binary, args...)
 	p.cmd.Dir = p.Directory
 	p.cmd.Stdout, p.cmd.Stderr = &p.Stdout, &p.Stderr
-	p.cmd.Env = append(os.Environ(), binaries.AssetsVariable+"="+Assets, binaries.OCMVariable+"="+OCM, "TMPDIR="+temporary, "KUBECONFIG=")
+	p.cmd.Env = append(os.Environ(), binaries.AssetsVariable+"="+Assets, "TMPDIR="+temporary, "KUBECONFIG=")
+	if ocm != "" {
+		p.cmd.Env = append(p.cmd.Env, binaries.OCMVariable+"="+ocm)
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
