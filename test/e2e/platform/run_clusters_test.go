@@ -48,10 +48,9 @@ func TestRunClustersFollowsRequests(t *testing.T) {
 
 	member := accessKubeconfig(t, hub, "shop", "web-settings.kubeconfig")
 	suite.Kubectl(t, member, "create", "configmap", "settings", "-n", "shop", "--from-literal=currency=EUR")
-	for _, can := range []struct{ verb, resource, want string }{{"get", "configmaps", "yes"}, {"get", "secrets", "no"}} {
-		if got := suite.KubectlOutput(t, member, "auth", "can-i", can.verb, can.resource, "-n", "shop"); strings.TrimSpace(got) != can.want {
-			t.Errorf("may the kubeconfig %s %s? %q, want %s", can.verb, can.resource, got, can.want)
-		}
+	may := suite.KubectlOutput(t, member, "auth", "can-i", "--list", "-n", "shop", "--no-headers")
+	if !strings.Contains(may, "configmaps") || strings.Contains(may, "secrets") || strings.Contains(may, "*.*") {
+		t.Errorf("the kubeconfig may do:\n%s", may)
 	}
 
 	// An object follows the purpose of the cluster.
