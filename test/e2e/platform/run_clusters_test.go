@@ -70,7 +70,29 @@ data:
 	suite.Kubectl(t, hub, "apply", "-f", object)
 	suite.Kubectl(t, member, "wait", "configmap/delivered", "-n", "shop", "--for=create", "--timeout=60s")
 
-	// A provider that offers nodes makes a denied request possible.
+	// A provider that offers nodes makes a denied request possible, as simulate says before.
+	promised := filepath.Join(t.TempDir(), "provider.yaml")
+	suite.Must(t, os.WriteFile(promised, []byte(`
+apiVersion: cluster.openmcp.cloud/v1alpha1
+kind: ClusterProvider
+metadata:
+  name: loopback
+status:
+  ready: true
+  profiles:
+  - name: local
+    supportedVersions:
+    - version: 1.37.0
+    supportedTraits:
+    - trait: kubernetes.io/apis/compute
+`), 0o600))
+	simulated := suite.Run(t, "simulate", "--kubeconfig", hub, "--add", "-f", promised)
+	simulated.WantExit(t, 0)
+	if want := "\n  ~ lab/training: Denied, NoMatchingProfile -> Granted new Cluster lab/training\n"; !strings.Contains(simulated.Stdout.String(), want) {
+		t.Errorf("simulate does not say %q; %s", want, simulated)
+	}
+	suite.Run(t, "__complete", "explain", "--kubeconfig", hub, "-n", "lab", "clusterrequest/t").WantStdout(t, "clusterrequest/training\n")
+	suite.Run(t, "__complete", "explain", "--kubeconfig", hub, "-n", "lab", "clusterr").WantStdout(t, "clusterrequest/\n")
 	suite.Kubectl(t, hub, "patch", "providerconfig", "loopback", "--type=json", "-p",
 		`[{"op":"add","path":"/spec/profiles/0/traits/-","value":{"trait":"kubernetes.io/apis/compute"}}]`)
 	p.WaitFor(t, &p.Stdout, "\nlab/training  Granted  lab/training  Succeeded  loopback/local 1.37.0  lab-training-")
