@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -207,20 +208,27 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if len(in.changes) > 0 {
 		return o.whatIf(stdout, in, wanted, now)
 	}
-	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
+	reports, err := o.report(in, names, wanted, workloads, now)
+	if err != nil {
+		return false, err
+	}
+	return false, printers.Reports(stdout, printers.Format(o.output), reports)
+}
+
+// report evaluates what is there, without changes. Objects that are delivered, and ClusterRequests, are reported unless Placements are named.
+func (o *simulateOptions) report(
+	in *simulated, names map[types.NamespacedName]bool, wanted func(inventory.Key) bool, workloads []*unstructured.Unstructured, now time.Time,
+) (reports explain.Reports, err error) {
+	reports = explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
 	for _, evaluation := range in.state.Evaluate(now, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
 	}
 	if len(names) == 0 {
 		reports = reports.WithObjects(in.state, o.inNamespace, o.all)
-	}
-	if reports.Workloads, err = explainGiven(&in.state.Pods, workloads); err != nil {
-		return false, err
-	}
-	if len(names) == 0 {
 		reports.Requests = o.reportRequests(in.state, reports.Now)
 	}
-	return false, printers.Reports(stdout, printers.Format(o.output), reports)
+	reports.Workloads, err = explainGiven(&in.state.Pods, workloads)
+	return reports, err
 }
 
 // concernsOthers reports whether a simulation without the wanted Placements says something about workloads, delivered objects or

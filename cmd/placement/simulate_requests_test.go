@@ -57,7 +57,8 @@ func TestSimulateRequests(t *testing.T) {
 			want: []string{"use Balanced or Simple"},
 		},
 		{
-			reason: "a mistake in the file", add: object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: []}"), wantCode: exitFailure,
+			reason: "a mistake in the file", wantCode: exitFailure,
+			add:  object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: []}"),
 			want: []string{"spec.purposes: Invalid value: 0: should have at least 1 items"},
 		},
 	} {

@@ -121,8 +121,8 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	case found == 0 && o.live():
 		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
 	case found == 0:
-		return errors.New("there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files, so there is nothing to " +
-			"evaluate: add one with -f")
+		return errors.New("there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files, so there is " +
+			"nothing to evaluate: add one with -f")
 	case len(missing) == 0:
 		return nil
 	}

@@ -18,7 +18,7 @@ func Apply(before, change *Objects) *Objects {
 	after.Purposes = overlay(before.Purposes, change.Purposes)
 	after.Equivalences = overlay(before.Equivalences, change.Equivalences)
 
-	var providers []*openmcpv1alpha1.ClusterProvider
+	providers := make([]*openmcpv1alpha1.ClusterProvider, 0, len(change.Providers))
 
 	for _, provider := range change.Providers {
 		if at := at(before.Providers, provider); at >= 0 && len(provider.Status.Profiles) == 0 {

@@ -118,11 +118,11 @@ func (t *clustersTable) body() []string {
 func (t *clustersTable) changes() []change {
 	changes := make([]change, 0, len(t.rows))
 	for _, row := range t.rows {
-		line := strings.Join(row.cells, columnGap)
+		cells := slices.Clone(row.cells)
 		for _, detail := range row.details {
-			line += columnGap + "(" + detail + ")"
+			cells = append(cells, "("+detail+")")
 		}
-		changes = append(changes, change{title: row.title, line: line, unsettled: row.unsettled != ""})
+		changes = append(changes, change{title: row.title, line: strings.Join(cells, columnGap), unsettled: row.unsettled != ""})
 	}
 	return changes
 }

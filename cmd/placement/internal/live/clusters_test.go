@@ -1,7 +1,7 @@
 package live
 
 import (
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -169,7 +169,8 @@ func TestClustersChanges(t *testing.T) {
 	lines := map[string]string{}
 	for _, change := range newPlatform().table().changes() {
 		lines[change.title] = change.line
-		if settled := []string{"shop/web", "shop/checkout", "shop/training"}; change.unsettled == strings.Contains(strings.Join(settled, " "), change.title) {
+		settled := slices.Contains([]string{"shop/web", "shop/checkout", "shop/training"}, change.title)
+		if change.unsettled == settled {
 			t.Errorf("%s is unsettled: %t", change.title, change.unsettled)
 		}
 	}

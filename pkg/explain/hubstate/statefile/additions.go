@@ -30,8 +30,8 @@ func (r *Reader) Additions() (*explain.State, error) {
 	}
 
 	if len(r.seen) == 0 {
-		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, nor anything that decides where Pods may run or what " +
-			"ClusterRequests get, so there is nothing to add")
+		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, nor anything that decides where Pods may " +
+			"run or what ClusterRequests get, so there is nothing to add")
 	}
 
 	return &explain.State{Clusters: r.state.Clusters, Scores: r.state.Scores, Pods: r.state.Pods, ClusterRequests: r.state.ClusterRequests}, nil
