@@ -11,5 +11,5 @@
 // written when a permission cannot be granted. Nothing is written where nothing has changed.
 //
 // The provider's ServiceAccount on the hub needs: get, list, watch and patch AccessRequests and patch their status; get, list and watch
-// Clusters; get, create, update and delete Secrets.
+// Clusters; get, create, update and delete Secrets, unless it gives no access (Settings.NoAccess).
 package access

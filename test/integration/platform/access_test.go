@@ -24,14 +24,21 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	webhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
+	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// accessProvider is the provider whose ServiceAccount may write the Secrets of AccessRequests.
-const accessProvider = "loopback"
+const (
+	// accessProvider is the provider whose ServiceAccount may write the Secrets of AccessRequests.
+	accessProvider = "loopback"
+	// nullProvider is the one whose ServiceAccount may not.
+	nullProvider = "null"
+)
 
 // hubAsTarget reaches all clusters at the API server of the hub.
 type hubAsTarget struct{}
@@ -45,6 +52,14 @@ func (hubAsTarget) Admin(context.Context, *openmcpv1alpha1.Cluster) (*rest.Confi
 func givesAccess(mgr manager.Manager) error {
 	return access.Setup(mgr, access.Settings{
 		Provider: accessProvider, Environment: "test", Targets: hubAsTarget{}, Clock: clock.RealClock{}, Workers: 2, Timeout: time.Minute,
+	})
+}
+
+// givesNoAccess adds the controller of AccessRequests to the null provider, as its command does.
+func givesNoAccess(mgr manager.Manager) error {
+	return access.Setup(mgr, access.Settings{
+		Provider: nullProvider, Environment: "test", Targets: null.Provider{}, NoAccess: true, Clock: clock.RealClock{}, Workers: 2,
+		Timeout: time.Minute,
 	})
 }
 
@@ -275,6 +290,43 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 		again := s.tenant.accessRequest("again", toRequest(s.tenants))
 		Expect(s.eve.Create(ctx, again)).To(Succeed())
 		s.tenant.outcome(again, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
+	})
+})
+
+var _ = Describe("a provider that gives no access", func() {
+	It("cluster-request C36, C45: leaves what another provider has granted to that one, also when the Cluster is gone", func(ctx SpecContext) {
+		serveWebhook(ctx)
+
+		giving, none := provide(ctx, accessProvider, givesAccess), provide(ctx, nullProvider, givesNoAccess)
+		w := newWorld(ctx)
+		owner := w.admin("owner")
+		cluster, other := providers.NewCluster(w.Namespace, "c", accessProvider), providers.NewCluster(w.Namespace, "other", nullProvider)
+		w.Create(ctx, cluster)
+		w.Create(ctx, other)
+
+		granted := w.accessRequest("granted", toCluster(cluster))
+		w.eventually(func(g Gomega) { g.Expect(owner.Create(ctx, granted)).To(Succeed()) })
+		w.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
+
+		By("losing the Cluster and deleting the AccessRequest while only the provider without access runs")
+		giving.Stop()
+		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
+		suite.DropFinalizers(ctx, cluster)
+		suite.ExpectGone(ctx, cluster)
+		Expect(owner.Delete(ctx, granted)).To(Succeed())
+
+		denied := w.accessRequest("denied", toCluster(other))
+		Expect(owner.Create(ctx, denied)).To(Succeed())
+		w.outcome(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonNoAccess)
+		Consistently(func() []faults.Request { return none.Proxy.Requests(faults.Match{Resources: []string{"secrets"}}) }).
+			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(BeEmpty())
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(granted), granted)).To(Succeed())
+		Expect(granted.Status.Reason).To(Equal(openmcpv1alpha1.ReasonSuccess))
+
+		By("starting the provider that gave the access")
+		startProvider(ctx, accessProvider, givesAccess)
+		suite.ExpectGone(ctx, granted)
+		Expect(suite.Client.Delete(ctx, other)).To(Succeed())
 	})
 })
 

@@ -50,19 +50,27 @@ func install(ctx SpecContext) {
 	Expect(manifests.Apply(ctx, admin, providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
 }
 
-// provide starts a provider whose Clusters are healthy at once, under the name of one that is built in and with the rights of that one. It
-// runs until the spec ends, however often the hub is killed. setup may add more controllers; nil adds none.
-func provide(ctx context.Context, name string, setup func(manager.Manager) error) {
+// provide creates a ClusterProvider of the name of one that is built in, and starts it as startProvider does.
+func provide(ctx context.Context, name string, setup func(manager.Manager) error) *providers.Running {
 	GinkgoHelper()
 
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	Expect(suite.Client.Create(ctx, provider)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, provider)).To(Succeed()) }) //nolint:contextcheck // The spec has ended.
 
+	return startProvider(ctx, name, setup)
+}
+
+// startProvider starts a provider whose Clusters are healthy at once, with the rights of the one of its name that is built in. It runs until it
+// is stopped or the spec ends, however often the hub is killed. setup may add more controllers; nil adds none.
+func startProvider(ctx context.Context, name string, setup func(manager.Manager) error) *providers.Running {
+	GinkgoHelper()
+
 	offered := null.Provider{Offered: []openmcpv1alpha1.Profile{{
 		Name: "default", SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.36.3"}},
 	}}}
-	providers.Start(ctx, suite.ControlPlane, name, clusterprovider.Settings{
+
+	return providers.Start(ctx, suite.ControlPlane, name, clusterprovider.Settings{
 		Name: name, Provider: offered, LeaseDuration: null.LeaseDuration,
 	}, setup)
 }

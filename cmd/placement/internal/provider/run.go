@@ -33,7 +33,8 @@ const (
 // Null runs the null provider until ctx ends.
 func Null(ctx context.Context, config *rest.Config, o NullOptions) error {
 	p := null.Provider{Offered: o.Profiles()}
-	return run(ctx, config, o.Options, clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}, p, nil)
+	settings := clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}
+	return run(ctx, config, o.Options, settings, access.Settings{Targets: p, NoAccess: true}, nil)
 }
 
 // Loopback runs the loopback provider until ctx ends, and then stops its API servers.
@@ -50,16 +51,17 @@ func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error
 			})
 		}
 	}
-	return errors.Join(run(ctx, config, o.Options, settings, p, agents), p.Close())
+	return errors.Join(run(ctx, config, o.Options, settings, access.Settings{Targets: p}, agents), p.Close())
 }
 
 func queueSettings() queue.Settings {
 	return queue.Settings{Workers: workers, Timeout: timeout, Clock: clock.RealClock{}}
 }
 
-// run runs the controllers of a provider until ctx ends. more adds others to them, unless it is nil.
+// run runs the controllers of a provider until ctx ends, with settings that it completes from the flags. more adds others to them, unless it is
+// nil.
 func run(
-	ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, targets access.Targets,
+	ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, accesses access.Settings,
 	more func(manager.Manager) error,
 ) error {
 	mgr, err := newManager(ctx, config)
@@ -70,11 +72,10 @@ func run(
 	if err := clusterprovider.Setup(mgr, settings); err != nil {
 		return err
 	}
-	err = access.Setup(mgr, access.Settings{ //nolint:contextcheck // The index that it adds is made before the manager starts.
-		Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: targets, Clock: clock.RealClock{},
-		Workers: workers, Timeout: timeout,
-	})
-	if err != nil {
+	accesses.Provider, accesses.Environment, accesses.TokenLifetime = o.Name, o.Environment, o.TokenLifetime
+	accesses.Clock, accesses.Workers, accesses.Timeout = clock.RealClock{}, workers, timeout
+	//nolint:contextcheck // The index that it adds is made before the manager starts.
+	if err := access.Setup(mgr, accesses); err != nil {
 		return fmt.Errorf("controller of AccessRequests: %w", err)
 	}
 	if more != nil {
