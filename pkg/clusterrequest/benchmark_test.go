@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 )
@@ -18,9 +19,13 @@ func BenchmarkDecide(b *testing.B) {
 	w := &world{Catalog: catalog}
 	for i := range clusters {
 		w.cluster(fmt.Sprintf("c%04d", i), "workload", func(c *openmcpv1alpha1.Cluster) {
+			entries := map[types.UID]string{}
 			for j := range 10 + 10*(i%2) {
-				withRequests(fmt.Sprintf("u-%d-%d", i, j))(c)
+				uid := fmt.Sprintf("u-%d-%d", i, j)
+				withRequests(uid)(c)
+				entries[types.UID(uid)] = derivePrefix(types.UID(uid), 0)
 			}
+			setPrefixes(c, entries)
 		})
 	}
 	chosen, granted := w.request("workload", nil), w.request("workload", nil)

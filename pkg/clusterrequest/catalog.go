@@ -65,7 +65,17 @@ type catalogCluster struct {
 
 	key      types.NamespacedName
 	profile  profileKey
-	requests []types.UID // of the finalizers
+	requests []types.UID          // of the finalizers
+	prefixes map[types.UID]string // of the annotation; nil before givenPrefixes
+}
+
+// givenPrefixes returns the prefixes of the annotation, which is read once. They must not be changed.
+func (c *catalogCluster) givenPrefixes() map[types.UID]string {
+	if c.prefixes == nil {
+		c.prefixes = prefixes(c.Cluster)
+	}
+
+	return c.prefixes
 }
 
 // profileKey has the names of a provider and of a profile.
@@ -121,7 +131,9 @@ func (c *Catalog) DeleteClusterProvider(name string) {
 // SetCluster adds or replaces a Cluster.
 func (c *Catalog) SetCluster(cluster *openmcpv1alpha1.Cluster) {
 	ref := cluster.Spec.ClusterProviderRef
-	added := &catalogCluster{cluster, keyOf(cluster), profileKey{ref.Name, string(ref.Profile)}, RequestUIDs(cluster)}
+	added := &catalogCluster{
+		Cluster: cluster, key: keyOf(cluster), profile: profileKey{ref.Name, string(ref.Profile)}, requests: RequestUIDs(cluster),
+	}
 	at, found := c.search(added.key)
 	if found {
 		c.forgetRequests(c.sorted[at])

@@ -79,7 +79,7 @@ func (c *Catalog) Decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Tim
 		return decision
 	}
 	decision.Outcome = OutcomeChosen
-	decision.Cluster = join(decision.Cluster, c.GrantsOn(keyOf(decision.Cluster)), request.UID, request.Spec.Prefix)
+	decision.Cluster = c.join(decision.Cluster, request.UID, request.Spec.Prefix)
 	decision.Grant = newGrant(request, decision.Cluster, now)
 
 	return decision
@@ -106,7 +106,7 @@ func (c *Catalog) keep(
 	default:
 		decision.Cluster = cluster
 	}
-	decision.Cluster = join(decision.Cluster, c.GrantsOn(key), request.UID, grant.Spec.Prefix)
+	decision.Cluster = c.join(decision.Cluster, request.UID, grant.Spec.Prefix)
 
 	return decision
 }
@@ -135,13 +135,24 @@ func (c *Catalog) replace(grant *openmcpv1alpha1.ClusterRequestGrant, former typ
 
 // recover makes the Grant of the first of the Clusters that have the finalizer of a request. The others lose it.
 func (c *Catalog) recover(clusters []*openmcpv1alpha1.Cluster, request *openmcpv1alpha1.ClusterRequest, now metav1.Time) Decision {
-	cluster := join(clusters[0], c.GrantsOn(keyOf(clusters[0])), request.UID, request.Spec.Prefix)
+	cluster := c.join(clusters[0], request.UID, request.Spec.Prefix)
 	decision := Decision{
 		Outcome: OutcomeRecovered, Cluster: cluster, Grant: newGrant(request, cluster, now), Result: granted(keyOf(cluster)),
 	}
 	decision.Leave = c.leaveOthers(keyOf(cluster), request.UID)
 
 	return decision
+}
+
+// join adds a request to a Cluster of the Catalog, or to a new one, unless it has it.
+func (c *Catalog) join(cluster *openmcpv1alpha1.Cluster, request types.UID, proposal string) *openmcpv1alpha1.Cluster {
+	key := keyOf(cluster)
+	known := map[types.UID]string{}
+	if stored, found := c.clusters[key]; found && stored.Cluster == cluster {
+		known = stored.givenPrefixes()
+	}
+
+	return joinKnowing(cluster, known, c.GrantsOn(key), request, proposal)
 }
 
 // leaveOthers returns the Clusters that have the finalizer of a request beside the Cluster that it is granted, without it.

@@ -184,5 +184,8 @@ func expectKept(t *testing.T, decision Decision, c *Catalog) {
 	expectEqual(t, c.Grant(keyOf(decision.Grant)), decision.Grant, "the Grant is written again")
 	if decision.Cluster != nil {
 		expectEqual(t, c.Cluster(keyOf(decision.Cluster)), decision.Cluster, "the Cluster is written again")
+		if decision.Cluster != c.Cluster(keyOf(decision.Cluster)) {
+			t.Error("the Cluster is copied for nothing")
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package clusterrequest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,29 +53,56 @@ func Leave(cluster *openmcpv1alpha1.Cluster, requests ...types.UID) *openmcpv1al
 }
 
 // join returns the Cluster with the finalizer and, if it is shared, the prefix of a request. The Grants of the Cluster put lost prefixes
-// back first, so that none is given out twice.
+// back first, so that none is given out twice. A Cluster that has all of this is returned as it is.
 func join(
 	cluster *openmcpv1alpha1.Cluster, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
 ) *openmcpv1alpha1.Cluster {
+	return joinKnowing(cluster, prefixes(cluster), grants, request, proposal)
+}
+
+// joinKnowing is join for a Cluster whose annotation has the known prefixes.
+func joinKnowing(
+	cluster *openmcpv1alpha1.Cluster, known map[types.UID]string, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
+) *openmcpv1alpha1.Cluster {
+	var given map[types.UID]string
+	if cluster.Spec.Tenancy == openmcpv1alpha1.TenancyShared {
+		given = missingPrefixes(known, grants, request, proposal)
+	}
+	if len(given) == 0 && HasRequest(cluster, request) {
+		return cluster
+	}
 	joined := cluster.DeepCopy()
 	if !HasRequest(joined, request) {
 		joined.Finalizers = append(joined.Finalizers, finalizerOf(request))
 	}
-	if joined.Spec.Tenancy != openmcpv1alpha1.TenancyShared {
-		return joined
+	if len(given) > 0 {
+		entries := maps.Clone(known)
+		maps.Copy(entries, given)
+		setPrefixes(joined, entries)
 	}
-	entries := prefixes(joined)
-	for _, grant := range grants {
-		if owner := GrantOwner(grant); owner != "" && CheckPrefix(grant.Spec.Prefix) == "" {
-			entries[owner] = grant.Spec.Prefix
-		}
-	}
-	if entries[request] == "" {
-		entries[request] = choosePrefix(proposal, request, entries)
-	}
-	setPrefixes(joined, entries)
 
 	return joined
+}
+
+// missingPrefixes returns the prefixes of Grants that are lost, and that of a request if it has none.
+func missingPrefixes(
+	known map[types.UID]string, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
+) map[types.UID]string {
+	given := map[types.UID]string{}
+	for _, grant := range grants {
+		owner, prefix := GrantOwner(grant), grant.Spec.Prefix
+		if owner != "" && known[owner] != prefix && CheckPrefix(prefix) == "" {
+			given[owner] = prefix
+		}
+	}
+	if known[request] != "" || given[request] != "" {
+		return given
+	}
+	used := maps.Clone(known)
+	maps.Copy(used, given)
+	given[request] = choosePrefix(proposal, request, used)
+
+	return given
 }
 
 // transfer returns the Cluster with the finalizer and the prefix of one request handed to another.

@@ -193,8 +193,7 @@ func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.Cl
 			return err
 		}
 
-		if cluster == nil || !clusterrequest.HasRequest(cluster, request.UID) ||
-			clusterrequest.Prefix(cluster, request.UID) != decided.Grant.Spec.Prefix {
+		if cluster != decided.Cluster && !carries(cluster, request.UID, decided.Grant.Spec.Prefix) {
 			return apierrors.NewConflict(openmcpv1alpha1.GroupVersion.WithResource("clusters").GroupResource(), decided.Cluster.Name, errTakenBack)
 		}
 	}
@@ -223,6 +222,11 @@ func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.Cl
 	r.ledger.change(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
 
 	return nil
+}
+
+// carries reports whether a Cluster, which may be nil, has a request with its prefix.
+func carries(cluster *openmcpv1alpha1.Cluster, request types.UID, prefix string) bool {
+	return cluster != nil && clusterrequest.HasRequest(cluster, request) && clusterrequest.Prefix(cluster, request) == prefix
 }
 
 // replace removes the Grant and the finalizers of a former request.
