@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,7 +10,9 @@ import (
 )
 
 func TestSimulateRequests(t *testing.T) {
-	directory := t.TempDir()
+	content, err := os.ReadFile("../../docs/examples/first-cluster.yaml")
+	expect.NoError(t, err)
+	firstCluster, directory := string(content), t.TempDir()
 	object := func(kind, metadata, rest string) string {
 		return "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: " + kind + "\nmetadata: {" + metadata + "}\n" + rest + "\n"
 	}
@@ -47,6 +50,11 @@ func TestSimulateRequests(t *testing.T) {
 			reason: "a new request, by names, in its namespace", args: []string{"-o", "name", "-n", "team-b"}, wantCode: exitOK,
 			add:  object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: [mcp]}"),
 			want: []string{"team-b/new@clusterrequest ~\n"},
+		},
+		{
+			reason: "a platform as it is applied, with a request for access", wantCode: exitOK,
+			add:  firstCluster,
+			want: []string{"~ platform/first: no request -> Granted new Cluster platform/platform-"},
 		},
 		{
 			reason: "as data", args: []string{"-o", "json"}, wantCode: exitOK, add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"),

@@ -85,9 +85,10 @@ func into[T any](list func(*explain.State) *[]*T) store {
 	}
 }
 
-// ignoredKinds affect no Placement and no Pod: RoleBindings never bind a set.
+// ignoredKinds affect no Placement, no Pod and no ClusterRequest: RoleBindings never bind a set, and AccessRequests get no Cluster.
 var ignoredKinds = []schema.GroupVersionKind{
 	rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
+	openmcpv1alpha1.GroupVersion.WithKind("AccessRequest"),
 }
 
 // Reader reads an explain.State from files. It continues after an error, so that all of them are reported at once. It is not safe for
