@@ -53,11 +53,14 @@ func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []st
 // parseRequests parses names of ClusterRequests as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func parseRequests(args []string) ([]string, error) {
 	parsed, err := namedRequests.parse(args)
-	var names []string
+	if err != nil || parsed == nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(parsed))
 	for _, named := range parsed {
 		names = append(names, named.name)
 	}
-	return names, err
+	return names, nil
 }
 
 // checkRequestFlags reports flags that mean nothing for ClusterRequests.

@@ -29,11 +29,14 @@ var namedWorkloads = namedKinds[pods.Kind]{
 // parseWorkloads parses names of workloads as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error) {
 	names, err := namedWorkloads.parse(args)
-	var workloads []hubstate.Workload
+	if err != nil || names == nil {
+		return nil, err
+	}
+	workloads := make([]hubstate.Workload, 0, len(names))
 	for _, named := range names {
 		workloads = append(workloads, hubstate.Workload{Kind: named.kind, Namespace: namespace, Name: named.name})
 	}
-	return workloads, err
+	return workloads, nil
 }
 
 // checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered. workloads and delivered

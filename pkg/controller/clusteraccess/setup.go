@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -53,12 +54,16 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
+	by := func(index string) handler.EventHandler {
+		return queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, index)
+	}
+
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Name).
 							For(&openmcpv1alpha1.AccessRequest{}). // With its status and labels, which others may change.
-							Watches(&openmcpv1alpha1.ClusterRequest{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, requestIndex)).
-							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, requestIndex)). // It has the name of its request.
-							Watches(&openmcpv1alpha1.Cluster{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, clusterIndex)).
+							Watches(&openmcpv1alpha1.ClusterRequest{}, by(requestIndex)).
+							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, by(requestIndex)). // It has the name of its request.
+							Watches(&openmcpv1alpha1.Cluster{}, by(clusterIndex)).
 							WithOptions(queue.Options[reconcile.Request](settings)).
 							Complete(r)
 }

@@ -105,7 +105,10 @@ func TestRefusedRemovalsAreTold(t *testing.T) {
 			change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[federation.OrphanAnnotation] = "true" })
 			remove(t, w)
 		}, "patch", "a change of " + work + " before it is deleted"},
-		{"the copies have gone", remove, "finalizers x", "the removal of the finalizer " + federation.Finalizer + ": changing the finalizers of ConfigMap/team-a/x"},
+		{
+			"the copies have gone", remove, "finalizers x",
+			"the removal of the finalizer " + federation.Finalizer + ": changing the finalizers of ConfigMap/team-a/x",
+		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newWorld(t, selecting("europe"))

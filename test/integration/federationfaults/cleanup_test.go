@@ -102,7 +102,7 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 
 			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), settings...)
 		}
-		DeferCleanup(func(ctx SpecContext) { start(ctx) }) //nolint:contextcheck // The spec's own is over then.
+		DeferCleanup(func(ctx SpecContext) { start(ctx) })
 
 		w := newWorld(ctx)
 		w.members(ctx, "set", 1, 2, always("aboard"))
