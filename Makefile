@@ -23,8 +23,9 @@ BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
-# Packages of tests that start servers.
-E2E         := ./test/e2e/...
+# Packages of tests that start servers, those that take longest first.
+LONGEST     := ./test/integration/federationfaults
+E2E         := $(addprefix ./test/e2e/,leaders platform hub pods) ./test/e2e/...
 CONSUMERS   := ./test/consumers/...
 INTEGRATION := ./test/env/... ./test/integration/... ./test/soak/...
 
@@ -114,7 +115,7 @@ test: ## Run unit, integration, e2e and consumer tests (about 15 minutes on two 
 # Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first.
 test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
 	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
-	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO) test -p 4 $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
+	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO) test -p 4 $(LONGEST) $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
 test-unit: ## Run unit, property, surface and repository law tests; no server is started
