@@ -52,15 +52,13 @@ func Leave(cluster *openmcpv1alpha1.Cluster, requests ...types.UID) *openmcpv1al
 	return left
 }
 
-// join returns the Cluster with the finalizer and, if it is shared, the prefix of a request. The Grants of the Cluster put lost prefixes
-// back first, so that none is given out twice. A Cluster that has all of this is returned as it is.
-func join(
-	cluster *openmcpv1alpha1.Cluster, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
-) *openmcpv1alpha1.Cluster {
-	return joinKnowing(cluster, prefixes(cluster), grants, request, proposal)
+// join returns the Cluster with the finalizer and, if it is shared, the prefix of a request. A Cluster that has both is returned as it is.
+func join(cluster *openmcpv1alpha1.Cluster, request types.UID, proposal string) *openmcpv1alpha1.Cluster {
+	return joinKnowing(cluster, prefixes(cluster), nil, request, proposal)
 }
 
-// joinKnowing is join for a Cluster whose annotation has the known prefixes.
+// joinKnowing is join for a Cluster whose annotation has the known prefixes. Its Grants put lost prefixes back first, so that none is given
+// out twice.
 func joinKnowing(
 	cluster *openmcpv1alpha1.Cluster, known map[types.UID]string, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
 ) *openmcpv1alpha1.Cluster {
@@ -139,7 +137,7 @@ func Rebase(cluster, from, to *openmcpv1alpha1.Cluster) *openmcpv1alpha1.Cluster
 	}
 	for _, request := range RequestUIDs(to) {
 		if from == nil || !HasRequest(from, request) {
-			rebased = join(rebased, nil, request, prefixes(to)[request])
+			rebased = join(rebased, request, prefixes(to)[request])
 		}
 	}
 

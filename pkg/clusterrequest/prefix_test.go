@@ -47,7 +47,7 @@ func TestEntriesThatExcludeEveryPrefix(t *testing.T) {
 	}
 	cluster := &openmcpv1alpha1.Cluster{Spec: openmcpv1alpha1.ClusterSpec{Tenancy: openmcpv1alpha1.TenancyShared}}
 	setPrefixes(cluster, entries)
-	expectEqual(t, map[types.UID]string{"u": "foo-"}, prefixes(join(cluster, nil, "u", "foo-")), "prefixes")
+	expectEqual(t, map[types.UID]string{"u": "foo-"}, prefixes(join(cluster, "u", "foo-")), "prefixes")
 }
 
 // FuzzPrefixes checks that any annotation, proposal and UID give a valid prefix that is free, and an annotation that is read again.
@@ -62,7 +62,7 @@ func FuzzPrefixes(f *testing.F) {
 		cluster := &openmcpv1alpha1.Cluster{Spec: openmcpv1alpha1.ClusterSpec{Tenancy: openmcpv1alpha1.TenancyShared}}
 		cluster.Annotations = map[string]string{openmcpv1alpha1.PrefixesAnnotation: annotation}
 		before := prefixes(cluster)
-		joined := join(cluster, nil, types.UID(uid), proposal)
+		joined := join(cluster, types.UID(uid), proposal)
 		given := Prefix(joined, types.UID(uid))
 		if _, known := before[types.UID(uid)]; !known {
 			if CheckPrefix(given) != "" || !isFree(given, before) {

@@ -199,7 +199,7 @@ func TestRebase(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.cluster("c", "platform", withRequests("a", "b"))
 	from := w.Cluster(types.NamespacedName{Namespace: "team-a", Name: "c"})
-	to := join(Leave(from, "a"), nil, "new", "foo-")
+	to := join(Leave(from, "a"), "new", "foo-")
 	later := from.DeepCopy()
 	withRequests("x")(later)
 	later.Labels = map[string]string{"label": "later"}

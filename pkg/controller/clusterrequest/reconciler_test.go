@@ -113,7 +113,8 @@ func expectGranted(t *testing.T, server client.Client, request *openmcpv1alpha1.
 		t.Errorf("Clusters with the finalizer of the request (-want +got):\n%s", diff)
 	}
 
-	if err := server.Get(t.Context(), client.ObjectKeyFromObject(request), request); err != nil || request.Status.Status != openmcpv1alpha1.RequestGranted {
+	err := server.Get(t.Context(), client.ObjectKeyFromObject(request), request)
+	if err != nil || request.Status.Status != openmcpv1alpha1.RequestGranted {
 		t.Errorf("%v, %+v", err, request.Status)
 	}
 }

@@ -66,11 +66,11 @@ func Plan(
 func statuses(
 	request *openmcpv1alpha1.ClusterRequest, result clusterrequest.Result, healthy *openmcpv1alpha1.Cluster, twice bool, now metav1.Time,
 ) []openmcpv1alpha1.ClusterRequestStatus {
-	var all []openmcpv1alpha1.ClusterRequestStatus
 	states := []*openmcpv1alpha1.Cluster{healthy}
 	if twice {
 		states = []*openmcpv1alpha1.Cluster{{ObjectMeta: healthy.ObjectMeta, Spec: healthy.Spec}, healthy}
 	}
+	all := make([]openmcpv1alpha1.ClusterRequestStatus, 0, len(states))
 	for _, state := range states {
 		ready := clusterrequest.ClusterReady(request, state)
 		ready.LastTransitionTime = now

@@ -54,7 +54,7 @@ func measureAdmission(ctx context.Context, o *options, tools programs, directory
 		name string
 		run  func(context.Context) error
 	}{
-		{"policies", r.furnish}, {"floor", r.startFloor}, {"hub", r.startHub}, {"latencies", r.latencies}, {"memory", r.memory},
+		{"policies", r.furnish}, {floorName, r.startFloor}, {"hub", r.startHub}, {"latencies", r.latencies}, {"memory", r.memory},
 	} {
 		if err := step.run(ctx); err != nil {
 			return r.run, fmt.Errorf("%s: %w", step.name, err)

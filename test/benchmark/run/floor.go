@@ -17,6 +17,9 @@ import (
 	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
+// floorName is the name of the scenarios that measure a floor.
+const floorName = "floor"
+
 // floor writes what a cold start has written, as fast as a client without a thought can: the same requests, as many at a time as the hub
 // has workers. Once alone, and once beside as many Events as the hub sent.
 func (s *stage) floor(ctx context.Context) error {
@@ -74,7 +77,7 @@ func (s *stage) sendEvents(ctx context.Context, n int) error {
 		about := &s.cold[i%len(s.cold)].Placement
 		event := &eventsv1.Event{
 			ObjectMeta: metav1.ObjectMeta{Namespace: about.Namespace, Name: fmt.Sprintf("%s.%x", about.Name, now.UnixNano()+int64(i))},
-			EventTime:  now, ReportingController: "placement-controller", ReportingInstance: "floor",
+			EventTime:  now, ReportingController: "placement-controller", ReportingInstance: floorName,
 			Action: "ScoreUpdated", Reason: "ScoreUpdate", Type: corev1.EventTypeNormal, Note: note,
 			Regarding: corev1.ObjectReference{
 				APIVersion: clusterv1beta1.GroupVersion.String(), Kind: placementKind, Namespace: about.Namespace, Name: about.Name, UID: about.UID,
