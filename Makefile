@@ -19,6 +19,9 @@ DURATION  ?= 10m
 SEED      ?=
 BINDIR    ?= $(HOME)/.local/bin
 
+# Without the paths of this directory in them, all checkouts share what the build cache has.
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
+
 BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
