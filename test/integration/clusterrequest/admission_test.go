@@ -158,8 +158,8 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 			return changed
 		}
 
-		w.eventually(func(g Gomega) { // The binding has to be known.
-			g.Expect(operator.Create(ctx, inSet("blue"))).To(MatchError(ContainSubstring(
+		w.eventually(func(g Gomega) { // The binding and the policy have to be known.
+			g.Expect(operator.Create(ctx, inSet("blue"), client.DryRunAll)).To(MatchError(ContainSubstring(
 				`user "operator" cannot put a Cluster into ManagedClusterSet "blue": this needs the verb "create" on managedclustersets/join`)))
 		})
 		Expect(operator.Create(ctx, cluster)).To(Succeed())
