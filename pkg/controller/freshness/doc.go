@@ -13,7 +13,7 @@
 // is read later in the version that the view had at that time was in this version at the moment of the result, so all of them were. A
 // result that is computed after the requests have begun needs a proof of its own.
 //
-// The requests of a proof are sent together. Single objects are read by quorum GETs. Many clusters are compared with one consistent list, which all proofs within a second share if it
-// is conclusive for them: a list of revision L shows the state at L, so a view whose objects are all as they were at L existed at that
-// moment.
+// The requests of a proof are sent together. Single objects are read by quorum GETs. Many clusters are compared with one consistent list, which
+// all proofs within a second share if it is conclusive for them: a list of revision L shows the state at L, so a view whose objects are all as
+// they were at L existed at that moment.
 package freshness
