@@ -88,7 +88,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Controllers to run: '*' is all without a system, 'system/*' is all of a system, 'name' adds one, '-name' removes one. "+
 			"Names: "+strings.Join(controller.Names(), ", ")+".")
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
-		"Number of Placements to reconcile at the same time; 0 is four for each CPU, because workers mostly wait for the API server.")
+		"Number of Placements to reconcile at the same time; 0 is 16 for each CPU, at most 128, because workers mostly wait for the API server.")
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
 	addRemovalFlags(fs, &o.controllers)
@@ -233,7 +233,7 @@ func (o *controllerOptions) validate() error {
 		errs = append(errs, fmt.Errorf("--kube-api-burst: %d is negative; use 0 for twice --kube-api-qps", o.burst))
 	}
 	if o.controllers.Workers < 0 {
-		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for four for each CPU", o.controllers.Workers))
+		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for 16 for each CPU, at most 128", o.controllers.Workers))
 	}
 	if enabled, err := o.controllers.Enabled(); err != nil {
 		errs = append(errs, fmt.Errorf("--controllers: %w", err))

@@ -62,7 +62,7 @@ func TestFlagDefaults(t *testing.T) {
 		{"tls-min-version", "", "component-base: TLS 1.2"},
 		{"tls-cipher-suites", "[]", "Go's choice"},
 		{"controllers", "[placement]", "S1: what upstream's command does and its account may"},
-		{"workers", "0", "four for each CPU"},
+		{"workers", "0", "16 for each CPU, at most 128"},
 		{"max-removal-percent", "100", "upstream: nothing is held"},
 		{"max-removal-counts-replaced", "false", "a cluster that another one replaces is no loss"},
 		{"warn-removal-percent", "50", "ours: more than half at once"},

@@ -16,9 +16,9 @@ import (
 const (
 	// readTimeout bounds one request.
 	readTimeout = 5 * time.Second
-	// concurrentReads bounds the number of open requests. Their rate is unlimited: a removal must not wait for it, and the API server has
-	// priority and fairness.
-	concurrentReads = 16
+	// concurrentReads bounds the number of open requests. It leaves each of the default workers some, because a list can wait for 100 ms in the
+	// API server. Their rate is unlimited: a removal must not wait for it, and the API server has priority and fairness.
+	concurrentReads = 128
 	// listMaxAge is how long further proofs may use a list of a whole resource.
 	listMaxAge = time.Second
 )
