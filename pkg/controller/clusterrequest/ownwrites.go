@@ -14,7 +14,7 @@ import (
 // ownWrites has the resourceVersions of the last own writes of ClusterRequests until the cache shows them. It is safe for concurrent use.
 //
 // A request that is reconciled before that would be written again, with a precondition that cannot hold. It is no assumecache.Cache, which
-// overlays the writes on the cache: nobody waits for such a reconcile, and the event of the write enqueues the request again.
+// overlays the writes on the cache: no user waits for such a reconcile, and the event of the write enqueues the request again.
 type ownWrites struct {
 	mu   sync.Mutex
 	last map[types.NamespacedName]ownWrite

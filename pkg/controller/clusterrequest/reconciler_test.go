@@ -204,7 +204,7 @@ func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
 		t.Errorf("%v, %+v, %d patches of a state that is known to be old", err, result, sent)
 	}
 
-	// The cache shows the write, and then that of somebody who removes the status.
+	// The cache shows the write of the hub, and then that of a user who removes the status.
 	r.cached = server
 
 	reconcileUntilDone(t, r, request)

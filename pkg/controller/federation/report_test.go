@@ -76,7 +76,7 @@ func TestRefusedWritesAreTold(t *testing.T) {
 	same(t, "clusters", w.clusters(), "eu1 eu2")
 }
 
-// federated-selector 3.1.4, 3.1.5: a removal that the API server refuses is told once, and again when the answer changes: of the works of an
+// federated-selector 3.1.4, 3.1.5: an Event tells of a removal that the API server refuses, once for each answer: of the works of an
 // object that leaves a cluster or is deleted, of the delete option before it, and of the finalizer after it.
 func TestRefusedRemovalsAreTold(t *testing.T) {
 	refused := func(message string) error {

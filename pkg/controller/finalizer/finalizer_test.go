@@ -52,7 +52,7 @@ func TestAddAndRemove(t *testing.T) {
 	}
 }
 
-// What somebody has changed since the object was read stays, also when it is the list of finalizers.
+// Add and Remove keep what another client has changed since the object was read, also in the list of finalizers.
 func TestConflict(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, client.Client, *corev1.ConfigMap) error{"add": add, "remove": remove} {
 		before := map[string][]string{"add": nil, "remove": {ours}}[name]

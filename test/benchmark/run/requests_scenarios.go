@@ -244,7 +244,7 @@ func (r *requestStage) addSingles(scenario string, each []time.Duration, o *outc
 	r.logf("%s: p50 %v, p99 %v", scenario, report.Percentile(each, 50), report.Percentile(each, 99))
 }
 
-// idealOne creates single requests for the ideal, which is told what each of them gets. The hub is stopped for it.
+// idealOne stops the hub and creates single requests. The ideal reads the Cluster and the Grant of each from its script.
 func (r *requestStage) idealOne(ctx context.Context, scenario string) error {
 	if err := r.retire(); err != nil {
 		return err

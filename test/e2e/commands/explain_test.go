@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
-// TestExplainOnAHub is one story on one control plane whose decisions nobody writes any more once they have settled.
+// TestExplainOnAHub runs its steps on one control plane. The hub is stopped once the decisions have settled.
 func TestExplainOnAHub(t *testing.T) {
 	h := suite.StartHub(t)
 	suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--once", "--samples").WantExit(t, 0)

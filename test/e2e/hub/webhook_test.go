@@ -84,7 +84,7 @@ func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 	leader.WantExit(t, 0)
 }
 
-// A replica that is ready answers API servers: it is not while nobody could write the certificate down, and then they trust it.
+// A replica is not ready while no replica can write the certificate. Once it is ready, API servers trust its certificate.
 func TestReadyWhenTheWebhookServes(t *testing.T) {
 	h := suite.StartHub(t)
 	var listen net.ListenConfig

@@ -169,7 +169,7 @@ func (r *Replica) Request(t *testing.T, method, path, token, sent string) (statu
 	return response.StatusCode, string(content)
 }
 
-// WantHolder waits until the replica holds the lease; nil: until nobody does.
+// WantHolder waits until the replica holds the lease, or with nil until no replica does.
 func (h *Hub) WantHolder(t *testing.T, r *Replica) {
 	t.Helper()
 	Eventually(t, "waiting for the lease", func() error {
@@ -227,7 +227,7 @@ func (h *Hub) WantDecisions(t *testing.T, placement types.NamespacedName, want .
 	})
 }
 
-// AwaitAudit waits until the audit log tells of all requests that have been answered so far.
+// AwaitAudit waits until the audit log has every request that the API server has answered so far.
 func (h *Hub) AwaitAudit(t *testing.T) {
 	t.Helper()
 	mark := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, GenerateName: "mark-"}}

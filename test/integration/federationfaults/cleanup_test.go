@@ -26,7 +26,7 @@ import (
 
 const (
 	cronJobs = "batch/v1/CronJob"
-	// others is a finalizer of somebody else.
+	// others is a finalizer of another controller.
 	others = "example.com/others"
 )
 

@@ -101,7 +101,7 @@ func (w *world) keepWorks(ctx context.Context, name string, shorts []string) {
 	}
 }
 
-// serve does what agents do to works that tell them to keep the copies: they say so, and give up a work that is being deleted. It reports
+// serve acts as the agents of works that keep their copies: it writes their status, and removes its finalizer from a deleted work. It reports
 // whether there are none any more.
 func (w *world) serve(ctx context.Context, g Gomega, name string, shorts []string) bool {
 	gone := 0

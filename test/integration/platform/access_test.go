@@ -80,7 +80,7 @@ func serveWebhook(ctx context.Context) {
 	}))
 }
 
-// user is somebody with the role admin of Kubernetes in the namespace of a world, and no other right.
+// user has the role admin of Kubernetes in the namespace of a world, and no other right.
 type user struct {
 	client.Client
 	name string
