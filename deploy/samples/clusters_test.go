@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"io/fs"
 	"testing"
 	"time"
 
@@ -16,23 +15,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
 
-// objectsOfClusters decodes the files of the sample of ClusterRequests in the order in which they are applied.
-func objectsOfClusters(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	names, err := fs.Glob(Clusters(), "clusters/*.yaml")
-	if err != nil || len(names) != 3 {
-		t.Fatalf("files %q, %v", names, err)
-	}
-	var objs []*unstructured.Unstructured
-	for _, name := range names {
-		objs = append(objs, decode(t, name)...)
-	}
-	return objs
-}
-
 func TestTheClustersAreAsDescribed(t *testing.T) {
 	got := map[string]int{}
-	for _, obj := range objectsOfClusters(t) {
+	for _, obj := range objectsOf(t, Clusters(), "clusters") {
 		got[obj.GetKind()]++
 	}
 	want := map[string]int{

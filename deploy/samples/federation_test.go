@@ -2,7 +2,6 @@ package samples
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -15,23 +14,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// objectsOfFederation decodes the files of the sample of federated objects in the order in which they are applied.
-func objectsOfFederation(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	names, err := fs.Glob(Federation(), "federation/*.yaml")
-	if err != nil || len(names) != 3 {
-		t.Fatalf("files %q, %v", names, err)
-	}
-	var objs []*unstructured.Unstructured
-	for _, name := range names {
-		objs = append(objs, decode(t, name)...)
-	}
-	return objs
-}
-
 func TestTheFederatedObjectsAreAsDescribed(t *testing.T) {
 	got := map[string]int{}
-	for _, obj := range objectsOfFederation(t) {
+	for _, obj := range objectsOf(t, Federation(), "federation") {
 		got[obj.GetKind()]++
 	}
 	want := map[string]int{

@@ -21,7 +21,7 @@ import (
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
-	for _, obj := range slices.Concat(objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t), objectsOfClusters(t)) {
+	for _, obj := range slices.Concat(objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Federation(), "federation"), objectsOf(t, Clusters(), "clusters")) {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
 				t.Errorf("%s: %v", key(obj), err)
@@ -41,7 +41,7 @@ func TestObjectsMatchTheDefinitions(t *testing.T) {
 
 func TestNamesAreUnique(t *testing.T) {
 	for _, objects := range [][]*unstructured.Unstructured{
-		objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t), objectsOfClusters(t),
+		objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Federation(), "federation"), objectsOf(t, Clusters(), "clusters"),
 	} {
 		seen := map[string]bool{}
 		for _, obj := range objects {
@@ -220,6 +220,20 @@ func filesWith(name string) fs.FS {
 	default:
 		return Files()
 	}
+}
+
+// objectsOf decodes the three files of a sample in the order in which they are applied.
+func objectsOf(t *testing.T, files fs.FS, directory string) []*unstructured.Unstructured {
+	t.Helper()
+	names, err := fs.Glob(files, directory+"/*.yaml")
+	if err != nil || len(names) != 3 {
+		t.Fatalf("files %q, %v", names, err)
+	}
+	var objs []*unstructured.Unstructured
+	for _, name := range names {
+		objs = append(objs, decode(t, name)...)
+	}
+	return objs
 }
 
 func decode(t *testing.T, name string) []*unstructured.Unstructured {
