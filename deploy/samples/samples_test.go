@@ -21,7 +21,9 @@ import (
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
-	for _, obj := range slices.Concat(objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Federation(), "federation"), objectsOf(t, Clusters(), "clusters")) {
+	all := slices.Concat(
+		objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Federation(), "federation"), objectsOf(t, Clusters(), "clusters"))
+	for _, obj := range all {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
 				t.Errorf("%s: %v", key(obj), err)
