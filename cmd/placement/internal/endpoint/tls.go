@@ -1,16 +1,20 @@
 package endpoint
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
+	"math"
+	"math/big"
 	"net"
 	"sync"
 	"time"
 
-	certutil "k8s.io/client-go/util/cert"
 	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
@@ -35,7 +39,6 @@ func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
 	}
 	if o.CertFile == "" {
 		signed := &selfSigned{now: time.Now}
-		go signed.prepare() // It is slow; the first handshakes wait for it.
 		config.GetCertificate = signed.GetCertificate
 		return config, nil, nil
 	}
@@ -58,14 +61,10 @@ type selfSigned struct {
 	renewAt time.Time
 }
 
-const selfSignedRenewal = 30 * 24 * time.Hour
-
-// prepare makes the certificate before the first request. After an error, each request tries again and returns its error.
-func (s *selfSigned) prepare() {
-	if _, err := s.GetCertificate(nil); err != nil {
-		klog.Background().Error(err, "Preparing to serve")
-	}
-}
+const (
+	selfSignedLifetime = 365 * 24 * time.Hour
+	selfSignedRenewal  = 30 * 24 * time.Hour
+)
 
 // GetCertificate is for tls.Config.
 func (s *selfSigned) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -74,18 +73,31 @@ func (s *selfSigned) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, err
 	if s.current != nil && s.now().Before(s.renewAt) {
 		return s.current, nil
 	}
-	certPEM, keyPEM, err := certutil.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, nil)
+	// Not by client-go's certutil, whose RSA keys cost each start 0.1 s of CPU.
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("making the key of a self-signed certificate: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, big.NewInt(math.MaxInt64))
+	if err != nil {
+		return nil, fmt.Errorf("making the serial number of a self-signed certificate: %w", err)
+	}
+	now := s.now()
+	template := &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: fmt.Sprintf("localhost@%d", now.Unix())},
+		NotBefore:    now.Add(-time.Hour), // for clients whose clocks are behind
+		NotAfter:     now.Add(selfSignedLifetime),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:     []string{"localhost"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return nil, fmt.Errorf("making a self-signed certificate: %w", err)
 	}
-	pair, err := tls.X509KeyPair(certPEM, keyPEM)
-	if err != nil {
-		return nil, fmt.Errorf("loading the self-signed certificate: %w", err)
-	}
-	leaf, err := x509.ParseCertificate(pair.Certificate[0])
-	if err != nil {
-		return nil, fmt.Errorf("parsing the self-signed certificate: %w", err)
-	}
-	s.current, s.renewAt = &pair, leaf.NotAfter.Add(-selfSignedRenewal)
+	s.current = &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	s.renewAt = template.NotAfter.Add(-selfSignedRenewal)
 	return s.current, nil
 }

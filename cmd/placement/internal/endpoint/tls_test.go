@@ -3,6 +3,8 @@ package endpoint
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,5 +91,25 @@ func TestSelfSignedCertificateIsRenewed(t *testing.T) {
 	expect.NoError(t, err)
 	if third == first {
 		t.Error("the certificate expires within a day and was not renewed")
+	}
+}
+
+// A client that trusts the certificate verifies it for each name of the loopback interface.
+func TestSelfSignedCertificateServes(t *testing.T) {
+	config, _, err := (&Options{}).tlsConfig()
+	expect.NoError(t, err)
+	pair, err := config.GetCertificate(nil)
+	expect.NoError(t, err)
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	expect.NoError(t, err)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(leaf)
+
+	for _, name := range []string{"localhost", "127.0.0.1", "::1"} {
+		near, far := net.Pipe()
+		served := make(chan error, 1)
+		go func() { served <- tls.Server(near, config).HandshakeContext(t.Context()) }()
+		expect.NoError(t, tls.Client(far, &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12}).HandshakeContext(t.Context()))
+		expect.NoError(t, <-served)
 	}
 }
