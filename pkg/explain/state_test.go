@@ -113,10 +113,10 @@ func TestImports(t *testing.T) {
 			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/api",
 			"pkg/decision/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
 		},
-		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest"},
+		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/objectlist"},
 		"federated": {"pkg/decision/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
 		"pods": {"pkg/podconstraints", "pkg/tenancy", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
-			"pkg/apis/cozystackapps/v1alpha1"},
+			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/objectlist"},
 		"printers": {
 			"pkg/explain", "pkg/explain/counterfactual", "pkg/explain/pods", "pkg/explain/setlist", "pkg/scheduling",
 			"pkg/apis/cozystack/v1alpha1", "pkg/explain/federated", "pkg/federation", "pkg/explain/requests", "pkg/clusterrequest",
@@ -124,7 +124,7 @@ func TestImports(t *testing.T) {
 		"hubstate/statefile": {
 			"pkg/explain", "pkg/explain/pods", "pkg/inventory", "pkg/decision/api", "pkg/apis/placement/v1alpha1", "pkg/apis/kupid/v1alpha1",
 			"pkg/apis/cozystack/v1alpha1", "pkg/apis/cozystackapps/v1alpha1", "pkg/federation", "pkg/apis/openmcp/v1alpha1",
-			"pkg/explain/requests",
+			"pkg/apis/openmcploopback/v1alpha1", "pkg/explain/requests",
 		},
 	} {
 		for file, paths := range importsOf(t, dir) {

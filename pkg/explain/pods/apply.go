@@ -13,6 +13,7 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
 	"github.com/placement-hub/placement-hub/pkg/podconstraints"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
@@ -21,11 +22,11 @@ import (
 // says of the policies, classes and Tenants. An object that admission refuses is not applied. Apply does not modify its arguments.
 func Apply(before, change *Objects) (*Objects, []Applied) {
 	after := *before
-	after.Namespaces = overlay(before.Namespaces, change.Namespaces)
-	after.Nodes = overlay(before.Nodes, change.Nodes)
-	after.Workloads = overlay(before.Workloads, change.Workloads)
-	after.Releases = overlay(before.Releases, change.Releases)
-	after.Applications = overlay(before.Applications, change.Applications)
+	after.Namespaces = objectlist.Overlay(before.Namespaces, change.Namespaces)
+	after.Nodes = objectlist.Overlay(before.Nodes, change.Nodes)
+	after.Workloads = objectlist.Overlay(before.Workloads, change.Workloads)
+	after.Releases = objectlist.Overlay(before.Releases, change.Releases)
+	after.Applications = objectlist.Overlay(before.Applications, change.Applications)
 
 	var applied []Applied
 
@@ -40,11 +41,11 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 	}
 
 	for _, class := range change.Classes {
-		after.Classes = admit(after.Classes, class, &applied, "AffinityClass "+class.Name, checkClass(find(after.Classes, class), class), nil)
+		after.Classes = admit(after.Classes, class, &applied, "AffinityClass "+class.Name, checkClass(objectlist.Find(after.Classes, class), class), nil)
 	}
 
 	for _, tenant := range change.Tenants {
-		review, err := tenancy.CheckTenant(tenancy.NewTree(after.Tenants), given(after.Classes), find(after.Tenants, tenant), tenant)
+		review, err := tenancy.CheckTenant(tenancy.NewTree(after.Tenants), given(after.Classes), objectlist.Find(after.Tenants, tenant), tenant)
 		if err != nil { // The classes are given, so that none has to be read.
 			review.Errors = append(review.Errors, field.InternalError(field.NewPath("spec"), err))
 		}
@@ -58,7 +59,7 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 // admit adds an object to a list, or replaces the one of its name, unless there are errors.
 func admit[T metav1.Object](list []T, object T, applied *[]Applied, name string, errs field.ErrorList, warnings []string) []T {
 	result := Applied{Object: name, Warnings: warnings}
-	if at := at(list, object); at < 0 {
+	if at := objectlist.Index(list, object); at < 0 {
 		result.New = true
 	} else {
 		result.Unchanged = apiequality.Semantic.DeepEqual(specIn(list[at]), specIn(object))
@@ -74,38 +75,7 @@ func admit[T metav1.Object](list []T, object T, applied *[]Applied, name string,
 		return list
 	}
 
-	return overlay(list, []T{object})
-}
-
-// overlay returns a list with the objects of another one, which replace those of the same kind and name.
-func overlay[T metav1.Object](list, objects []T) []T {
-	list = slices.Clone(list)
-
-	for _, object := range objects {
-		if at := at(list, object); at >= 0 {
-			list[at] = object
-		} else {
-			list = append(list, object)
-		}
-	}
-
-	return list
-}
-
-// at returns the index of the object of the same kind and name; -1 if there is none.
-func at[T metav1.Object](list []T, object T) int {
-	return slices.IndexFunc(list, func(other T) bool {
-		return other.GetNamespace() == object.GetNamespace() && other.GetName() == object.GetName() && kindIn(other) == kindIn(object)
-	})
-}
-
-// kindIn returns the kind of an object that is in a list with other kinds; empty for a typed one.
-func kindIn(object metav1.Object) string {
-	if untyped, is := object.(interface{ GetKind() string }); is {
-		return untyped.GetKind()
-	}
-
-	return ""
+	return objectlist.Overlay(list, []T{object})
 }
 
 // specIn returns the spec of a policy, class or Tenant.
@@ -124,21 +94,10 @@ func specIn(object any) any {
 	}
 }
 
-// find returns the object of the same name; nil if there is none.
-func find[T metav1.Object](list []T, object T) T {
-	var none T
-
-	if at := at(list, object); at >= 0 {
-		return list[at]
-	}
-
-	return none
-}
-
 // given returns a lookup of classes.
 func given(classes []*cozystackv1alpha1.AffinityClass) tenancy.Classes {
 	return func(name string) (*cozystackv1alpha1.AffinityClass, error) {
-		return find(classes, &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}), nil
+		return objectlist.Find(classes, &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}), nil
 	}
 }
 

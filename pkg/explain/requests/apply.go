@@ -1,27 +1,26 @@
 package requests
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
 )
 
 // Apply creates or replaces objects and returns all of them. A ClusterProvider of the change that publishes no profile keeps the status that it
 // has, because its own process writes that. Apply does not modify its arguments.
 func Apply(before, change *Objects) *Objects {
 	after := *before
-	after.Requests = overlay(before.Requests, change.Requests)
-	after.Grants = overlay(before.Grants, change.Grants)
-	after.Clusters = overlay(before.Clusters, change.Clusters)
-	after.Purposes = overlay(before.Purposes, change.Purposes)
-	after.Equivalences = overlay(before.Equivalences, change.Equivalences)
+	after.Requests = objectlist.Overlay(before.Requests, change.Requests)
+	after.Grants = objectlist.Overlay(before.Grants, change.Grants)
+	after.Clusters = objectlist.Overlay(before.Clusters, change.Clusters)
+	after.Purposes = objectlist.Overlay(before.Purposes, change.Purposes)
+	after.Equivalences = objectlist.Overlay(before.Equivalences, change.Equivalences)
 
 	providers := make([]*openmcpv1alpha1.ClusterProvider, 0, len(change.Providers))
 
 	for _, provider := range change.Providers {
-		if at := at(before.Providers, provider); at >= 0 && len(provider.Status.Profiles) == 0 {
+		if at := objectlist.Index(before.Providers, provider); at >= 0 && len(provider.Status.Profiles) == 0 {
 			provider = provider.DeepCopy()
 			provider.Status = before.Providers[at].Status
 		}
@@ -29,7 +28,7 @@ func Apply(before, change *Objects) *Objects {
 		providers = append(providers, provider)
 	}
 
-	after.Providers = overlay(before.Providers, providers)
+	after.Providers = objectlist.Overlay(before.Providers, providers)
 
 	return &after
 }
@@ -58,24 +57,4 @@ func appendNames[T metav1.Object](names []string, kind string, objects []T) []st
 	}
 
 	return names
-}
-
-// overlay returns a list with more objects, each of which replaces the one of its name.
-func overlay[T metav1.Object](list, objects []T) []T {
-	list = slices.Clone(list)
-
-	for _, object := range objects {
-		if at := at(list, object); at >= 0 {
-			list[at] = object
-		} else {
-			list = append(list, object)
-		}
-	}
-
-	return list
-}
-
-// at returns the index of the object of the same name; -1 if there is none.
-func at[T metav1.Object](list []T, object T) int {
-	return slices.IndexFunc(list, func(other T) bool { return keyOf(other) == keyOf(object) })
 }
