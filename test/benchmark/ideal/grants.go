@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -24,37 +22,16 @@ import (
 func grant(ctx context.Context, config *rest.Config, script *precomputed.GrantScript, out io.Writer) error {
 	options := controller.Options{Namespace: manifests.Namespace}.CacheOptions()
 	options.Scheme = controller.Scheme()
-	informers, err := cache.New(config, options)
+	caches, err := newCaches(config, options)
 	if err != nil {
-		return fmt.Errorf("making the caches: %w", err)
+		return err
 	}
-	api, err := client.New(config, client.Options{Scheme: options.Scheme})
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- informers.Start(ctx) }()
-
-	g := newGranter(informers, api, script)
-	for _, kind := range []client.Object{
+	g := newGranter(caches, caches.api, script)
+	kinds := []client.Object{
 		&openmcpv1alpha1.Purpose{}, &openmcpv1alpha1.ClusterProvider{}, &openmcpv1alpha1.TraitEquivalence{}, &openmcpv1alpha1.Cluster{},
 		&openmcpv1alpha1.ClusterRequestGrant{}, &openmcpv1alpha1.ClusterRequest{},
-	} {
-		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
-		if err != nil {
-			return fmt.Errorf("watching %T: %w", kind, err)
-		}
-		if _, err := informer.AddEventHandler(g.listen()); err != nil {
-			return fmt.Errorf("listening to %T: %w", kind, err)
-		}
 	}
-	if !informers.WaitForCacheSync(ctx) {
-		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
-	}
-	fmt.Fprintln(out, "synced")
-	return errors.Join(g.follow(ctx), <-ended)
+	return caches.run(ctx, kinds, g.listen(), out, g.follow)
 }
 
 // granter grants the requests that it knows.

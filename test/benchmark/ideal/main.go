@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,7 +18,6 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -80,38 +78,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 func work(ctx context.Context, config *rest.Config, script *precomputed.Script, out io.Writer) error {
 	options := controller.Options{Namespace: manifests.Namespace}.CacheOptions()
 	options.Scheme = controller.Scheme()
-	informers, err := cache.New(config, options)
+	caches, err := newCaches(config, options)
 	if err != nil {
-		return fmt.Errorf("making the caches: %w", err)
+		return err
 	}
-	api, err := client.New(config, client.Options{Scheme: options.Scheme})
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- informers.Start(ctx) }()
-
-	values := make(chan string, 100)
-	for _, kind := range []client.Object{
+	kinds := []client.Object{
 		&clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1alpha1.AddOnPlacementScore{},
 		&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}, &clusterv1.ManagedCluster{},
-	} {
-		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
-		if err != nil {
-			return fmt.Errorf("watching %T: %w", kind, err)
-		}
-		if _, err := informer.AddEventHandler(listen(script.Cluster, script.Label, values)); err != nil {
-			return fmt.Errorf("listening to %T: %w", kind, err)
-		}
 	}
-	if !informers.WaitForCacheSync(ctx) {
-		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
-	}
-	fmt.Fprintln(out, "synced")
-	writer := precomputed.NewWriter(api, false)
-	return errors.Join(follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) }), <-ended)
+	values := make(chan string, 100)
+	writer := precomputed.NewWriter(caches.api, false)
+	return caches.run(ctx, kinds, listen(script.Cluster, script.Label, values), out, func(ctx context.Context) error {
+		return follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) })
+	})
 }
 
 // listen hands on every new value of a label of a cluster.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -30,50 +29,27 @@ func deliver(ctx context.Context, config *rest.Config, script *precomputed.WorkS
 	if err := workv1.Install(scheme); err != nil {
 		return fmt.Errorf("adding ManifestWorks to the scheme: %w", err)
 	}
-	api, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
-	}
-	informers, err := cache.New(config, cache.Options{
+	caches, err := newCaches(config, cache.Options{
 		Scheme: scheme, DefaultTransform: controller.Options{Namespace: manifests.Namespace}.CacheOptions().DefaultTransform,
 		ByObject: map[client.Object]cache.ByObject{&workv1.ManifestWork{}: {
 			Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"}), Transform: withoutPayload,
 		}},
 	})
 	if err != nil {
-		return fmt.Errorf("making the caches: %w", err)
+		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- informers.Start(ctx) }()
-
 	values := make(chan string, 100)
-	clusters, err := informers.GetInformer(ctx, &clusterv1.ManagedCluster{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return fmt.Errorf("watching ManagedClusters: %w", err)
-	}
-	if _, err := clusters.AddEventHandler(listen(script.Cluster, script.Label, values)); err != nil {
-		return fmt.Errorf("listening to ManagedClusters: %w", err)
-	}
-	for _, kind := range watched() {
-		if _, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
-			return fmt.Errorf("watching %T: %w", kind, err)
-		}
-	}
-	if !informers.WaitForCacheSync(ctx) {
-		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
-	}
-	fmt.Fprintln(out, "synced")
-	writer := precomputed.NewWorkWriter(api)
-	return errors.Join(follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) }), <-ended)
+	writer := precomputed.NewWorkWriter(caches.api)
+	return caches.run(ctx, watched(), listen(script.Cluster, script.Label, values), out, func(ctx context.Context) error {
+		return follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) })
+	})
 }
 
-// watched are the kinds that the hub watches for federated objects, beside ManagedClusters; of the objects only their metadata.
+// watched are the kinds that the hub watches for federated objects; of the objects only their metadata.
 func watched() []client.Object {
 	objects := federation.DefaultKinds()
-	kinds := append(make([]client.Object, 0, 6+len(objects)),
-		&clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1beta1.Placement{},
+	kinds := append(make([]client.Object, 0, 7+len(objects)),
+		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1beta1.Placement{},
 		&clusterv1beta1.PlacementDecision{}, &corev1.Namespace{}, &workv1.ManifestWork{})
 	for _, kind := range objects {
 		metadata := &metav1.PartialObjectMetadata{}
