@@ -138,7 +138,7 @@ func noProfile(profiles []ProfileVerdict, providers map[string]*openmcpv1alpha1.
 	}
 	if len(profiles) == 0 {
 		return Result{openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonNoMatchingProfile,
-			"no ClusterProvider publishes a profile: install one"}
+			"no ClusterProvider publishes a profile: install one, or see why those that exist publish none"}
 	}
 	const told = 10
 	var lacks []string

@@ -79,7 +79,7 @@ func TestNewClusterIsOfTheBestProfile(t *testing.T) {
 		{reason: "cluster-request C51: a provider that is not ready", change: notReady,
 			refused: []string{"Pending ProviderNotReady", "profile gardener/aws fits, and ClusterProvider gardener is not ready: no quota"}},
 		{reason: "cluster-request 4.1.3: no provider", change: func(w *world) { w.DeleteClusterProvider("gardener") },
-			refused: denied("no ClusterProvider publishes a profile: install one")},
+			refused: denied("no ClusterProvider publishes a profile: install one, or see why those that exist publish none")},
 		{reason: "cluster-request 4.1.3: a version that is not deprecated comes before the name", request: withVersion("1.20.3"),
 			change: func(w *world) {
 				old := profile("a")
