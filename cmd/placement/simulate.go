@@ -38,7 +38,8 @@ metadata.uid is evaluated as a new one.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
 them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
-permit are mistakes, and defaults are set. It ignores Roles, RoleBindings and AccessRequests.
+permit are mistakes, and defaults are set. It ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a
+provider offers is in the status of its ClusterProvider) and CustomResourceDefinitions.
 
 Assumptions about files:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.

@@ -181,3 +181,20 @@ spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {loc
 		}
 	}
 }
+
+// The directories of the samples have files that only kubectl needs.
+func TestSimulateOfSampleDirectories(t *testing.T) {
+	for directory, want := range map[string]string{
+		"":           "Placement",
+		"clusters":   "ClusterRequest/shop/web",
+		"federation": "ConfigMap",
+		"pods":       "Deployment",
+	} {
+		t.Run(directory, func(t *testing.T) {
+			code, stdout, stderr := simulate(t, "", "-f", filepath.Join("..", "..", "deploy", "samples", directory))
+			if code != exitOK || !strings.Contains(stdout, want) {
+				t.Errorf("exit code %d: %s\nstdout does not contain %q:\n%s", code, stderr, want, stdout)
+			}
+		})
+	}
+}

@@ -16,6 +16,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
@@ -85,10 +86,12 @@ func into[T any](list func(*explain.State) *[]*T) store {
 	}
 }
 
-// ignoredKinds affect no Placement, no Pod and no ClusterRequest: RoleBindings never bind a set, and AccessRequests get no Cluster.
+// ignoredKinds affect no Placement, no Pod and no ClusterRequest: RoleBindings never bind a set, AccessRequests get no Cluster, and what a
+// ProviderConfig offers counts as soon as the provider has published it in the status of its ClusterProvider.
 var ignoredKinds = []schema.GroupVersionKind{
 	rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
-	openmcpv1alpha1.GroupVersion.WithKind("AccessRequest"),
+	openmcpv1alpha1.GroupVersion.WithKind("AccessRequest"), loopbackv1alpha1.GroupVersion.WithKind("ProviderConfig"),
+	apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
 }
 
 // Reader reads an explain.State from files. It continues after an error, so that all of them are reported at once. It is not safe for
