@@ -164,7 +164,7 @@ func newManager(
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
 	}
-	lock, err := leader.Apply(&options, config)
+	lock, err := leader.Apply(ctx, &options, config)
 	if err != nil {
 		return nil, nil, err
 	}

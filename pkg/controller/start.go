@@ -33,12 +33,16 @@ func Start(ctx context.Context, mgr manager.Manager) error {
 		return err
 	case <-synced:
 	case <-ctx.Done():
-		go func() {
-			<-synced
-			stop()
-		}()
+		select {
+		case <-synced:
+		default:
+			go func() {
+				<-synced
+				stop()
+			}()
 
-		return nil
+			return nil
+		}
 	}
 
 	defer context.AfterFunc(ctx, stop)()

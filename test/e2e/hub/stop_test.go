@@ -70,6 +70,7 @@ func TestStopIsNoError(t *testing.T) {
 			}
 			p.Signal(t, syscall.SIGTERM)
 			p.WantExit(t, 0)
+			h.WantHolder(t, nil)
 			if lines := errorLine.FindAllString(p.Stderr.String(), -1); len(lines) > 0 {
 				t.Errorf("a stop logs %d errors:\n%s", len(lines), strings.Join(lines, "\n"))
 			}

@@ -19,6 +19,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
@@ -175,7 +176,7 @@ func (h *Hub) WantHolder(t *testing.T, r *Replica) {
 	Eventually(t, "waiting for the lease", func() error {
 		lease := &coordinationv1.Lease{}
 		key := types.NamespacedName{Namespace: manifests.Namespace, Name: "placement-lock"}
-		if err := h.Client.Get(t.Context(), key, lease); err != nil {
+		if err := h.Client.Get(t.Context(), key, lease); err != nil && (r != nil || !apierrors.IsNotFound(err)) {
 			return err
 		}
 		switch held := ptr.Deref(lease.Spec.HolderIdentity, "") != ""; {

@@ -43,7 +43,9 @@ type Lock struct {
 	period        time.Duration
 	leaseDuration time.Duration
 	attempted     chan struct{}
-	recorder      *lateRecorder // nil for a lock without events
+	// process ends when the process is told to stop: the lease is not acquired from then on.
+	process  context.Context //nolint:containedctx // The contexts of the elector outlive it.
+	recorder *lateRecorder   // nil for a lock without events
 
 	mu        sync.Mutex
 	firstTry  sync.Once
@@ -51,12 +53,12 @@ type Lock struct {
 	lastWrite time.Time
 }
 
-func newLock(inner resourcelock.Interface, o Options) *Lock {
-	return &Lock{Interface: inner, period: o.renewalPeriod(), leaseDuration: o.LeaseDuration, attempted: make(chan struct{})}
+func newLock(process context.Context, inner resourcelock.Interface, o Options) *Lock {
+	return &Lock{process: process, Interface: inner, period: o.renewalPeriod(), leaseDuration: o.LeaseDuration, attempted: make(chan struct{})}
 }
 
 // newLeaseLock makes the lock for the Lease namespace/name.
-func newLeaseLock(config *rest.Config, o Options) (*Lock, error) {
+func newLeaseLock(process context.Context, config *rest.Config, o Options) (*Lock, error) {
 	hostname, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("naming this process in the lease: %w", err)
@@ -69,7 +71,7 @@ func newLeaseLock(config *rest.Config, o Options) (*Lock, error) {
 		return nil, fmt.Errorf("making the client for lease %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	recorder := &lateRecorder{}
-	lock := newLock(&resourcelock.LeaseLock{
+	lock := newLock(process, &resourcelock.LeaseLock{
 		LeaseMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name},
 		Client:    leases,
 		LockConfig: resourcelock.ResourceLockConfig{
@@ -108,6 +110,10 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 // Create creates the lease.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	at := time.Now()
+	ctx, err := l.acquiring(ctx)
+	if err != nil {
+		return fmt.Errorf("creating lease %s: %w", l.Describe(), err)
+	}
 	if err := l.Interface.Create(ctx, record); err != nil {
 		return fmt.Errorf("creating lease %s: %w", l.Describe(), err)
 	}
@@ -122,11 +128,35 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	if mine && l.renewed(at) {
 		return nil
 	}
+	if mine && !l.holds() {
+		var err error
+		if ctx, err = l.acquiring(ctx); err != nil {
+			return fmt.Errorf("acquiring lease %s: %w", l.Describe(), err)
+		}
+	}
 	if err := l.Interface.Update(ctx, record); err != nil {
 		return fmt.Errorf("updating lease %s: %w", l.Describe(), err)
 	}
 	l.wrote(at, mine)
 	return nil
+}
+
+// acquiring returns the context of a write that acquires the lease; an error if ctx or the process is ending. The write itself does not end
+// with ctx: a process that does not wait for the response does not know whether it holds the lease, and would not release it. The timeout of
+// the client bounds it.
+func (l *Lock) acquiring(ctx context.Context) (context.Context, error) {
+	for _, ending := range []context.Context{ctx, l.process} {
+		if err := ending.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return context.WithoutCancel(ctx), nil
+}
+
+func (l *Lock) holds() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.holding
 }
 
 func (l *Lock) renewed(now time.Time) bool {

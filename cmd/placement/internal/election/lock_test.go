@@ -27,12 +27,12 @@ type contestant struct {
 	leadTo   chan time.Time
 }
 
-func newContestant(t *testing.T, client *fake.Clientset, name string) *contestant {
+func newContestant(t *testing.T, client *fake.Clientset, name string, changes ...func(*Lock)) *contestant {
 	t.Helper()
 	o := Defaults()
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &contestant{
-		lock: newLock(&resourcelock.LeaseLock{
+		lock: newLock(ctx, &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: "hub", Name: o.Name},
 			Client:     client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: name},
@@ -40,6 +40,9 @@ func newContestant(t *testing.T, client *fake.Clientset, name string) *contestan
 		stop:     cancel,
 		leadFrom: make(chan time.Time, 1),
 		leadTo:   make(chan time.Time, 1),
+	}
+	for _, change := range changes {
+		change(c.lock)
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:            c.lock,
@@ -99,6 +102,58 @@ func TestReleasedLeaseIsTakenQuickly(t *testing.T) {
 			t.Errorf("the standby took the released lease after %v, want at most 2.2 s", wait)
 		}
 	})
+}
+
+// slowCreation is a lock whose lease is created at once, and whose response to that takes a second.
+type slowCreation struct{ resourcelock.Interface }
+
+// Create creates the lease.
+func (l slowCreation) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := l.Interface.Create(context.WithoutCancel(ctx), record); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func TestStopWhileTheLeaseIsAcquiredReleasesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub()
+		leader := newContestant(t, h.client(&atomic.Bool{}), "leader", func(l *Lock) { l.Interface = slowCreation{l.Interface} })
+		time.Sleep(time.Second / 2)
+		leader.stop()
+		<-leader.leadTo
+		record, _, err := leader.lock.Get(t.Context())
+		expect.NoError(t, err)
+		if record.HolderIdentity != "" {
+			t.Errorf("%s has stopped and holds the lease", record.HolderIdentity)
+		}
+	})
+}
+
+func TestLeaseIsNotAcquiredAfterTheStop(t *testing.T) {
+	h := newHub()
+	process, stop := context.WithCancel(t.Context())
+	lock := newLock(process, &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: "hub", Name: "lock"}, Client: h.client(&atomic.Bool{}).CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: "late"},
+	}, Defaults())
+	mine, released := resourcelock.LeaderElectionRecord{HolderIdentity: "late"}, resourcelock.LeaderElectionRecord{}
+	expect.NoError(t, lock.Create(t.Context(), mine))
+	stop()
+	expect.NoError(t, lock.Update(t.Context(), released)) // What it holds can be released.
+	for verb, acquire := range map[string]func(context.Context, resourcelock.LeaderElectionRecord) error{"create": lock.Create, "update": lock.Update} {
+		if err := acquire(t.Context(), mine); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, want that of the end of the process", verb, err)
+		}
+	}
+	if writes := h.writes.Load(); writes != 2 {
+		t.Errorf("the lease was written %d times, want 2", writes)
+	}
 }
 
 func TestLeaderRenewsOncePerRetryPeriod(t *testing.T) {
@@ -174,7 +229,7 @@ func TestStuckLeaderFailsItsLivenessProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newHub().client(&atomic.Bool{})
 		o := Defaults()
-		lock := newLock(&resourcelock.LeaseLock{
+		lock := newLock(t.Context(), &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: "hub", Name: o.Name},
 			Client:     client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: "stuck"},
@@ -193,7 +248,7 @@ func TestStuckLeaderFailsItsLivenessProbe(t *testing.T) {
 }
 
 func TestFirstAttemptReportsTheStandby(t *testing.T) {
-	lock := newLock(&resourcelock.LeaseLock{Client: newHub().client(&atomic.Bool{}).CoordinationV1()}, Options{})
+	lock := newLock(t.Context(), &resourcelock.LeaseLock{Client: newHub().client(&atomic.Bool{}).CoordinationV1()}, Options{})
 	select {
 	case <-lock.Attempted():
 		t.Error("attempted before the election began")

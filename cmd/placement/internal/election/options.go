@@ -1,6 +1,7 @@
 package election
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -55,12 +56,13 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Apply configures leader election in the options of the manager. The lock is nil if it is disabled.
-func (o *Options) Apply(options *ctrl.Options, config *rest.Config) (*Lock, error) {
+// Apply configures leader election in the options of the manager. The lock is nil if it is disabled. The lease is not acquired after ctx has
+// ended.
+func (o *Options) Apply(ctx context.Context, options *ctrl.Options, config *rest.Config) (*Lock, error) {
 	if o.Disable {
 		return nil, nil
 	}
-	lock, err := newLeaseLock(config, *o)
+	lock, err := newLeaseLock(ctx, config, *o)
 	if err != nil {
 		return nil, err
 	}

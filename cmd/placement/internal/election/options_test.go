@@ -39,7 +39,7 @@ func TestElectionLeavesTheConfigurationAlone(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:1", UserAgent: "placement"}
 	o := Defaults()
 	o.Namespace = "hub"
-	_, err := o.Apply(&ctrl.Options{}, config)
+	_, err := o.Apply(t.Context(), &ctrl.Options{}, config)
 	expect.NoError(t, err)
 	if config.Timeout != 0 || config.UserAgent != "placement" {
 		t.Errorf("everybody has timeout %v and user agent %q", config.Timeout, config.UserAgent)
