@@ -1,6 +1,7 @@
 package lenient
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -51,29 +52,48 @@ func immoderate(data []byte) bool {
 // suspiciousDigits is the number of digits from which on an exponent may be out of bounds.
 const suspiciousDigits = 4
 
-// suspicious reports whether the data has text that looks like a number with a long exponent, which is rare and cheap to check.
+// suspicious reports whether the data has a number with a long exponent, as a JSON number or as a whole string, which is rare and cheap to
+// check. Digests and UIDs often have such digits inside, which must not count: of a list of many objects nearly every one would be suspicious.
 func suspicious(data []byte) bool {
 	for i := 1; i+suspiciousDigits < len(data); i++ {
-		if data[i]|0x20 != 'e' || !isDigit(data[i-1]) && data[i-1] != '.' {
-			continue
-		}
-
-		next := i + 1
-		if data[next] == '+' || data[next] == '-' {
-			next++
-		}
-
-		digits := 0
-		for next+digits < len(data) && isDigit(data[next+digits]) {
-			digits++
-		}
-
-		if digits >= suspiciousDigits {
+		if data[i]|0x20 == 'e' && beginsNumber(data[:i]) && endsExponent(data[i+1:]) {
 			return true
 		}
 	}
 
 	return false
+}
+
+// beginsNumber reports whether data ends with the digits of a value, at the beginning of that value.
+func beginsNumber(data []byte) bool {
+	at := len(data)
+	for at > 0 && (isDigit(data[at-1]) || data[at-1] == '.') {
+		at--
+	}
+
+	if at == len(data) {
+		return false
+	}
+
+	if at > 0 && (data[at-1] == '+' || data[at-1] == '-') {
+		at--
+	}
+
+	return at == 0 || bytes.IndexByte([]byte("\":,[ \t\r\n"), data[at-1]) >= 0
+}
+
+// endsExponent reports whether data begins with many digits, after which the value ends.
+func endsExponent(data []byte) bool {
+	if len(data) > 0 && (data[0] == '+' || data[0] == '-') {
+		data = data[1:]
+	}
+
+	digits := 0
+	for digits < len(data) && isDigit(data[digits]) {
+		digits++
+	}
+
+	return digits >= suspiciousDigits && (digits == len(data) || bytes.IndexByte([]byte("\",}] \t\r\n"), data[digits]) >= 0)
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
