@@ -106,8 +106,8 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run unit, integration, e2e and consumer tests (about 15 minutes on two cores; the first time about 45)
-	@echo "==> test: unit, integration, e2e, consumers; about 15 minutes on two cores, the first time about 45"
+test: ## Run unit, integration, e2e and consumer tests (about 30 minutes on two cores; the first time about 75)
+	@echo "==> test: unit, integration, e2e, consumers; about 30 minutes on two cores, the first time about 75"
 	@start=$$(date +%s); \
 	for suite in test-unit test-servers; do \
 		$(MAKE) --no-print-directory $$suite \
