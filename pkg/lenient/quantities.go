@@ -1,7 +1,6 @@
 package lenient
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -79,7 +78,7 @@ func beginsNumber(data []byte) bool {
 		at--
 	}
 
-	return at == 0 || bytes.IndexByte([]byte("\":,[ \t\r\n"), data[at-1]) >= 0
+	return at == 0 || strings.IndexByte("\":,[ \t\r\n", data[at-1]) >= 0
 }
 
 // endsExponent reports whether data begins with many digits, after which the value ends.
@@ -93,7 +92,7 @@ func endsExponent(data []byte) bool {
 		digits++
 	}
 
-	return digits >= suspiciousDigits && (digits == len(data) || bytes.IndexByte([]byte("\",}] \t\r\n"), data[digits]) >= 0)
+	return digits >= suspiciousDigits && (digits == len(data) || strings.IndexByte("\",}] \t\r\n", data[digits]) >= 0)
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

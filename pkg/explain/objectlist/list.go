@@ -1,4 +1,3 @@
-// Package objectlist finds and replaces objects in lists by their kind, namespace and name.
 package objectlist
 
 import (

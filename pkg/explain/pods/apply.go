@@ -41,7 +41,8 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 	}
 
 	for _, class := range change.Classes {
-		after.Classes = admit(after.Classes, class, &applied, "AffinityClass "+class.Name, checkClass(objectlist.Find(after.Classes, class), class), nil)
+		errs := checkClass(objectlist.Find(after.Classes, class), class)
+		after.Classes = admit(after.Classes, class, &applied, "AffinityClass "+class.Name, errs, nil)
 	}
 
 	for _, tenant := range change.Tenants {

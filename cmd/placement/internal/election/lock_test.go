@@ -146,7 +146,9 @@ func TestLeaseIsNotAcquiredAfterTheStop(t *testing.T) {
 	expect.NoError(t, lock.Create(t.Context(), mine))
 	stop()
 	expect.NoError(t, lock.Update(t.Context(), released)) // What it holds can be released.
-	for verb, acquire := range map[string]func(context.Context, resourcelock.LeaderElectionRecord) error{"create": lock.Create, "update": lock.Update} {
+	for verb, acquire := range map[string]func(context.Context, resourcelock.LeaderElectionRecord) error{
+		"create": lock.Create, "update": lock.Update,
+	} {
 		if err := acquire(t.Context(), mine); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v, want that of the end of the process", verb, err)
 		}

@@ -109,7 +109,8 @@ func TestSelfSignedCertificateServes(t *testing.T) {
 		near, far := net.Pipe()
 		served := make(chan error, 1)
 		go func() { served <- tls.Server(near, config).HandshakeContext(t.Context()) }()
-		expect.NoError(t, tls.Client(far, &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12}).HandshakeContext(t.Context()))
+		client := tls.Client(far, &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12})
+		expect.NoError(t, client.HandshakeContext(t.Context()))
 		expect.NoError(t, <-served)
 	}
 }
