@@ -34,7 +34,7 @@ func Start(ctx context.Context, mgr manager.Manager) error {
 	case <-synced:
 	case <-ctx.Done():
 		select {
-		case <-synced:
+		case <-synced: // Both were ready: the manager can have the lease, which it releases at its end.
 		default:
 			go func() {
 				<-synced

@@ -43,7 +43,7 @@ type Lock struct {
 	period        time.Duration
 	leaseDuration time.Duration
 	attempted     chan struct{}
-	// process ends when the process is told to stop: the lease is not acquired from then on.
+	// process is cancelled when the process is told to stop. The lock does not acquire the lease after that.
 	process  context.Context //nolint:containedctx // The contexts of the elector outlive it.
 	recorder *lateRecorder   // nil for a lock without events
 

@@ -8,12 +8,11 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
-	"math"
-	"math/big"
 	"net"
 	"sync"
 	"time"
 
+	"github.com/openshift/library-go/pkg/crypto"
 	cliflag "k8s.io/component-base/cli/flag"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
@@ -73,31 +72,30 @@ func (s *selfSigned) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, err
 	if s.current != nil && s.now().Before(s.renewAt) {
 		return s.current, nil
 	}
-	// Not by client-go's certutil, whose RSA keys cost each start 0.1 s of CPU.
+	// The certutil package of client-go makes RSA keys, which cost each start 0.1 s of CPU.
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("making the key of a self-signed certificate: %w", err)
 	}
-	serial, err := rand.Int(rand.Reader, big.NewInt(math.MaxInt64))
-	if err != nil {
-		return nil, fmt.Errorf("making the serial number of a self-signed certificate: %w", err)
-	}
 	now := s.now()
 	template := &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: fmt.Sprintf("localhost@%d", now.Unix())},
-		NotBefore:    now.Add(-time.Hour), // for clients whose clocks are behind
-		NotAfter:     now.Add(selfSignedLifetime),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:     []string{"localhost"},
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		Subject:     pkix.Name{CommonName: fmt.Sprintf("localhost@%d", now.Unix())},
+		NotBefore:   now.Add(-time.Hour), // for clients whose clocks are behind
+		NotAfter:    now.Add(selfSignedLifetime),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	issuer := &crypto.CA{
+		Config:          &crypto.TLSCertificateConfig{Certs: []*x509.Certificate{template}, Key: key},
+		SerialGenerator: &crypto.RandomSerialGenerator{},
+	}
+	leaf, err := issuer.SignCertificate(template, key.Public())
 	if err != nil {
 		return nil, fmt.Errorf("making a self-signed certificate: %w", err)
 	}
-	s.current = &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-	s.renewAt = template.NotAfter.Add(-selfSignedRenewal)
+	s.current = &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
+	s.renewAt = leaf.NotAfter.Add(-selfSignedRenewal)
 	return s.current, nil
 }
