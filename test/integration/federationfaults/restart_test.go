@@ -29,13 +29,17 @@ var _ = Describe("A restart", Ordered, func() {
 
 		suite.StopHub = start()
 
+		var w *world
+
 		DeferCleanup(func(ctx SpecContext) {
+			// The withdrawal of so many works would slow down the spec that follows.
+			suite.ExpectGoneWithin(ctx, settleTimeout, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
 			suite.StopHub()
 
 			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
 		})
 
-		w := newWorld(ctx)
+		w = newWorld(ctx)
 		w.members(ctx, "set", 1, clusters, always("aboard"))
 		w.record(ctx)
 
