@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
@@ -18,13 +20,39 @@ import (
 type negotiatedSerializer struct {
 	runtime.NegotiatedSerializer
 
-	scheme *runtime.Scheme
+	scheme    *runtime.Scheme
+	supported []runtime.SerializerInfo
 }
 
 // newSerializer returns a serializer for the kinds of a scheme.
 func newSerializer(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
-	return negotiatedSerializer{NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(), scheme: scheme}
+	through := serializer.NewCodecFactory(scheme).WithoutConversion()
+	supported := slices.Clone(through.SupportedMediaTypes())
+
+	for i := range supported {
+		if supported[i].MediaType == runtime.ContentTypeJSON {
+			supported[i] = fastJSON(supported[i], scheme)
+		}
+	}
+
+	return negotiatedSerializer{NegotiatedSerializer: through, scheme: scheme, supported: supported}
 }
+
+// fastJSON replaces the serializers for JSON by ones that find the kinds of objects and of the events of watches faster.
+func fastJSON(info runtime.SerializerInfo, scheme *runtime.Scheme) runtime.SerializerInfo {
+	with := func(kinds kjson.MetaFactory) runtime.Serializer {
+		return kjson.NewSerializerWithOptions(kinds, scheme, scheme, kjson.SerializerOptions{})
+	}
+
+	events := *info.StreamSerializer
+	events.Serializer = with(eventKind{})
+	info.Serializer, info.StreamSerializer = with(leadingKind{kjson.DefaultMetaFactory}), &events
+
+	return info
+}
+
+// SupportedMediaTypes returns those of client-go.
+func (s negotiatedSerializer) SupportedMediaTypes() []runtime.SerializerInfo { return s.supported }
 
 // DecoderToVersion wraps the decoder of client-go.
 func (s negotiatedSerializer) DecoderToVersion(serializer runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
