@@ -43,7 +43,7 @@ func measureFederation(
 	}
 	return d.run, d.perform(ctx, []step{
 		{"deliver", d.deliver}, {"label-change", d.labelChange}, {"edit", d.edit}, {"restart", d.restart},
-		{"ideal", d.ideal}, {floorName, d.floor}, {"memory", d.memory},
+		{"ideal-label-change", d.idealLabelChange}, {floorName, d.floor}, {"memory", d.memory},
 	})
 }
 

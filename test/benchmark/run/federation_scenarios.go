@@ -170,17 +170,22 @@ func (d *deliveryStage) edit(ctx context.Context, scenario string) error {
 	return d.verify(ctx, scenario)
 }
 
-// ideal measures the controller that writes given works, over the works as the hub left them. The hub is stopped for it.
-func (d *deliveryStage) ideal(ctx context.Context, _ string) error {
-	if err := d.retire(); err != nil {
-		return err
-	}
+// restart is that of the stage.
+func (d *deliveryStage) restart(ctx context.Context, scenario string) error {
 	path, err := d.writeScript(ctx)
 	if err != nil {
 		return err
 	}
-	const restart, labelChange = federationScenario + "-ideal-restart", federationScenario + "-ideal-label-change"
-	p, err := d.startIdeal(ctx, restart, "--works="+path)
+	return d.separateStage.restart(ctx, scenario, "--works="+path)
+}
+
+// idealLabelChange changes the label for the controller that writes given works, over the works as the hub left them. The hub is stopped.
+func (d *deliveryStage) idealLabelChange(ctx context.Context, scenario string) error {
+	path, err := d.writeScript(ctx)
+	if err != nil {
+		return err
+	}
+	p, _, err := d.startIdeal(ctx, "--works="+path)
 	if err != nil {
 		return err
 	}
@@ -190,10 +195,10 @@ func (d *deliveryStage) ideal(ctx context.Context, _ string) error {
 	if err != nil {
 		return errors.Join(err, p.ended())
 	}
-	l.addTo(d.run, labelChange)
-	d.addPerEvent(labelChange, &outcome{cpu: each * time.Duration(n), writes: count(d.observer.since(mark))}, n)
-	d.logf("%s: last work p50 %v, cpu per event %v", labelChange, report.Percentile(l.last, 50), each)
-	return errors.Join(p.stop(), d.verify(ctx, labelChange))
+	l.addTo(d.run, scenario)
+	d.addPerEvent(scenario, &outcome{cpu: each * time.Duration(n), writes: count(d.observer.since(mark))}, n)
+	d.logf("%s: last work p50 %v, cpu per event %v", scenario, report.Percentile(l.last, 50), each)
+	return errors.Join(p.stop(), d.verify(ctx, scenario))
 }
 
 // writeScript writes the file with the works that the ideal writes, and returns its path.

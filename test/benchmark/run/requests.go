@@ -53,7 +53,7 @@ func measureRequests(
 		return nil, fmt.Errorf("creating objects: %w", err)
 	}
 	return r.run, r.perform(ctx, []step{
-		{"grant", r.grant}, {"restart", r.restart}, {"ideal-restart", r.idealRestart}, {floorName, r.floor},
+		{"grant", r.grant}, {"restart", r.restart}, {floorName, r.floor},
 		{"world", r.world}, {"one", r.one}, {"ideal-one", r.idealOne},
 	})
 }

@@ -70,20 +70,13 @@ func (r *requestStage) wantGrants(scenario string, got writes) {
 	}
 }
 
-// idealRestart starts the ideal over the objects as the hub left them. The hub is stopped for it.
-func (r *requestStage) idealRestart(ctx context.Context, scenario string) error {
-	if err := r.retire(); err != nil {
-		return err
-	}
+// restart is that of the stage.
+func (r *requestStage) restart(ctx context.Context, scenario string) error {
 	path, err := r.writeScript(nil)
 	if err != nil {
 		return err
 	}
-	p, err := r.startIdeal(ctx, scenario, "--grants="+path)
-	if err != nil {
-		return err
-	}
-	return p.stop()
+	return r.separateStage.restart(ctx, scenario, "--grants="+path)
 }
 
 // floor grants as many requests as the hub, with as many writes, as fast as a client without a thought can: the same requests, as many at a
@@ -258,7 +251,7 @@ func (r *requestStage) idealOne(ctx context.Context, scenario string) error {
 	if err != nil {
 		return err
 	}
-	p, err := r.observer.startIdeal(ctx, &start{}, r.programs.ideal, "--kubeconfig="+r.kubeconfig, "--grants="+path)
+	p, _, err := r.startIdeal(ctx, "--grants="+path)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
 
-// startsOfSystem is how often programs are started to measure it in a scenario with a control plane of its own.
-const startsOfSystem = 3
+// startsOfSystem is how often a program is started to measure it in a scenario with a control plane of its own.
+const startsOfSystem = 5
 
 // separateStage is a control plane of a scenario that has one of its own, with one controller of the hub, and what is measured on it.
 type separateStage struct {
@@ -161,17 +161,31 @@ func (s *separateStage) addPerEvent(scenario string, o *outcome, n int) {
 	s.run.Add(scenario, "writes-per-event", report.Count, float64(o.writes.total())/float64(n))
 }
 
-// restart stops the hub and starts it again over what it has settled: it has nothing to write.
-func (s *separateStage) restart(ctx context.Context, scenario string) error {
-	var starts []start
+// restart starts the hub and the ideal, which has the flags, over what the hub has settled: both have nothing to write. They take turns,
+// because the speed of a shared machine changes. In the end neither runs.
+func (s *separateStage) restart(ctx context.Context, scenario string, flags ...string) error {
+	var hubs, ideals []start
 	for range startsOfSystem {
 		one, err := s.startAgain(ctx, scenario)
 		if err != nil {
 			return err
 		}
-		starts = append(starts, one)
+		hubs = append(hubs, one)
+		if err := s.retire(); err != nil {
+			return err
+		}
+		p, ideal, err := s.startIdeal(ctx, flags...)
+		if err != nil {
+			return err
+		}
+		ideals = append(ideals, ideal)
+		if err := p.stop(); err != nil {
+			return err
+		}
 	}
-	s.logf("%s: %s", scenario, addStarts(s.run, scenario, starts))
+	idealScenario := s.scenario + "-ideal-restart"
+	s.logf("%s: %s", scenario, addStarts(s.run, scenario, hubs))
+	s.logf("%s: %s", idealScenario, addStarts(s.run, idealScenario, ideals))
 	return nil
 }
 
@@ -199,22 +213,9 @@ func (s *separateStage) startAgain(ctx context.Context, scenario string) (start,
 	return one, nil
 }
 
-// startIdeal starts the ideal as often as the hub, notes how it came up, and leaves the last one running.
-func (s *separateStage) startIdeal(ctx context.Context, scenario string, flags ...string) (*process, error) {
-	flags = append([]string{"--kubeconfig=" + s.kubeconfig}, flags...)
-	var starts []start
-	for {
-		one := start{}
-		p, err := s.observer.startIdeal(ctx, &one, s.programs.ideal, flags...)
-		if err != nil {
-			return nil, err
-		}
-		if starts = append(starts, one); len(starts) == startsOfSystem {
-			s.logf("%s: %s", scenario, addStarts(s.run, scenario, starts))
-			return p, nil
-		}
-		if err := p.stop(); err != nil {
-			return nil, err
-		}
-	}
+// startIdeal starts the ideal with further flags.
+func (s *separateStage) startIdeal(ctx context.Context, flags ...string) (*process, start, error) {
+	var one start
+	p, err := s.observer.startIdeal(ctx, &one, s.programs.ideal, append([]string{"--kubeconfig=" + s.kubeconfig}, flags...)...)
+	return p, one, err
 }
