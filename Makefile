@@ -115,10 +115,11 @@ test: ## Run unit, integration, e2e and consumer tests (about 30 minutes on two 
 	done; \
 	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
 
-# Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first.
+# Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first. The servers collect
+# garbage less often, which saves a tenth of the CPU time.
 test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
 	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
-	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO) test -p 4 $(LONGEST) $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
+	@GOGC=$${GOGC:-400} PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO) test -p 4 $(LONGEST) $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
 test-unit: ## Run unit, property, surface and repository law tests; no server is started

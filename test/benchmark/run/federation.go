@@ -42,8 +42,7 @@ func measureFederation(
 		return nil, fmt.Errorf("creating objects: %w", err)
 	}
 	return d.run, d.perform(ctx, []step{
-		{"deliver", d.deliver}, {"label-change", d.labelChange}, {"edit", d.edit}, {"restart", d.restart},
-		{"ideal-label-change", d.idealLabelChange}, {floorName, d.floor}, {"memory", d.memory},
+		{"deliver", d.deliver}, {"edit", d.edit}, {"restart", d.restart}, {floorName, d.floor}, {"memory", d.memory},
 	})
 }
 

@@ -100,38 +100,97 @@ func (d *deliveryStage) toggle(ctx context.Context, back bool, l *latencies) err
 	})
 }
 
-// toggles changes the label again and again, an even number of times, and returns how often.
-func (d *deliveryStage) toggles(ctx context.Context, l *latencies) (int, error) {
-	for i := range repeats {
+// toggles changes the label a few times, an even number of times, and returns how often.
+func (d *deliveryStage) toggles(ctx context.Context, n int, l *latencies) (int, error) {
+	for i := range n {
 		if err := d.toggle(ctx, i%2 == 1, l); err != nil {
 			return 0, fmt.Errorf("waiting for %d ManifestWorks: %w", deliveries.Steered, err)
 		}
 	}
-	return repeats, nil
+	return n, nil
 }
 
-// labelChange changes one label of one cluster that the steered objects select by.
-func (d *deliveryStage) labelChange(ctx context.Context, scenario string) error {
-	w, err := d.open(ctx)
-	if err != nil {
-		return err
-	}
-	l := &latencies{}
-	n, err := d.toggles(ctx, l)
-	if err != nil {
-		return err
-	}
-	o, err := d.finish(ctx, scenario, w)
-	if err != nil {
-		return err
-	}
+// changesOfTurn is how often the label changes in each turn of a program, after unmeasured changes in which it opens connections.
+const (
+	changesOfTurn    = 8
+	unmeasuredOfTurn = 2
+)
+
+// labelChange is what all turns of a program come to in which one label of one cluster changes that the steered objects select by.
+type labelChange struct {
+	latencies
+	outcome
+
+	n int
+}
+
+// add adds the outcome of n changes.
+func (l *labelChange) add(o *outcome, n int) {
+	l.cpu, l.requests, l.n = l.cpu+o.cpu, l.requests+o.requests, l.n+n
+	l.changes = append(l.changes, o.changes...)
+}
+
+// addLabelChange notes what the turns of a program have come to, and fails the benchmark for every write more or less than needed.
+func (d *deliveryStage) addLabelChange(scenario string, l *labelChange) {
+	l.writes = count(l.changes)
 	l.addTo(d.run, scenario)
-	d.addPerEvent(scenario, o, n)
-	d.logf("%s: last work p50 %v; gains %v, removals %v", scenario, report.Percentile(l.last, 50), report.Percentile(l.gain, 50),
-		report.Percentile(l.removal, 50))
-	half := n / 2 * deliveries.Steered
-	d.wantWrites(scenario, o, writes{"delete " + workKind: half, createWork: half})
-	return nil
+	d.run.AddTime(scenario, "cpu", l.cpu)
+	d.run.Add(scenario, "writes", report.Count, float64(l.writes.total()))
+	d.addPerEvent(scenario, &l.outcome, l.n)
+	d.logf("%s: last work p50 %v; gains %v, removals %v, cpu per event %v", scenario, report.Percentile(l.latencies.last, 50),
+		report.Percentile(l.gain, 50), report.Percentile(l.removal, 50), l.cpu/time.Duration(l.n))
+	half := l.n / 2 * deliveries.Steered
+	d.wantWrites(scenario, &l.outcome, writes{"delete " + workKind: half, createWork: half})
+}
+
+// restart starts the hub and the ideal in turn, which follow a few changes of the label in each turn.
+func (d *deliveryStage) restart(ctx context.Context, scenario string) error {
+	const ofHub, ofIdeal = federationScenario + "-label-change", federationScenario + "-ideal-label-change"
+	path, err := d.writeScript(ctx)
+	if err != nil {
+		return err
+	}
+	hub, ideal := &labelChange{}, &labelChange{}
+	err = d.separateStage.restart(ctx, scenario, func(ctx context.Context, _ *process) error {
+		if _, err := d.toggles(ctx, unmeasuredOfTurn, &latencies{}); err != nil {
+			return err
+		}
+		if _, err := d.observer.settle(ctx, d.hub.process); err != nil {
+			return err
+		}
+		w, err := d.open(ctx)
+		if err != nil {
+			return err
+		}
+		n, err := d.toggles(ctx, changesOfTurn, &hub.latencies)
+		if err != nil {
+			return err
+		}
+		o, err := d.finish(ctx, ofHub, w)
+		if err != nil {
+			return err
+		}
+		hub.add(o, n)
+		return nil
+	}, func(ctx context.Context, p *process) error {
+		if _, err := d.toggles(ctx, unmeasuredOfTurn, &latencies{}); err != nil {
+			return errors.Join(err, p.ended())
+		}
+		mark := d.observer.mark()
+		each, n, err := d.observer.cpuPerEvent(ctx, p, func() (int, error) { return d.toggles(ctx, changesOfTurn, &ideal.latencies) })
+		if err != nil {
+			return errors.Join(err, p.ended())
+		}
+		ideal.add(&outcome{cpu: each * time.Duration(n), changes: d.observer.since(mark)}, n)
+		return nil
+	}, "--works="+path)
+	if err != nil {
+		return err
+	}
+	d.addLabelChange(ofHub, hub)
+	d.run.Add(ofHub, "requests", report.Count, hub.requests)
+	d.addLabelChange(ofIdeal, ideal)
+	return d.verify(ctx, scenario)
 }
 
 // edit edits one object again and again.
@@ -168,37 +227,6 @@ func (d *deliveryStage) edit(ctx context.Context, scenario string) error {
 	d.logf("%s: last work p50 %v", scenario, report.Percentile(l.last, 50))
 	d.wantWrites(scenario, o, writes{patchWork: edits * deliveries.Clusters})
 	return d.verify(ctx, scenario)
-}
-
-// restart is that of the stage.
-func (d *deliveryStage) restart(ctx context.Context, scenario string) error {
-	path, err := d.writeScript(ctx)
-	if err != nil {
-		return err
-	}
-	return d.separateStage.restart(ctx, scenario, "--works="+path)
-}
-
-// idealLabelChange changes the label for the controller that writes given works, over the works as the hub left them. The hub is stopped.
-func (d *deliveryStage) idealLabelChange(ctx context.Context, scenario string) error {
-	path, err := d.writeScript(ctx)
-	if err != nil {
-		return err
-	}
-	p, _, err := d.startIdeal(ctx, "--works="+path)
-	if err != nil {
-		return err
-	}
-	defer p.kill()
-	l, mark := &latencies{}, d.observer.mark()
-	each, n, err := d.observer.cpuPerEvent(ctx, p, func() (int, error) { return d.toggles(ctx, l) })
-	if err != nil {
-		return errors.Join(err, p.ended())
-	}
-	l.addTo(d.run, scenario)
-	d.addPerEvent(scenario, &outcome{cpu: each * time.Duration(n), writes: count(d.observer.since(mark))}, n)
-	d.logf("%s: last work p50 %v, cpu per event %v", scenario, report.Percentile(l.last, 50), each)
-	return errors.Join(p.stop(), d.verify(ctx, scenario))
 }
 
 // writeScript writes the file with the works that the ideal writes, and returns its path.

@@ -76,7 +76,7 @@ func (r *requestStage) restart(ctx context.Context, scenario string) error {
 	if err != nil {
 		return err
 	}
-	return r.separateStage.restart(ctx, scenario, "--grants="+path)
+	return r.separateStage.restart(ctx, scenario, nil, nil, "--grants="+path)
 }
 
 // floor grants as many requests as the hub, with as many writes, as fast as a client without a thought can: the same requests, as many at a

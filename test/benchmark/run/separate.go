@@ -161,9 +161,12 @@ func (s *separateStage) addPerEvent(scenario string, o *outcome, n int) {
 	s.run.Add(scenario, "writes-per-event", report.Count, float64(o.writes.total())/float64(n))
 }
 
+// turn is what a running program is measured for.
+type turn func(ctx context.Context, p *process) error
+
 // restart starts the hub and the ideal, which has the flags, over what the hub has settled: both have nothing to write. They take turns,
-// because the speed of a shared machine changes. In the end neither runs.
-func (s *separateStage) restart(ctx context.Context, scenario string, flags ...string) error {
+// because the speed of a shared machine changes, and each is then measured for its turn, if it has one. In the end neither runs.
+func (s *separateStage) restart(ctx context.Context, scenario string, ofHub, ofIdeal turn, flags ...string) error {
 	var hubs, ideals []start
 	for range startsOfSystem {
 		one, err := s.startAgain(ctx, scenario)
@@ -171,6 +174,9 @@ func (s *separateStage) restart(ctx context.Context, scenario string, flags ...s
 			return err
 		}
 		hubs = append(hubs, one)
+		if err := ofHub.take(ctx, s.hub.process); err != nil {
+			return err
+		}
 		if err := s.retire(); err != nil {
 			return err
 		}
@@ -179,6 +185,10 @@ func (s *separateStage) restart(ctx context.Context, scenario string, flags ...s
 			return err
 		}
 		ideals = append(ideals, ideal)
+		if err := ofIdeal.take(ctx, p); err != nil {
+			p.kill()
+			return err
+		}
 		if err := p.stop(); err != nil {
 			return err
 		}
@@ -187,6 +197,14 @@ func (s *separateStage) restart(ctx context.Context, scenario string, flags ...s
 	s.logf("%s: %s", scenario, addStarts(s.run, scenario, hubs))
 	s.logf("%s: %s", idealScenario, addStarts(s.run, idealScenario, ideals))
 	return nil
+}
+
+// take calls the function, unless it is nil.
+func (t turn) take(ctx context.Context, p *process) error {
+	if t == nil {
+		return nil
+	}
+	return t(ctx, p)
 }
 
 // startAgain stops the hub, starts it, and fails the benchmark for every write.
