@@ -15,8 +15,12 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// settleTimeout is how long 4,000 works may take on a loaded machine.
-const settleTimeout = 2 * time.Minute
+const (
+	// settleTimeout is how long 4,000 works may take on a loaded machine.
+	settleTimeout = 2 * time.Minute
+	// withdrawTimeout is how long their end may take, for which the garbage of 20 namespaces is collected, too.
+	withdrawTimeout = 6 * time.Minute
+)
 
 var _ = Describe("A restart", Ordered, func() {
 	It("federated-selector F36: writes nothing over 200 objects in 20 clusters; the benchmark restarts over many more", func(ctx SpecContext) {
@@ -33,7 +37,7 @@ var _ = Describe("A restart", Ordered, func() {
 
 		DeferCleanup(func(ctx SpecContext) {
 			// The withdrawal of so many works would slow down the spec that follows.
-			suite.ExpectGoneWithin(ctx, settleTimeout, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+			suite.ExpectGoneWithin(ctx, withdrawTimeout, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
 			suite.StopHub()
 
 			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
