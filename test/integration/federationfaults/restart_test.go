@@ -19,7 +19,7 @@ import (
 const (
 	// settleTimeout is how long 4,000 works may take on a loaded machine.
 	settleTimeout = 2 * time.Minute
-	// withdrawTimeout is how long their end may take, for which the garbage of 20 namespaces is collected, too.
+	// withdrawTimeout is how long the deletion of these works and of their 20 namespaces may take.
 	withdrawTimeout = 6 * time.Minute
 )
 

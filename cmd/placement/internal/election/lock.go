@@ -43,7 +43,7 @@ type Lock struct {
 	period        time.Duration
 	leaseDuration time.Duration
 	attempted     chan struct{}
-	// process is cancelled when the process is told to stop. The lock does not acquire the lease after that.
+	// process is the context of the process. After a signal to stop it is done, and the lock acquires no lease.
 	process  context.Context //nolint:containedctx // The contexts of the elector outlive it.
 	recorder *lateRecorder   // nil for a lock without events
 
