@@ -283,6 +283,8 @@ func TestRemoval(t *testing.T) {
 		budget Budget
 		past   Past
 		want   Removal
+		// forScope is what Removal.ForScope returns.
+		forScope bool
 	}{
 		{name: "federated-selector F15: clusters that are not selected", budget: Budget{Percent: 100}, past: same,
 			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
@@ -305,7 +307,7 @@ func TestRemoval(t *testing.T) {
 			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Removal{
 				Allowed: []string{"eu1"}, Graced: []string{"eu2"}, Outside: true, RequeueAt: epoch.Add(ScopeGrace),
 				OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace), "eu2": epoch},
-			}},
+			}, forScope: true},
 		{name: "federated-selector 3.2: a user that is not known yet", budget: Budget{Percent: 100}, past: same,
 			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Removal{
 				OutOfScope: map[string]time.Time{}, Outside: true, RequeueAt: epoch.Add(pendingRetry),
@@ -320,8 +322,13 @@ func TestRemoval(t *testing.T) {
 				c.edit(h)
 			}
 
-			if diff := cmp.Diff(c.want, h.evaluate(usa).Removal([]string{"eu1", "eu2"}, c.budget, c.past, epoch)); diff != "" {
+			got := h.evaluate(usa).Removal([]string{"eu1", "eu2"}, c.budget, c.past, epoch)
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
+			}
+
+			if got.ForScope() != c.forScope {
+				t.Errorf("ForScope is %v", got.ForScope())
 			}
 		})
 	}

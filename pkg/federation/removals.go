@@ -55,6 +55,16 @@ type Removal struct {
 	RequeueAt time.Time
 }
 
+// ForScope reports whether a work may be deleted because its cluster is out of scope. The other clusters do not match, and would not match in any
+// scope, because an object is delivered to all matching clusters.
+func (r Removal) ForScope() bool {
+	return slices.ContainsFunc(r.Allowed, func(cluster string) bool {
+		_, out := r.OutOfScope[cluster]
+
+		return out
+	})
+}
+
 // Removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4).
 func (e *Evaluation) Removal(lose []string, budget Budget, past Past, now time.Time) Removal {
 	removal := Removal{OutOfScope: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget()}

@@ -268,7 +268,7 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 		return again, nil
 	}
 
-	proved, err := r.proved(ctx, p, slices.Concat(removal.Allowed, plan.Gain))
+	proved, err := r.proved(ctx, p, removal, plan.Gain)
 	if err != nil {
 		return 0, err
 	}
@@ -297,11 +297,12 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 
 // proved reports whether the evaluation was made on the latest state of what decides about the clusters that lose or gain the object. The error
 // is errChanged when it has to be made again.
-func (r *reconciler) proved(ctx context.Context, p *cycle, clusters []string) (bool, error) {
+func (r *reconciler) proved(ctx context.Context, p *cycle, lost federation.Removal, gained []string) (bool, error) {
 	removal := freshness.Removal{
 		Object: freshness.Object{Resource: resourceOf(p.Object.Kind), NamespacedName: p.key.NamespacedName},
-		Meta:   p.Object.Meta, Annotations: federation.HubAnnotations, Clusters: clusters,
-		Others: []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: p.key.Namespace}}},
+		Meta:   p.Object.Meta, Annotations: federation.HubAnnotations, Clusters: slices.Concat(lost.Allowed, gained),
+		AnyScope: !lost.ForScope(),
+		Others:   []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: p.key.Namespace}}},
 	}
 
 	proof, err := r.state.shared.Checker.Prove(ctx, removal)

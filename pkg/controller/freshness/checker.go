@@ -89,6 +89,9 @@ type Removal struct {
 	Others []Object
 	// ClusterSets are the sets that the object asks for; empty means every set that is bound to its namespace.
 	ClusterSets []string
+	// AnyScope reports that the clusters would be removed with any bindings and sets, so that these are not read: an object that asks for all
+	// matching clusters loses one that does not match, whichever clusters are in scope.
+	AnyScope bool
 	// Clusters are the clusters that are removed, and those that replace them.
 	Clusters []string
 	// Scores reports that the result depends on AddOnPlacementScores.
@@ -169,7 +172,9 @@ func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error
 		return err
 	})
 	reads.Go(func() (err error) {
-		bindings, err = c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
+		if !removal.AnyScope {
+			bindings, err = c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
+		}
 
 		return err
 	})
@@ -182,7 +187,9 @@ func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error
 		return err //nolint:wrapcheck // The reader names what it was about.
 	}
 
-	proof.addList(Bindings, bindings, shown)
+	if !removal.AnyScope {
+		proof.addList(Bindings, bindings, shown)
+	}
 
 	unread := slices.DeleteFunc(removal.sets(slices.Collect(maps.Keys(bindings))), proof.has) // Those of bindings that the view lacks.
 	if err := c.readVersions(ctx, unread, proof); err != nil {
@@ -212,8 +219,12 @@ func (c *Checker) readVersions(ctx context.Context, objects []Object, proof *Pro
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// sets returns the sets of the bindings that the object uses.
+// sets returns the sets of the bindings that the object uses, if they decide about the removal.
 func (r Removal) sets(bindings []types.NamespacedName) []Object {
+	if r.AnyScope {
+		return nil
+	}
+
 	var sets []Object
 
 	for _, binding := range bindings {

@@ -232,3 +232,39 @@ type handlers struct{ add, update func() }
 func (h handlers) OnAdd(any, bool)   { h.add() }
 func (h handlers) OnUpdate(any, any) { h.update() }
 func (h handlers) OnDelete(any)      {}
+
+// A removal that would be the same in any scope is proved by the object and the clusters alone. No list is requested for it, which can wait for
+// 100 ms in the API server.
+func TestARemovalInAnyScopeReadsNoBindings(t *testing.T) {
+	for _, tc := range []struct {
+		reason  string
+		happens func(*server)
+		want    string
+	}{
+		{"the view is as the server", func(*server) {}, "proved"},
+		{"a binding that was not seen", func(s *server) { s.put(object(freshness.Bindings, "ns", "b"), 0) }, "proved"},
+		{"a set that was not seen", func(s *server) { s.put(object(freshness.ClusterSets, "", "a"), 0) }, "proved"},
+		{"a binding is being handled", func(s *server) { s.view.Begin(object(freshness.Bindings, "ns", "a"), "99") }, "proved"},
+		{"a cluster that was not seen", func(s *server) { s.put(cluster(0), 0) },
+			"the watch has not shown the latest version of managedclusters c00"},
+		{"another spec", func(s *server) { s.see(s.put(object(placements, "ns", "p"), 2)) }, freshness.ErrObjectChanged.Error()},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				removal := s.removal(1)
+				removal.AnyScope = true
+
+				tc.happens(s)
+
+				if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
+					t.Error(diff)
+				}
+
+				if len(s.requests) != 2 {
+					t.Errorf("requests: %v, want one for the placement and one for the cluster", s.requests)
+				}
+			})
+		})
+	}
+}
