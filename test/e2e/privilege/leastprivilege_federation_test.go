@@ -52,6 +52,10 @@ func TestLeastPrivilegeOfFederation(t *testing.T) {
 	wantWorks(t, h, "configmap", "c1")
 	suite.Must(t, h.Client.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: federatedNamespace, Name: "secret"}}))
 	wantWorks(t, h, "secret")
+	// A cluster leaves the scope, which only sets and bindings decide about.
+	edit(t, h, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}},
+		`{"metadata":{"labels":{"`+clusterv1beta2.ClusterSetLabel+`":null}}}`)
+	wantWorks(t, h, "configmap")
 	h.Stop(t, second)
 
 	allowed, forbidden := requested(t, h)
