@@ -116,6 +116,11 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 	p.memory.past.OutOfScope = p.StillOutOfScope(p.memory.past.OutOfScope)
 
 	again, err := r.carryOut(ctx, p)
+
+	if len(p.writes.withdrawn) > 0 {
+		r.link(p) // The dependencies leave after the object.
+	}
+
 	r.report(ctx, p, err == nil)
 
 	switch {

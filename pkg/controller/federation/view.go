@@ -181,22 +181,32 @@ func dependencyKey(namespace string, d federation.Dependency) inventory.Key {
 	return inventory.Key{NamespacedName: types.NamespacedName{Namespace: namespace, Name: d.Name}, GroupKind: inventory.GroupKind(d.Kind)}
 }
 
+// reachedClusters returns the clusters that get the object, and those that have it, sorted: where its withdrawal is not allowed yet, or fails, its
+// dependencies stay with it. What is being deleted counts unless the object is delivered, because nothing tells of its end then.
+func (p *cycle) reachedClusters() []string {
+	var clusters []string
+
+	delivered := p.State == federation.Delivering
+	if delivered {
+		clusters = slices.Clone(p.Selected)
+	}
+
+	for _, work := range p.Works {
+		if !work.Foreign && !(delivered && (work.Deleting || slices.Contains(p.writes.withdrawn, work.Cluster))) {
+			clusters = append(clusters, work.Cluster)
+		}
+	}
+
+	slices.Sort(clusters)
+
+	return slices.Compact(clusters)
+}
+
 // link updates what the object has to do with others, and enqueues those that are concerned.
 func (r *reconciler) link(p *cycle) {
 	of := link{}
-
-	switch p.State {
-	case federation.Delivering:
-		of.clusters = p.Selected
-	case federation.Held, federation.Suspended, federation.Deleting:
-		for _, work := range p.Works {
-			if !work.Foreign {
-				of.clusters = append(of.clusters, work.Cluster)
-			}
-		}
-
-		slices.Sort(of.clusters)
-	case federation.NotDelivered:
+	if p.State != federation.NotDelivered {
+		of.clusters = p.reachedClusters()
 	}
 
 	if p.State != federation.NotDelivered {

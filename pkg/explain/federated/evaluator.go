@@ -52,10 +52,14 @@ func (e Evaluation) Own() []federation.ExistingWork {
 	return slices.DeleteFunc(slices.Clone(e.Works), func(work federation.ExistingWork) bool { return work.Foreign || work.Deleting })
 }
 
-// Clusters returns the clusters that the object reaches: those that are selected, or that have it while it is held.
+// Clusters returns the clusters that the object reaches: those that are selected, or that have it while it or its withdrawal is held.
 func (e Evaluation) Clusters() []string {
 	switch e.State {
 	case federation.Delivering:
+		if e.Removal.Held != "" {
+			return slices.Concat(e.Selected, e.Plan.Lose)
+		}
+
 		return e.Selected
 	case federation.Held, federation.Suspended:
 		own := e.Own()

@@ -98,6 +98,19 @@ func TestReportOfDependencies(t *testing.T) {
 	}
 }
 
+// federated-selector 3.2: a dependency stays where the removal budget keeps its user.
+func TestReportOfDependencyOfHeldUser(t *testing.T) {
+	w := newWorld(t, configMap("settings", inEurope))
+	user := w.add(deployment(inUSA + `, federation.kubernetes.io/propagate-dependencies: "true"` +
+		`, placement-hub.open-cluster-management.io/max-removal-percent: "0"`))
+	w.deliver(user, 0, "eu3", "us1")
+	w.cluster("eu3", "asia")
+
+	if got := clusterOf(t, w.report("ConfigMap/team-a/settings"), "eu3"); got.Verdict != "Selected" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A dependency whose kind may not be read is not called missing.
 func TestReportOfUnreadKind(t *testing.T) {
 	w := newWorld(t, deployment(inUSA))
