@@ -18,7 +18,7 @@ import (
 
 // A rule is cited by its number: "A5", "1.4b", "2.1.4", "39" or "law 4". Several are separated by commas, "and" or "to".
 const (
-	oneRule  = `(?:[A-Z]\d+|\d+(?:\.\d+)+[a-z]?|\d+|law \d+)`
+	oneRule  = `(?:[A-Z]\d+[a-z]?|\d+(?:\.\d+)+[a-z]?|\d+|law \d+)`
 	ruleList = oneRule + `(?:(?:, | and | to )` + oneRule + `)*`
 )
 
@@ -29,7 +29,7 @@ var (
 	// testName matches a string that begins with the rules that a test checks, with the name of a qualified page before its rules.
 	testName = regexp.MustCompile(`^(?:(` + strings.Join(qualifiedNames, "|") + `) )?(` + ruleList + `): `)
 	// bareRules matches rules in a comment that are cited without their page.
-	bareRules = regexp.MustCompile(`\(((?:[A-Z]\d+(?:, )?)+)\)`)
+	bareRules = regexp.MustCompile(`\(((?:[A-Z]\d+[a-z]?(?:, )?)+)\)`)
 	// document matches the name or the URL of a Markdown file.
 	document = regexp.MustCompile(`[\w./:%-]*\w\.md\b`)
 	// link matches a link of a Markdown page to another one.
