@@ -6,5 +6,5 @@
 // process their queues as package queue says. Package sharedinventory has the inventory that they share, and package liveread reads single
 // objects from the API server. Package comparer checks the results while the hub runs, package eventwriter sends events while the
 // hub has nothing better to do, package freshness proves that the informer caches are not behind, package watchhealth reports broken
-// watches, and package assumecache keeps own writes until the caches show them.
+// watches, package extracache makes caches beside that of the manager, and package assumecache keeps own writes until the caches show them.
 package controller

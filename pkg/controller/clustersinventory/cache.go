@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/extracache"
 )
 
 // nodeLeases is the namespace of the Leases of nodes, which are many and of no interest.
@@ -29,24 +30,14 @@ func objectCache(mgr manager.Manager) (cache.Cache, error) {
 		return nil, fmt.Errorf("selecting by label %s: %w", openmcpv1alpha1.ClusterLabel, err)
 	}
 
-	objects, err := cache.New(mgr.GetConfig(), cache.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: compact,
-		DefaultLabelSelector: labels.NewSelector().Add(*published),
+	return extracache.Add(mgr, "namespaces and Leases", cache.Options{ //nolint:wrapcheck // It names the cache.
+		DefaultTransform: compact, DefaultLabelSelector: labels.NewSelector().Add(*published),
 		ByObject: map[client.Object]cache.ByObject{
 			&coordinationv1.Lease{}: {
 				Label: labels.Everything(), Field: fields.OneTermNotEqualSelector("metadata.namespace", nodeLeases),
 			},
 		},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("preparing the cache of namespaces and Leases: %w", err)
-	}
-
-	if err := mgr.Add(objects); err != nil {
-		return nil, fmt.Errorf("adding the cache of namespaces and Leases: %w", err)
-	}
-
-	return objects, nil
 }
 
 // compact drops what the controller does not read of an object before it is cached.

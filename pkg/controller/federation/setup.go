@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/extracache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -113,18 +114,9 @@ func indexWorks(ctx context.Context, mgr manager.Manager) error {
 // objectCache returns a cache of the metadata of the delivered objects. It is not that of the manager, which has the Secrets and ConfigMaps of
 // the hub only.
 func objectCache(mgr manager.Manager) (cache.Cache, error) {
-	objects, err := cache.New(mgr.GetConfig(), cache.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: compactMetadata,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("preparing the cache of delivered objects: %w", err)
-	}
+	options := cache.Options{DefaultTransform: compactMetadata}
 
-	if err := mgr.Add(objects); err != nil {
-		return nil, fmt.Errorf("adding the cache of delivered objects: %w", err)
-	}
-
-	return objects, nil
+	return extracache.Add(mgr, "delivered objects", options) //nolint:wrapcheck // It names the cache.
 }
 
 // compactMetadata drops what the controller does not read of the metadata of an object before it is cached.

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/extracache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 )
@@ -160,30 +161,14 @@ func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.
 		return cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
 	}
 
-	configurations, err := cache.New(mgr.GetConfig(), cache.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	return extracache.Add(mgr, "the webhook configurations of "+webhook.Controller, cache.Options{ //nolint:wrapcheck // It names the cache.
 		DefaultTransform: cache.TransformStripManagedFields(), NewInformer: o.NewInformer,
 		ByObject: map[client.Object]cache.ByObject{
 			&admissionregistrationv1.MutatingWebhookConfiguration{}:   named(webhook.Mutating),
 			&admissionregistrationv1.ValidatingWebhookConfiguration{}: named(webhook.Validating),
 		},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("making a cache of the webhook configurations of %s: %w", webhook.Controller, err)
-	}
-
-	if err := mgr.Add(everyReplica{configurations}); err != nil {
-		return nil, fmt.Errorf("adding the cache of the webhook configurations of %s: %w", webhook.Controller, err)
-	}
-
-	return configurations, nil
 }
-
-// everyReplica is a cache that the manager starts with its own, before it waits for the lease: a standby is ready when API servers trust it.
-type everyReplica struct{ cache.Cache }
-
-// GetCache returns the cache.
-func (e everyReplica) GetCache() cache.Cache { return e.Cache }
 
 // mount returns the handler of all webhooks by their paths.
 func mount(webhooks []Webhook) (http.Handler, error) {

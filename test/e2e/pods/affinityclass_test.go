@@ -3,7 +3,6 @@ package pods
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +23,7 @@ import (
 func TestEveryReplicaVerifiesClasses(t *testing.T) {
 	h := suite.StartHub(t)
 	// The definitions and rights come first: without them a replica does not start.
-	apply(t, h, "../../integration/affinityclass/testdata/platform.yaml")
+	h.Apply(t, suite.PlatformDefinitions)
 	suite.Must(t, manifests.InstallSystem(t.Context(), h.Environment.AdminConfig(), manifests.AffinityClass, ""))
 	leader := h.StartReplica(t, "--controllers=affinityclass/*")
 	h.WantHolder(t, leader)
@@ -50,17 +49,6 @@ func TestEveryReplicaVerifiesClasses(t *testing.T) {
 	suite.Eventually(t, "waiting for the leader", func() error { return tryClass(t, h) })
 	leader.Signal(t, syscall.SIGTERM)
 	leader.WantExit(t, 0)
-}
-
-// apply applies the objects of a file.
-func apply(t *testing.T, h *suite.Hub, name string) {
-	t.Helper()
-	file, err := os.Open(name)
-	suite.Must(t, err)
-	defer file.Close() //nolint:errcheck // It was read to its end.
-	objects, err := manifests.Decode(file, name)
-	suite.Must(t, err)
-	suite.Must(t, manifests.Apply(t.Context(), h.Environment.AdminConfig(), objects))
 }
 
 // tryClass is nil when a Pod of the class dc1 is admitted with its node selector, and refused without.

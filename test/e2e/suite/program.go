@@ -237,9 +237,20 @@ func Processes(t *testing.T, directory string) []string {
 // Eventually waits until check succeeds.
 func Eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
+	await(t, Timeout, 50*time.Millisecond, what, check)
+}
+
+// EventuallyWithin waits until check succeeds, which may take longer than Timeout. It asks every second.
+func EventuallyWithin(t *testing.T, within time.Duration, what string, check func() error) {
+	t.Helper()
+	await(t, within, time.Second, what, check)
+}
+
+func await(t *testing.T, within, period time.Duration, what string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(period)
 	defer tick.Stop()
 	for {
 		err := check()
