@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
@@ -136,11 +137,12 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
-	server.AddReadiness(started, mgr.GetCache())
-	server.AddReadyCheck("watches", watches.Check)
+	server.AddEvaluation(started, mgr.GetCache())
+	server.AddEvaluationCheck("watches", watches.Check)
 	for name, check := range ready {
-		server.AddReadyCheck(name, check)
+		server.AddWebhookCheck(name, check)
 	}
+	defer metrics.FollowEvaluation(func() bool { return server.Evaluable(ctx) })()
 	serveDebug(server, view)
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())

@@ -2,6 +2,8 @@ package controller
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -9,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -16,6 +19,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
@@ -253,16 +258,55 @@ func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookconfi
 
 // podScheduling returns the webhooks of pod scheduling policies.
 func (o Options) podScheduling(mgr manager.Manager, _ queue.Settings) (webhookconfig.Webhook, error) {
-	return podscheduling.Webhook(mgr, cmp.Or(o.PolicyFailure, admissionregistrationv1.Ignore))
+	served, err := podscheduling.Webhook(mgr, cmp.Or(o.PolicyFailure, admissionregistrationv1.Ignore))
+	if err != nil {
+		return served, err
+	}
+
+	served.Synced, err = syncedIn(mgr, &kupidv1alpha1.ClusterPodSchedulingPolicy{}, &kupidv1alpha1.PodSchedulingPolicy{}, &corev1.Namespace{})
+
+	return served, err
+}
+
+// syncedIn returns a function that returns an error while the cache of the manager has not synced a kind.
+func syncedIn(mgr manager.Manager, kinds ...client.Object) (func() error, error) {
+	informers := make([]cache.Informer, 0, len(kinds))
+
+	for _, kind := range kinds {
+		informer, err := mgr.GetCache().GetInformer(context.Background(), kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("watching %T: %w", kind, err)
+		}
+
+		informers = append(informers, informer)
+	}
+
+	return func() error {
+		for i, informer := range informers {
+			if !informer.HasSynced() {
+				return fmt.Errorf("the cache of %T has not synced", kinds[i])
+			}
+		}
+
+		return nil
+	}, nil
 }
 
 // affinityClasses returns the webhooks of AffinityClasses.
 func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
 	handlers, err := affinityclass.NewHandlers(mgr, s.Namespace, s.Clock)
+	if err != nil {
+		return webhookconfig.Webhook{}, err
+	}
+
+	release := &unstructured.Unstructured{}
+	release.SetGroupVersionKind(tenancy.ReleaseKind)
+
+	synced, err := syncedIn(mgr, release, &cozystackv1alpha1.AffinityClass{}, &cozystackappsv1alpha1.Tenant{}, &corev1.Namespace{})
 
 	return webhookconfig.Webhook{
 		Controller: affinityclass.Controller, Validating: affinityclass.Configuration, Manifests: "manifests/affinityclass",
-		Handlers: handlers,
+		Handlers: handlers, Synced: synced,
 	}, err
 }
 

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// readiness checks that API servers can call the webhooks of this process. Requests that a webhook with failure policy Fail reviews fail
-// while they cannot, so a pod is not ready before. It is safe for concurrent use.
+// readiness checks that API servers can call the webhooks of this process, and that these have what they read. Requests that a webhook with
+// failure policy Fail reviews fail while they cannot, so a pod is not ready before. It is safe for concurrent use.
 type readiness struct {
 	source   *certificateSource
 	webhooks []*watched
@@ -21,8 +21,9 @@ type readiness struct {
 	passed atomic.Bool
 }
 
-// check returns an error until every installed configuration trusts the certificate. Once it has passed, it always passes: the leader
-// repairs a configuration or Secret that is edited later, and a Service without pods would not help.
+// check returns an error until the caches of all webhooks have synced and every installed configuration trusts the certificate. Once it has
+// passed, it always passes: the leader repairs a configuration or Secret that is edited later, a handler whose cache is behind reads the API
+// server or returns an error, and a Service without pods would not help.
 func (r *readiness) check(ctx context.Context) error {
 	if r.passed.Load() {
 		return nil
@@ -34,6 +35,12 @@ func (r *readiness) check(ctx context.Context) error {
 	}
 
 	for _, webhook := range r.webhooks {
+		if webhook.Synced != nil {
+			if err := webhook.Synced(); err != nil {
+				return fmt.Errorf("the webhooks of %s cannot answer yet: %w", webhook.Controller, err)
+			}
+		}
+
 		installed, _, err := webhook.find(ctx)
 		if err != nil {
 			return fmt.Errorf("looking whom API servers trust: %w", err)

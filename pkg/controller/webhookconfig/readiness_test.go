@@ -74,3 +74,13 @@ func TestNotReadyWithoutTheHost(t *testing.T) {
 		t.Error("ready although the certificate has not the host by which API servers ask")
 	}
 }
+
+// docs/spec/trust.md R4: a replica that has not read what its webhooks need would answer them with errors.
+func TestNotReadyBeforeTheCachesOfTheWebhooks(t *testing.T) {
+	k := newKeeper()
+	k.want(t, "nothing is there", "create "+Secret)
+	k.webhooks = append(k.webhooks, &watched{Webhook: Webhook{Controller: "c", Synced: func() error { return errors.New("no list") }}})
+	if err := readinessOf(k).check(t.Context()); err == nil {
+		t.Error("ready before the caches have synced")
+	}
+}

@@ -57,6 +57,8 @@ type Webhook struct {
 	Manifests string
 	// Handlers answer the reviews, by path. They run on every replica and are called concurrently.
 	Handlers map[string]admission.Handler
+	// Synced returns an error that names a cache that the handlers read and that has not synced; nil for handlers without caches.
+	Synced func() error
 	// FailurePolicy is written to every entry of the configurations. Nil leaves what is there.
 	FailurePolicy *admissionregistrationv1.FailurePolicyType
 }

@@ -101,7 +101,7 @@ func TestReadyWhenTheWebhookServes(t *testing.T) {
 	r := h.StartServing(t, "controller", "--kubeconfig", h.Kubeconfig, "--controllers=*", "--listen=127.0.0.1:0", "--webhook-listen="+address)
 	suite.AwaitRequests(t, proxy, writing, 1)
 	suite.Eventually(t, "waiting for everything but the webhook", func() error {
-		if _, body := r.Get(t, "/readyz", ""); !strings.Contains(body, "[+]caches ok") || !strings.Contains(body, "[+]started ok") {
+		if status, body := r.Get(t, "/readyz/evaluation", ""); status != http.StatusOK {
 			return errors.New(body)
 		}
 		return nil

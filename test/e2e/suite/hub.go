@@ -134,12 +134,14 @@ func (h *Hub) StartServing(t *testing.T, args ...string) *Replica {
 	return r
 }
 
-// WantReady waits until the replica is ready.
+// WantReady waits until the replica is ready, for reviews and for evaluation.
 func (r *Replica) WantReady(t *testing.T) {
 	t.Helper()
 	Eventually(t, "waiting for the replica to be ready", func() error {
-		if status, body := r.Get(t, "/readyz", ""); status != http.StatusOK {
-			return fmt.Errorf("/readyz answers %d: %s; %s", status, body, r)
+		for _, path := range []string{"/readyz", "/readyz/evaluation"} {
+			if status, body := r.Get(t, path, ""); status != http.StatusOK {
+				return fmt.Errorf("%s answers %d: %s; %s", path, status, body, r)
+			}
 		}
 		return nil
 	})

@@ -16,20 +16,47 @@ const checkTimeout = 500 * time.Millisecond
 // AddLiveness adds a check to /healthz and /livez. Call it before the server starts.
 func (e *Server) AddLiveness(name string, check healthz.Checker) { e.live[name] = check }
 
-// AddReadiness makes the process ready when it could lead at once: all runnables of a standby are started, and every cache is in sync. Call
-// it before the server starts.
-func (e *Server) AddReadiness(started <-chan struct{}, informers cache.Cache) {
-	e.ready["started"] = startedCheck(started)
-	e.ready["caches"] = cachesCheck(informers)
+// AddEvaluation makes evaluation ready when the process could lead at once: all runnables of a standby are started, and every cache is in
+// sync. Call it before the server starts.
+func (e *Server) AddEvaluation(started <-chan struct{}, informers cache.Cache) {
+	e.evaluation["started"] = startedCheck(started)
+	e.evaluation["caches"] = cachesCheck(informers)
 }
 
-// AddReadyCheck adds a check to /readyz. Call it before the server starts.
-func (e *Server) AddReadyCheck(name string, check func(context.Context) error) {
-	e.ready[name] = func(req *http.Request) error {
+// AddEvaluationCheck adds a check to /readyz/evaluation. Call it before the server starts.
+func (e *Server) AddEvaluationCheck(name string, check func(context.Context) error) { e.evaluation[name] = within(check) }
+
+// AddWebhookCheck adds a check of the webhooks, which then decide about /readyz. Call it before the server starts.
+func (e *Server) AddWebhookCheck(name string, check func(context.Context) error) { e.webhooks[name] = within(check) }
+
+// within returns a check that is bounded by checkTimeout.
+func within(check func(context.Context) error) healthz.Checker {
+	return func(req *http.Request) error {
 		ctx, cancel := context.WithTimeout(req.Context(), checkTimeout)
 		defer cancel()
 		return check(ctx)
 	}
+}
+
+// Evaluable reports whether every check of evaluation passes.
+func (e *Server) Evaluable(ctx context.Context) bool {
+	req := (&http.Request{}).WithContext(ctx)
+	for _, check := range e.evaluation {
+		if check(req) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// serveReadiness answers /readyz. Where the process serves webhooks, they decide: API servers call a Pod only while it is ready, and reviews
+// need neither a leader nor the watches of evaluation.
+func (e *Server) serveReadiness(w http.ResponseWriter, req *http.Request) {
+	checks := e.evaluation
+	if len(e.webhooks) > 0 {
+		checks = e.webhooks
+	}
+	http.StripPrefix(readinessPath, &healthz.Handler{Checks: checks}).ServeHTTP(w, req)
 }
 
 func startedCheck(started <-chan struct{}) healthz.Checker {

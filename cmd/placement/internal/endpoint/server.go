@@ -31,16 +31,24 @@ type Server struct {
 	certificates *certwatcher.CertWatcher
 	mux          *http.ServeMux
 	gate         *gate
-	live, ready  map[string]healthz.Checker
+	// live are the checks of /livez, evaluation those of /readyz/evaluation, and webhooks those of /readyz where there are any.
+	live, evaluation, webhooks map[string]healthz.Checker
 }
 
-// New binds the address and mounts /metrics, /healthz, /livez and /readyz. config and client reach the API server that
+// The paths of readiness.
+const (
+	readinessPath  = "/readyz"
+	evaluationPath = readinessPath + "/evaluation"
+)
+
+// New binds the address and mounts /metrics, /healthz, /livez, /readyz and /readyz/evaluation. config and client reach the API server that
 // authenticates (TokenReview) and authorizes (SubjectAccessReview) the callers.
 func New(ctx context.Context, o Options, config *rest.Config, client *http.Client) (*Server, error) {
 	e := &Server{
-		mux:   http.NewServeMux(),
-		live:  map[string]healthz.Checker{"ping": healthz.Ping},
-		ready: map[string]healthz.Checker{},
+		mux:        http.NewServeMux(),
+		live:       map[string]healthz.Checker{"ping": healthz.Ping},
+		evaluation: map[string]healthz.Checker{},
+		webhooks:   map[string]healthz.Checker{},
 	}
 	var err error
 	if e.gate, err = newGate(config, client); err != nil {
@@ -57,7 +65,9 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 	}
 	e.handleProbe("/healthz", e.live)
 	e.handleProbe("/livez", e.live)
-	e.handleProbe("/readyz", e.ready)
+	e.handleProbe(evaluationPath, e.evaluation)
+	e.mux.HandleFunc(readinessPath, e.serveReadiness)
+	e.mux.HandleFunc(readinessPath+"/", e.serveReadiness)
 
 	var listen net.ListenConfig
 	if e.listener, err = listen.Listen(ctx, o.Network, o.Address); err != nil {

@@ -233,7 +233,7 @@ func TestAccessPassesTheUserOn(t *testing.T) {
 
 func TestProbesFollowTheirChecks(t *testing.T) {
 	failing := healthz.Checker(func(*http.Request) error { return errors.New("not yet") })
-	base := serve(t, localServing(), func(e *Server) { e.ready["caches"] = failing })
+	base := serve(t, localServing(), func(e *Server) { e.evaluation["caches"] = failing })
 	client := newHTTPSClient(t, &tls.Config{})
 	if got := get(t, client, base+"/readyz", ""); got.code != http.StatusInternalServerError || !strings.Contains(got.body, "[-]caches failed") {
 		t.Errorf("/readyz answers %d %s although a check fails", got.code, got.body)
