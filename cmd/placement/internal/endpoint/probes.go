@@ -24,10 +24,14 @@ func (e *Server) AddEvaluation(started <-chan struct{}, informers cache.Cache) {
 }
 
 // AddEvaluationCheck adds a check to /readyz/evaluation. Call it before the server starts.
-func (e *Server) AddEvaluationCheck(name string, check func(context.Context) error) { e.evaluation[name] = within(check) }
+func (e *Server) AddEvaluationCheck(name string, check func(context.Context) error) {
+	e.evaluation[name] = within(check)
+}
 
 // AddWebhookCheck adds a check of the webhooks, which then decide about /readyz. Call it before the server starts.
-func (e *Server) AddWebhookCheck(name string, check func(context.Context) error) { e.webhooks[name] = within(check) }
+func (e *Server) AddWebhookCheck(name string, check func(context.Context) error) {
+	e.webhooks[name] = within(check)
+}
 
 // within returns a check that is bounded by checkTimeout.
 func within(check func(context.Context) error) healthz.Checker {
