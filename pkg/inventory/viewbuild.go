@@ -175,7 +175,7 @@ func (b *viewBuild) matching(s *selector.Selector, every Members) Members {
 
 func (b *viewBuild) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {
 	for at, c := range b.clusters.chunks {
-		for n, f := range c.items {
+		for n, f := range &c.items {
 			if f != nil && !yield(uint(at*chunkSize+n), f) {
 				return
 			}

@@ -127,7 +127,9 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 		}
 
 		i.runBuild = func(build *viewBuild) {
-			if depth++; depth > 2 {
+			depth++
+
+			if depth > 2 {
 				build.run()
 
 				depth--
