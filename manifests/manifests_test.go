@@ -73,6 +73,8 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-bindings",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-bindings-deletion",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-clusters",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-limits",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-limits-v1alpha1",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-clusters",
@@ -81,6 +83,8 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings-deletion",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-clusters",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-limits",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-limits-v1alpha1",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-clusters",
@@ -345,7 +349,7 @@ func TestWriteRights(t *testing.T) {
 // Policies that deny access must fail closed; policies that only help must fail open.
 func TestFailurePolicies(t *testing.T) {
 	want := map[string]string{
-		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "readable": "Fail",
+		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "limits": "Fail", "limits-v1alpha1": "Fail", "readable": "Fail",
 		"readable-clusters": "Fail", "readable-scores": "Fail", "placements": "Ignore", "vocabulary": "Ignore",
 	}
 	got := map[string]string{}

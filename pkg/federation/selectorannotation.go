@@ -8,6 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/placement-hub/placement-hub/pkg/limits"
 )
 
 // clusterRequirement is an element of the value of SelectorAnnotation.
@@ -40,6 +43,10 @@ func ParseSelector(value string) ([]labels.Requirement, error) {
 		return nil, fmt.Errorf("annotation %s: must be a JSON array, not null; [] selects every cluster", SelectorAnnotation)
 	}
 
+	if err := checkLimits(parsed); err != nil {
+		return nil, fmt.Errorf("annotation %s: %w", SelectorAnnotation, err)
+	}
+
 	var errs []error
 
 	requirements := make([]labels.Requirement, 0, len(parsed))
@@ -65,6 +72,22 @@ func ParseSelector(value string) ([]labels.Requirement, error) {
 	}
 
 	return requirements, nil
+}
+
+// checkLimits returns an error if there are more requirements, or values in one of them, than a selector may have
+// (docs/spec/differences.md C2a).
+func checkLimits(requirements []clusterRequirement) error {
+	if count := len(requirements); count > limits.Requirements.Max {
+		return fmt.Errorf("has %d requirements: %s", count, limits.Requirements.Detail())
+	}
+
+	for i, requirement := range requirements {
+		if err := limits.Values.Check(field.NewPath("values"), len(requirement.Values)); err != nil {
+			return fmt.Errorf("requirement[%d]: %w", i, err)
+		}
+	}
+
+	return nil
 }
 
 // decodeStrictly decodes a JSON text as json.Unmarshal does, but rejects unknown fields.

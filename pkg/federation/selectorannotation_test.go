@@ -154,6 +154,10 @@ func TestSelectorErrors(t *testing.T) {
 		{"federated-selector F13: values a string", `[{"key":"a","operator":"in","values":"b"}]`, `json: cannot unmarshal string into Go `},
 		{"federated-selector F13: values numbers", `[{"key":"a","operator":"in","values":[1]}]`, `json: cannot unmarshal number into Go `},
 		{"federated-selector F13: an unknown field", `[{"key":"a","operator":"exists","value":["b"]}]`, `json: unknown field "value"`},
+		{"C2a: too many requirements", `[` + strings.Repeat(`{"key":"a","operator":"exists"},`, 100) + `{}]`,
+			`has 101 requirements: must have at most 100 requirements on labels and claims: give the clusters one label for what they `},
+		{"C2a: too many values", `[{"key":"a","operator":"in","values":["` + strings.Repeat(`b","`, 1000) + `c"]}]`,
+			`requirement[0]: values: Too many: 1001: must have at most 1000 values: give the clusters one label for what they have in common`},
 		{"federated-selector 3.1.3: a null requirement", `[null]`, `requirement[0]: [key: Invalid value: "": `},
 	} {
 		t.Run(c.name, func(t *testing.T) {

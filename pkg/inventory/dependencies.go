@@ -72,14 +72,17 @@ func (i *Inventory) Subscribe(key Key, dependencies Dependencies) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.unindex(i.subscribers.byKey[key])
+	unused := i.unindex(i.subscribers.byKey[key])
 	i.subscribers.byKey[key] = &subscriber{key: key, dependencies: dependencies}
+	i.release(unused)
 }
 
 // UpdateDependencies replaces the dependencies of a subscriber, and returns the generation after which they apply: for changes up
 // to that generation, Affected has used the old ones. It keeps the cached verdicts of predicates in both, and ignores an object that
 // never subscribed.
 func (i *Inventory) UpdateDependencies(key Key, dependencies Dependencies) (generation uint64) {
+	defer i.HoldViews(key, dependencies)()
+
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -95,9 +98,49 @@ func (i *Inventory) UpdateDependencies(key Key, dependencies Dependencies) (gene
 		i.index(after)
 	}
 
-	i.unindex(before) // After index, so that views of both keep a reference.
+	generation = i.generation
+	i.release(i.unindex(before)) // After index, so that views of both keep a reference.
 
-	return i.generation
+	return generation
+}
+
+// HoldViews evaluates the predicates and clauses of dependencies with which an indexed subscriber is about to be updated, so that a caller
+// can hold a lock of its own during UpdateDependencies. The caller must call release afterwards.
+func (i *Inventory) HoldViews(key Key, dependencies Dependencies) (release func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	if s := i.subscribers.byKey[key]; s == nil || !s.indexed {
+		return func() {}
+	}
+
+	held := i.hold(dependencies.selectors())
+
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+
+		i.release(held)
+	}
+}
+
+// selectors returns the selectors that have a view for the subscriber.
+func (i Dependencies) selectors() []*selector.Selector {
+	return slices.Concat(i.Predicates, slices.Concat(i.Clauses...))
+}
+
+// indexCurrent adds the subscriber of a key to the indexes. It releases the mutex while it evaluates selectors, and begins again if the
+// dependencies have changed meanwhile.
+func (i *Inventory) indexCurrent(key Key) {
+	for s := i.subscribers.byKey[key]; s != nil && !s.indexed; s = i.subscribers.byKey[key] {
+		held := i.hold(s.dependencies.selectors())
+
+		if i.subscribers.byKey[key] == s {
+			i.index(s)
+		}
+
+		i.release(held)
+	}
 }
 
 // Unsubscribe removes an object, which is never affected any more.
@@ -105,13 +148,14 @@ func (i *Inventory) Unsubscribe(key Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.unindex(i.subscribers.byKey[key])
+	unused := i.unindex(i.subscribers.byKey[key])
 	delete(i.subscribers.byKey, key)
+	i.release(unused)
 }
 
-// index adds a subscriber to the indexes. It does nothing if the subscriber is nil or already indexed.
+// index adds a subscriber, whose views exist, to the indexes. It does nothing if the subscriber is already indexed.
 func (i *Inventory) index(s *subscriber) {
-	if s == nil || s.indexed {
+	if s.indexed {
 		return
 	}
 
@@ -156,20 +200,19 @@ func (i *Inventory) index(s *subscriber) {
 	i.requestCounts.add(s.identity)
 }
 
-// unindex removes a subscriber from the indexes, if it is in them.
-func (i *Inventory) unindex(s *subscriber) {
+// unindex removes a subscriber from the indexes, if it is in them, and returns its views, each of which the caller releases.
+func (i *Inventory) unindex(s *subscriber) []*view {
 	if s == nil || !s.indexed {
-		return
+		return nil
 	}
 
 	for _, used := range s.predicates {
 		delete(used.dependents, s) // Two predicates may be equal, and share the view.
-		i.views.release(used)
 	}
 
-	for _, used := range slices.Concat(s.clauses...) {
+	clauses := slices.Concat(s.clauses...)
+	for _, used := range clauses {
 		delete(used.clauseDependents, s)
-		i.views.release(used)
 	}
 
 	s.eachEntry(i.subscribers, func(in map[*subscriber]struct{}) { delete(in, s) })
@@ -182,6 +225,8 @@ func (i *Inventory) unindex(s *subscriber) {
 	}
 
 	i.requestCounts.remove(s.identity, i.results)
+
+	return slices.Concat(s.predicates, clauses)
 }
 
 func (s *subscriber) eachEntry(all *subscribers, visit func(map[*subscriber]struct{})) {

@@ -34,7 +34,9 @@ type Inventory struct {
 	bindings           *table[[]string]
 	boundIn            map[string]map[string]struct{}
 
-	views       *views
+	views *views
+	// runBuild builds views. It is called without the mutex, and tests replace it to let events happen meanwhile.
+	runBuild    func(*viewBuild)
 	decisions   *decisions
 	subscribers *subscribers
 
@@ -67,10 +69,11 @@ func New(compiler *selector.Compiler) *Inventory {
 		boundIn:     map[string]map[string]struct{}{},
 		decisions:   newDecisions(),
 		subscribers: newSubscribers(),
+		runBuild:    (*viewBuild).run,
 	}
 	i.requestCounts = newRequestCounts()
 	i.results = newResultCache(i.requestCounts, maxResultBytes)
-	i.views = newViews(clusterSource{each: i.eachCluster, info: i.infos.get, id: i.idOf})
+	i.views = newViews(clusterSource{each: i.eachCluster, infos: &i.infos, id: i.idOf})
 
 	return i
 }
@@ -230,10 +233,10 @@ func (i *Inventory) Rebuild() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.views.index.rebuild(i.eachCluster)
+	i.views.index.build(i.eachCluster)
 
 	for _, v := range i.views.byIdentity {
-		i.views.build(v)
+		i.views.rebuild(v)
 
 		if v.celCache != nil {
 			v.celCache.clear()

@@ -60,6 +60,9 @@ func (k Key) API() API {
 	return API(group)
 }
 
+// QueueNamespace returns the namespace, so that the keys of one namespace do not delay those of another in a queue.
+func (k Key) QueueNamespace() string { return k.Namespace }
+
 // String returns "namespace/name", followed by the API group of a placement that is not of V1beta1, or by the kind of any other object.
 func (k Key) String() string {
 	switch api := k.API(); api {

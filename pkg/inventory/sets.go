@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // SetClusterSet adds or updates a set.
@@ -12,6 +14,10 @@ func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affecte
 
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
+	if compiled.members != nil {
+		defer i.release(i.hold([]*selector.Selector{compiled.members}))
+	}
 
 	if before := i.sets.live[set.Name]; before != nil && before.same(compiled) {
 		return Affected{}

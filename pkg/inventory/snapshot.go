@@ -44,13 +44,13 @@ func (i *Inventory) Snapshot() *Snapshot {
 }
 
 // SnapshotFor returns a Snapshot for the evaluation of subscribers: it contains the matches of their predicates, if their dependencies are
-// known, and from now on Affected returns them. Keys that never subscribed are ignored.
+// known, and from now on Affected returns them. Keys that never subscribed are ignored. Events do not wait while predicates are evaluated.
 func (i *Inventory) SnapshotFor(keys ...Key) *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	for _, key := range keys {
-		i.index(i.subscribers.byKey[key])
+		i.indexCurrent(key)
 	}
 
 	return i.current()
@@ -58,7 +58,9 @@ func (i *Inventory) SnapshotFor(keys ...Key) *Snapshot {
 
 // current returns the Snapshot of the current state, and makes it if something has changed since the last one. The caller holds the mutex.
 func (i *Inventory) current() *Snapshot {
-	if i.snapshot == nil || len(i.views.changed) > 0 || len(i.views.table.dirty) > 0 {
+	i.views.freeze()
+
+	if i.snapshot == nil || i.snapshot.views != i.views.table.frozen {
 		i.snapshot = i.freeze(i.snapshot)
 	}
 
@@ -83,13 +85,11 @@ func (i *Inventory) DecisionsGeneration() uint64 {
 
 // freeze makes a Snapshot. If last is not nil, nothing but the views has changed since it was made.
 func (i *Inventory) freeze(last *Snapshot) *Snapshot {
-	i.views.freeze()
-
 	s := &Snapshot{
 		Generation: i.generation, DecisionsGeneration: i.decisions.generation,
 		clusters: i.clusters.freeze(), infos: i.infos.freeze(), names: i.ids.names.freeze(),
 		alive: i.alive.freeze(), tainted: i.tainted.freeze(), unreadable: i.unreadable.freeze(),
-		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.freeze(),
+		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.frozen,
 		pages:  i.decisions.counted.freeze(),
 		totals: i.decisions.totals.freeze(), frequencies: i.decisions.frequencies.freeze(), highest: i.decisions.highest,
 		results: i.results,

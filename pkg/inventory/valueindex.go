@@ -33,16 +33,21 @@ func newValueIndex() *valueIndex {
 	return &valueIndex{byKey: map[clusterinfo.Property]*clustersByValue{}}
 }
 
-// acquire indexes a property, if it is not indexed yet, and adds a reference; release removes the reference.
-func (a *valueIndex) acquire(key clusterinfo.Property, all clusters) {
+// acquire adds a reference to the index of a property, and reports whether there is one; release removes the reference.
+func (a *valueIndex) acquire(key clusterinfo.Property) bool {
 	indexed := a.byKey[key]
 	if indexed == nil {
-		indexed = &clustersByValue{}
-		indexed.build(key, all)
-		a.byKey[key] = indexed
+		return false
 	}
 
 	indexed.references++
+
+	return true
+}
+
+// add adds an empty index of a property, with a reference to it.
+func (a *valueIndex) add(key clusterinfo.Property) {
+	a.byKey[key] = &clustersByValue{references: 1, ids: map[string][]uint32{}}
 }
 
 func (a *valueIndex) release(key clusterinfo.Property) {
@@ -54,20 +59,14 @@ func (a *valueIndex) release(key clusterinfo.Property) {
 	}
 }
 
-func (v *clustersByValue) build(key clusterinfo.Property, all clusters) {
-	v.ids = map[string][]uint32{}
+// build computes the index of every property anew, in one pass over the clusters.
+func (a *valueIndex) build(all clusters) {
+	for _, indexed := range a.byKey {
+		indexed.ids = map[string][]uint32{}
+	}
 
 	for id, f := range all {
-		if value, has := f.Value(key); has {
-			v.ids[value] = append(v.ids[value], uint32(id))
-		}
-	}
-}
-
-// rebuild computes the index anew.
-func (a *valueIndex) rebuild(all clusters) {
-	for key, indexed := range a.byKey {
-		indexed.build(key, all)
+		a.eachOf(f, func(v *clustersByValue, value string) { v.add(value, id) })
 	}
 }
 
@@ -102,13 +101,26 @@ func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(v *clustersBy
 		return
 	}
 
-	for kind, all := range map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: f.Labels, clusterinfo.Claim: f.Claims} {
+	if len(a.byKey) < len(f.Labels)+len(f.Claims) {
+		for key, indexed := range a.byKey {
+			if value, has := f.Value(key); has {
+				visit(indexed, value)
+			}
+		}
+
+		return
+	}
+
+	visitAll := func(kind clusterinfo.PropertyKind, all map[string]string) {
 		for name, value := range all {
 			if indexed := a.byKey[clusterinfo.Property{Kind: kind, Name: name}]; indexed != nil {
 				visit(indexed, value)
 			}
 		}
 	}
+
+	visitAll(clusterinfo.Label, f.Labels)
+	visitAll(clusterinfo.Claim, f.Claims)
 }
 
 func (v *clustersByValue) add(value string, id uint) { v.ids[value] = append(v.ids[value], uint32(id)) }
@@ -130,8 +142,8 @@ func (v *clustersByValue) remove(value string, id uint) {
 	}
 }
 
-// candidates returns the clusters that can match, by the required property with the fewest clusters; false if the selector requires no
-// value, so that any cluster may match.
+// candidates returns the clusters that can match, by the indexed property with the fewest clusters of those that the selector requires;
+// false if it requires none, so that any cluster may match. The caller owns the list.
 func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, limited bool) {
 	required, _ := s.RequiredValues()
 	fewest := -1
@@ -147,7 +159,12 @@ func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (ui
 			return ids, true
 		}
 
-		if count := a.byKey[values.Key].count(values.Values); fewest < 0 || count < fewest {
+		indexed := a.byKey[values.Key]
+		if indexed == nil {
+			continue
+		}
+
+		if count := indexed.count(values.Values); fewest < 0 || count < fewest {
 			fewest, narrowest = count, values
 		}
 	}

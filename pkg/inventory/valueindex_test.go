@@ -38,16 +38,17 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 			there.event(t, i)
 
 			for key, kept := range i.views.index.byKey {
-				plain := clustersByValue{}
-				plain.build(key, i.eachCluster)
+				plain := newValueIndex()
+				plain.add(key)
+				plain.build(i.eachCluster)
 
-				for _, all := range []map[string][]uint32{plain.ids, kept.ids} {
+				for _, all := range []map[string][]uint32{plain.byKey[key].ids, kept.ids} {
 					for value := range all {
 						slices.Sort(all[value])
 					}
 				}
 
-				if diff := cmp.Diff(plain.ids, kept.ids); diff != "" {
+				if diff := cmp.Diff(plain.byKey[key].ids, kept.ids); diff != "" {
 					t.Fatalf("values of %v (-of the clusters +kept):\n%s", key, diff)
 				}
 			}

@@ -61,3 +61,29 @@ func (f frozen[T]) get(i uint) T {
 
 	return f.chunks[at].items[i%chunkSize]
 }
+
+// changedSince returns the indices of the items that have changed since an earlier freeze.
+func changedSince[T comparable](now, then []*chunk[T]) []uint {
+	var changed []uint
+
+	none := &chunk[T]{}
+
+	for at, c := range now {
+		before := none
+		if at < len(then) {
+			before = then[at]
+		}
+
+		if c == before {
+			continue
+		}
+
+		for n := range c.items {
+			if c.items[n] != before.items[n] {
+				changed = append(changed, uint(at*chunkSize+n))
+			}
+		}
+	}
+
+	return changed
+}

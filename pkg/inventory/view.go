@@ -45,9 +45,9 @@ type views struct {
 
 // clusterSource gives access to the clusters that exist.
 type clusterSource struct {
-	each clusters
-	info func(id uint) *clusterinfo.ClusterInfo
-	id   func(name string) (uint, bool)
+	each  clusters
+	infos *vector[*clusterinfo.ClusterInfo]
+	id    func(name string) (uint, bool)
 }
 
 func newViews(of clusterSource) *views {
@@ -58,60 +58,44 @@ func newViews(of clusterSource) *views {
 	}
 }
 
-// acquire returns the view of a selector, builds it if there is none, and adds a reference; release removes the reference.
+// acquire returns the view of a selector with a reference to it, which release removes. It builds the view if there is none; hold does
+// that without the mutex.
 func (v *views) acquire(s *selector.Selector) *view {
-	identity := s.Identity()
+	if known := v.byIdentity[s.Identity()]; known != nil {
+		known.references++
 
-	known := v.byIdentity[identity]
-	if known == nil {
-		known = &view{selector: s, static: s.WithoutCEL(), identity: identity, dependents: map[*subscriber]struct{}{}}
-		v.byIdentity[identity] = known
-		v.eachEntry(known, func(in map[*view]struct{}) { in[known] = struct{}{} })
-
-		if s.HasCEL() {
-			known.celCache = newCELCache(s)
-		}
-
-		v.eachIndexedProperty(known, func(key clusterinfo.Property) { v.index.acquire(key, v.clusters.each) })
-		v.build(known)
-
-		v.changed[known] = struct{}{}
+		return known
 	}
 
-	known.references++
+	build := v.newBuild([]*selector.Selector{s})
+	build.run()
 
-	return known
+	return v.install(build)[0]
 }
 
-// build evaluates the selector, without CEL, on the clusters that can match.
-func (v *views) build(made *view) {
+// rebuild evaluates the selector of a view anew, without CEL, on the clusters that can match.
+func (v *views) rebuild(made *view) {
+	if ids, limited := v.index.candidates(made.static, v.clusters.id); limited {
+		made.match(clustersAt(ids, v.clusters.infos.get))
+	} else {
+		made.match(v.clusters.each)
+	}
+}
+
+// match sets the matches of a view to those of the candidates that the selector matches without CEL.
+func (v *view) match(candidates clusters) {
 	evaluation := &selector.EvalContext{}
-	made.matches = newFlags()
+	v.matches = newFlags()
 
-	for id, f := range v.candidates(made.static) {
-		if made.static.Matches(f, evaluation) {
-			made.matches.set(id, true)
-		}
-	}
-}
-
-func (v *views) candidates(s *selector.Selector) clusters {
-	ids, narrow := v.index.candidates(s, v.clusters.id)
-	if !narrow {
-		return v.clusters.each
-	}
-
-	return func(yield func(uint, *clusterinfo.ClusterInfo) bool) {
-		for _, id := range ids {
-			if !yield(uint(id), v.clusters.info(uint(id))) {
-				return
-			}
+	for id, f := range candidates {
+		if v.static.Matches(f, evaluation) {
+			v.matches.set(id, true)
 		}
 	}
 }
 
 // eachIndexedProperty visits the labels and claims of which a view requires a value.
-func (v *views) eachIndexedProperty(of *view, visit func(clusterinfo.Property)) {
+func eachIndexedProperty(of *view, visit func(clusterinfo.Property)) {
 	required, _ := of.selector.RequiredValues()
 	for _, values := range required {
 		if values.Key.Kind != clusterinfo.Name {
@@ -126,7 +110,7 @@ func (v *views) release(unused *view) {
 		return
 	}
 
-	v.eachIndexedProperty(unused, v.index.release)
+	eachIndexedProperty(unused, v.index.release)
 	delete(v.byIdentity, unused.identity)
 	delete(v.changed, unused)
 	v.table.remove(unused.identity)
@@ -281,4 +265,5 @@ func (v *views) freeze() {
 	}
 
 	clear(v.changed)
+	v.table.freeze()
 }

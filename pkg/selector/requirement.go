@@ -34,8 +34,10 @@ type requirement struct {
 }
 
 func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
-	value, found := f.Value(r.key)
+	return r.matchesValue(f.Value(r.key))
+}
 
+func (r *requirement) matchesValue(value string, found bool) bool {
 	switch r.operator {
 	case metav1.LabelSelectorOpIn:
 		return found && r.hasValue(value)

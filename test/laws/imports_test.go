@@ -11,7 +11,7 @@ import (
 
 // pureDirs are the directories of pkg/ whose results depend only on their arguments, as in the rule "core" of .golangci.yml.
 var pureDirs = []string{
-	"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision", "podconstraints", "tenancy", "federation",
+	"unreadable", "limits", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision", "podconstraints", "tenancy", "federation",
 	"clusterrequest",
 }
 

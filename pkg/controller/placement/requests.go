@@ -72,18 +72,35 @@ func (r *requests) withProfiles(key inventory.Key, interest inventory.Dependenci
 // updateDependencies subscribes the Placement to what the status of a result depends on. It returns true if an event may have been missed
 // between the snapshot of the result and the subscription.
 func (r *requests) updateDependencies(key inventory.Key, answer *scheduling.Result) (missed bool) {
+	if !r.updates(key, answer) {
+		return false // A newer request is evaluated once more.
+	}
+
+	dependencies := r.withProfiles(key, answer.Dependencies())
+	defer r.inventory.HoldViews(key, dependencies)() // It can be slow to evaluate selectors, so it runs without the lock.
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	known := r.converted[key]
 	if known.request != answer.Request || known.watchesRejected == answer.ListsRejections() {
-		return false // A newer request is evaluated once more.
+		return false
 	}
 
 	known.watchesRejected = answer.ListsRejections()
 	r.converted[key] = known
 
-	return r.inventory.UpdateDependencies(key, r.withProfiles(key, answer.Dependencies())) != answer.Generation && known.watchesRejected
+	return r.inventory.UpdateDependencies(key, dependencies) != answer.Generation && known.watchesRejected
+}
+
+// updates reports whether a result is of the current request, and changes what the Placement depends on.
+func (r *requests) updates(key inventory.Key, answer *scheduling.Result) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	known := r.converted[key]
+
+	return known.request == answer.Request && known.watchesRejected != answer.ListsRejections()
 }
 
 // known returns the Request of a Placement if it was converted before, or nil.

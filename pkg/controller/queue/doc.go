@@ -1,6 +1,6 @@
 // Package queue configures how every controller of the hub processes its queue: the number of workers, the timeout of a reconcile, the backoff
-// of errors, the quiet backoff of conflicts, and the priorities of keys.
+// of errors, the quiet backoff of conflicts, the priorities of keys, and the turns of namespaces within a priority (see fairqueue).
 //
 // Promises: only the leader reconciles, while a standby keeps its queue and caches warm; an error is retried within a minute; a conflict is
-// neither logged nor counted as an error.
+// neither logged nor counted as an error; many keys of one namespace do not delay the keys of another.
 package queue

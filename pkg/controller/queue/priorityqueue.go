@@ -11,7 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-// The priorities of keys, highest first. A key that is enqueued twice keeps the higher one; keys of one priority are processed in turn.
+// The priorities of keys, highest first. A key that is enqueued twice keeps the higher one; the namespaces with keys of one priority take
+// turns.
 const (
 	// PriorityUser is for changes of the object of the key itself, which a user waits for.
 	PriorityUser = 100

@@ -2,14 +2,19 @@ package queue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/queue/fairqueue"
 )
 
 // house is a queue whose keys are taken as they come.
@@ -25,12 +30,23 @@ type house struct {
 
 func newHouse() *house {
 	h := &house{
-		PriorityQueue: NewPriorityQueue[string](), queue: priorityqueue.New[string]("keys"), start: time.Now(),
+		PriorityQueue: NewPriorityQueue[string](), queue: newFair(), start: time.Now(),
 		looks: map[string][]time.Duration{},
 	}
 	h.SetQueue(h.queue)
 
 	return h
+}
+
+func newFair() *fairqueue.Queue[string] {
+	return fairqueue.New("keys", workqueue.DefaultTypedControllerRateLimiter[string](), func(key string) string {
+		namespace, _, namespaced := strings.Cut(key, "/")
+		if !namespaced {
+			return ""
+		}
+
+		return namespace
+	})
 }
 
 // work takes keys until the queue is shut down.
@@ -217,6 +233,24 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 			t.Errorf("taken %v and busy %v, want %v and no more", taken, h.Busy(), order)
 		}
 	})
+}
+
+// A namespace that enqueues a thousand keys does not delay the key of another one.
+func TestANamespaceDoesNotDelayOthers(t *testing.T) {
+	h := newHouse()
+	defer h.queue.ShutDown()
+
+	for n := range 1000 {
+		h.Enqueue(PriorityUser, Change{}, fmt.Sprintf("many/%d", n))
+	}
+
+	h.Enqueue(PriorityUser, Change{}, "one/a")
+
+	for _, want := range []string{"many/0", "one/a", "many/1"} {
+		if key, _ := h.queue.Get(); key != want {
+			t.Errorf("taken %s, want %s", key, want)
+		}
+	}
 }
 
 // Whatever wakes a key, and however slowly it is looked at: after the last wake-up it is looked at again.

@@ -8,6 +8,9 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/queue/fairqueue"
 )
 
 // firstRetry and longestRetry bound the backoff of reconciles that returned an error.
@@ -36,11 +39,27 @@ func Options[request comparable](s Settings) ctrlcontroller.TypedOptions[request
 		MaxConcurrentReconciles: s.Workers,
 		ReconciliationTimeout:   s.Timeout,
 		// The bound also limits how late an evaluation is that is due at a time.
-		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstRetry, longestRetry),
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstRetry, longestRetry),
+		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
+			return fairqueue.New(name, limiter, namespaceOf[request])
+		},
 		NeedLeaderElection: ptr.To(true),
 		EnableWarmup:       ptr.To(true),
 		// A test may run several hubs in one process.
 		SkipNameValidation: ptr.To(true),
+	}
+}
+
+// namespaceOf returns the namespace of a request, whose keys take turns with those of other namespaces: that of a reconcile.Request, or what
+// the method QueueNamespace of the request returns. Requests without one count as one namespace.
+func namespaceOf[request comparable](key request) string {
+	switch key := any(key).(type) {
+	case reconcile.Request:
+		return key.Namespace
+	case interface{ QueueNamespace() string }:
+		return key.QueueNamespace()
+	default:
+		return ""
 	}
 }
 

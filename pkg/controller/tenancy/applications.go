@@ -26,6 +26,9 @@ type applicationKey struct {
 	Kind string
 }
 
+// QueueNamespace returns the namespace, so that the applications of one tenant do not delay those of another.
+func (k applicationKey) QueueNamespace() string { return k.Namespace }
+
 // applicationReconciler resolves the class of every application into its HelmRelease.
 type applicationReconciler struct {
 	*state

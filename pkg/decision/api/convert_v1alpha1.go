@@ -14,7 +14,8 @@ import (
 )
 
 // convertV1alpha1 converts a placement.open-cluster-management.io/v1alpha1 Placement to a Request (docs/spec/placement-v1alpha1.md P1). It
-// validates the Placement completely, whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors.
+// validates the Placement completely, whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors;
+// beyond the limits it checks no more (docs/spec/differences.md C2a).
 func convertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *scheduling.Request {
 	c := conversion{compiler: compiler, request: &scheduling.Request{
 		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
@@ -29,6 +30,13 @@ func convertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.P
 
 	c.name(placement.Name)
 	c.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
+
+	if tooMany := exceededV1alpha1(&placement.Spec); len(tooMany) > 0 {
+		c.addErrors(tooMany...)
+
+		return c.request
+	}
+
 	c.namedPredicates(spec.Child("predicates"), placement.Spec.Predicates)
 	c.antiAffinity(spec.Child("antiAffinity"), placement.Spec.AntiAffinity)
 

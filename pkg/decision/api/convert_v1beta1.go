@@ -19,18 +19,26 @@ import (
 )
 
 // convertV1beta1 converts a cluster.open-cluster-management.io/v1beta1 Placement to a Request. It validates the Placement completely,
-// whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors.
+// whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors; beyond the limits it checks no more
+// (docs/spec/differences.md C2a).
 func convertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *scheduling.Request {
 	c := conversion{compiler: compiler, request: &scheduling.Request{
 		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
 		ClusterSets: slices.Clone(placement.Spec.ClusterSets),
 		Wanted:      placement.Spec.NumberOfClusters,
-		Tolerations: placement.Spec.Tolerations,
 	}}
 	spec := field.NewPath("spec")
 
 	c.name(placement.Name)
 	c.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
+
+	if tooMany := exceededV1beta1(&placement.Spec); len(tooMany) > 0 {
+		c.addErrors(tooMany...)
+
+		return c.request
+	}
+
+	c.request.Tolerations = placement.Spec.Tolerations
 	c.predicates(spec.Child("predicates"), placement.Spec.Predicates)
 	c.prioritizers(spec.Child("prioritizerPolicy"), placement.Spec.PrioritizerPolicy)
 	c.tolerations(spec.Child("tolerations"), placement.Spec.Tolerations)

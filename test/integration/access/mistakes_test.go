@@ -172,6 +172,42 @@ var mistakes = map[string]mistake{
 		inStrategy+`clustersPerDecisionGroup: Invalid value: "2.5%": must be a number of clusters or a percentage such as 25%`),
 }
 
+// init adds the limits of a Placement, each exceeded by one.
+func init() {
+	const limit = inPredicate + "labelSelector.matchExpressions[1].values: Too many: 1001: must have at most 1000 values: "
+
+	maps.Copy(mistakes, map[string]mistake{
+		"C2a: predicates": spoil(ofSpec, func(s *suite.Spec) { s.Predicates = slices.Repeat(s.Predicates, 65) },
+			"predicates: Too many: 65: must have at most 64 predicates: merge those that differ in one value"),
+		"C2a: requirements": spoil(ofPredicate, func(s *selectors) {
+			s.LabelSelector.MatchExpressions = slices.Repeat(s.LabelSelector.MatchExpressions, 99) // One of matchLabels, and one of a claim.
+		}, inPredicate[:len(inPredicate)-1]+": Too many: 101: must have at most 100 requirements on labels and claims: give the clusters"),
+		"C2a: requirements of a group": spoil(ofGroup, func(g *clusterv1beta1.GroupClusterSelector) {
+			g.ClaimSelector.MatchExpressions = slices.Repeat([]requirement{{Key: "a", Operator: metav1.LabelSelectorOpExists}}, 100)
+		}, inGroup[:len(inGroup)-1]+": Too many: 101: must have at most 100 requirements"),
+		"C2a: values": spoil(ofPredicate, func(s *selectors) {
+			s.LabelSelector.MatchExpressions = append(s.LabelSelector.MatchExpressions, requirement{
+				Key: "region", Operator: metav1.LabelSelectorOpIn, Values: slices.Repeat([]string{"eu"}, 1001),
+			})
+		}, limit+"give the clusters one label"),
+		"C2a: values of a claim": spoil(ofClaim, func(r *requirement) { r.Values = slices.Repeat(r.Values, 1001) },
+			inClaim+"values: Too many: 1001: must have at most 1000 values"),
+		"C2a: tolerations": spoil(ofSpec, func(s *suite.Spec) { s.Tolerations = slices.Repeat(s.Tolerations, 65) },
+			"tolerations: Too many: 65: must have at most 64 tolerations: tolerate all values of a key with operator Exists"),
+		"C2a: prioritizers": spoil(ofSpec, func(s *suite.Spec) {
+			s.PrioritizerPolicy.Configurations = slices.Repeat(s.PrioritizerPolicy.Configurations[:1], 33)
+		}, "prioritizerPolicy.configurations: Too many: 33: must have at most 32 prioritizers: remove those with the least weight"),
+		"C2a: spread constraints": spoil(ofSpec, func(s *suite.Spec) {
+			s.SpreadPolicy.SpreadConstraints = slices.Repeat(s.SpreadPolicy.SpreadConstraints, 17)
+		}, "spreadPolicy.spreadConstraints: Too many: 17: must have at most 16 spread constraints: remove the last ones"),
+		"C2a: decision groups": spoil(ofStrategy, func(g *clusterv1beta1.GroupStrategy) { g.DecisionGroups = slices.Repeat(g.DecisionGroups[:1], 101) },
+			inStrategy+"decisionGroups: Too many: 101: must have at most 100 decision groups: divide the clusters by clustersPerDecisionGroup"),
+		"C2a: CEL": spoil(ofPredicate, func(s *selectors) {
+			s.CelSelector.CelExpressions = []string{"true || 'ä' == '" + strings.Repeat("x", 40_000) + "'", "true || '" + strings.Repeat("x", 40_000) + "' == ''"}
+		}, "predicates: Too many: 80034: must have at most 65536 bytes of CEL expressions: shorten them, or use labels and claims"),
+	})
+}
+
 // spoilt is a sound spec with the mistake.
 func (m mistake) spoilt() suite.Spec {
 	s := sound()

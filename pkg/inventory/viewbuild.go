@@ -1,0 +1,284 @@
+package inventory
+
+import (
+	"slices"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+const (
+	// maxBuild is how many views are added or released at once, which bounds how long events wait for that.
+	maxBuild = 256
+	// maxCatchUp is how many clusters that changed during a build are evaluated with the mutex.
+	maxCatchUp = 16
+)
+
+// viewBuild builds the views of selectors that have none. It begins and ends with the mutex of the Inventory, but evaluates the selectors
+// without it, on the clusters of one moment; catchUp then evaluates them on the clusters that have changed since.
+type viewBuild struct {
+	clusters frozen[*clusterinfo.ClusterInfo]
+	// selectors are the distinct identities in the order of the caller, and views those that did not exist, with the clusters that can match
+	// by the indexes that existed.
+	selectors []*selector.Selector
+	views     []newView
+	// index has the values of the properties that no index had, and those that the selectors compare which any cluster may match. The
+	// properties of acquired had an index, which the build keeps until its end.
+	index    *valueIndex
+	acquired []clusterinfo.Property
+}
+
+type newView struct {
+	*view
+
+	candidates []uint32
+	limited    bool // false if any cluster may match
+}
+
+// hold returns views of selectors with a reference to each. The caller holds the mutex, which hold releases while it evaluates selectors.
+func (i *Inventory) hold(selectors []*selector.Selector) []*view {
+	held := make([]*view, 0, len(selectors))
+
+	for batch := range slices.Chunk(selectors, maxBuild) {
+		build := i.views.newBuild(batch)
+
+		if len(build.views) > 0 {
+			i.unlocked(func() { i.runBuild(build) })
+		}
+
+		// Each round evaluates what changed during the round before it, which becomes shorter each time.
+		for changed := i.views.changedSince(build); len(changed) > maxCatchUp; changed = i.views.changedSince(build) {
+			now := i.infos.freeze()
+
+			i.unlocked(func() { build.catchUp(changed, now) })
+		}
+
+		held = append(held, i.views.install(build)...)
+
+		i.views.freeze()
+	}
+
+	return held
+}
+
+// unlocked calls a function without the mutex, which the caller holds.
+func (i *Inventory) unlocked(do func()) {
+	i.mu.Unlock()
+	defer i.mu.Lock()
+
+	do()
+}
+
+// newBuild returns a viewBuild of selectors. It keeps the known ones of their views, and the indexes that the others need, until install.
+func (v *views) newBuild(selectors []*selector.Selector) *viewBuild {
+	build := &viewBuild{index: newValueIndex()}
+	seen := map[string]struct{}{}
+
+	for _, s := range selectors {
+		if _, again := seen[s.Identity()]; again {
+			continue
+		}
+
+		seen[s.Identity()] = struct{}{}
+		build.selectors = append(build.selectors, s)
+
+		if known := v.byIdentity[s.Identity()]; known != nil {
+			known.references++
+
+			continue
+		}
+
+		made := newView{view: &view{selector: s, static: s.WithoutCEL(), identity: s.Identity(), dependents: map[*subscriber]struct{}{}}}
+		made.candidates, made.limited = v.index.candidates(made.static, v.clusters.id)
+
+		eachIndexedProperty(made.view, func(key clusterinfo.Property) {
+			if v.index.acquire(key) {
+				build.acquired = append(build.acquired, key)
+			} else {
+				build.index.add(key)
+			}
+		})
+
+		if !made.limited {
+			for _, comparison := range made.static.Comparisons() {
+				build.index.add(comparison.Key)
+			}
+		}
+
+		build.views = append(build.views, made)
+	}
+
+	if len(build.views) > 0 {
+		build.clusters = v.clusters.infos.freeze()
+	}
+
+	return build
+}
+
+// run evaluates the selectors. Those that any cluster may match are evaluated by value, so that many of them cost little more than one.
+func (b *viewBuild) run() {
+	if len(b.index.byKey) > 0 {
+		b.index.build(b.eachCluster)
+	}
+
+	every := newFlags()
+	for id := range b.eachCluster {
+		every.set(id, true)
+	}
+
+	for _, made := range b.views {
+		if made.limited {
+			made.match(clustersAt(made.candidates, b.clusters.get))
+		} else {
+			made.matches = flags{bits: b.matching(made.static, every.bits)}
+		}
+	}
+}
+
+// matching returns the clusters that match a selector, by their values of the properties that it reads.
+func (b *viewBuild) matching(s *selector.Selector, every Members) Members {
+	matching := every.Clone()
+
+	for _, comparison := range s.Comparisons() {
+		differing := bitset.New(every.Len())
+		setAll := func(ids []uint32) {
+			for _, id := range ids {
+				differing.Set(uint(id))
+			}
+		}
+
+		byValue := b.index.byKey[comparison.Key].ids
+
+		for _, value := range comparison.Values {
+			setAll(byValue[value])
+		}
+
+		if comparison.Values == nil {
+			for value, ids := range byValue {
+				if comparison.Matches(value) != comparison.MatchesAbsent {
+					setAll(ids)
+				}
+			}
+		}
+
+		if comparison.MatchesAbsent {
+			matching.InPlaceDifference(differing)
+		} else {
+			matching.InPlaceIntersection(differing)
+		}
+	}
+
+	return matching
+}
+
+func (b *viewBuild) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {
+	for at, c := range b.clusters.chunks {
+		for n, f := range &c.items {
+			if f != nil && !yield(uint(at*chunkSize+n), f) {
+				return
+			}
+		}
+	}
+}
+
+// clustersAt returns the clusters with the ids.
+func clustersAt(ids []uint32, at func(uint) *clusterinfo.ClusterInfo) clusters {
+	return func(yield func(uint, *clusterinfo.ClusterInfo) bool) {
+		for _, id := range ids {
+			if !yield(uint(id), at(uint(id))) {
+				return
+			}
+		}
+	}
+}
+
+// changedSince returns the ids of the clusters that have changed since the state that a build has evaluated.
+func (v *views) changedSince(build *viewBuild) []uint {
+	if len(build.views) == 0 {
+		return nil
+	}
+
+	return changedSince(v.clusters.infos.chunks, build.clusters.chunks)
+}
+
+// catchUp evaluates the selectors on the clusters that have changed.
+func (b *viewBuild) catchUp(changed []uint, now frozen[*clusterinfo.ClusterInfo]) {
+	evaluation := &selector.EvalContext{}
+
+	for _, id := range changed {
+		before, after := b.clusters.get(id), now.get(id)
+
+		b.index.eachOf(before, func(indexed *clustersByValue, value string) { indexed.remove(value, id) })
+		b.index.eachOf(after, func(indexed *clustersByValue, value string) { indexed.add(value, id) })
+
+		for _, made := range b.views {
+			made.matches.set(id, after != nil && made.static.Matches(after, evaluation))
+		}
+	}
+
+	b.clusters = now
+}
+
+// install catches up with the changes since the build, adds its views, unless another build has added them meanwhile, and returns the
+// views of all its selectors with a reference to each.
+func (v *views) install(build *viewBuild) []*view {
+	if changed := v.changedSince(build); len(changed) > 0 {
+		build.catchUp(changed, frozen[*clusterinfo.ClusterInfo]{chunks: v.clusters.infos.chunks})
+	}
+
+	for _, made := range build.views {
+		if known := v.byIdentity[made.identity]; known != nil {
+			known.references++
+
+			continue
+		}
+
+		v.add(made.view, build.index)
+	}
+
+	for _, key := range build.acquired {
+		v.index.release(key)
+	}
+
+	installed := make([]*view, 0, len(build.selectors))
+	for _, s := range build.selectors {
+		installed = append(installed, v.byIdentity[s.Identity()])
+	}
+
+	return installed
+}
+
+// add adds a view with its matches, and the indexes that it is the first to need.
+func (v *views) add(made *view, built *valueIndex) {
+	made.references = 1
+	v.byIdentity[made.identity] = made
+	v.eachEntry(made, func(in map[*view]struct{}) { in[made] = struct{}{} })
+
+	if made.selector.HasCEL() {
+		made.celCache = newCELCache(made.selector)
+	}
+
+	eachIndexedProperty(made, func(key clusterinfo.Property) {
+		if !v.index.acquire(key) {
+			v.index.byKey[key] = &clustersByValue{references: 1, ids: built.byKey[key].ids}
+		}
+	})
+
+	v.changed[made] = struct{}{}
+}
+
+// release removes a reference to each view. The caller holds the mutex, which release gives up after each batch.
+func (i *Inventory) release(unused []*view) {
+	for batch := range slices.Chunk(unused, maxBuild) {
+		if len(unused) > maxBuild {
+			i.views.freeze()
+			i.unlocked(func() {})
+		}
+
+		for _, one := range batch {
+			i.views.release(one)
+		}
+	}
+}
