@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
@@ -136,6 +137,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
+	server.AddLiveness("evaluations", checkEvaluations(metrics.Evaluations))
 	server.AddReadiness(started, mgr.GetCache())
 	server.AddReadyCheck("watches", watches.Check)
 	for name, check := range ready {
