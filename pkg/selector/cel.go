@@ -181,7 +181,7 @@ func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
 	parts, weight := weigh(checked.NativeRep().Expr())
 	nodes := &decorator{
 		weights: parts, implementations: known,
-		instructions: uint64(freeInstructions + instructionsPerByte*len(source)), //nolint:gosec // A length is not negative.
+		instructions: uint64(freeInstructions + instructionsPerByte*len(source)),
 	}
 
 	built, err := env.Program(checked, cel.CustomDecoratorV2(nodes.decorate), cel.EvalOptions(cel.OptOptimize))

@@ -125,6 +125,7 @@ const (
 
 func (r role) charge(m *meter, value ref.Val) {
 	switch r {
+	case noRole:
 	case keyRole:
 		m.key(value)
 	case rangeRole:

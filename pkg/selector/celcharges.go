@@ -38,7 +38,7 @@ func charges(name string) (charge, bool) {
 
 // constantFunctions take a time that does not depend on their arguments. The cost of the call is in the weight of the expression.
 var constantFunctions = map[string]bool{
-	operators.LogicalNot: true, operators.Negate: true, operators.NotStrictlyFalse: true, operators.OldNotStrictlyFalse: true,
+	operators.LogicalNot: true, operators.Negate: true, operators.NotStrictlyFalse: true,
 	operators.Subtract: true, operators.Multiply: true, operators.Divide: true, operators.Modulo: true,
 	"dyn": true, "type": true, "optional.of": true, "optional.ofNonZeroValue": true, "optional.none": true, "hasValue": true,
 	"value": true, "or": true, "orValue": true, "first": true, "last": true, "major": true, "minor": true, "patch": true,
@@ -50,7 +50,8 @@ var constantFunctions = map[string]bool{
 var chargeOf = map[string]charge{
 	operators.Add: chargeAdd, operators.In: chargeIn, operators.OldIn: chargeIn,
 	operators.Less: chargeOrder, operators.LessEquals: chargeOrder, operators.Greater: chargeOrder, operators.GreaterEquals: chargeOrder,
-	"size": chargeTexts, "bool": chargeTexts, "format.named": chargeTexts, "validate": chargeValidate, "contains": chargeTexts, "startsWith": chargeOrder, "endsWith": chargeOrder, "trim": chargeTexts,
+	"size": chargeTexts, "bool": chargeTexts, "format.named": chargeTexts, "validate": chargeValidate,
+	"contains": chargeTexts, "startsWith": chargeOrder, "endsWith": chargeOrder, "trim": chargeTexts,
 	"string": chargeCopy, "bytes": chargeCopy, "int": chargeTexts, "uint": chargeTexts, "double": chargeTexts,
 	"lowerAscii": chargeRunes, "upperAscii": chargeRunes, "reverse": chargeRunes, "charAt": chargeRunes, "substring": chargeRunes,
 	"strings.quote": chargeRunes, "indexOf": chargeSearch, "lastIndexOf": chargeSearch, "replace": chargeReplace, "split": chargeSplit,
@@ -152,7 +153,7 @@ func chargeReplace(m *meter, args []ref.Val) {
 		return
 	}
 
-	count := uint64(strings.Count(string(text), string(old))) //nolint:gosec // A count is not negative.
+	count := uint64(strings.Count(string(text), string(old)))
 	m.charge(count)
 	m.grow(length(text) + count*length(args[2]))
 }
@@ -168,8 +169,8 @@ func chargeSplit(m *meter, args []ref.Val) {
 	}
 
 	parts := 1 + strings.Count(string(text), string(separator))
-	m.charge(uint64(parts))                 //nolint:gosec // A count is not negative.
-	m.grow(uint64(parts) * utf8.UTFMax * 4) //nolint:gosec // A count is not negative. A part is a string of 16 bytes.
+	m.charge(uint64(parts))
+	m.grow(uint64(parts) * utf8.UTFMax * 4)
 }
 
 // chargeJoin charges the elements of the list, and the result.

@@ -124,18 +124,18 @@ func (d *drawer) macro(kind string, depth int) string {
 	d.variables = append(d.variables, drawnVariable{name, inner})
 	defer func() { d.variables = d.variables[:len(d.variables)-1] }()
 
-	switch {
-	case kind == "bool":
+	switch kind {
+	case "bool":
 		return fmt.Sprintf("[%s, %s].%s(%s, %s)", source, d.expression(inner, depth-1), pickOne(d, "all", "exists", "exists_one"), name,
 			d.expression("bool", depth-1))
-	case kind == "list":
+	case "list":
 		return pickOne(d,
 			fmt.Sprintf("[%s].map(%s, %s)", source, name, d.expression("dyn", depth-1)),
 			fmt.Sprintf("[%s, %s].filter(%s, %s)", source, source, name, d.expression("bool", depth-1)),
 			fmt.Sprintf("[%s].map(%s, [%s, %s])[0]", source, name, name, name))
-	case kind == "optional_type":
+	case "optional_type":
 		return fmt.Sprintf("optional.of(%s).optMap(%s, %s)", source, name, d.expression("dyn", depth-1))
-	case kind == "string":
+	case "string":
 		return fmt.Sprintf(`[%s].map(%s, "%%s%%s%%s".format([%s, %s, %s]))[0]`, source, name, name, name, name)
 	default:
 		return fmt.Sprintf("[%s].map(%s, %s)[0]", source, name, d.expression(kind, depth-1))
@@ -194,7 +194,8 @@ func (d *drawer) literal(kind string, depth int) string {
 		return pickOne(d, "[]", "[1, 2, 3]", `["a", "b"]`, "managedCluster.status.clusterClaims",
 			"["+d.element(depth)+", "+d.element(depth)+"]")
 	case "map":
-		return pickOne(d, "{}", `{"a": 1}`, "managedCluster.metadata.labels", "managedCluster", fmt.Sprintf(`{"a": %s, "b": %s}`, d.element(depth), d.element(depth)),
+		return pickOne(d, "{}", `{"a": 1}`, "managedCluster.metadata.labels", "managedCluster",
+			fmt.Sprintf(`{"a": %s, "b": %s}`, d.element(depth), d.element(depth)),
 			fmt.Sprintf(`{dyn(%s): 1}`, d.element(depth)))
 	case "optional_type":
 		return "optional.of(" + d.element(depth) + ")"

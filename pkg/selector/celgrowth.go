@@ -217,6 +217,7 @@ func optionals(e ast.Expr) []ast.Expr {
 				values = append(values, field.AsStructField().Value())
 			}
 		}
+	default:
 	}
 
 	return values

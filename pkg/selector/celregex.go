@@ -62,7 +62,7 @@ func newPattern(text string, most uint64) (*pattern, error) {
 
 // parsingCost returns the cost of parsing a regular expression.
 func parsingCost(text string) uint64 {
-	ranges := uint64(strings.Count(text, `\x`) + strings.Count(text, `\p`) + strings.Count(text, `\P`)) //nolint:gosec // Counts are not negative.
+	ranges := uint64(strings.Count(text, `\x`) + strings.Count(text, `\p`) + strings.Count(text, `\P`))
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			ranges++
@@ -88,7 +88,7 @@ func countInstructions(re *syntax.Regexp) uint64 {
 	}
 
 	if re.Op == syntax.OpRepeat {
-		sum *= uint64(max(re.Min, re.Max, 0) + 1) //nolint:gosec // It is not negative.
+		sum *= uint64(max(re.Min, re.Max, 0) + 1)
 	}
 
 	return sum

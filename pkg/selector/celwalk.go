@@ -40,7 +40,7 @@ func (m *meter) text(value ref.Val, depth int) uint64 {
 		return m.textOfMap(v, depth)
 	case traits.Lister:
 		sum := uint64(entryText)
-		for i, n := types.Int(0), types.Int(size(v)); i < n; i++ { //nolint:gosec // The size of a list is an int.
+		for i, n := types.Int(0), types.Int(size(v)); i < n; i++ {
 			sum += m.text(v.Get(i), depth+1) + entryText
 		}
 
@@ -124,12 +124,12 @@ func (m *meter) equal(a, b ref.Val, depth int) ref.Val {
 }
 
 func (m *meter) equalLists(a, b traits.Lister, depth int) bool {
-	n := types.Int(size(a)) //nolint:gosec // The size of a list is an int.
+	n := types.Int(size(a))
 	if n != b.Size() {
 		return false
 	}
 
-	for i := types.Int(0); i < n; i++ {
+	for i := range n {
 		if m.equal(a.Get(i), b.Get(i), depth) == types.False {
 			return false
 		}
@@ -162,7 +162,7 @@ func (m *meter) equalMaps(a, b traits.Mapper, depth int) bool {
 
 // contains returns whether a list has an element.
 func (m *meter) contains(list traits.Lister, element ref.Val) ref.Val {
-	for i, n := types.Int(0), types.Int(size(list)); i < n; i++ { //nolint:gosec // The size of a list is an int.
+	for i, n := types.Int(0), types.Int(size(list)); i < n; i++ {
 		if m.equal(element, list.Get(i), 0) == types.True {
 			return types.True
 		}
@@ -177,7 +177,7 @@ func (m *meter) key(value ref.Val) {
 	case types.String:
 		m.charge(uint64(len(v)) / compared)
 	case types.Bytes, *types.Optional, traits.Mapper, traits.Lister:
-		m.grow(m.text(v.(ref.Val), 0)) //nolint:forcetypeassert // All of these are values.
+		m.grow(m.text(value, 0))
 	}
 }
 
@@ -197,7 +197,7 @@ func (m *meter) joined(a, b traits.Lister) ref.Val {
 
 	elements := make([]ref.Val, 0, n+k)
 	for _, part := range []traits.Lister{a, b} {
-		for i, end := types.Int(0), types.Int(size(part)); i < end; i++ { //nolint:gosec // The size of a list is an int.
+		for i, end := types.Int(0), types.Int(size(part)); i < end; i++ {
 			elements = append(elements, part.Get(i))
 		}
 	}

@@ -1,6 +1,8 @@
 package selector
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 )
@@ -49,7 +51,7 @@ func weigh(root ast.Expr) (*weights, weight) {
 
 // add adds the weight of an expression, which is inside of depth comprehensions, to a part.
 func (w *weights) add(e ast.Expr, depth int, part *weight) {
-	share := uint64(depth / depthShare) //nolint:gosec // A depth is not negative.
+	share := uint64(depth / depthShare)
 
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -61,6 +63,12 @@ func (w *weights) add(e ast.Expr, depth int, part *weight) {
 		part.cost += callCost + share
 		w.addCall(e.AsCall(), depth, part)
 	case ast.ListKind:
+		if isConstantList(e) {
+			part.cost += nodeCost
+
+			return
+		}
+
 		elements := e.AsList().Elements()
 		part.cost += callCost + uint64(len(elements))
 		part.bytes += listBytes + uint64(len(elements))*elementBytes
@@ -72,6 +80,7 @@ func (w *weights) add(e ast.Expr, depth int, part *weight) {
 		w.addEntries(e, depth, part)
 	case ast.ComprehensionKind:
 		w.addComprehension(e.AsComprehension(), depth, part)
+	default: // A literal costs nothing.
 	}
 }
 
@@ -141,9 +150,21 @@ func (w *weights) setRole(e ast.Expr, is role) {
 		}
 	}
 
-	if e.Kind() != ast.LiteralKind {
+	// cel-go makes the lists of constants once, which it would not recognise in another node, and needs nothing to iterate over a list.
+	if e.Kind() != ast.LiteralKind && e.Kind() != ast.ListKind {
 		w.roles[e.ID()] = is
 	}
+}
+
+// isConstantList reports whether an expression is a list of literals and of such lists, which is made once.
+func isConstantList(e ast.Expr) bool {
+	if e.Kind() != ast.ListKind {
+		return false
+	}
+
+	return !slices.ContainsFunc(e.AsList().Elements(), func(element ast.Expr) bool {
+		return element.Kind() != ast.LiteralKind && !isConstantList(element)
+	})
 }
 
 func (w *weights) addEntries(e ast.Expr, depth int, part *weight) {
