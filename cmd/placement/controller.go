@@ -137,6 +137,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
+	server.AddLiveness("evaluations", checkEvaluations(metrics.Evaluations))
 	server.AddEvaluation(started, mgr.GetCache())
 	server.AddEvaluationCheck("watches", watches.Check)
 	for name, check := range ready {

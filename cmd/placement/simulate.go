@@ -204,12 +204,15 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	wanted := func(key inventory.Key) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
 	}
-	in.state.Limit = o.hubLimit
+	in.state.Limit, in.state.Done = o.hubLimit, ctx.Done()
 	in.state.Federated.MaxRemovalPercent = o.hubLimit.Percent
 	if len(in.changes) > 0 {
-		return o.whatIf(stdout, in, wanted, now)
+		return o.whatIf(ctx, stdout, in, wanted, now)
 	}
 	reports, err := o.report(in, names, wanted, workloads, now)
+	if err == nil {
+		err = interrupted(ctx)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -232,6 +235,14 @@ func (o *simulateOptions) report(
 	return reports, err
 }
 
+// interrupted returns an error if the evaluations were cancelled, whose results mean nothing then.
+func interrupted(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("the simulation was interrupted: %w", err)
+	}
+	return nil
+}
+
 // concernsOthers reports whether a simulation without the wanted Placements says something about workloads, delivered objects or
 // ClusterRequests.
 func concernsOthers(in *simulated, names map[types.NamespacedName]bool, workloads int) bool {
@@ -245,7 +256,7 @@ func (o *simulateOptions) inNamespace(key inventory.Key) bool {
 
 // whatIf prints the differences that the changes would make.
 func (o *simulateOptions) whatIf(
-	stdout io.Writer, in *simulated, wanted func(inventory.Key) bool, now time.Time,
+	ctx context.Context, stdout io.Writer, in *simulated, wanted func(inventory.Key) bool, now time.Time,
 ) (differs bool, err error) {
 	after, err := whatif.Apply(in.state, now, in.changes...)
 	if err != nil {
@@ -254,6 +265,9 @@ func (o *simulateOptions) whatIf(
 	whatIf := explain.NewWhatIf(in.state, after, wanted, now)
 	if len(o.placements) == 0 {
 		whatIf = whatIf.WithObjects(in.state, after, o.inNamespace, now)
+	}
+	if err := interrupted(ctx); err != nil {
+		return false, err
 	}
 	for _, change := range in.changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -263,5 +264,20 @@ func TestFilesWithoutFlag(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr.String(), `"clusters.yaml" is behind no flag: files are named with -f`) {
 			t.Errorf("%q: exit code %d, stderr %q", args, code, &stderr)
 		}
+	}
+}
+
+// TestSimulateEndsWhenItIsInterrupted checks that a simulation whose context is cancelled, as by SIGTERM, ends with an error and no report.
+func TestSimulateEndsWhenItIsInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	expect.File(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
+	expect.File(t, filepath.Join(dir, "placements.yaml"), strings.Replace(simulatedPlacements, "spec:", "spec:\n  predicates:\n"+
+		"  - requiredClusterSelector:\n      celSelector:\n        celExpressions: ['[1,2,3].all(a, managedCluster.metadata.name != \"x\")']", 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	code := execute(ctx, []string{"simulate", "-f", dir}, &stdout, &stderr)
+	if code == exitOK || stdout.Len() > 0 || !strings.Contains(stderr.String(), "the simulation was interrupted") {
+		t.Errorf("exit code %d, output %q, error %q: want an error that says so alone", code, &stdout, &stderr)
 	}
 }

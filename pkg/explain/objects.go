@@ -75,7 +75,7 @@ func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
 	compiler := selector.NewCompiler()
 
 	return federated.Hub{
-		Compiler: compiler, Snapshot: s.inventory(compiler).Snapshot(),
+		Compiler: compiler, Snapshot: s.inventory(compiler).Snapshot().WithDone(s.Done),
 		Decisions: func(name types.NamespacedName) federation.Decisions {
 			key := inventory.NewPlacementKey(inventory.V1beta1, name.Namespace, name.Name)
 

@@ -42,6 +42,8 @@ type State struct {
 	Decisions  []api.Object
 	// Uncounted are the APIs whose PlacementDecisions could not be read, so that no prioritizer counts them.
 	Uncounted []api.Adapter
+	// Done cancels evaluations when it is closed; their results are meaningless then.
+	Done <-chan struct{}
 	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil
 	// field is taken from the status of the Placement.
 	Limit removalbudget.Limit
@@ -57,13 +59,13 @@ type State struct {
 // decisions of the State, and none sees the result of another.
 func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evaluation {
 	compiler := selector.NewCompiler()
-	snapshot := s.inventory(compiler).Snapshot()
+	snapshot := s.inventory(compiler).Snapshot().WithDone(s.Done)
 	pages := s.PagesByPlacement()
 	evaluations := make([]Evaluation, 0, len(s.Placements))
 
 	for _, placement := range s.placements() {
 		key := placement.Key()
-		if wanted != nil && !wanted(key) {
+		if wanted != nil && !wanted(key) || s.cancelled() {
 			continue
 		}
 
@@ -73,6 +75,16 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 	}
 
 	return evaluations
+}
+
+// cancelled reports whether Done is closed.
+func (s *State) cancelled() bool {
+	select {
+	case <-s.Done:
+		return true
+	default:
+		return false
+	}
 }
 
 // placements returns the Placements, sorted by namespace, name and API.

@@ -105,9 +105,9 @@ func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time
 		}
 	}
 
-	c.beforeSnapshot = known.SnapshotFor(keys...)
+	c.beforeSnapshot = known.SnapshotFor(keys...).WithDone(hub.Done)
 	concerned := hub.applyDiff(known, after)
-	c.afterSnapshot = known.Snapshot()
+	c.afterSnapshot = known.Snapshot().WithDone(hub.Done)
 
 	var (
 		questions []placementPair

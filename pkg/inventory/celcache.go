@@ -12,17 +12,19 @@ import (
 )
 
 // celCache caches the verdicts of a selector with CEL by cluster, so that the selector is evaluated again only after a change of a property
-// that it reads, or at a time at which its verdict changes. A cluster is first evaluated when an evaluation of a placement needs it. All
-// snapshots share the cache; it is safe for concurrent use.
+// that it reads, or at a time at which its verdict changes. A cluster is first evaluated when an evaluation of a placement needs it. No
+// expression is evaluated under the mutex. All snapshots share the cache; it is safe for concurrent use.
 type celCache struct {
 	selector *selector.Selector
+	// evaluating is called before the selector is evaluated, without the mutex.
+	evaluating func()
 
 	mu             sync.Mutex
 	verdicts       []cachedVerdict
 	details        map[uint]verdictDetails
 	lastEvaluation time.Time // the latest Now of any evaluation
 	totalCost      uint64    // of all verdicts
-	freeCost       uint64    // up to which no evaluation can exceed selector.MaxCost
+	freeCost       uint64    // up to which no evaluation can exceed a limit of the cost
 }
 
 // cachedVerdict is the verdict of the selector for one cluster.
@@ -51,25 +53,22 @@ func (d verdictDetails) equal(other verdictDetails) bool {
 }
 
 func newCELCache(s *selector.Selector) *celCache {
-	return &celCache{selector: s, details: map[uint]verdictDetails{}, freeCost: selector.MaxCost}
+	return &celCache{selector: s, evaluating: func() {}, details: map[uint]verdictDetails{}, freeCost: selector.MaxSelectorCost}
 }
 
 // match returns the verdict for a cluster as it is at a generation, and charges its cost to the evaluation, whether the verdict was cached
 // or not.
 func (m *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	cached, details, valid := m.lookUp(id, generation, evaluation.Now)
 
-	cached := m.get(id)
-	current := generation >= cached.from
-	details := m.details[id]
+	if !valid {
+		m.evaluating()
 
-	if !current || !cached.valid || cached.hasDetails && !details.holdsAt(evaluation.Now) {
-		from := cached.from
+		alone := &selector.EvalContext{Now: evaluation.Now, Done: evaluation.Done}
 
-		cached, details = m.evaluate(f, evaluation.Now)
-		if current {
-			m.set(id, from, cached, details)
+		cached, details = evaluateVerdict(m.selector, f, alone)
+		if !alone.Cancelled() {
+			m.add(id, generation, cached, details, evaluation.Now)
 		}
 	}
 
@@ -77,6 +76,38 @@ func (m *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64,
 	evaluation.RequeueAfterChange(details.until)
 
 	return selector.Verdict{Matched: cached.matched, Err: details.err, Expression: details.expression}
+}
+
+// lookUp returns the verdict for a cluster as it is at a generation, and whether it is valid at a time.
+func (m *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerdict, verdictDetails, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	cached, details := m.get(id), m.details[id]
+
+	return cached, details, generation >= cached.from && cached.valid && (!cached.hasDetails || details.holdsAt(now))
+}
+
+// add caches a verdict that was computed for a cluster as it is at a generation, unless the cluster has changed since.
+func (m *celCache) add(id uint, generation uint64, cached cachedVerdict, details verdictDetails, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if now.After(m.lastEvaluation) {
+		m.lastEvaluation = now
+	}
+
+	if from := m.get(id).from; generation >= from {
+		m.set(id, from, cached, details)
+	}
+}
+
+// known returns the verdict for a cluster, and the latest time of any evaluation.
+func (m *celCache) known(id uint) (cachedVerdict, time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return m.get(id), m.lastEvaluation
 }
 
 // cachedMatches returns the candidates whose cached verdict is a match, and those without a verdict that is valid at the generation and at
@@ -117,13 +148,11 @@ func (m *celCache) get(id uint) cachedVerdict {
 	return cachedVerdict{}
 }
 
-func (m *celCache) evaluate(f *clusterinfo.ClusterInfo, now time.Time) (cachedVerdict, verdictDetails) {
-	if now.After(m.lastEvaluation) {
-		m.lastEvaluation = now
-	}
-
-	evaluation := &selector.EvalContext{Now: now}
-	verdict := m.selector.Match(f, evaluation)
+// evaluateVerdict evaluates a selector for a cluster.
+func evaluateVerdict(
+	s *selector.Selector, f *clusterinfo.ClusterInfo, evaluation *selector.EvalContext,
+) (cachedVerdict, verdictDetails) {
+	verdict := s.Match(f, evaluation)
 	details := verdictDetails{err: verdict.Err, expression: verdict.Expression, since: evaluation.StableSince(), until: evaluation.RequeueAt()}
 
 	return cachedVerdict{
@@ -147,27 +176,25 @@ func (m *celCache) set(id uint, from uint64, cached cachedVerdict, details verdi
 	}
 }
 
-// maxInlineCost is the cost, in cost units of CEL, from which on update invalidates a verdict instead of evaluating the selector while
-// events wait. It takes in the order of a millisecond.
-const maxInlineCost = 10_000
-
-// update evaluates the selector on a cluster that has changed, at a generation, in a property that it reads, and reports whether the
-// verdict may have changed. If no evaluation needed the verdict, if the cluster was deleted, or if the verdict cost maxInlineCost, it
-// invalidates the verdict, which is then unknown and may have changed. A verdict that was valid for a limited time may have changed as
-// well: an evaluation that began before the change may run at a later time, at which other properties are read.
-func (m *celCache) update(id uint, after *clusterinfo.ClusterInfo, generation uint64) bool {
+// update stores the prepared verdict for a cluster that has changed, at a generation, in a property that the selector reads, and reports
+// whether the verdict may have changed. Without a prepared verdict it invalidates the verdict, which is then unknown and may have changed. A
+// verdict that was valid for a limited time may have changed as well: an evaluation that began before the change may run at a later time,
+// at which other properties are read.
+func (m *celCache) update(id uint, generation uint64, verdicts preparedVerdicts) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
 	was, wasDetails := m.get(id), m.details[id]
-	if !was.valid || after == nil || was.cost >= maxInlineCost {
+
+	prepared, ok := verdicts[m]
+	if !ok || !was.valid || !prepared.at.Equal(m.lastEvaluation) {
 		m.set(id, generation, cachedVerdict{}, verdictDetails{})
 
 		return true
 	}
 
 	before := m.costMatters()
-	is, isDetails := m.evaluate(after, m.lastEvaluation)
+	is, isDetails := prepared.verdict, prepared.details
 	m.set(id, generation, is, isDetails)
 
 	costs := was.cost != is.cost && (before || m.costMatters())

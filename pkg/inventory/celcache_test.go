@@ -13,33 +13,94 @@ import (
 // invalidated, and the placement evaluates it.
 func TestUpdateInvalidatesExpensiveVerdicts(t *testing.T) {
 	withCEL, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
-		CEL: []string{`managedCluster.metadata.labels["region"] == "eu"`},
+		CEL: []string{`managedCluster.metadata.labels["zone"] != "c"`},
 	})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-
-	cluster := clusterinfo.New(managed("c1", "a", "region", "eu"), nil)
 
 	for _, tc := range []struct {
 		reason         string
 		cost           uint32
 		flipped, known bool
 	}{
-		{"cheap: evaluated, and the verdict is the same", maxInlineCost - 1, false, true},
-		{"expensive: invalidated, so the verdict may differ", maxInlineCost, true, false},
+		{"cheap: evaluated, and the verdict is the same", maxInlineCost, false, true},
+		{"expensive: invalidated, so the verdict may differ", maxInlineCost + 1, true, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			m := newCELCache(withCEL)
-			m.set(0, 1, cachedVerdict{cost: tc.cost, valid: true, matched: true}, verdictDetails{})
+			i := New(selector.NewCompiler())
+			i.SetCluster(managed("c1", "a", "region", "eu", "zone", "a"))
 
-			if flipped := m.update(0, cluster, 2); flipped != tc.flipped {
-				t.Errorf("change() = %v, want %v", flipped, tc.flipped)
+			key := Key{}
+			i.Subscribe(key, Dependencies{Predicates: []*selector.Selector{withCEL}})
+			i.SnapshotFor(key)
+
+			m := i.views.byIdentity[withCEL.Identity()].celCache
+			id := i.clusters.live["c1"]
+			m.set(id, 1, cachedVerdict{cost: tc.cost, valid: true, matched: true}, verdictDetails{})
+
+			i.mu.Lock()
+
+			before := i.clusterInfo("c1")
+			after, verdicts := i.prepare("c1", func() *clusterinfo.ClusterInfo {
+				return before.Update(managed("c1", "a", "region", "eu", "zone", "b"))
+			})
+			changes := []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "zone"}}
+
+			if _, is := i.views.update(id, before, after, changes, 2, verdicts)[i.views.byIdentity[withCEL.Identity()]]; is != tc.flipped {
+				t.Errorf("flipped = %v, want %v", is, tc.flipped)
 			}
 
-			if is := m.get(0); is.valid != tc.known || is.from != 2 {
+			i.mu.Unlock()
+
+			if is := m.get(id); is.valid != tc.known || is.from != 2 {
 				t.Errorf("known: %v from %d on, want %v from 2 on", is.valid, is.from, tc.known)
 			}
 		})
+	}
+}
+
+// TestEventsDoNotWaitForExpressions checks that events and snapshots go on while an expression is evaluated (docs/spec/differences.md C2).
+func TestEventsDoNotWaitForExpressions(t *testing.T) {
+	endless, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
+		CEL: []string{`managedCluster.metadata.annotations.all(a, managedCluster.metadata.labels["region"] == "eu")`},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+
+	i := New(selector.NewCompiler())
+	i.SetCluster(managed("c1", "a", "region", "eu"))
+
+	key := Key{}
+	i.Subscribe(key, Dependencies{Predicates: []*selector.Selector{endless}})
+	snapshot := i.SnapshotFor(key)
+
+	m := i.views.byIdentity[endless.Identity()].celCache
+	started, release := make(chan struct{}), make(chan struct{})
+
+	// The Done channel of an evaluation is read while the expression is evaluated, so the evaluation is under way here.
+	m.evaluating = func() {
+		close(started)
+		<-release
+	}
+
+	finished := make(chan struct{})
+
+	go func() {
+		defer close(finished)
+
+		snapshot.MatchCEL(endless, snapshot.alive.Clone(), &selector.EvalContext{}, func(*clusterinfo.ClusterInfo, selector.Verdict) {})
+	}()
+
+	<-started
+	i.SetCluster(managed("c2", "a", "region", "us"))
+	i.SetCluster(managed("c1", "a", "region", "us"))
+	i.Snapshot()
+	close(release)
+	<-finished
+
+	if known := m.get(i.clusters.live["c1"]); known.valid {
+		t.Error("the verdict of an evaluation that a change overtook is cached")
 	}
 }

@@ -128,11 +128,15 @@ func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if known := i.clusterInfo(cluster.Name); known != nil {
-		return i.replaceCluster(cluster.Name, known.Update(cluster))
-	}
+	after, verdicts := i.prepare(cluster.Name, func() *clusterinfo.ClusterInfo {
+		if known := i.clusterInfo(cluster.Name); known != nil {
+			return known.Update(cluster)
+		}
 
-	return i.replaceCluster(cluster.Name, clusterinfo.New(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name]))
+		return clusterinfo.New(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name])
+	})
+
+	return i.replaceCluster(cluster.Name, after, verdicts)
 }
 
 // DeleteCluster removes a cluster; its scores and profiles stay.
@@ -140,10 +144,11 @@ func (i *Inventory) DeleteCluster(name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	return i.replaceCluster(name, nil)
+	return i.replaceCluster(name, nil, nil)
 }
 
-func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo) Affected {
+// replaceCluster replaces the state of a cluster. The verdicts are those of selectors with CEL that are known for the new state.
+func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo, verdicts preparedVerdicts) Affected {
 	before := i.clusterInfo(name)
 
 	changes := clusterinfo.ChangedProperties(before, after)
@@ -173,7 +178,7 @@ func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo) 
 	i.tainted.set(id, after != nil && len(after.Taints) > 0)
 	i.unreadable.set(id, after != nil && after.HasUnreadable())
 
-	flipped := i.views.update(id, before, after, changes, i.generation)
+	flipped := i.views.update(id, before, after, changes, i.generation, verdicts)
 	affected := i.affectedByCluster(clusterChange{
 		name: name, id: id, before: before, after: after, changes: changes, flipped: flipped, setsBefore: was, setsAfter: i.setsContaining(id, after),
 	})
@@ -219,12 +224,20 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 		i.scores[cluster] = scores
 	}
 
-	known := i.clusterInfo(cluster)
-	if known == nil {
+	if i.clusterInfo(cluster) == nil {
 		return Affected{}
 	}
 
-	return i.replaceCluster(cluster, known.WithScores(scores))
+	after, verdicts := i.prepare(cluster, func() *clusterinfo.ClusterInfo {
+		known := i.clusterInfo(cluster)
+		if known == nil {
+			return nil // It was deleted meanwhile.
+		}
+
+		return known.WithScores(i.scores[cluster])
+	})
+
+	return i.replaceCluster(cluster, after, verdicts)
 }
 
 // Rebuild computes everything that is derived from the objects anew: views, cached verdicts and counts. It is for the case that a

@@ -68,5 +68,5 @@ func (i *Inventory) replaceProfiles(cluster string, profiles []clusterinfo.Profi
 		return Affected{}
 	}
 
-	return i.replaceCluster(cluster, known.WithProfiles(profiles))
+	return i.replaceCluster(cluster, known.WithProfiles(profiles), nil)
 }

@@ -33,7 +33,20 @@ type Snapshot struct {
 	highest             int32
 
 	results *resultCache
+	// done cancels the evaluations on the Snapshot.
+	done <-chan struct{}
 }
+
+// WithDone returns the Snapshot for evaluations that are cancelled when done is closed.
+func (s *Snapshot) WithDone(done <-chan struct{}) *Snapshot {
+	cancelled := *s
+	cancelled.done = done
+
+	return &cancelled
+}
+
+// Done is closed when the evaluations on the Snapshot are cancelled; nil for never.
+func (s *Snapshot) Done() <-chan struct{} { return s.done }
 
 // Snapshot returns the current state. It has no effect: calls without a change between them return the same Snapshot.
 func (i *Inventory) Snapshot() *Snapshot {
@@ -225,11 +238,12 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 
 // MatchCEL returns the candidates that a selector with CEL matches, charges the evaluation, and calls failed for every candidate on which
 // an expression could not be evaluated. It caches the verdicts if a subscriber subscribed with the selector before the snapshot, and stops
-// when the evaluation is exhausted. The caller owns the set.
+// when the evaluation is exhausted or cancelled. The caller owns the set.
 func (s *Snapshot) MatchCEL(
 	by *selector.Selector, candidates Members, evaluation *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict),
 ) Members {
 	matching, left := bitset.New(candidates.Len()), candidates
+	before := evaluation.Cost()
 
 	v, known := s.views.Get([]byte(by.Identity()))
 	if known {
@@ -237,7 +251,7 @@ func (s *Snapshot) MatchCEL(
 	}
 
 	for id := range left.EachSet() {
-		if evaluation.Exhausted() {
+		if evaluation.LimitSelector(evaluation.Cost() - before); evaluation.Exhausted() || evaluation.Cancelled() {
 			break
 		}
 
@@ -258,6 +272,8 @@ func (s *Snapshot) MatchCEL(
 			failed(f, verdict)
 		}
 	}
+
+	evaluation.LimitSelector(evaluation.Cost() - before)
 
 	return matching
 }

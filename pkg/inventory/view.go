@@ -39,8 +39,10 @@ type views struct {
 	byKey     map[clusterinfo.Property]map[*view]struct{}
 	unindexed map[*view]struct{}
 	changed   map[*view]struct{}
-	index     *valueIndex
-	clusters  clusterSource
+	// dynamic is the number of views of selectors with CEL.
+	dynamic  int
+	index    *valueIndex
+	clusters clusterSource
 }
 
 // clusterSource gives access to the clusters that exist.
@@ -112,6 +114,11 @@ func (v *views) release(unused *view) {
 
 	eachIndexedProperty(unused, v.index.release)
 	delete(v.byIdentity, unused.identity)
+
+	if unused.celCache != nil {
+		v.dynamic--
+	}
+
 	delete(v.changed, unused)
 	v.table.remove(unused.identity)
 	v.eachEntry(unused, func(in map[*view]struct{}) { delete(in, unused) })
@@ -168,7 +175,9 @@ func deleteEmpty[K, V comparable](index map[K]map[V]struct{}, key K) {
 }
 
 // update updates the views after a change of one cluster, and returns those whose verdict for it may have changed.
-func (v *views) update(id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, generation uint64) map[*view]struct{} {
+func (v *views) update(
+	id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, generation uint64, verdicts preparedVerdicts,
+) map[*view]struct{} {
 	v.index.update(id, before, after, changes)
 
 	flipped := map[*view]struct{}{}
@@ -181,7 +190,7 @@ func (v *views) update(id uint, before, after *clusterinfo.ClusterInfo, changes 
 
 		visited[affected] = struct{}{}
 
-		if affected.update(id, after, generation) {
+		if affected.update(id, after, generation, verdicts) {
 			flipped[affected] = struct{}{}
 			v.changed[affected] = struct{}{}
 		}
@@ -190,7 +199,7 @@ func (v *views) update(id uint, before, after *clusterinfo.ClusterInfo, changes 
 	return flipped
 }
 
-func (v *view) update(id uint, after *clusterinfo.ClusterInfo, generation uint64) bool {
+func (v *view) update(id uint, after *clusterinfo.ClusterInfo, generation uint64, verdicts preparedVerdicts) bool {
 	was, is := v.matches.bits.Test(id), after != nil && v.static.Matches(after, &selector.EvalContext{})
 	flips := v.matches.set(id, is)
 
@@ -198,7 +207,7 @@ func (v *view) update(id uint, after *clusterinfo.ClusterInfo, generation uint64
 		return flips
 	}
 
-	return v.celCache.update(id, after, generation) || flips
+	return v.celCache.update(id, generation, verdicts) || flips
 }
 
 // eachAffected visits the views whose verdict may have changed, some more than once.

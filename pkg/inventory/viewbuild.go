@@ -258,6 +258,7 @@ func (v *views) add(made *view, built *valueIndex) {
 
 	if made.selector.HasCEL() {
 		made.celCache = newCELCache(made.selector)
+		v.dynamic++
 	}
 
 	eachIndexedProperty(made, func(key clusterinfo.Property) {

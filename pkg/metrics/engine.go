@@ -11,7 +11,7 @@ var (
 	Divergences = counter(hub+"divergences_total", "Comparisons with different results. It must be 0.")
 
 	cost = counter(hub+"cel_cost_total",
-		"The cost of the CEL expressions of all evaluations, in CEL's cost units. A cached result counts as if it were computed again.")
+		"The cost of the CEL expressions of all evaluations, in units of at most 115 ns. A cached result counts as if it were computed again.")
 
 	generation = gauge(hub+"inventory_generation",
 		"The generation of the snapshot of the last evaluation. It increases with every change that a placement could read.")

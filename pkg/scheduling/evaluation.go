@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ type evaluation struct {
 	// recorder receives the steps.
 	recorder Recorder
 
+	// costs are the costs of the predicates, which the reference adds up cluster by cluster.
+	costs []uint64
+
 	// scope are the clusters of the sets that are bound and selected.
 	scope inventory.Scope
 	// ranked has the feasible clusters with their stages, best first; nil when the selection does not rank all of them.
@@ -32,10 +36,11 @@ type evaluation struct {
 // newEvaluation returns an evaluation with its scope. Its Result is Invalid if the Request or a set in scope is.
 func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
 	e := &evaluation{
-		request: request, snapshot: snapshot, incumbents: incumbents, evalContext: &selector.EvalContext{Now: now}, recorder: NopRecorder,
-		scope: snapshot.Scope(request.Key.Namespace, request.ClusterSets),
+		request: request, snapshot: snapshot, incumbents: incumbents, recorder: NopRecorder,
+		evalContext: &selector.EvalContext{Now: now, Done: snapshot.Done()},
+		scope:       snapshot.Scope(request.Key.Namespace, request.ClusterSets),
 		result: &Result{
-			Request: request, Generation: snapshot.Generation, Errors: request.Errors, snapshot: snapshot, incumbents: incumbents, now: now,
+			Request: request, Generation: snapshot.Generation, Errors: request.Errors, snapshot: snapshot.WithDone(nil), incumbents: incumbents, now: now,
 			stages: stageCounts{}, details: func() *details { return &details{} },
 		},
 	}
@@ -96,15 +101,36 @@ func (e *evaluation) requeueAt() time.Time {
 	return e.evalContext.RequeueAt()
 }
 
-// costExceeded returns the Result of an evaluation whose CEL expressions cost too much: an error instead of a selection. RequeueAt is the
-// time at which the first of the evaluated expressions can change, because the cost stays the same until then.
-func (e *evaluation) costExceeded() *Result {
+// ended reports whether the evaluation ended early, because its CEL expressions cost too much or because it was cancelled.
+func (e *evaluation) ended() bool { return e.evalContext.Exhausted() || e.evalContext.Cancelled() }
+
+// endedResult returns the Result of an evaluation that ended early: an error instead of a selection. If the CEL expressions cost too much,
+// RequeueAt is the time at which the first of the evaluated expressions can change, because the cost stays the same until then.
+func (e *evaluation) endedResult() *Result {
+	if !e.evalContext.Exhausted() {
+		return e.withoutAnswer(field.InternalError(field.NewPath("spec", "predicates"), errCancelled))
+	}
+
+	result := e.withoutAnswer(field.Forbidden(field.NewPath("spec", "predicates"), costExceeded))
+	result.costExceeded = true
+
+	return result
+}
+
+// withoutAnswer returns a Result that has an error instead of a selection.
+func (e *evaluation) withoutAnswer(mistake *field.Error) *Result {
 	result := *e.result
 	result.Available, result.EvaluationErrors, result.RequeueAt = 0, nil, e.evalContext.RequeueAt()
 	result.Cost, result.stages = e.evalContext.Cost(), nil
-	result.Errors = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
-		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
-			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.MaxCost)))}
+	result.Errors = field.ErrorList{mistake}
 
 	return &result
 }
+
+// errCancelled is the error of an evaluation that was cancelled. The caller that has cancelled it drops the Result.
+var errCancelled = errors.New("the evaluation was cancelled")
+
+// costExceeded is what a user should do about CEL expressions that cost too much.
+var costExceeded = fmt.Sprintf("the CEL expressions cost more than an evaluation over all clusters may cost, %d for a predicate and %d for all of "+
+	"them: narrow the clusters by labelSelector, claimSelector or clusterSets first, or make the expressions cheaper",
+	uint64(selector.MaxSelectorCost), uint64(selector.MaxCost))

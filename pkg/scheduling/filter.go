@@ -8,8 +8,8 @@ type filterRun struct {
 	before, after *filtered
 }
 
-// filter applies the filters that come before the ranking, and counts the clusters that each of them rejects. It returns nil when the CEL
-// expressions cost too much.
+// filter applies the filters that come before the ranking, and counts the clusters that each of them rejects. It returns nil when the
+// evaluation ended early.
 func (e *evaluation) filter() []filterRun {
 	var (
 		runs []filterRun
@@ -28,7 +28,7 @@ func (e *evaluation) filter() []filterRun {
 
 		e.recorder.End(run.plugin.step)
 
-		if e.evalContext.Exhausted() {
+		if e.ended() {
 			return nil
 		}
 

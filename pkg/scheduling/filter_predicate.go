@@ -8,6 +8,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // StagePredicate is the stage of the clusters in scope that match no predicate.
@@ -97,12 +98,21 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 	passes := len(e.request.Predicates) == 0
 
-	for _, predicate := range e.request.Predicates {
-		if e.evalContext.Exhausted() {
+	if e.costs == nil {
+		e.costs = make([]uint64, len(e.request.Predicates))
+	}
+
+	for i, predicate := range e.request.Predicates {
+		if e.ended() {
 			return false
 		}
 
+		before := e.evalContext.Cost()
 		verdict := predicate.Selector.Match(f, e.evalContext)
+
+		e.costs[i] += e.evalContext.Cost() - before
+		e.evalContext.LimitSelector(e.costs[i])
+
 		if verdict.Matched {
 			return true
 		}
@@ -120,13 +130,13 @@ func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 }
 
 // passesUnreadable reports whether a cluster passes a predicate whatever its CEL expressions return, because the cluster is in the
-// decisions and the expressions may read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
+// decisions and the expressions read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
 func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.ClusterInfo) bool {
 	if !predicate.Selector.HasCEL() || !e.incumbents[f.Name] || !f.HasUnreadable() {
 		return false
 	}
 
-	unread := len(f.Unreadable) > 0
+	unread := readsAny(predicate.Selector.Reads(), f.Unreadable)
 
 	for name, set := range f.Scores {
 		// The event of a score that the predicate does not read does not enqueue the Placement when the score can be decoded again.
@@ -138,10 +148,26 @@ func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.Cluste
 	return unread && predicate.Selector.WithoutCEL().Matches(f, &selector.EvalContext{})
 }
 
+// readsAny reports whether one of these properties depends on one of the fields.
+func readsAny(reads []clusterinfo.Property, fields unreadable.Fields) bool {
+	return slices.ContainsFunc(fields, func(field unreadable.Field) bool {
+		part, rest, _ := strings.Cut(field.Path, ".")
+		name, _, _ := strings.Cut(rest, ".")
+		name, _, _ = strings.Cut(name, "[")
+
+		property, known := clusterinfo.FieldProperty(part + "." + name)
+
+		return !known || clusterinfo.Affects(reads, []clusterinfo.Property{property})
+	})
+}
+
 func predicateText(r *reasons, v Verdict, d detail) string {
-	evalContext := &selector.EvalContext{Now: r.result.now}
 	match := func(i int) selector.Verdict {
-		return r.result.Request.Predicates[i].Selector.Match(v.Cluster, evalContext)
+		if r.evalContext.Exhausted() {
+			return selector.Verdict{} // The clauses of so many clusters cost more than an evaluation may.
+		}
+
+		return r.result.Request.Predicates[i].Selector.Match(v.Cluster, r.evalContext)
 	}
 
 	if d == allDetails {

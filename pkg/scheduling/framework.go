@@ -3,6 +3,7 @@ package scheduling
 import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // filterPlugin rejects clusters: by batch and rejects before the clusters are ranked, by keep and rejectRanked afterwards. Its functions
@@ -111,6 +112,8 @@ const (
 // reasons is what the texts of rejections are made from.
 type reasons struct {
 	result *Result
+	// evalContext has the cost of the texts of predicates, which evaluate CEL expressions again.
+	evalContext *selector.EvalContext
 	// feasible returns the feasible clusters with their stages, best first.
 	feasible func() []Verdict
 	// hard are the hard constraints with the distribution of the selected clusters.

@@ -29,16 +29,39 @@ func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioriti
 	}
 }
 
-// allocatable prefers clusters with a high allocatable amount of a resource. A cluster that does not report it has no score.
+// The highest amounts that count: no cluster has more, and of larger numbers a float distinguishes no units.
+const (
+	maxCores  = 1e9
+	maxAmount = 1 << 53
+)
+
+// allocatable prefers clusters with a high allocatable amount of a resource. A cluster that does not report it has no score. One that
+// reports more than any cluster has gets the lowest score, and leaves those of the others unmoved (docs/spec/differences.md C2).
 func (c *candidates) allocatable(resource string) []int64 {
 	amounts := make([]float64, len(c.clusters))
+
+	most := float64(maxAmount)
+	if resource == string(corev1.ResourceCPU) {
+		most = maxCores
+	}
+
+	var beyond []int
 
 	for i, f := range c.clusters {
 		amounts[i] = math.NaN()
 		if amount, reported := f.Resources[resource]; reported {
-			amounts[i] = amount
+			if math.Abs(amount) <= most {
+				amounts[i] = amount
+			} else {
+				beyond = append(beyond, i)
+			}
 		}
 	}
 
-	return normalize(amounts)
+	scores := normalize(amounts)
+	for _, i := range beyond {
+		scores[i] = minScore
+	}
+
+	return scores
 }

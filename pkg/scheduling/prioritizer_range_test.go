@@ -75,20 +75,20 @@ func checkRanges(t interface {
 	}
 }
 
-// Scores are in their range for any amount, and amounts that are too large to be distinguished are equal.
+// C2: amounts that no cluster has get the lowest score, and leave the scores of the other clusters unmoved.
 func TestAmountsBeyondAllBounds(t *testing.T) {
 	for _, tc := range []struct {
 		reason  string
 		amounts [3]string
 		want    map[string]int64
 	}{
-		{"infinite as a float", [3]string{"1e400", "0", "0"}, map[string]int64{"c0": 100, "c1": -100, "c2": -100}},
-		{"the others keep their order, and count as little as they are", [3]string{"1e400", "64", "32"},
-			map[string]int64{"c0": 100, "c1": -100, "c2": -100}},
-		{"two that are beyond all bounds", [3]string{"1e400", "1e300", "0"}, map[string]int64{"c0": 100, "c1": 100, "c2": -100}},
-		{"in both directions", [3]string{"1e400", "-1e400", "0"}, map[string]int64{"c0": 100, "c1": -100, "c2": 0}},
-		{"all of them", [3]string{"1e400", "1e2147483647", "9e999"}, map[string]int64{"c0": 100, "c1": 100, "c2": 100}},
-		{"capped by the type itself", [3]string{"16Ei", "1e400", "4Ei"}, map[string]int64{"c0": 100, "c1": 100, "c2": -100}},
+		{"infinite as a float", [3]string{"1e400", "0", "0"}, map[string]int64{"c0": -100, "c1": 100, "c2": 100}},
+		{"the others keep their order and their scores", [3]string{"1e400", "64", "32"},
+			map[string]int64{"c0": -100, "c1": 100, "c2": -100}},
+		{"two that are beyond all bounds", [3]string{"1e400", "1e300", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
+		{"in both directions", [3]string{"1e400", "-1e400", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
+		{"all of them", [3]string{"1e400", "1e2147483647", "9e999"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
+		{"capped by the type itself", [3]string{"16Ei", "1e400", "4Ei"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
 		{"the least there is", [3]string{"1e-400", "0", "2n"}, map[string]int64{"c0": 0, "c1": -100, "c2": 100}},
 	} {
 		for _, name := range []string{ResourceAllocatableCPU, ResourceAllocatableMemory} {

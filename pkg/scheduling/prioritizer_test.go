@@ -101,7 +101,7 @@ func TestResourceAllocatable(t *testing.T) {
 		want                  map[string]int64
 	}{
 		{"spread over the range", [3]string{"10", "7", "9"}, [3]string{"10", "10", "10"}, map[string]int64{"c1": 100, "c2": -100, "c3": 33}},
-		{"units do not matter", [3]string{"50Gi", "90Gi", "80Gi"}, [3]string{"1", "1", "1"}, map[string]int64{"c1": -100, "c2": 100, "c3": 50}},
+		{"units do not matter", [3]string{"50Mi", "90Mi", "80Mi"}, [3]string{"1", "1", "1"}, map[string]int64{"c1": -100, "c2": 100, "c3": 50}},
 		{"fractions are cut off toward zero", [3]string{"0", "1", "3"}, [3]string{"1", "1", "1"}, map[string]int64{"c1": -100, "c2": -33, "c3": 100}},
 		{"milli units", [3]string{"500m", "1", "1500m"}, [3]string{"1", "1", "1"}, map[string]int64{"c1": -100, "c2": 0, "c3": 100}},
 		{"all equal", [3]string{"4", "4", "4"}, [3]string{"8", "9", "10"}, map[string]int64{"c1": 100, "c2": 100, "c3": 100}},

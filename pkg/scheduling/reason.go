@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Verdict returns the verdict of a cluster; false when the cluster does not exist.
@@ -37,7 +39,9 @@ func (r *Result) Reason(v Verdict) string {
 
 // reasons returns what the texts of rejections are made from.
 func (r *Result) reasons() *reasons {
-	return &reasons{result: r, feasible: func() []Verdict { return r.details().feasible }, hard: hardConstraints(r.Spreads)}
+	return &reasons{
+		result: r, evalContext: &selector.EvalContext{Now: r.now}, feasible: func() []Verdict { return r.details().feasible }, hard: hardConstraints(r.Spreads),
+	}
 }
 
 // of returns why the cluster of a Verdict was rejected.

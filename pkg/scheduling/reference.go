@@ -18,8 +18,8 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	}
 
 	verdicts := e.filterAll()
-	if e.evalContext.Exhausted() {
-		return e.costExceeded()
+	if e.ended() {
+		return e.endedResult()
 	}
 
 	c := e.newCandidates()

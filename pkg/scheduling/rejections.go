@@ -3,8 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"slices"
-
-	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Rejections returns why clusters in scope were not selected, sorted by descending number of clusters, then by stage and clause. Each of
@@ -76,7 +74,6 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 			continue
 		}
 
-		e.evalContext = &selector.EvalContext{Now: r.now}
 		verdict := e.filterCluster(f)
 		if verdict.Stage == undecided {
 			verdict, _ = r.Verdict(name)

@@ -70,7 +70,9 @@ type Result struct {
 	incumbents map[string]bool
 	now        time.Time
 	// blocked reports whether the Result must not be applied, and postponement has the cause if the state of the hub may be outdated.
-	blocked      bool
+	blocked bool
+	// costExceeded reports that the CEL expressions cost more than one evaluation may cost.
+	costExceeded bool
 	postponement *Postponement
 	// taintsChangeAt is the earliest time at which a rejected cluster is rejected by another taint; zero means never.
 	taintsChangeAt time.Time

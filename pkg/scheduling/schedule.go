@@ -27,7 +27,7 @@ func ScheduleRecorded(
 
 	runs := e.filter()
 	if runs == nil {
-		return e.costExceeded()
+		return e.endedResult()
 	}
 
 	left := runs[len(runs)-1].after
@@ -58,7 +58,7 @@ func ScheduleRecorded(
 		e.result.rejections = sync.OnceValue(func() []Rejection { return e.rejections(runs) })
 	}
 
-	e.result.details = sync.OnceValue(func() *details { return Reference(request, snapshot, incumbents, now).details() })
+	e.result.details = sync.OnceValue(func() *details { return Reference(request, e.result.snapshot, incumbents, now).details() })
 
 	return e.result
 }

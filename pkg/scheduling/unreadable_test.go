@@ -48,6 +48,9 @@ func TestUnreadableClusters(t *testing.T) {
 			`quantity(managedCluster.status.allocatable["cpu"]).isGreaterThan(quantity("1"))`,
 		}},
 	}}}}
+	byName := placementSpec{Predicates: anyOf{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{`managedCluster.metadata.name == "c1"`}},
+	}}}}
 	timed := placementSpec{Tolerations: tolerating{{
 		Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To[int64](60),
 	}}}
@@ -72,6 +75,7 @@ func TestUnreadableClusters(t *testing.T) {
 		{"one that is selected stays before better ones", one, spoilt(t, named("c2"), bad), []string{"c2"}, []string{"c2"}},
 		{"one that is not selected is no better than others", one, spoilt(t, sized("c2", "90"), bad), []string{"c1"}, []string{"c1"}},
 		{"CEL takes nothing away", byCPU, spoilt(t, named("c2", "region", "eu"), bad), []string{"c1", "c2"}, []string{"c1", "c2"}},
+		{"CEL that does not read the field does", byName, spoilt(t, named("c2", "region", "eu"), bad), []string{"c1", "c2"}, []string{"c1"}},
 		{"a label does, beside CEL", byCPU, spoilt(t, relabelled, bad), []string{"c1", "c2"}, []string{"c1"}},
 		{"a taint does", placementSpec{}, spoilt(t, gpu(now, named("c2")), bad), []string{"c1", "c2"}, []string{"c1"}},
 		{

@@ -13,6 +13,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
 	"k8s.io/apiserver/pkg/cel/library"
 	"k8s.io/utils/lru"
 
@@ -22,12 +23,12 @@ import (
 const (
 	// clusterVariable is the name of the variable that has the ManagedCluster in an expression.
 	clusterVariable = "managedCluster"
-	// expressionCost is the cost limit of one evaluation of one expression on one cluster, in cost units of CEL.
-	expressionCost = 1_000_000
 	// maxFailures is how many distinct expressions with compile errors a Compiler caches, and maxFailureLength their maximum length in
 	// bytes.
 	maxFailures      = 1024
 	maxFailureLength = 4 << 10
+	// maxErrorLength is the length in bytes to which the text of an evaluation error is cut, which may have texts of the cluster.
+	maxErrorLength = 1 << 10
 )
 
 // Compiler compiles selectors. It compiles each distinct CEL expression once while a Selector refers to it, because a program takes 18 KiB
@@ -49,6 +50,8 @@ type program struct {
 	source  string
 	program cel.Program
 	reads   []clusterinfo.Property
+	// weight is that of the part of the expression that is always evaluated.
+	weight weight
 }
 
 // String returns the text of the clause.
@@ -128,13 +131,30 @@ func compile(source string) (*program, error) {
 		return nil, fmt.Errorf("making the CEL environment: %w", err)
 	}
 
-	checked, issues := env.Compile(source)
+	if err := checkMacros(source); err != nil {
+		return nil, err
+	}
+
+	parsed, issues := env.Parse(source)
+	if issues.Err() != nil {
+		return nil, errors.New("compilation failed: " + compileErrors(issues))
+	}
+
+	if err := checkGrowth(parsed.NativeRep().Expr()); err != nil { // The types of such values grow as well.
+		return nil, err
+	}
+
+	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {
 		return nil, errors.New("compilation failed: " + compileErrors(issues))
 	}
 
 	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be a boolean expression, but its type is %s", out)
+	}
+
+	if err := checkOptionals(checked); err != nil {
+		return nil, err
 	}
 
 	estimate, err := env.EstimateCost(checked, costs)
@@ -147,13 +167,29 @@ func compile(source string) (*program, error) {
 		return nil, fmt.Errorf("costs at least %d, more than the %d that one evaluation may cost", estimate.Min, expressionCost)
 	}
 
-	built, err := env.Program(checked,
-		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostTracking(costs), cel.CostLimit(expressionCost))
+	return build(env, source, checked)
+}
+
+// build returns the program of a checked expression. Its nodes charge a meter; the cost of cel-go itself, which is charged after the work is
+// done and leaves out most of it, is not tracked.
+func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
+	known, err := implementations()
+	if err != nil {
+		return nil, err
+	}
+
+	parts, weight := weigh(checked.NativeRep().Expr())
+	nodes := &decorator{
+		weights: parts, implementations: known,
+		instructions: uint64(freeInstructions + instructionsPerByte*len(source)),
+	}
+
+	built, err := env.Program(checked, cel.CustomDecoratorV2(nodes.decorate), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
 		return nil, fmt.Errorf("building the program: %w", err)
 	}
 
-	return &program{source: source, program: built, reads: reads(checked)}, nil
+	return &program{source: source, program: built, reads: reads(checked), weight: weight}, nil
 }
 
 // compileErrors returns all compile errors in one line, with columns that count from 1.
@@ -172,6 +208,7 @@ type clusterValue struct {
 
 	info       *clusterinfo.ClusterInfo
 	evaluation *EvalContext
+	meter      *meter
 }
 
 // evaluate runs the expression for a cluster and charges its cost to the evaluation.
@@ -190,18 +227,32 @@ func (p *program) evaluate(f *clusterinfo.ClusterInfo, evaluation *EvalContext) 
 }
 
 func (p *program) value(f *clusterinfo.ClusterInfo, evaluation *EvalContext) (ref.Val, error) {
-	return p.valueOf(&clusterValue{Mapper: lazyCluster(f), info: f, evaluation: evaluation}, evaluation)
-}
+	m := newMeter(evaluation.limit(), evaluation.Done)
 
-func (p *program) valueOf(cluster *clusterValue, evaluation *EvalContext) (ref.Val, error) {
-	result, details, err := p.program.Eval(map[string]any{clusterVariable: cluster})
+	result, err := p.valueOf(&clusterValue{Mapper: lazyCluster(f, m), info: f, evaluation: evaluation, meter: m})
 
-	cost := uint64(expressionCost)
-	if details != nil && details.ActualCost() != nil {
-		cost = *details.ActualCost()
+	evaluation.Charge(min(m.cost, m.limit))
+
+	switch {
+	case stopped(err):
+		evaluation.stopped = true
+	case err == nil || len(err.Error()) <= maxErrorLength:
+	default:
+		err = errors.New(strings.ToValidUTF8(err.Error()[:maxErrorLength], "") + "...")
 	}
 
-	evaluation.Charge(cost)
+	return result, err
+}
+
+// valueOf runs the expression. Program.Eval recovers the panics of the meter.
+func (p *program) valueOf(cluster *clusterValue) (ref.Val, error) {
+	if p.weight.cost > cluster.meter.limit || p.weight.bytes > expressionBytes {
+		return nil, interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: costExceededMessage}
+	}
+
+	cluster.meter.cost, cluster.meter.bytes = p.weight.cost, p.weight.bytes
+
+	result, _, err := p.program.Eval(&activation{cluster: cluster, meter: cluster.meter})
 
 	return result, err //nolint:wrapcheck // The text of the evaluation error is for the user.
 }

@@ -2,14 +2,11 @@ package selector
 
 import (
 	"encoding/json"
-	"math"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
@@ -44,6 +41,11 @@ func scores(target, name ref.Val) ref.Val {
 
 	cluster.evaluation.RequeueAfterExpiry(set.ValidUntil)
 
+	const scoreCost, scoreBytes = 16, 512
+
+	cluster.meter.charge(uint64(len(set.Names)) * scoreCost)
+	cluster.meter.grow(uint64(len(set.Names)) * scoreBytes)
+
 	items := make([]ref.Val, 0, len(set.Names))
 
 	if !set.Expired(cluster.evaluation.Now) {
@@ -77,68 +79,8 @@ func parseJSON(text ref.Val) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(parsed)
 }
 
-// costModel returns the costs of scores() and parseJSON(), and those of the Kubernetes libraries for all other functions.
-type costModel struct {
-	library.CostEstimator
-}
-
-var costs = &costModel{CostEstimator: library.CostEstimator{SizeEstimator: unknownSizes{}}}
-
-// CallCost returns the cost of a call that was made.
-func (m *costModel) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
-	switch function {
-	case scoresName:
-		cost := uint64(common.ListCreateBaseCost)
-		if list, ok := result.(traits.Lister); ok {
-			cost += length(list) * (common.SelectAndIdentCost + common.MapCreateBaseCost)
-		}
-
-		return &cost
-	case parseJSONName:
-		cost := valueCost(result)
-		if len(args) > 0 {
-			if text, ok := args[0].(traits.Sizer); ok {
-				cost += uint64(math.Ceil(float64(length(text)) * common.StringTraversalCostFactor))
-			}
-		}
-
-		return &cost
-	default:
-		return m.CostEstimator.CallCost(function, overload, args, result)
-	}
-}
-
-func length(value traits.Sizer) uint64 {
-	if size, ok := value.Size().Value().(int64); ok && size > 0 {
-		return uint64(size)
-	}
-
-	return 0
-}
-
-// valueCost returns the cost of creating a value with all its elements.
-func valueCost(value ref.Val) uint64 {
-	switch v := value.(type) {
-	case traits.Mapper:
-		cost := uint64(common.MapCreateBaseCost)
-
-		for it := v.Iterator(); it.HasNext() == types.True; {
-			cost += valueCost(v.Get(it.Next()))
-		}
-
-		return cost
-	case traits.Lister:
-		cost := uint64(common.ListCreateBaseCost)
-
-		for it := v.Iterator(); it.HasNext() == types.True; {
-			cost += valueCost(it.Next())
-		}
-
-		return cost
-	default:
-		return common.ConstCost
-	}
-}
+// costs estimates the cost of an expression when it is compiled.
+var costs = &library.CostEstimator{SizeEstimator: unknownSizes{}}
 
 // unknownSizes estimates nothing, because the object is dynamic.
 type unknownSizes struct{}

@@ -22,9 +22,28 @@ type lazyMap struct {
 
 var _ traits.Mapper = (*lazyMap)(nil)
 
+// lazyObject is a ManagedCluster that is converted field by field, each once in an evaluation, and the meter that the conversions charge.
+type lazyObject struct {
+	info   *clusterinfo.ClusterInfo
+	meter  *meter
+	object func() (map[string]any, error)
+	fields map[string]lazyField
+}
+
+type lazyField struct {
+	value ref.Val
+	found bool
+}
+
 // lazyCluster returns the map of a ManagedCluster.
-func lazyCluster(f *clusterinfo.ClusterInfo) *lazyMap {
-	object := sync.OnceValues(f.Object)
+func lazyCluster(f *clusterinfo.ClusterInfo, m *meter) *lazyMap {
+	of := &lazyObject{info: f, meter: m}
+	of.object = sync.OnceValues(func() (map[string]any, error) {
+		object, err := f.Object()
+		m.chargeObject(object)
+
+		return object, err
+	})
 
 	return &lazyMap{
 		field: func(name string) (ref.Val, bool) {
@@ -32,35 +51,73 @@ func lazyCluster(f *clusterinfo.ClusterInfo) *lazyMap {
 				return nil, false
 			}
 
-			return lazyPart(f, name, object), true
+			return of.part(name), true
 		},
-		whole: func() ref.Val { return mapOf(object()) },
+		whole: func() ref.Val { return mapOf(of.object()) },
 	}
 }
 
-// lazyPart returns the map of the metadata, spec or status of a ManagedCluster.
-func lazyPart(f *clusterinfo.ClusterInfo, part string, object func() (map[string]any, error)) *lazyMap {
+// part returns the map of the metadata, spec or status.
+func (o *lazyObject) part(part string) *lazyMap {
 	return &lazyMap{
 		field: func(name string) (ref.Val, bool) {
-			if part == "metadata" && name == "labels" && len(f.Labels) > 0 { // Most expressions are about labels, which are a map as they are.
-				return types.NewStringStringMap(types.DefaultTypeAdapter, f.Labels), true
+			if part == "metadata" && name == "labels" && len(o.info.Labels) > 0 { // Most expressions are about labels, which are a map as they are.
+				return types.NewStringStringMap(types.DefaultTypeAdapter, o.info.Labels), true
 			}
 
-			value, found, err := f.PartField(part, name)
-			if err != nil {
-				return types.WrapErr(err), true
-			}
-
-			return types.DefaultTypeAdapter.NativeToValue(value), found
+			return o.field(part, name)
 		},
 		whole: func() ref.Val {
-			whole, err := object()
+			whole, err := o.object()
 			if err != nil {
 				return types.WrapErr(err)
 			}
 
 			return types.DefaultTypeAdapter.NativeToValue(whole[part])
 		},
+	}
+}
+
+// field returns a field of the metadata, spec or status; false if it is absent.
+func (o *lazyObject) field(part, name string) (ref.Val, bool) {
+	path := part + "." + name
+	if known, ok := o.fields[path]; ok {
+		return known.value, known.found
+	}
+
+	value, found, err := o.info.PartField(part, name)
+	if err != nil {
+		return types.WrapErr(err), true
+	}
+
+	o.meter.chargeObject(value)
+
+	if o.fields == nil {
+		o.fields = map[string]lazyField{}
+	}
+
+	o.fields[path] = lazyField{value: types.DefaultTypeAdapter.NativeToValue(value), found: found}
+
+	return o.fields[path].value, found
+}
+
+// chargeObject charges the conversion of a part of an object, whose size the API server limits.
+func (m *meter) chargeObject(value any) {
+	const conversion = 8
+
+	m.charge(conversion)
+
+	switch v := value.(type) {
+	case map[string]any:
+		for _, entry := range v {
+			m.chargeObject(entry)
+		}
+	case []any:
+		for _, element := range v {
+			m.chargeObject(element)
+		}
+	case string:
+		m.scan(uint64(len(v)))
 	}
 }
 

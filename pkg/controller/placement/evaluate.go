@@ -111,7 +111,13 @@ func (r *reconciler) decideProved(
 	_, span := r.tracer.begin(ctx, "schedule", key)
 	defer span.End()
 
-	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result { return r.decide(request, key, incumbents, now) })
+	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result {
+		return r.decide(ctx, request, placement, incumbents, now)
+	})
+	if err == nil && ctx.Err() != nil { // The result of an evaluation that was cancelled is none.
+		err = fmt.Errorf("evaluating Placement %s: %w", key, ctx.Err())
+	}
+
 	if err != nil {
 		span.failed(err)
 
@@ -165,10 +171,18 @@ func (r *reconciler) proved(
 // decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
 // snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
 func (r *reconciler) decide(
-	request *scheduling.Request, key inventory.Key, incumbents map[string]bool, now time.Time,
+	ctx context.Context, request *scheduling.Request, placement *api.Placement, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
+	key := placement.Key()
+	quarantine := &r.state.quarantine
 	schedule := func() (result *scheduling.Result, counts uint64) {
-		snapshot := r.state.inventory.SnapshotFor(key)
+		snapshot := r.state.inventory.SnapshotFor(key).WithDone(ctx.Done())
+		if result = quarantine.Result(request, placement.UID, snapshot, incumbents, now); result != nil {
+			return result, snapshot.DecisionsGeneration
+		}
+
+		defer metrics.Evaluations.Begin()()
+		defer func() { quarantine.Observe(request, placement.UID, result, now) }()
 
 		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
 	}

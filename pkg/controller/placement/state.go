@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // state is what the event handlers and the reconciler share. Its fields are set once, and each is safe for concurrent use.
@@ -32,6 +33,8 @@ type state struct {
 	placements *metrics.PlacementStates[inventory.Key]
 	// contents finds pages that others have edited.
 	contents *contents
+	// quarantine has the Placements whose CEL expressions cost too much.
+	quarantine scheduling.Quarantine
 	// deciding is locked while a result that depends on the decisions of others is computed and assumed (docs/spec/differences.md B9). No
 	// request is sent under the lock.
 	deciding sync.Mutex
@@ -67,6 +70,7 @@ func newState(shared *sharedinventory.Shared, o servedAPIs, c clock.PassiveClock
 // forget drops the state of a Placement that is gone or not managed.
 func (m *state) forget(key inventory.Key) {
 	m.requests.forget(key)
+	m.quarantine.Forget(key)
 	m.forgetWrites(key)
 	m.queue.Forget(key)
 	m.placements.Forget(key)
