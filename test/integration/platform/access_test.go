@@ -80,14 +80,21 @@ func serveWebhook(ctx context.Context) {
 	}))
 }
 
-// user has the role admin of Kubernetes in the namespace of a world, and no other right.
+// user has a role of Kubernetes in the namespace of a world, and the rights that a spec adds.
 type user struct {
 	client.Client
 	name string
 }
 
-// admin returns a new user.
+// admin returns a new user with the role admin of Kubernetes.
 func (w *world) admin(name string) *user {
+	GinkgoHelper()
+
+	return w.user(name, "admin")
+}
+
+// user returns a new user with a role in the namespace of the world.
+func (w *world) user(name, role string) *user {
 	GinkgoHelper()
 
 	config := suite.ControlPlane.AdminConfig()
@@ -97,7 +104,7 @@ func (w *world) admin(name string) *user {
 	Expect(err).NotTo(HaveOccurred())
 
 	u := &user{api, w.Name(name)}
-	w.bindRole(u, "admin")
+	w.bindRole(u, role)
 
 	return u
 }
