@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
@@ -17,6 +18,7 @@ import (
 const (
 	requestStrategyFlag = "cluster-request-strategy"
 	requestScopeFlag    = "cluster-request-scope"
+	sharedNamespaceFlag = "shared-clusters-namespace"
 	drainTimeoutFlag    = "cluster-drain-timeout"
 )
 
@@ -33,6 +35,9 @@ func addRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
 			"by namespace and name.")
 	fs.StringVar((*string)(&options.Scope), requestScopeFlag, string(options.Scope),
 		"Where ClusterRequests find existing Clusters: Cluster is every namespace, Namespaced the one in which their Cluster would be created.")
+	fs.StringVar(&options.SharedNamespace, sharedNamespaceFlag, options.SharedNamespace,
+		"Namespace of new shared Clusters whose Purpose names none. It has to exist, and tenants have no rights there. No effect with --"+
+			requestScopeFlag+"=Namespaced, which keeps them in the namespace of the request.")
 }
 
 // validateClusterRequests reports settings of ClusterRequests that there are not.
@@ -45,7 +50,14 @@ func validateClusterRequests(controllers *controller.Options) error {
 	return err
 }
 
-// validateRequests reports a strategy or scope that there is not.
+// defaultRequestOptions returns the settings of a hub without flags.
+func defaultRequestOptions() clusterrequest.Options {
+	return clusterrequest.Options{
+		Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster, SharedNamespace: clusterrequest.DefaultSharedNamespace,
+	}
+}
+
+// validateRequests reports a strategy, a scope or a namespace that there cannot be.
 func validateRequests(options clusterrequest.Options) error {
 	var errs []error
 
@@ -57,6 +69,11 @@ func validateRequests(options clusterrequest.Options) error {
 	if options.Scope != clusterrequest.ScopeCluster && options.Scope != clusterrequest.ScopeNamespaced {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a scope; use %s or %s",
 			requestScopeFlag, options.Scope, clusterrequest.ScopeCluster, clusterrequest.ScopeNamespaced))
+	}
+
+	if problems := validation.IsDNS1123Label(options.SharedNamespace); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--%s: %q is not the name of a namespace: %s", sharedNamespaceFlag, options.SharedNamespace,
+			strings.Join(problems, "; ")))
 	}
 
 	return errors.Join(errs...)
@@ -84,6 +101,10 @@ func (o *controllerOptions) validateClusterRequestController(enabled []string) e
 
 	if options.Scope != defaults.Scope {
 		flags = append(flags, "--"+requestScopeFlag)
+	}
+
+	if options.SharedNamespace != defaults.SharedNamespace {
+		flags = append(flags, "--"+sharedNamespaceFlag)
 	}
 
 	if len(flags) == 0 {

@@ -28,7 +28,7 @@ func (c *Catalog) template(request *openmcpv1alpha1.ClusterRequest) openmcpv1alp
 // for all requests, unless the request has the label that forbids it.
 func (c *Catalog) newName(request *openmcpv1alpha1.ClusterRequest, dedicated bool) types.NamespacedName {
 	template, purpose := c.template(request), string(request.Spec.Purposes[0])
-	name := types.NamespacedName{Namespace: cmp.Or(template.Namespace, request.Namespace)}
+	name := types.NamespacedName{Namespace: cmp.Or(template.Namespace, c.home(request, dedicated))}
 	randomize := request.Labels[openmcpv1alpha1.RandomizeNameLabel] == "true"
 	if !dedicated && !randomize && limit(c.purposes, request.Spec.Purposes) == 0 {
 		name.Name = cmp.Or(template.Name, purpose)
@@ -42,6 +42,16 @@ func (c *Catalog) newName(request *openmcpv1alpha1.ClusterRequest, dedicated boo
 	name.Name = cmp.Or(template.GenerateName, purpose+"-") + hash(hashed, nameHashLength)
 
 	return name
+}
+
+// home returns the namespace of a new Cluster without a template. A Cluster that requests of several namespaces share is in none of them:
+// otherwise the users of one could take it, its Leases or its credentials from the others (docs/spec/trust.md T5).
+func (c *Catalog) home(request *openmcpv1alpha1.ClusterRequest, dedicated bool) string {
+	if dedicated || c.options.Scope == ScopeNamespaced {
+		return request.Namespace
+	}
+
+	return cmp.Or(c.options.SharedNamespace, DefaultSharedNamespace)
 }
 
 // newCluster returns the Cluster to create. It shares no memory with the template or the request.

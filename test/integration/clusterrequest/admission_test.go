@@ -24,9 +24,10 @@ import (
 )
 
 const (
-	editRole   = "open-cluster-management:placement-hub:clusterrequest-edit"
-	adminRole  = "open-cluster-management:placement-hub:clusterrequest-admin"
-	accessRole = "open-cluster-management:placement-hub:clusterrequest-access"
+	editRole     = "open-cluster-management:placement-hub:clusterrequest-edit"
+	adminRole    = "open-cluster-management:placement-hub:clusterrequest-admin"
+	accessRole   = "open-cluster-management:placement-hub:clusterrequest-access"
+	purposesRole = "open-cluster-management:placement-hub:clusterrequest-purposes"
 )
 
 var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
@@ -111,6 +112,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 	It("cluster-request C62: a tenant writes neither Grants nor a status", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.bind(w.namespace, editRole, "eve")
+		w.bind(w.namespace, purposesRole, "eve")
 
 		role := &rbacv1.ClusterRole{}
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: editRole}, role)).To(Succeed())

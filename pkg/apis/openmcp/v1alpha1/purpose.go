@@ -42,7 +42,8 @@ type PurposeSpec struct {
 
 // ClusterTemplate says where new Clusters are and how they are named.
 type ClusterTemplate struct {
-	// namespace of the Clusters. Empty means that of the request.
+	// namespace of the Clusters. Empty means --shared-clusters-namespace of the hub for shared
+	// Clusters, and the namespace of the request for others.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	// +optional
