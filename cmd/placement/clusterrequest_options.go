@@ -20,12 +20,16 @@ const (
 	requestScopeFlag    = "cluster-request-scope"
 	sharedNamespaceFlag = "shared-clusters-namespace"
 	drainTimeoutFlag    = "cluster-drain-timeout"
+	inventorySetFlag    = "clusters-inventory-set"
 )
 
 func addClusterRequestFlags(fs *pflag.FlagSet, controllers *controller.Options) {
 	addRequestFlags(fs, &controllers.ClusterRequests)
 	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
 		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
+	fs.StringVar(&controllers.ClustersInventorySet, inventorySetFlag, controllers.ClustersInventorySet,
+		"ManagedClusterSet of published Clusters that name none. Write it into the ConfigMap placement-hub-clusters-inventory, too, by which "+
+			"admission knows it.")
 }
 
 // addRequestFlags adds the flags of what decides on ClusterRequests.
@@ -45,6 +49,16 @@ func validateClusterRequests(controllers *controller.Options) error {
 	err := validateRequests(controllers.ClusterRequests)
 	if controllers.ClusterDrainTimeout <= 0 {
 		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
+	}
+
+	problems := validation.IsValidLabelValue(controllers.ClustersInventorySet)
+	if controllers.ClustersInventorySet == "" {
+		problems = []string{"it is empty; for none, name a set that no namespace binds"}
+	}
+
+	if len(problems) > 0 {
+		err = errors.Join(err, fmt.Errorf("--%s: %q is not the name of a set: %s", inventorySetFlag, controllers.ClustersInventorySet,
+			strings.Join(problems, "; ")))
 	}
 
 	return err
@@ -81,10 +95,14 @@ func validateRequests(options clusterrequest.Options) error {
 
 // validateClusterRequestController reports settings of ClusterRequests that have no effect without their controller.
 func (o *controllerOptions) validateClusterRequestController(enabled []string) error {
-	if o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout && !o.observe &&
-		!slices.Contains(enabled, clustersinventory.Name) {
-		return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
-			drainTimeoutFlag, clustersinventory.Name)
+	for flag, changed := range map[string]bool{
+		drainTimeoutFlag: o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout,
+		inventorySetFlag: o.controllers.ClustersInventorySet != newControllerOptions().controllers.ClustersInventorySet,
+	} {
+		if changed && !o.observe && !slices.Contains(enabled, clustersinventory.Name) {
+			return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
+				flag, clustersinventory.Name)
+		}
 	}
 
 	if o.observe || slices.Contains(enabled, requestcontroller.Requests) {

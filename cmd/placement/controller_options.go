@@ -64,7 +64,7 @@ func newControllerOptions() *controllerOptions {
 		controllers: controller.Options{
 			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
 			ClusterRequests:     defaultRequestOptions(),
-			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout,
+			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout, ClustersInventorySet: clusterrequest.DefaultClusterSet,
 		},
 	}
 }

@@ -62,14 +62,16 @@ func (c *Catalog) newCluster(
 	if dedicated {
 		tenancy = openmcpv1alpha1.TenancyExclusive
 	}
-	labels := map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
-	for key, value := range c.template(request).Labels {
+	template, labels := c.template(request), map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
+	for key, value := range template.Labels {
 		labels[key] = string(value)
 	}
 
 	return &openmcpv1alpha1.Cluster{
-		TypeMeta:   typeMeta("Cluster"),
-		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, Labels: labels},
+		TypeMeta: typeMeta("Cluster"),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: name.Namespace, Name: name.Name, Labels: labels, Annotations: setAnnotation(template.ClusterSet),
+		},
 		Spec: openmcpv1alpha1.ClusterSpec{
 			ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{
 				Name: profile.Provider, Profile: openmcpv1alpha1.ProfileName(profile.Profile),
@@ -90,15 +92,29 @@ func recreated(grant *openmcpv1alpha1.ClusterRequestGrant) *openmcpv1alpha1.Clus
 	}
 
 	return &openmcpv1alpha1.Cluster{
-		TypeMeta:   typeMeta("Cluster"),
-		ObjectMeta: metav1.ObjectMeta{Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name, Labels: labels},
-		Spec:       granted.ClusterSpec,
+		TypeMeta: typeMeta("Cluster"),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name, Labels: labels,
+			Annotations: setAnnotation(granted.ClusterSet),
+		},
+		Spec: granted.ClusterSpec,
 	}
+}
+
+// setAnnotation returns the annotations of a Cluster of a ManagedClusterSet; nil for none.
+func setAnnotation(set string) map[string]string {
+	if set == "" {
+		return nil
+	}
+
+	return map[string]string{openmcpv1alpha1.ClusterSetAnnotation: set}
 }
 
 // recorded returns what a Grant keeps of a Cluster. It shares no memory with the Cluster.
 func recorded(cluster *openmcpv1alpha1.Cluster) openmcpv1alpha1.GrantedCluster {
-	granted := openmcpv1alpha1.GrantedCluster{ClusterSpec: *cluster.Spec.DeepCopy()}
+	granted := openmcpv1alpha1.GrantedCluster{
+		ClusterSpec: *cluster.Spec.DeepCopy(), ClusterSet: cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation],
+	}
 	for key, value := range maps.All(cluster.Labels) {
 		if granted.Labels == nil {
 			granted.Labels = map[string]openmcpv1alpha1.LabelValue{}

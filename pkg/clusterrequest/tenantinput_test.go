@@ -53,7 +53,7 @@ func TestTenantsWriteNoLabelAndNoClaim(t *testing.T) {
 				supported := gardener().Status.Profiles
 				for i := range supported {
 					if supported[i].Name == decision.Cluster.Spec.ClusterProviderRef.Profile {
-						return ManagedCluster(decision.Cluster).Labels, Claims(decision.Cluster, &supported[i])
+						return ManagedCluster(decision.Cluster, DefaultClusterSet).Labels, Claims(decision.Cluster, &supported[i])
 					}
 				}
 				t.Fatalf("no profile %s", decision.Cluster.Spec.ClusterProviderRef.Profile)
