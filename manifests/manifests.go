@@ -42,10 +42,11 @@ var applyOrder = map[string]int{
 	"ClusterRoleBinding":               4,
 	"Role":                             5,
 	"RoleBinding":                      6,
-	"ValidatingAdmissionPolicy":        7,
-	"ValidatingAdmissionPolicyBinding": 8,
-	mutatingKind:                       9,
-	validatingKind:                     10,
+	"ConfigMap":                        7,
+	"ValidatingAdmissionPolicy":        8,
+	"ValidatingAdmissionPolicyBinding": 9,
+	mutatingKind:                       10,
+	validatingKind:                     11,
 }
 
 // roots are the directories of the manifests that every hub needs; the others are optional.

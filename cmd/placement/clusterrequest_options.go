@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
@@ -17,13 +18,18 @@ import (
 const (
 	requestStrategyFlag = "cluster-request-strategy"
 	requestScopeFlag    = "cluster-request-scope"
+	sharedNamespaceFlag = "shared-clusters-namespace"
 	drainTimeoutFlag    = "cluster-drain-timeout"
+	inventorySetFlag    = "clusters-inventory-set"
 )
 
 func addClusterRequestFlags(fs *pflag.FlagSet, controllers *controller.Options) {
 	addRequestFlags(fs, &controllers.ClusterRequests)
 	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
 		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
+	fs.StringVar(&controllers.ClustersInventorySet, inventorySetFlag, controllers.ClustersInventorySet,
+		"ManagedClusterSet of published Clusters that name none. Write it into the ConfigMap placement-hub-clusters-inventory, too, by which "+
+			"admission knows it.")
 }
 
 // addRequestFlags adds the flags of what decides on ClusterRequests.
@@ -33,6 +39,9 @@ func addRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
 			"by namespace and name.")
 	fs.StringVar((*string)(&options.Scope), requestScopeFlag, string(options.Scope),
 		"Where ClusterRequests find existing Clusters: Cluster is every namespace, Namespaced the one in which their Cluster would be created.")
+	fs.StringVar(&options.SharedNamespace, sharedNamespaceFlag, options.SharedNamespace,
+		"Namespace of new shared Clusters whose Purpose names none. It has to exist, and tenants have no rights there. No effect with --"+
+			requestScopeFlag+"=Namespaced, which keeps them in the namespace of the request.")
 }
 
 // validateClusterRequests reports settings of ClusterRequests that there are not.
@@ -42,10 +51,27 @@ func validateClusterRequests(controllers *controller.Options) error {
 		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
 	}
 
+	problems := validation.IsValidLabelValue(controllers.ClustersInventorySet)
+	if controllers.ClustersInventorySet == "" {
+		problems = []string{"it is empty; for none, name a set that no namespace binds"}
+	}
+
+	if len(problems) > 0 {
+		err = errors.Join(err, fmt.Errorf("--%s: %q is not the name of a set: %s", inventorySetFlag, controllers.ClustersInventorySet,
+			strings.Join(problems, "; ")))
+	}
+
 	return err
 }
 
-// validateRequests reports a strategy or scope that there is not.
+// defaultRequestOptions returns the settings of a hub without flags.
+func defaultRequestOptions() clusterrequest.Options {
+	return clusterrequest.Options{
+		Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster, SharedNamespace: clusterrequest.DefaultSharedNamespace,
+	}
+}
+
+// validateRequests reports a strategy, a scope or a namespace that there cannot be.
 func validateRequests(options clusterrequest.Options) error {
 	var errs []error
 
@@ -59,15 +85,24 @@ func validateRequests(options clusterrequest.Options) error {
 			requestScopeFlag, options.Scope, clusterrequest.ScopeCluster, clusterrequest.ScopeNamespaced))
 	}
 
+	if problems := validation.IsDNS1123Label(options.SharedNamespace); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--%s: %q is not the name of a namespace: %s", sharedNamespaceFlag, options.SharedNamespace,
+			strings.Join(problems, "; ")))
+	}
+
 	return errors.Join(errs...)
 }
 
 // validateClusterRequestController reports settings of ClusterRequests that have no effect without their controller.
 func (o *controllerOptions) validateClusterRequestController(enabled []string) error {
-	if o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout && !o.observe &&
-		!slices.Contains(enabled, clustersinventory.Name) {
-		return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
-			drainTimeoutFlag, clustersinventory.Name)
+	for flag, changed := range map[string]bool{
+		drainTimeoutFlag: o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout,
+		inventorySetFlag: o.controllers.ClustersInventorySet != newControllerOptions().controllers.ClustersInventorySet,
+	} {
+		if changed && !o.observe && !slices.Contains(enabled, clustersinventory.Name) {
+			return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
+				flag, clustersinventory.Name)
+		}
 	}
 
 	if o.observe || slices.Contains(enabled, requestcontroller.Requests) {
@@ -84,6 +119,10 @@ func (o *controllerOptions) validateClusterRequestController(enabled []string) e
 
 	if options.Scope != defaults.Scope {
 		flags = append(flags, "--"+requestScopeFlag)
+	}
+
+	if options.SharedNamespace != defaults.SharedNamespace {
+		flags = append(flags, "--"+sharedNamespaceFlag)
 	}
 
 	if len(flags) == 0 {

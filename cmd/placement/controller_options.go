@@ -63,8 +63,8 @@ func newControllerOptions() *controllerOptions {
 		webhook:  "0.0.0.0:9443",
 		controllers: controller.Options{
 			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
-			ClusterRequests:     clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster},
-			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout,
+			ClusterRequests:     defaultRequestOptions(),
+			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout, ClustersInventorySet: clusterrequest.DefaultClusterSet,
 		},
 	}
 }

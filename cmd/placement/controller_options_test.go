@@ -51,6 +51,8 @@ func TestFlagDefaults(t *testing.T) {
 		{"federated-kinds", "[]", "docs/spec/federated-selector.md 3.1.4: seven kinds"},
 		{"cluster-request-strategy", "Balanced", "docs/spec/cluster-request.md 4.1.3"},
 		{"cluster-request-scope", "Cluster", "docs/spec/cluster-request.md 4.1.3"},
+		{"clusters-inventory-set", "default", "docs/spec/cluster-request.md 4.6"},
+		{"shared-clusters-namespace", "cluster-openmcp-shared", "docs/spec/cluster-request.md 4.1.3"},
 		{"cluster-drain-timeout", "10m0s", "docs/spec/cluster-request.md 4.6"},
 		{"terminate-on-files", "[]", "upstream: none"},
 		{"kube-api-qps", "0", "ours: no client-side limit"},

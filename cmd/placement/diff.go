@@ -142,7 +142,7 @@ func newDiffCommand() *cobra.Command {
 			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = requestDefaults
+	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.Formats())

@@ -7,15 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
-
-// requestDefaults are the settings of a hub without flags.
-var requestDefaults = clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster}
 
 // readRequests adds to a State what decides about ClusterRequests on a hub, if the files change any of it.
 func (o *diffOptions) readRequests(ctx context.Context, hub client.Reader, given, state *explain.State) error {

@@ -23,7 +23,7 @@ func TestDiffOfRequests(t *testing.T) {
 	}{
 		{
 			reason: "a limit of a Purpose", file: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"), wantCode: exitDiffers,
-			want: []string{"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster team-a/workload-",
+			want: []string{"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster cluster-openmcp-shared/workload-",
 				"nothing changes for 1 request with a Grant", "if no request had a Grant: 3 Clusters instead of 2, 1 more for 4 requests"},
 		},
 		{

@@ -238,7 +238,7 @@ func TestDiffReportsWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	o := diffOptions{
 		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(printers.FormatTable),
-		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)}, requestOptions: requestDefaults,
+		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)}, requestOptions: defaultRequestOptions(),
 	}
 	if _, err := o.run(t.Context(), strings.NewReader(""), closedOutput{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("error is %v, want %v", err, os.ErrClosed)

@@ -145,7 +145,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
 	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = requestDefaults
+	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")

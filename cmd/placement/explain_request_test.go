@@ -33,7 +33,7 @@ func TestExplainRequest(t *testing.T) {
 		{
 			reason: "verified changes of a denied request", args: []string{"clusterrequest/models"},
 			wantStdout: []string{"Denied, NoMatchingProfile", "one of these would grant it:",
-				"make trait kubernetes.io/apis/gpu optional in Purpose training: gets the new Cluster team-a/training"},
+				"make trait kubernetes.io/apis/gpu optional in Purpose training: gets the new Cluster cluster-openmcp-shared/training"},
 		},
 		{
 			reason: "names", args: []string{"clusterrequest/ci", "clusterrequest/models", "-o", "name"},

@@ -41,6 +41,7 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 		// The inventory writes which clusters are available, and the set of each of them.
 		defaults := newControllerOptions().controllers
 		options.ClusterRequests, options.ClusterDrainTimeout = defaults.ClusterRequests, defaults.ClusterDrainTimeout
+		options.ClustersInventorySet = defaults.ClustersInventorySet
 		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller, manifests.Federation+"/*", manifests.ClusterRequest+"/*")
 		return options
 	}

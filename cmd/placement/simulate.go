@@ -169,7 +169,7 @@ func newSimulateCommand() *cobra.Command {
 		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = requestDefaults
+	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")

@@ -32,7 +32,7 @@ func TestSimulateRequests(t *testing.T) {
 			reason: "a limit of a Purpose", add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"), args: []string{"--exit-code"},
 			wantCode: exitDiffers, want: []string{
 				"what if: add Purpose workload\n\nClusterRequests: another result for 1 request",
-				"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster team-a/workload-",
+				"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster cluster-openmcp-shared/workload-",
 				"if no request had a Grant: 3 Clusters instead of 2, 1 more for 4 requests",
 			},
 		},

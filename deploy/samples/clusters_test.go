@@ -22,7 +22,7 @@ func TestTheClustersAreAsDescribed(t *testing.T) {
 	}
 	want := map[string]int{
 		"ClusterProvider": 2, "ProviderConfig": 1, "Purpose": 3, "Namespace": 3, "ClusterRequest": 4,
-		"ManagedClusterSetBinding": 1, "Placement": 1, "AccessRequest": 1,
+		"ManagedClusterSetBinding": 1, "Placement": 1, "AccessRequest": 1, "Role": 1, "RoleBinding": 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("doc.go and the comments give these counts (-want +got):\n%s", diff)

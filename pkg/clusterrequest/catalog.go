@@ -35,7 +35,13 @@ type Options struct {
 	Strategy Strategy
 	// Scope says where existing Clusters are looked for. Empty means ScopeCluster.
 	Scope Scope
+	// SharedNamespace is the namespace of new shared Clusters whose template names none, with ScopeCluster: one in which no tenant has rights.
+	// Empty means DefaultSharedNamespace.
+	SharedNamespace string
 }
+
+// DefaultSharedNamespace is the namespace that the manifests of the system make for shared Clusters.
+const DefaultSharedNamespace = "cluster-openmcp-shared"
 
 // Strategy chooses among Clusters that fit equally well.
 type Strategy string

@@ -88,9 +88,22 @@ func NewDrain(since, now time.Time, timeout time.Duration, left Remaining) Drain
 	}
 }
 
-// Terminating returns a ManagedCluster with the taint TerminatingTaint, which is new unless it has a time already, and when it was added.
-func Terminating(managed *clusterv1.ManagedCluster, now metav1.Time) (tainted *clusterv1.ManagedCluster, since metav1.Time) {
-	taint := clusterv1.Taint{Key: openmcpv1alpha1.TerminatingTaint, Effect: clusterv1.TaintEffectNoSelect, TimeAdded: now}
+// TerminatingEffect returns the effect of the taint TerminatingTaint for a Cluster that is being deleted, or is gone if it is nil. While a request
+// has the Cluster, workload on it stays and none is added; after that, all of it leaves.
+func TerminatingEffect(cluster *openmcpv1alpha1.Cluster) clusterv1.TaintEffect {
+	if cluster != nil && len(RequestUIDs(cluster)) > 0 {
+		return clusterv1.TaintEffectNoSelectIfNew
+	}
+
+	return clusterv1.TaintEffectNoSelect
+}
+
+// Terminating returns a ManagedCluster with the taint TerminatingTaint of an effect, and when it was added: now, unless it has that effect and
+// a time already.
+func Terminating(
+	managed *clusterv1.ManagedCluster, effect clusterv1.TaintEffect, now metav1.Time,
+) (tainted *clusterv1.ManagedCluster, since metav1.Time) {
+	taint := clusterv1.Taint{Key: openmcpv1alpha1.TerminatingTaint, Effect: effect, TimeAdded: now}
 	for _, present := range managed.Spec.Taints {
 		if isTerminating(present) && present.Effect == taint.Effect && !present.TimeAdded.IsZero() {
 			return managed, present.TimeAdded

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 )
 
 func TestNewDrain(t *testing.T) {
@@ -58,13 +60,39 @@ func TestTerminating(t *testing.T) {
 	managed := &clusterv1.ManagedCluster{Spec: clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{
 		{Key: "other"}, {Key: "cluster.openmcp.cloud/terminating", Effect: clusterv1.TaintEffectPreferNoSelect, TimeAdded: now},
 	}}}
-	tainted, since := Terminating(managed, now)
+	tainted, since := Terminating(managed, clusterv1.TaintEffectNoSelect, now)
 	expectEqual(t, []clusterv1.Taint{
 		{Key: "other"}, {Key: "cluster.openmcp.cloud/terminating", Effect: clusterv1.TaintEffectNoSelect, TimeAdded: now},
 	}, tainted.Spec.Taints, "cluster-request C68: taints")
 	expectEqual(t, now, since, "time of the taint")
 
-	again, first := Terminating(tainted, metav1.NewTime(noon.Add(time.Minute)))
+	again, first := Terminating(tainted, clusterv1.TaintEffectNoSelect, metav1.NewTime(noon.Add(time.Minute)))
 	expectEqual(t, tainted, again, "cluster-request C69: a taint keeps its time")
 	expectEqual(t, now, first, "time of the taint")
+
+	later := metav1.NewTime(noon.Add(time.Hour))
+	held, _ := Terminating(&clusterv1.ManagedCluster{}, clusterv1.TaintEffectNoSelectIfNew, now)
+	freed, since := Terminating(held, clusterv1.TaintEffectNoSelect, later)
+	expectEqual(t, []clusterv1.Taint{{
+		Key: "cluster.openmcp.cloud/terminating", Effect: clusterv1.TaintEffectNoSelect, TimeAdded: later,
+	}}, freed.Spec.Taints, "cluster-request 4.6: the taint when the last request has left")
+	expectEqual(t, later, since, "cluster-request 4.6: the drain counts from then")
+}
+
+func TestTerminatingEffect(t *testing.T) {
+	requested := published()
+	requested.Finalizers = []string{"request.cluster.openmcp.cloud/u1"}
+	for _, test := range []struct {
+		reason  string
+		cluster *openmcpv1alpha1.Cluster
+		want    clusterv1.TaintEffect
+	}{
+		{"a request has the Cluster", requested, clusterv1.TaintEffectNoSelectIfNew},
+		{"no request has the Cluster", published(), clusterv1.TaintEffectNoSelect},
+		{"the Cluster is gone", nil, clusterv1.TaintEffectNoSelect},
+	} {
+		t.Run("cluster-request 4.6: "+test.reason, func(t *testing.T) {
+			expectEqual(t, test.want, TerminatingEffect(test.cluster), "effect")
+		})
+	}
 }

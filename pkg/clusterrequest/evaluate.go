@@ -170,25 +170,33 @@ func (c *Catalog) bestCluster(r *Requirement, namespace string) *catalogCluster 
 		return nil
 	}
 	var best *catalogCluster
-	var most int
+	var least fitting
 	for _, cluster := range c.sorted {
 		if c.isFull(cluster) { // This comes first because most Clusters of a large world are full.
 			continue
 		}
 		lack, optional := c.lackOfCluster(r, namespace, cluster)
-		if lack == nil && (best == nil || c.compareFitting(optional, len(cluster.requests), most, len(best.requests)) < 0) {
-			best, most = cluster, optional
+		if lack != nil {
+			continue
+		}
+		this := fitting{purposes: len(cluster.Spec.Purposes), optional: optional, requests: len(cluster.requests)}
+		if best == nil || c.compareFitting(this, least) < 0 {
+			best, least = cluster, this
 		}
 	}
 
 	return best
 }
 
-// compareFitting compares two Clusters that fit by their optional traits and requests. The better one is less.
-func (c *Catalog) compareFitting(optionalA, requestsA, optionalB, requestsB int) int {
-	order := cmp.Compare(optionalB, optionalA)
+// fitting has what Clusters that fit a request are compared by: how many purposes, satisfied optional traits and requests they have.
+type fitting struct{ purposes, optional, requests int }
+
+// compareFitting compares two Clusters that fit. The better one is less. Fewer purposes come first: all Clusters that fit have those of the
+// request, and one more purpose would let the request have what others deliver by it.
+func (c *Catalog) compareFitting(a, b fitting) int {
+	order := cmp.Or(cmp.Compare(a.purposes, b.purposes), cmp.Compare(b.optional, a.optional))
 	if c.options.Strategy != Simple {
-		order = cmp.Or(order, cmp.Compare(requestsA, requestsB))
+		order = cmp.Or(order, cmp.Compare(a.requests, b.requests))
 	}
 
 	return order
@@ -196,11 +204,12 @@ func (c *Catalog) compareFitting(optionalA, requestsA, optionalB, requestsB int)
 
 // rankClusters ranks the Clusters that fit. Equal Clusters keep the order of their names.
 func (c *Catalog) rankClusters(verdicts []ClusterVerdict) {
-	fitting := pointers(verdicts, func(v *ClusterVerdict) bool { return v.Lack == nil })
-	slices.SortStableFunc(fitting, func(a, b *ClusterVerdict) int {
-		return c.compareFitting(a.OptionalTraits, a.Requests, b.OptionalTraits, b.Requests)
-	})
-	for i, v := range fitting {
+	ranked := pointers(verdicts, func(v *ClusterVerdict) bool { return v.Lack == nil })
+	values := func(v *ClusterVerdict) fitting {
+		return fitting{purposes: len(v.Cluster.Spec.Purposes), optional: v.OptionalTraits, requests: v.Requests}
+	}
+	slices.SortStableFunc(ranked, func(a, b *ClusterVerdict) int { return c.compareFitting(values(a), values(b)) })
+	for i, v := range ranked {
 		v.Rank = i + 1
 	}
 }

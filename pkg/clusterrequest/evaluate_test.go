@@ -203,6 +203,17 @@ func TestExistingClusters(t *testing.T) {
 					withRequests("x")(c)
 				})
 			}},
+		{reason: "cluster-request 4.1.3: fewer purposes beyond those asked come before optional traits and the number of requests", want: "d",
+			request: withTraits(openmcpv1alpha1.TraitRequirement{Trait: workerless, Optional: true}), change: func(w *world) {
+				w.cluster("c", "workload platform", func(c *openmcpv1alpha1.Cluster) {
+					c.Spec.ClusterProviderRef.Profile = "aws-workerless"
+				})
+				w.cluster("d", "workload", withRequests("x"))
+			}},
+		{reason: "cluster-request 4.1.3: more purposes, where no other Cluster is free", want: "c", change: func(w *world) {
+			w.cluster("c", "workload platform", nil)
+			w.cluster("d", "workload", withRequests("x", "y"))
+		}},
 		{reason: "cluster-request 4.1.3: a profile that is not published satisfies no optional negated trait either", want: "d",
 			request: withTraits(openmcpv1alpha1.TraitRequirement{Trait: "foo/x", Negated: true, Optional: true}), change: func(w *world) {
 				unpublished(w)

@@ -1,6 +1,7 @@
 package clusterrequest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,9 +31,11 @@ type world struct {
 	created int // requests, for their UIDs
 }
 
-// newWorld has the provider and the purposes of docs/spec/cluster-request.md.
+// newWorld has the provider and the purposes of docs/spec/cluster-request.md. New shared Clusters are beside the requests, unless the options
+// say otherwise.
 func newWorld(t *testing.T, options Options) *world {
 	t.Helper()
+	options.SharedNamespace = cmp.Or(options.SharedNamespace, "team-a")
 	w := &world{Catalog: NewCatalog(options), t: t}
 	w.SetClusterProvider(gardener())
 	optional := openmcpv1alpha1.TraitRequirement{Trait: workerless, Optional: true}

@@ -21,8 +21,6 @@ const (
 	managedClusterNameLength = 63
 	managedClusterHashLength = 6
 	clusterLabelLength       = 16
-	// defaultClusterSet is the ManagedClusterSet of Clusters that name none.
-	defaultClusterSet = "default"
 	// clusterNameLabel is the label by which Open Cluster Management knows the namespaces of ManagedClusters.
 	clusterNameLabel = "open-cluster-management.io/cluster-name"
 	// leasePrefix begins the names of the Leases of Clusters.
@@ -32,6 +30,9 @@ const (
 	// set is the value of labels and claims of which the name says everything.
 	set = "true"
 )
+
+// DefaultClusterSet is the default of the ManagedClusterSet of Clusters that name none.
+const DefaultClusterSet = "default"
 
 // ReasonTerminating of the condition Published means that an earlier ManagedCluster or namespace of the name is being deleted.
 const ReasonTerminating = "Terminating"
@@ -52,10 +53,11 @@ func ManagedClusterName(cluster types.NamespacedName) string {
 	return readable + "-" + hash(cluster.String(), managedClusterHashLength)
 }
 
-// ManagedCluster returns the fields of the ManagedCluster of a Cluster that the hub applies.
-func ManagedCluster(cluster *openmcpv1alpha1.Cluster) *clusterv1.ManagedCluster {
+// ManagedCluster returns the fields of the ManagedCluster of a Cluster that the hub applies. A Cluster that names no ManagedClusterSet is in
+// the default one.
+func ManagedCluster(cluster *openmcpv1alpha1.Cluster, defaultSet string) *clusterv1.ManagedCluster {
 	labels := publishedLabels(cluster)
-	labels[clusterv1beta2.ClusterSetLabel] = clusterSet(cluster)
+	labels[clusterv1beta2.ClusterSetLabel] = clusterSet(cluster, defaultSet)
 	for key, value := range cluster.Labels {
 		if name, found := strings.CutPrefix(key, openmcpv1alpha1.PlacementLabelPrefix); found {
 			labels[name] = value
@@ -116,9 +118,9 @@ func merge(into, from map[string]string) map[string]string {
 
 // KeepSet returns a Cluster whose annotation names the set of a ManagedCluster that is older than the Cluster. Without it, users could move a
 // ManagedCluster to another set by deleting its Cluster and creating it again.
-func KeepSet(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.ManagedCluster) *openmcpv1alpha1.Cluster {
+func KeepSet(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.ManagedCluster, defaultSet string) *openmcpv1alpha1.Cluster {
 	set := managed.Labels[clusterv1beta2.ClusterSetLabel]
-	if set == "" || set == clusterSet(cluster) {
+	if set == "" || set == clusterSet(cluster, defaultSet) {
 		return cluster
 	}
 	changed := cluster.DeepCopy()
@@ -127,8 +129,8 @@ func KeepSet(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.ManagedCluster
 	return changed
 }
 
-func clusterSet(cluster *openmcpv1alpha1.Cluster) string {
-	return cmp.Or(cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation], defaultClusterSet)
+func clusterSet(cluster *openmcpv1alpha1.Cluster, defaultSet string) string {
+	return cmp.Or(cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation], defaultSet)
 }
 
 // IsPublished reports whether a ManagedCluster or a namespace was created for a Cluster, by its annotation.

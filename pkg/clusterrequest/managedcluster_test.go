@@ -70,11 +70,14 @@ func TestManagedCluster(t *testing.T) {
 		Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true},
 	}
 	t.Run("cluster-request C66: the labels of the purposes", func(t *testing.T) {
-		expectEqual(t, want, ManagedCluster(cluster), "ManagedCluster")
+		expectEqual(t, want, ManagedCluster(cluster, DefaultClusterSet), "ManagedCluster")
+	})
+	t.Run("cluster-request 4.6: the set of Clusters without the annotation", func(t *testing.T) {
+		expectEqual(t, "unbound", ManagedCluster(cluster, "unbound").Labels["cluster.open-cluster-management.io/clusterset"], "set")
 	})
 	t.Run("cluster-request C67: the set of the annotation", func(t *testing.T) {
 		cluster.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "prod"}
-		expectEqual(t, "prod", ManagedCluster(cluster).Labels["cluster.open-cluster-management.io/clusterset"], "set")
+		expectEqual(t, "prod", ManagedCluster(cluster, DefaultClusterSet).Labels["cluster.open-cluster-management.io/clusterset"], "set")
 	})
 	t.Run("cluster-request 4.6: the namespace", func(t *testing.T) {
 		namespace := ManagedClusterNamespace(cluster)
@@ -93,14 +96,14 @@ func TestManagedCluster(t *testing.T) {
 }
 
 func TestPublished(t *testing.T) {
-	before := ManagedCluster(published())
+	before := ManagedCluster(published(), DefaultClusterSet)
 	before.Labels["admin"], before.Annotations["admin"] = "x", "y"
 	before.Spec.Taints = []clusterv1.Taint{{Key: "other"}, {Key: openmcpv1alpha1.TerminatingTaint}}
 	cluster := published()
 	cluster.Labels, cluster.Spec.Purposes = nil, cluster.Spec.Purposes[:1]
 
-	got := Published(before, ManagedCluster(cluster))
-	want := ManagedCluster(cluster)
+	got := Published(before, ManagedCluster(cluster, DefaultClusterSet))
+	want := ManagedCluster(cluster, DefaultClusterSet)
 	want.Labels["admin"], want.Annotations["admin"] = "x", "y"
 	want.Spec.Taints = []clusterv1.Taint{{Key: "other"}}
 	expectEqual(t, want, got, "cluster-request C66, 4.6: labels that the hub wrote and wants no more go, and all others stay")
@@ -108,17 +111,17 @@ func TestPublished(t *testing.T) {
 }
 
 func TestKeepSet(t *testing.T) {
-	managed := ManagedCluster(published())
+	managed := ManagedCluster(published(), DefaultClusterSet)
 	managed.Labels["cluster.open-cluster-management.io/clusterset"] = "prod"
-	kept := KeepSet(published(), managed)
+	kept := KeepSet(published(), managed, DefaultClusterSet)
 	expectEqual(t, "prod", kept.Annotations[openmcpv1alpha1.ClusterSetAnnotation], "cluster-request 4.6: a Cluster that is made again")
-	expectEqual(t, "prod", ManagedCluster(kept).Labels["cluster.open-cluster-management.io/clusterset"], "set")
+	expectEqual(t, "prod", ManagedCluster(kept, DefaultClusterSet).Labels["cluster.open-cluster-management.io/clusterset"], "set")
 
 	other := published()
 	other.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "test"}
-	expectEqual(t, "prod", KeepSet(other, managed).Annotations[openmcpv1alpha1.ClusterSetAnnotation],
+	expectEqual(t, "prod", KeepSet(other, managed, DefaultClusterSet).Annotations[openmcpv1alpha1.ClusterSetAnnotation],
 		"cluster-request 4.6: a Cluster that is made again with another set")
-	expectEqual(t, published(), KeepSet(published(), ManagedCluster(published())), "the default set")
+	expectEqual(t, published(), KeepSet(published(), ManagedCluster(published(), DefaultClusterSet), DefaultClusterSet), "the default set")
 }
 
 func TestIsToBePublished(t *testing.T) {

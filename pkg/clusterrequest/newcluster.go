@@ -28,7 +28,7 @@ func (c *Catalog) template(request *openmcpv1alpha1.ClusterRequest) openmcpv1alp
 // for all requests, unless the request has the label that forbids it.
 func (c *Catalog) newName(request *openmcpv1alpha1.ClusterRequest, dedicated bool) types.NamespacedName {
 	template, purpose := c.template(request), string(request.Spec.Purposes[0])
-	name := types.NamespacedName{Namespace: cmp.Or(template.Namespace, request.Namespace)}
+	name := types.NamespacedName{Namespace: cmp.Or(template.Namespace, c.home(request, dedicated))}
 	randomize := request.Labels[openmcpv1alpha1.RandomizeNameLabel] == "true"
 	if !dedicated && !randomize && limit(c.purposes, request.Spec.Purposes) == 0 {
 		name.Name = cmp.Or(template.Name, purpose)
@@ -44,6 +44,16 @@ func (c *Catalog) newName(request *openmcpv1alpha1.ClusterRequest, dedicated boo
 	return name
 }
 
+// home returns the namespace of a new Cluster without a template. A Cluster that requests of several namespaces share is in none of them:
+// otherwise the users of one could take it, its Leases or its credentials from the others (docs/spec/trust.md T5).
+func (c *Catalog) home(request *openmcpv1alpha1.ClusterRequest, dedicated bool) string {
+	if dedicated || c.options.Scope == ScopeNamespaced {
+		return request.Namespace
+	}
+
+	return cmp.Or(c.options.SharedNamespace, DefaultSharedNamespace)
+}
+
 // newCluster returns the Cluster to create. It shares no memory with the template or the request.
 func (c *Catalog) newCluster(
 	request *openmcpv1alpha1.ClusterRequest, dedicated bool, name types.NamespacedName, profile *ProfileVerdict,
@@ -52,14 +62,16 @@ func (c *Catalog) newCluster(
 	if dedicated {
 		tenancy = openmcpv1alpha1.TenancyExclusive
 	}
-	labels := map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
-	for key, value := range c.template(request).Labels {
+	template, labels := c.template(request), map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
+	for key, value := range template.Labels {
 		labels[key] = string(value)
 	}
 
 	return &openmcpv1alpha1.Cluster{
-		TypeMeta:   typeMeta("Cluster"),
-		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, Labels: labels},
+		TypeMeta: typeMeta("Cluster"),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: name.Namespace, Name: name.Name, Labels: labels, Annotations: setAnnotation(template.ClusterSet),
+		},
 		Spec: openmcpv1alpha1.ClusterSpec{
 			ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{
 				Name: profile.Provider, Profile: openmcpv1alpha1.ProfileName(profile.Profile),
@@ -80,15 +92,29 @@ func recreated(grant *openmcpv1alpha1.ClusterRequestGrant) *openmcpv1alpha1.Clus
 	}
 
 	return &openmcpv1alpha1.Cluster{
-		TypeMeta:   typeMeta("Cluster"),
-		ObjectMeta: metav1.ObjectMeta{Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name, Labels: labels},
-		Spec:       granted.ClusterSpec,
+		TypeMeta: typeMeta("Cluster"),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name, Labels: labels,
+			Annotations: setAnnotation(granted.ClusterSet),
+		},
+		Spec: granted.ClusterSpec,
 	}
+}
+
+// setAnnotation returns the annotations of a Cluster of a ManagedClusterSet; nil for none.
+func setAnnotation(set string) map[string]string {
+	if set == "" {
+		return nil
+	}
+
+	return map[string]string{openmcpv1alpha1.ClusterSetAnnotation: set}
 }
 
 // recorded returns what a Grant keeps of a Cluster. It shares no memory with the Cluster.
 func recorded(cluster *openmcpv1alpha1.Cluster) openmcpv1alpha1.GrantedCluster {
-	granted := openmcpv1alpha1.GrantedCluster{ClusterSpec: *cluster.Spec.DeepCopy()}
+	granted := openmcpv1alpha1.GrantedCluster{
+		ClusterSpec: *cluster.Spec.DeepCopy(), ClusterSet: cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation],
+	}
 	for key, value := range maps.All(cluster.Labels) {
 		if granted.Labels == nil {
 			granted.Labels = map[string]openmcpv1alpha1.LabelValue{}

@@ -37,7 +37,7 @@ func reference(o objects, r *openmcpv1alpha1.ClusterRequest) choice {
 	}
 	type ranked struct {
 		name    string
-		numbers [2]int
+		numbers [3]int
 		choice  choice
 	}
 	best := func(all []ranked) choice {
@@ -62,7 +62,7 @@ func reference(o objects, r *openmcpv1alpha1.ClusterRequest) choice {
 			requests = 0
 		}
 		key := c.Namespace + "/" + c.Name
-		existing = append(existing, ranked{c.Namespace + "\x00" + c.Name, [2]int{-optional, requests}, choice{cluster: key}})
+		existing = append(existing, ranked{c.Namespace + "\x00" + c.Name, [3]int{len(c.Spec.Purposes), -optional, requests}, choice{cluster: key}})
 	}
 	if len(existing) > 0 {
 		return best(existing)
@@ -74,7 +74,7 @@ func reference(o objects, r *openmcpv1alpha1.ClusterRequest) choice {
 			if !fits || version == "" {
 				continue
 			}
-			found := ranked{p.Name + "\x00" + string(profile.Name), [2]int{-optional, deprecated},
+			found := ranked{p.Name + "\x00" + string(profile.Name), [3]int{-optional, deprecated},
 				choice{profile: fmt.Sprintf("%s/%s %s", p.Name, profile.Name, version)}}
 			if p.Status.Ready {
 				profiles = append(profiles, found)

@@ -228,7 +228,7 @@ func (o Options) clusterRequests(mgr manager.Manager, settings queue.Settings) e
 
 // clustersInventory adds the controller that publishes Clusters as ManagedClusters.
 func (o Options) clustersInventory(mgr manager.Manager, settings queue.Settings) error {
-	return clustersinventory.Options{DrainTimeout: o.ClusterDrainTimeout}.Setup(mgr, settings)
+	return clustersinventory.Options{DrainTimeout: o.ClusterDrainTimeout, DefaultSet: o.ClustersInventorySet}.Setup(mgr, settings)
 }
 
 // once returns a function that calls setup the first time only.

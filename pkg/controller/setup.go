@@ -77,6 +77,8 @@ type Options struct {
 	// ClusterDrainTimeout is how long the ManagedCluster of a Cluster that is deleted waits for its decisions and works; 0 means
 	// clusterrequest.DefaultDrainTimeout.
 	ClusterDrainTimeout time.Duration
+	// ClustersInventorySet is the ManagedClusterSet of published Clusters that name none; empty means clusterrequest.DefaultClusterSet.
+	ClustersInventorySet string
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }

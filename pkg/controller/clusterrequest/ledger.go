@@ -230,7 +230,13 @@ func (l *ledger) send(ctx context.Context, stored, wanted *openmcpv1alpha1.Clust
 	written := wanted.DeepCopy()
 
 	if stored == nil {
-		if err := l.writer.Create(ctx, written); err != nil {
+		err := l.writer.Create(ctx, written)
+
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("create Cluster %s: %w: create the namespace, or name another one in --shared-clusters-namespace or in "+
+				"spec.clusterTemplate.namespace of the Purpose", client.ObjectKeyFromObject(wanted), err)
+		case err != nil:
 			return nil, fmt.Errorf("create Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
 		}
 

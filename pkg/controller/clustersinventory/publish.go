@@ -64,7 +64,7 @@ func (r *reconciler) guard(ctx context.Context, c *cycle) error {
 
 	changed := c.cluster.DeepCopy()
 	if c.managed != nil && c.cluster.Status.ManagedCluster == "" {
-		changed = clusterrequest.KeepSet(changed, c.managed)
+		changed = clusterrequest.KeepSet(changed, c.managed, r.defaultSet)
 	}
 
 	controllerutil.AddFinalizer(changed, openmcpv1alpha1.InventoryFinalizer)
@@ -113,7 +113,7 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 		return err
 	}
 
-	wanted := clusterrequest.ManagedCluster(c.cluster)
+	wanted := clusterrequest.ManagedCluster(c.cluster, r.defaultSet)
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.Before
 
 	if err := r.createOwn(ctx, c, wanted); err != nil || c.taken != "" {
@@ -175,7 +175,7 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 
 	claimed := equality.Semantic.DeepEqual(c.managed.Status.ClusterClaims, merged.Claims)
 
-	wanted := clusterrequest.Published(c.managed, clusterrequest.ManagedCluster(c.cluster))
+	wanted := clusterrequest.Published(c.managed, clusterrequest.ManagedCluster(c.cluster, r.defaultSet))
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.After
 
 	if !claimed {

@@ -32,6 +32,7 @@ type reconciler struct {
 	recorder      events.EventRecorder
 	clock         clock.PassiveClock
 	drainTimeout  time.Duration
+	defaultSet    string
 	conflicts     queue.ConflictBackoff[reconcile.Request]
 }
 

@@ -30,11 +30,14 @@ const (
 	component = "placement-hub-clusters-inventory"
 )
 
-// Options say how ManagedClusters are withdrawn.
+// Options say how ManagedClusters are made and withdrawn.
 type Options struct {
 	// DrainTimeout is how long a ManagedCluster waits for its decisions and works before it is deleted. Zero stands for
 	// clusterrequest.DefaultDrainTimeout.
 	DrainTimeout time.Duration
+	// DefaultSet is the ManagedClusterSet of Clusters that name none. Empty stands for clusterrequest.DefaultClusterSet. The ConfigMap
+	// placement-hub-clusters-inventory has the same name for an admission policy.
+	DefaultSet string
 }
 
 // Setup adds the controller to the manager.
@@ -61,7 +64,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	r := &reconciler{
 		client: client.WithFieldOwner(mgr.GetClient(), FieldManager), live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
 		formats: formats, recorder: recorder, clock: settings.Clock, drainTimeout: cmp.Or(o.DrainTimeout, clusterrequest.DefaultDrainTimeout),
-		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: cmp.Or(o.DefaultSet, clusterrequest.DefaultClusterSet),
 	}
 	handlers := &eventHandlers{cache: mgr.GetCache(), heartbeats: r.heartbeats, clock: settings.Clock}
 

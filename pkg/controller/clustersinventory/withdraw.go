@@ -35,6 +35,10 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 	}
 
 	if c.managed != nil && c.managed.DeletionTimestamp == nil {
+		if clusterrequest.TerminatingEffect(c.cluster) == clusterv1.TaintEffectNoSelectIfNew {
+			return 0, r.hold(ctx, c)
+		}
+
 		if again, err := r.drain(ctx, c); again > 0 || err != nil {
 			return again, err
 		}
@@ -89,11 +93,26 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 	return 0, nil
 }
 
+// hold keeps new workload away from a ManagedCluster while requests have its Cluster. The event of the last one that leaves enqueues the Cluster.
+func (r *reconciler) hold(ctx context.Context, c *cycle) error {
+	now := metav1.NewTime(r.clock.Now()).Rfc3339Copy()
+
+	tainted, _ := clusterrequest.Terminating(c.managed, clusterv1.TaintEffectNoSelectIfNew, now)
+	if err := r.taint(ctx, c.managed, tainted); err != nil {
+		return err
+	}
+
+	r.event(c, corev1.EventTypeNormal, clusterrequest.ReasonDraining, fmt.Sprintf("ManagedCluster %s keeps its workload until %d ClusterRequests "+
+		"have left Cluster %s", c.name(), len(clusterrequest.RequestUIDs(c.cluster)), c.Request))
+
+	return nil
+}
+
 // drain deletes the ManagedCluster when it may be deleted. It returns after which time to look again; zero if it is deleted.
 func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error) {
 	now := metav1.NewTime(r.clock.Now()).Rfc3339Copy()
 
-	tainted, since := clusterrequest.Terminating(c.managed, now)
+	tainted, since := clusterrequest.Terminating(c.managed, clusterv1.TaintEffectNoSelect, now)
 	if err := r.taint(ctx, c.managed, tainted); err != nil {
 		return 0, err
 	}

@@ -37,6 +37,7 @@ func newObjects() *Objects {
 	}
 
 	return &Objects{
+		Options: clusterrequest.Options{SharedNamespace: "team-a"},
 		Providers: []*openmcpv1alpha1.ClusterProvider{{
 			ObjectMeta: metav1.ObjectMeta{Name: "gardener"},
 			Status: openmcpv1alpha1.ClusterProviderStatus{Ready: true, Profiles: []openmcpv1alpha1.Profile{

@@ -30,14 +30,14 @@ func (w *world) allow(cluster *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
 
 	w.create(&rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: "access"}, Rules: []rbacv1.PolicyRule{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: w.user()}, Rules: []rbacv1.PolicyRule{{
 			Verbs: []string{"create"}, APIGroups: []string{openmcpv1alpha1.GroupName}, Resources: []string{"clusters/access"},
 			ResourceNames: []string{cluster.Name},
 		}},
 	})
 	w.create(&rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: "access"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "access"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: w.user()},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: w.user()},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: w.user()}},
 	})
 	w.eventually(func(g Gomega) {
@@ -168,7 +168,7 @@ var _ = Describe("access to shared Clusters", func() {
 		})
 		byCluster := w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 			w.byUser(a)
-			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Name: cluster.Name}
+			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
 		})
 		nobody := w.access(request)
 
@@ -217,7 +217,7 @@ var _ = Describe("access to shared Clusters", func() {
 
 		a := w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 			w.byUser(a)
-			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Name: cluster.Name}
+			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
 			a.Spec.Permissions = []openmcpv1alpha1.Permission{w.reads("configmaps")}
 		})
 		w.secret(a)

@@ -18,15 +18,17 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	webhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 const (
-	editRole   = "open-cluster-management:placement-hub:clusterrequest-edit"
-	adminRole  = "open-cluster-management:placement-hub:clusterrequest-admin"
-	accessRole = "open-cluster-management:placement-hub:clusterrequest-access"
+	editRole     = "open-cluster-management:placement-hub:clusterrequest-edit"
+	adminRole    = "open-cluster-management:placement-hub:clusterrequest-admin"
+	accessRole   = "open-cluster-management:placement-hub:clusterrequest-access"
+	purposesRole = "open-cluster-management:placement-hub:clusterrequest-purposes"
 )
 
 var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
@@ -111,6 +113,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 	It("cluster-request C62: a tenant writes neither Grants nor a status", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.bind(w.namespace, editRole, "eve")
+		w.bind(w.namespace, purposesRole, "eve")
 
 		role := &rbacv1.ClusterRole{}
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: editRole}, role)).To(Succeed())
@@ -186,6 +189,75 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		labelled := cluster.DeepCopy()
 		labelled.Labels = map[string]string{"a": "b"}
 		Expect(move(labelled)).To(Succeed())
+	})
+
+	It("cluster-request 4.6: a Cluster without a set counts as in the one of the parameter", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.bind("", adminRole, "operator-"+w.namespace)
+		w.allowJoin("operator-"+w.namespace, "blue")
+
+		parameter := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: manifests.Namespace, Name: "placement-hub-clusters-inventory",
+		}}
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(parameter), parameter)).To(Succeed())
+		Expect(parameter.Data).To(Equal(map[string]string{"set": clusterrequest.DefaultClusterSet}))
+		patch(w, parameter, func(c *corev1.ConfigMap) { c.Data["set"] = "unbound" })
+		DeferCleanup(func(ctx SpecContext) {
+			w.ctx = ctx
+			patch(w, parameter, func(c *corev1.ConfigMap) { c.Data["set"] = clusterrequest.DefaultClusterSet })
+		})
+
+		cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "c"}}
+		cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
+		w.create(cluster)
+
+		moved := cluster.DeepCopy()
+		moved.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "blue"}
+		w.eventually(func(g Gomega) {
+			g.Expect(as("operator-"+w.namespace).Patch(ctx, moved.DeepCopy(), client.MergeFrom(cluster), client.DryRunAll)).
+				To(MatchError(ContainSubstring(`cannot take a Cluster out of ManagedClusterSet "unbound"`)))
+		})
+	})
+
+	It("cluster-request 4.6: the set of a Purpose needs the right to join it, and is that of its new Clusters", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		user := "operator-" + w.namespace
+		w.bind("", adminRole, user)
+
+		purpose := &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: "set-" + w.namespace}}
+		w.create(purpose)
+
+		inSet := func() *openmcpv1alpha1.Purpose {
+			changed := purpose.DeepCopy()
+			changed.Spec.ClusterTemplate = &openmcpv1alpha1.ClusterTemplate{ClusterSet: "blue"}
+
+			return changed
+		}
+		refused := MatchError(ContainSubstring(`user "` + user + `" cannot put the Clusters of a Purpose into ManagedClusterSet "blue"`))
+		w.eventually(func(g Gomega) {
+			g.Expect(as(user).Patch(ctx, inSet(), client.MergeFrom(purpose), client.DryRunAll)).To(refused)
+		})
+
+		another := inSet()
+		another.ObjectMeta = metav1.ObjectMeta{Name: "another-" + w.namespace}
+		Expect(as(user).Create(ctx, another, client.DryRunAll)).To(refused)
+
+		w.allowJoin(user, "blue")
+		w.eventually(func(g Gomega) { g.Expect(as(user).Patch(ctx, inSet(), client.MergeFrom(purpose))).To(Succeed()) })
+
+		grant, cluster := w.granted(w.request(purpose.Name, nil))
+		Expect(cluster.Annotations).To(HaveKeyWithValue(openmcpv1alpha1.ClusterSetAnnotation, "blue"))
+		Expect(grant.Spec.Cluster.ClusterSet).To(Equal("blue"))
+
+		// A Cluster that is lost is created again in its set.
+		w.remove(cluster)
+		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
+		w.eventually(func(g Gomega) {
+			again := &openmcpv1alpha1.Cluster{}
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), again)).To(Succeed())
+			g.Expect(again.UID).NotTo(Equal(cluster.UID))
+			g.Expect(again.Annotations).To(HaveKeyWithValue(openmcpv1alpha1.ClusterSetAnnotation, "blue"))
+		})
 	})
 
 	It("cluster-request 4.1.1: no AccessRequest gets in while the webhook does not answer, and finalizers can be removed", func(ctx SpecContext) {

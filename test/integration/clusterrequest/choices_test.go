@@ -52,15 +52,19 @@ var _ = Describe("choices", func() {
 
 		_, same := w.granted(w.request(w.platform, elsewhere))
 		Expect(same.UID).To(Equal(cluster.UID))
+		Expect(same.Namespace).To(Equal(clusterrequest.DefaultSharedNamespace))
 
 		restartHub(clusterrequest.Options{Scope: clusterrequest.ScopeNamespaced})
 
-		_, own := w.granted(w.request(w.platform, elsewhere))
-		Expect(own.Namespace).To(Equal(other))
-		Expect(own.Name).To(Equal(cluster.Name))
+		_, there := w.granted(w.request(w.platform, elsewhere))
+		Expect(there.Namespace).To(Equal(other))
+		Expect(there.Name).To(Equal(cluster.Name))
+
+		_, here := w.granted(w.request(w.platform, nil))
+		Expect(here.Namespace).To(Equal(w.namespace))
 
 		_, same = w.granted(w.request(w.platform, nil))
-		Expect(same.UID).To(Equal(cluster.UID))
+		Expect(same.UID).To(Equal(here.UID))
 	})
 
 	It("cluster-request C53: a template says where a Cluster is, its name and its labels", func(ctx SpecContext) {

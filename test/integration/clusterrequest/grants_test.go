@@ -140,20 +140,21 @@ var _ = Describe("grants", func() {
 	It("cluster-request 4.1.3: an error is reported until a retry succeeds", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		mend := proxy.Break(faults.Rule{
-			Match: faults.Match{Verbs: []string{"create"}, Resources: []string{"clusters"}, Namespace: w.namespace}, Fault: faults.InternalError,
+			Match: faults.Match{Verbs: []string{"create"}, Resources: []string{"clusters"}, Namespace: clusterrequest.DefaultSharedNamespace},
+			Fault: faults.InternalError,
 		})
 		DeferCleanup(mend)
 
 		request := w.request(w.platform, nil)
 		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonError)
-		Expect(request.Status.Message).To(ContainSubstring("create Cluster " + w.namespace + "/" + w.platform))
+		Expect(request.Status.Message).To(ContainSubstring("create Cluster " + clusterrequest.DefaultSharedNamespace + "/" + w.platform))
 		mend()
 		w.granted(request)
 	})
 
 	It("cluster-request C54: a Cluster of the wanted name that was made by somebody else", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		foreign := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.platform}}
+		foreign := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: clusterrequest.DefaultSharedNamespace, Name: w.platform}}
 		foreign.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 		w.create(foreign)
 

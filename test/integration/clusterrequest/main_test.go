@@ -65,6 +65,7 @@ func start(ctx SpecContext) {
 
 	account := metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: hubAccount}
 	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: clusterrequest.DefaultSharedNamespace}},
 		&corev1.ServiceAccount{ObjectMeta: account},
 		&rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: hubAccount},

@@ -102,7 +102,7 @@ func (w *world) events(object client.Object) []string {
 	GinkgoHelper()
 
 	list := &eventsv1.EventList{}
-	Expect(suite.Client.List(w.ctx, list, client.InNamespace(w.namespace))).To(Succeed())
+	Expect(suite.Client.List(w.ctx, list, client.InNamespace(object.GetNamespace()))).To(Succeed())
 
 	var told []string
 

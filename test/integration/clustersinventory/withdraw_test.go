@@ -91,6 +91,40 @@ func (w *world) released(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.Ma
 }
 
 var _ = Describe("a Cluster that is deleted", func() {
+	It("cluster-request 4.6: keeps its workload and gets none while a request has it", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		cluster := w.cluster("a", func(c *openmcpv1alpha1.Cluster) {
+			c.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer, openmcpv1alpha1.RequestFinalizerPrefix + "u1"}
+		})
+		w.healthy(cluster)
+		managed := w.published(cluster)
+
+		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.selected(managed.Name)
+		w.remove(cluster)
+		w.eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(managed), managed)).To(Succeed())
+			g.Expect(managed.Spec.Taints).To(ContainElement(And(HaveField("Key", openmcpv1alpha1.TerminatingTaint),
+				HaveField("Effect", clusterv1.TaintEffectNoSelectIfNew))))
+		})
+
+		w.Placement(ctx, "new", clusterv1beta1.PlacementSpec{})
+		w.eventually(func(g Gomega) {
+			placement := w.Read(ctx, g, "new")
+			g.Expect(placement.Status.Conditions).NotTo(BeEmpty())
+			g.Expect(placement.Status.NumberOfSelectedClusters).To(BeZero())
+		})
+		w.selected(managed.Name)
+
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+
+		left := clusterrequest.Leave(cluster, "u1")
+		Expect(suite.Client.Patch(ctx, left, client.MergeFrom(cluster))).To(Succeed())
+		w.selected()
+		w.released(left, managed)
+		suite.DropFinalizers(ctx, left)
+	})
+
 	It("cluster-request C68: leaves its decisions and works first, then its ManagedCluster goes, then the finalizer", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		cluster, managed := w.provided("a")

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -80,14 +81,21 @@ func serveWebhook(ctx context.Context) {
 	}))
 }
 
-// user has the role admin of Kubernetes in the namespace of a world, and no other right.
+// user has a role of Kubernetes in the namespace of a world, and the rights that a spec adds.
 type user struct {
 	client.Client
 	name string
 }
 
-// admin returns a new user.
+// admin returns a new user with the role admin of Kubernetes.
 func (w *world) admin(name string) *user {
+	GinkgoHelper()
+
+	return w.user(name, "admin")
+}
+
+// user returns a new user with a role in the namespace of the world.
+func (w *world) user(name, role string) *user {
 	GinkgoHelper()
 
 	config := suite.ControlPlane.AdminConfig()
@@ -97,7 +105,7 @@ func (w *world) admin(name string) *user {
 	Expect(err).NotTo(HaveOccurred())
 
 	u := &user{api, w.Name(name)}
-	w.bindRole(u, "admin")
+	w.bindRole(u, role)
 
 	return u
 }
@@ -109,6 +117,32 @@ func (w *world) bindRole(u *user, role string) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, GenerateName: "role-"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
+	})
+}
+
+// allowAccess lets a user ask for access to a Cluster and to no other one of its namespace.
+func (w *world) allowAccess(u *user, cluster *openmcpv1alpha1.Cluster) {
+	GinkgoHelper()
+
+	role := metav1.ObjectMeta{Namespace: cluster.Namespace, Name: u.name + "-access-" + cluster.Name}
+	w.Create(w.ctx, &rbacv1.Role{ObjectMeta: role, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{openmcpv1alpha1.GroupVersion.Group}, Resources: []string{"clusters/access"}, ResourceNames: []string{cluster.Name},
+		Verbs: []string{"create"},
+	}}})
+	w.Create(w.ctx, &rbacv1.RoleBinding{
+		ObjectMeta: role, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
+	})
+
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: u.name, ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: "create", Group: openmcpv1alpha1.GroupVersion.Group, Resource: "clusters", Subresource: "access", Namespace: cluster.Namespace,
+			Name: cluster.Name,
+		},
+	}}
+	w.eventually(func(g Gomega) {
+		g.Expect(suite.Client.Create(w.ctx, review)).To(Succeed())
+		g.Expect(review.Status.Allowed).To(BeTrue())
 	})
 }
 
@@ -179,6 +213,7 @@ func newScene(ctx context.Context) *scene {
 
 	s := &scene{platform: newWorld(ctx), tenant: newWorld(ctx)}
 	s.owner, s.eve = s.platform.admin("owner"), s.tenant.admin("eve")
+	s.tenant.bindRole(s.eve, purposesRole)
 
 	s.platform.BindAny(ctx, defaultSet)
 	s.own, s.shared = s.platform.request("own", s.platform.dedicated), s.platform.request("shared", s.platform.shared)
@@ -286,6 +321,7 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 		granted := s.tenant.accessRequest("granted", toCluster(s.exclusive))
 		s.tenant.eventually(func(g Gomega) { g.Expect(s.eve.Create(ctx, granted)).To(Succeed()) })
 		s.tenant.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
+		s.tenant.allowAccess(s.eve, s.common)
 
 		again := s.tenant.accessRequest("again", toRequest(s.tenants))
 		Expect(s.eve.Create(ctx, again)).To(Succeed())

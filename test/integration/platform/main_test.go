@@ -21,6 +21,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
@@ -115,6 +116,13 @@ func (w *world) release(ctx SpecContext) {
 		} {
 			g.Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
 			g.Expect(meta.LenList(list)).To(BeZero(), "%T", list)
+		}
+
+		shared := &openmcpv1alpha1.ClusterList{}
+		g.Expect(suite.Client.List(ctx, shared, client.InNamespace(clusterrequest.DefaultSharedNamespace))).To(Succeed())
+
+		for _, cluster := range shared.Items {
+			g.Expect(string(cluster.Spec.Purposes[0])).NotTo(HavePrefix(w.Name("")))
 		}
 	})
 }

@@ -37,7 +37,7 @@ type ClusterRequestSpec struct {
 	// dedicated asks for a cluster of its own, or for one that may be shared. Absent leaves that to the Purposes.
 	// +optional
 	Dedicated *bool `json:"dedicated,omitempty"`
-	// purposes are the names of Purposes, whose requirements add up. At least 1, at most 32.
+	// purposes are the names of Purposes, whose requirements add up, and which the user may use. At least 1; at most 16 in a new request.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set

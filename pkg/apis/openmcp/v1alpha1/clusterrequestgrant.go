@@ -45,6 +45,10 @@ type GrantedCluster struct {
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]LabelValue `json:"labels,omitempty"`
+	// clusterSet is the ManagedClusterSet that the annotation cluster.openmcp.cloud/clusterset of the Cluster named. Empty means none.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	ClusterSet string `json:"clusterSet,omitempty"`
 }
 
 // ClusterRequestGrantStatus has the request as it was granted.

@@ -42,7 +42,8 @@ type PurposeSpec struct {
 
 // ClusterTemplate says where new Clusters are and how they are named.
 type ClusterTemplate struct {
-	// namespace of the Clusters. Empty means that of the request.
+	// namespace of the Clusters. Empty means --shared-clusters-namespace of the hub for shared
+	// Clusters, and the namespace of the request for others.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	// +optional
@@ -62,6 +63,12 @@ type ClusterTemplate struct {
 	// +kubebuilder:validation:XValidation:rule=`self.all(key, key.indexOf("/") <= 253 && key.matches("^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"))`,message=`has a key that no label has: an optional DNS subdomain and "/", then at most 63 letters, digits, "-", "_" or ".", beginning and ending with a letter or digit`
 	// +optional
 	Labels map[string]LabelValue `json:"labels,omitempty"`
+	// clusterSet is the ManagedClusterSet of the ManagedClusters. Empty means --clusters-inventory-set of the hub. Who sets it needs the right to
+	// create managedclustersets/join for the set.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
+	// +optional
+	ClusterSet string `json:"clusterSet,omitempty"`
 }
 
 // PurposeList is a list of Purposes.
