@@ -66,6 +66,7 @@ func TestClusterRequests(t *testing.T) {
 	wantRightsUsed(t, h, "clusterrequest-requests",
 		"update clusterrequestgrants.cluster.openmcp.cloud", // A new request of a former one's name adopts its Grant, if no garbage is collected.
 		"patch events.events.k8s.io",                        // A repeated Event is patched into a series.
+		"manage clusters.cluster.openmcp.cloud",             // Admission asks for it when the hub writes a Cluster.
 	)
 }
 
