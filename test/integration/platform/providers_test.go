@@ -7,15 +7,20 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -242,6 +247,21 @@ var _ = Describe("a provider that is taken over", func() {
 			{what: "its own spec", object: provider, merge: `{"spec":{"package":"forged"}}`},
 		})
 
+		hubs := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: "hub"}}
+		hubs.Spec.HolderIdentity = ptr.To("the hub")
+		w.Create(ctx, hubs)
+
+		victims := &coordinationv1.Lease{}
+		Expect(suite.Client.Get(ctx, clusterrequest.LeaseKey(victim, providers.Namespace(accessProvider)), victims)).To(Succeed())
+
+		for _, lease := range []*coordinationv1.Lease{hubs, victims} {
+			refused(ctx, evil, []attack{{what: "a Lease", object: lease, merge: `{"spec":{"leaseDurationSeconds":2147483647}}`}})
+			Expect(evil.Delete(ctx, lease.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
+		}
+
+		beside := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "cluster-x"}}
+		Expect(evil.Create(ctx, beside)).To(Satisfy(apierrors.IsForbidden))
+
 		By("looking at their own work")
 		w.outcome(access, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
 		Expect(owner.Delete(ctx, access)).To(Succeed())
@@ -294,6 +314,55 @@ var _ = Describe("a provider that is taken over", func() {
 		held := attack{object: cluster, merge: `{"metadata":{"finalizers":null}}`, what: "a finalizer", needs: `"provide" on clusterproviders "nobody"`}
 		refused(ctx, collector, []attack{held})
 		suite.DropFinalizers(ctx, cluster)
+		suite.ExpectGone(ctx, cluster)
+	})
+
+	It("T4: the Leases of a provider move to its own namespace, and no cluster becomes Unknown by that", func(ctx SpecContext) {
+		provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: nullProvider}}
+		provide(ctx, nullProvider, nil)
+		Expect(suite.Client.Patch(ctx, provider, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"leaseNamespace":null}}`)))).To(Succeed())
+
+		w := newWorld(ctx)
+		// The rights of a provider before it had a namespace of its own for Leases.
+		w.bindEverywhere("system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount,
+			"cluster.openmcp.cloud:provider-leases")
+
+		cluster := providers.NewCluster(w.Namespace, "c", nullProvider)
+		w.Create(ctx, cluster)
+
+		managed := &clusterv1.ManagedCluster{}
+		available := func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: cluster.Status.ManagedCluster}, managed)).To(Succeed())
+			g.Expect(meta.IsStatusConditionTrue(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)).To(BeTrue())
+		}
+		w.eventually(available)
+		Expect(suite.Client.Get(ctx, clusterrequest.LeaseKey(cluster, ""), &coordinationv1.Lease{})).To(Succeed())
+		w.eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(provider), provider)).To(Succeed())
+			g.Expect(provider.Status.Message).To(ContainSubstring("set spec.leaseNamespace"))
+		})
+
+		since := meta.FindStatusCondition(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable).LastTransitionTime
+
+		Expect(suite.Client.Patch(ctx, provider, client.RawPatch(types.MergePatchType,
+			[]byte(`{"spec":{"leaseNamespace":"`+providers.Namespace(nullProvider)+`"}}`)))).To(Succeed())
+		w.eventually(func(g Gomega) {
+			moved := &coordinationv1.Lease{}
+			g.Expect(suite.Client.Get(ctx, clusterrequest.LeaseKey(cluster, providers.Namespace(nullProvider)), moved)).To(Succeed())
+			g.Expect(moved.OwnerReferences).To(BeEmpty())
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(provider), provider)).To(Succeed())
+			g.Expect(provider.Status.Message).NotTo(ContainSubstring("leaseNamespace"))
+		})
+
+		By("deleting the former Lease, as a tenant may")
+		Expect(w.admin("tenant").Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.Namespace, Name: clusterrequest.LeaseName(cluster.UID),
+		}})).To(Succeed())
+		Consistently(available).WithTimeout(suite.QuietPeriod).Should(Succeed())
+		Expect(meta.FindStatusCondition(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable).LastTransitionTime).To(Equal(since))
+
+		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		suite.ExpectGone(ctx, cluster)
 	})
 })
