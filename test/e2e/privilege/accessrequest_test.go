@@ -27,6 +27,9 @@ func TestLeastPrivilegeOfAccessRequests(t *testing.T) {
 	cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "cloud", Profile: "small"}
 	suite.Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.Namespace}}))
 	suite.Must(t, h.Client.Create(t.Context(), cluster))
+	suite.Must(t, h.Client.Create(t.Context(), &openmcpv1alpha1.ClusterProvider{
+		ObjectMeta: metav1.ObjectMeta{Name: "cloud"}, Spec: openmcpv1alpha1.ClusterProviderSpec{Access: true},
+	}))
 
 	r := h.StartServer(t, append([]string{"controller", "--kubeconfig", h.Kubeconfig, "--controllers=clusterrequest/access",
 		"--listen=127.0.0.1:0"}, suite.QuickElection...)...)
