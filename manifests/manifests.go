@@ -47,6 +47,7 @@ var applyOrder = map[string]int{
 	"ValidatingAdmissionPolicyBinding": 9,
 	mutatingKind:                       10,
 	validatingKind:                     11,
+	"ClusterProvider":                  12,
 }
 
 // roots are the directories of the manifests that every hub needs; the others are optional.
@@ -70,8 +71,8 @@ func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(mul
 // ManifestWorks returns the definition of ManifestWorks, which the system Federation needs and Open Cluster Management brings.
 func ManifestWorks() ([]*unstructured.Unstructured, error) { return objectsIn(manifestWorks) }
 
-// ClusterProviders returns the ServiceAccounts, each in a namespace of its own, and the rights of the providers that are built in, in the
-// order of application. They need the system ClusterRequest.
+// ClusterProviders returns the ServiceAccounts, each in a namespace of its own, the rights and the ClusterProviders of the providers that are
+// built in, in the order of application. They need the system ClusterRequest.
 func ClusterProviders() ([]*unstructured.Unstructured, error) { return objectsIn(clusterProviders) }
 
 // ClusterProviderNamespace returns the namespace of a provider that is built in, whose ServiceAccount is ClusterProviderAccount.

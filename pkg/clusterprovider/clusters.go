@@ -86,7 +86,12 @@ func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.C
 		state = unknownState(cluster, err)
 	}
 
-	due, err := r.leases.renew(ctx, cluster)
+	lease, err := r.lease(ctx, cluster)
+	if err != nil {
+		return 0, err
+	}
+
+	due, err := r.leases.renew(ctx, cluster, lease)
 	if err != nil {
 		return 0, err
 	}
@@ -129,7 +134,12 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 		return fmt.Errorf("tear down Cluster %s: %w", key, err)
 	}
 
-	if err := r.leases.end(ctx, key, cluster.UID); err != nil {
+	lease, err := r.lease(ctx, cluster)
+	if err != nil {
+		return err
+	}
+
+	if err := r.leases.end(ctx, key, lease); err != nil {
 		return err
 	}
 
@@ -145,6 +155,22 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 	}
 
 	return nil
+}
+
+// lease returns the key of the Lease of a Cluster.
+func (r *clusterReconciler) lease(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (types.NamespacedName, error) {
+	provider := &openmcpv1alpha1.ClusterProvider{}
+
+	err := r.cached.Get(ctx, types.NamespacedName{Name: r.name}, provider)
+	if apierrors.IsNotFound(err) {
+		return r.leases.key(cluster, nil), nil
+	}
+
+	if err != nil {
+		return types.NamespacedName{}, fmt.Errorf("read ClusterProvider %s: %w", r.name, err)
+	}
+
+	return r.leases.key(cluster, provider), nil
 }
 
 // forget ends what the provider does for a Cluster that does not exist.

@@ -37,6 +37,7 @@ type leases struct {
 // renewal is the last renewal of the Lease of a Cluster.
 type renewal struct {
 	cluster types.UID
+	lease   types.NamespacedName
 	at      time.Time
 }
 
@@ -47,11 +48,28 @@ func newLeases(settings Settings, live client.Reader, writer client.Client) *lea
 	}
 }
 
-// renew makes or renews the Lease of a Cluster if that is due, and returns when it is due next.
-func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (time.Duration, error) {
+// key returns the key of the Lease of a Cluster. provider is nil if the ClusterProvider does not exist: then the Lease stays where it was.
+func (l *leases) key(cluster *openmcpv1alpha1.Cluster, provider *openmcpv1alpha1.ClusterProvider) types.NamespacedName {
+	if provider != nil {
+		return clusterrequest.LeaseKey(cluster, provider.Spec.LeaseNamespace)
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if known, is := l.renewed[client.ObjectKeyFromObject(cluster)]; is && known.cluster == cluster.UID {
+		return known.lease
+	}
+
+	return clusterrequest.LeaseKey(cluster, "")
+}
+
+// renew makes or renews the Lease of a Cluster if that is due, and returns when it is due next. A Lease that is not beside its Cluster has no
+// owner, because owners are of the same namespace.
+func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster, lease types.NamespacedName) (time.Duration, error) {
 	key := client.ObjectKeyFromObject(cluster)
 
-	last, err := l.last(ctx, key, cluster.UID)
+	last, err := l.last(ctx, key, cluster.UID, lease)
 	if err != nil {
 		return 0, err
 	}
@@ -63,44 +81,48 @@ func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (t
 		return interval - age, nil
 	}
 
-	lease := coordinationv1ac.Lease(clusterrequest.LeaseName(cluster.UID), cluster.Namespace).
-		WithOwnerReferences(metav1ac.OwnerReference().
-			WithAPIVersion(openmcpv1alpha1.GroupVersion.String()).WithKind("Cluster").WithName(cluster.Name).WithUID(cluster.UID)).
+	applied := coordinationv1ac.Lease(lease.Name, lease.Namespace).
+		WithAnnotations(map[string]string{openmcpv1alpha1.ClusterAnnotation: key.String()}).
 		WithSpec(coordinationv1ac.LeaseSpec().
 			WithHolderIdentity(l.provider).
 			WithLeaseDurationSeconds(int32(l.duration.Seconds())).
 			WithRenewTime(metav1.NewMicroTime(now)))
-	if err := l.writer.Apply(ctx, lease, client.ForceOwnership); err != nil {
-		return 0, fmt.Errorf("renew the Lease %s/%s: %w", cluster.Namespace, clusterrequest.LeaseName(cluster.UID), err)
+	if lease.Namespace == cluster.Namespace {
+		applied = applied.WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(openmcpv1alpha1.GroupVersion.String()).WithKind("Cluster").WithName(cluster.Name).WithUID(cluster.UID))
 	}
 
-	l.note(key, renewal{cluster.UID, now})
+	if err := l.writer.Apply(ctx, applied, client.ForceOwnership); err != nil {
+		return 0, fmt.Errorf("renew the Lease %s: %w", lease, err)
+	}
+
+	l.note(key, renewal{cluster.UID, lease, now})
 
 	return interval, nil
 }
 
-// last returns the last renewal of the Lease of a Cluster, the zero time if there is none. It asks the API server once for each Cluster, so
+// last returns the last renewal of the Lease of a Cluster, with the zero time if there is none. It asks the API server once for each Lease, so
 // that a restart does not renew what is not due.
-func (l *leases) last(ctx context.Context, key types.NamespacedName, uid types.UID) (renewal, error) {
+func (l *leases) last(ctx context.Context, key types.NamespacedName, uid types.UID, at types.NamespacedName) (renewal, error) {
 	l.mu.Lock()
 	known, is := l.renewed[key]
 	l.mu.Unlock()
 
 	switch {
-	case is && known.cluster == uid:
+	case is && known.cluster == uid && known.lease == at:
 		return known, nil
-	case is: // A Cluster of the same name has taken its place.
-		if err := l.end(ctx, key, known.cluster); err != nil {
+	case is && known.cluster != uid: // A Cluster of the same name has taken its place.
+		if err := l.end(ctx, key, known.lease); err != nil {
 			return renewal{}, err
 		}
 	}
 
 	lease := &coordinationv1.Lease{}
-	found := renewal{cluster: uid}
+	found := renewal{cluster: uid, lease: at}
 
-	err := l.live.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: clusterrequest.LeaseName(uid)}, lease)
+	err := l.live.Get(ctx, at, lease)
 	if client.IgnoreNotFound(err) != nil {
-		return renewal{}, fmt.Errorf("read the Lease %s/%s: %w", key.Namespace, clusterrequest.LeaseName(uid), err)
+		return renewal{}, fmt.Errorf("read the Lease %s: %w", at, err)
 	}
 
 	if err == nil && l.isOwn(lease) {
@@ -136,14 +158,14 @@ func (l *leases) forget(ctx context.Context, key types.NamespacedName) error {
 		return nil
 	}
 
-	return l.end(ctx, key, known.cluster)
+	return l.end(ctx, key, known.lease)
 }
 
 // end deletes the Lease of a Cluster.
-func (l *leases) end(ctx context.Context, key types.NamespacedName, cluster types.UID) error {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: clusterrequest.LeaseName(cluster)}}
+func (l *leases) end(ctx context.Context, key, at types.NamespacedName) error {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: at.Namespace, Name: at.Name}}
 	if err := l.writer.Delete(ctx, lease); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete the Lease %s/%s: %w", lease.Namespace, lease.Name, err)
+		return fmt.Errorf("delete the Lease %s: %w", at, err)
 	}
 
 	l.mu.Lock()

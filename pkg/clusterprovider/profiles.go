@@ -71,6 +71,10 @@ func (r *profileReconciler) publish(
 		Type: openmcpv1alpha1.ConditionProviderReady, Status: metav1.ConditionTrue, ObservedGeneration: object.Generation,
 		Reason: ReasonProfilesPublished, Message: fmt.Sprintf("the provider makes clusters of %d profiles", len(profiles)), LastTransitionTime: now,
 	}
+	if object.Spec.LeaseNamespace == "" {
+		ready.Message += "; set spec.leaseNamespace to a namespace of the provider, because tenants may write Leases beside its Clusters"
+	}
+
 	if !status.Ready {
 		ready.Status, ready.Reason = metav1.ConditionFalse, ReasonNoProfiles
 		ready.Message = "the provider makes no new clusters, because its configuration has no profile: add one"

@@ -8,8 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -77,8 +80,34 @@ func setupClusters(mgr manager.Manager, settings Settings) error {
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named("clusters-"+settings.Name).
 							For(&openmcpv1alpha1.Cluster{}, builder.WithPredicates(own)).
+							Watches(&openmcpv1alpha1.ClusterProvider{}, movedLeases(mgr.GetCache(), settings.Name)).
 							WithOptions(queue.Options[reconcile.Request](settings.Queue)).
 							Complete(r)
+}
+
+// movedLeases enqueues the Clusters of a provider when its ClusterProvider names another namespace for Leases.
+func movedLeases(clusters client.Reader, name string) handler.EventHandler {
+	return handler.Funcs{UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		former, isProvider := e.ObjectOld.(*openmcpv1alpha1.ClusterProvider)
+		current, isProviderToo := e.ObjectNew.(*openmcpv1alpha1.ClusterProvider)
+
+		if !isProvider || !isProviderToo || current.Name != name || former.Spec.LeaseNamespace == current.Spec.LeaseNamespace {
+			return
+		}
+
+		list := &openmcpv1alpha1.ClusterList{}
+		if err := clusters.List(ctx, list); err != nil {
+			klog.FromContext(ctx).Error(err, "Clusters could not be listed") // The cache is stopping.
+
+			return
+		}
+
+		for i := range list.Items {
+			if list.Items[i].Spec.ClusterProviderRef.Name == name {
+				q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			}
+		}
+	}}
 }
 
 func setupProfiles(mgr manager.Manager, settings Settings) error {

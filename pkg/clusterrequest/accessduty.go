@@ -23,12 +23,12 @@ const (
 	AccessRelease AccessDuty = "Release"
 )
 
-// AccessDutyOf returns what a provider has to do for an AccessRequest whose status names a Cluster, which is nil if it does not exist. Any
-// provider may release an AccessRequest of a Cluster that is gone, because nothing says any more whose it was.
+// AccessDutyOf returns what a provider has to do for an AccessRequest whose status names a Cluster, which is nil if it does not exist. Of an
+// AccessRequest whose Cluster is gone the label says whose it was.
 func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) AccessDuty {
 	ends := request.DeletionTimestamp != nil || meta.IsStatusConditionFalse(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
 	held := slices.Contains(request.Finalizers, openmcpv1alpha1.AccessFinalizer)
-	foreign := cluster != nil && cluster.Spec.ClusterProviderRef.Name != provider
+	foreign := AccessProvider(request, cluster) != provider
 	switch {
 	case request.Status.ClusterRef == nil || foreign:
 		return AccessWait

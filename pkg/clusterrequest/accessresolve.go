@@ -2,6 +2,7 @@ package clusterrequest
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,8 @@ type AccessReferents struct {
 	Request *openmcpv1alpha1.ClusterRequest
 	Grant   *openmcpv1alpha1.ClusterRequestGrant
 	Cluster *openmcpv1alpha1.Cluster
+	// NoAccess says that the ClusterProvider of the Cluster does not exist or has no spec.access.
+	NoAccess bool
 }
 
 // AccessResolution is what the hub decides on an AccessRequest.
@@ -88,7 +91,31 @@ func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) Ac
 		return unresolved("", "Cluster '%s' not found", target)
 	}
 
+	if to.NoAccess && access.Status.SecretRef == nil {
+		return AccessResolution{Resolved: metav1.ConditionFalse, Result: Result{
+			Status: openmcpv1alpha1.RequestDenied, Reason: openmcpv1alpha1.ReasonNoAccess, Message: fmt.Sprintf(
+				"ClusterProvider %s gives no access to its clusters (spec.access): ask for a Cluster of another profile",
+				to.Cluster.Spec.ClusterProviderRef.Name),
+		}}
+	}
+
 	return resolveCluster(access, to.Cluster)
+}
+
+// AccessProvider returns the name of the ClusterProvider of an AccessRequest: that of its Cluster or, if that is nil, of the label that the
+// hub wrote; empty if it is not known.
+func AccessProvider(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) string {
+	if cluster != nil {
+		return cluster.Spec.ClusterProviderRef.Name
+	}
+
+	return access.Labels[openmcpv1alpha1.ProviderLabel]
+}
+
+// HubReleasesAccess reports whether the hub removes the finalizer of a provider from an AccessRequest: the provider gives no access, it has
+// made no Secret, and the AccessRequest is being deleted or not granted.
+func HubReleasesAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) bool {
+	return to.NoAccess && access.Status.SecretRef == nil && slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer)
 }
 
 // resolveCluster decides on an AccessRequest whose Cluster exists.

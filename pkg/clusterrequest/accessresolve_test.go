@@ -126,6 +126,35 @@ func TestResolveAccess(t *testing.T) {
 	})
 }
 
+func TestProviderWithoutAccess(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		change   func(*accessScene)
+		want     string
+		released bool
+	}{
+		{"cluster-request C45: a new AccessRequest", func(s *accessScene) { s.new() }, "Denied NoAccess False", false},
+		{"cluster-request C45: one that was resolved before", func(s *accessScene) { s.access.Finalizers = nil }, "Denied NoAccess False", false},
+		{"T4: one with the finalizer of a provider", func(*accessScene) {}, "Denied NoAccess False", true},
+		{"cluster-request 4.1.6: access that was given stays", func(s *accessScene) {
+			s.access.Status.SecretRef = &openmcpv1alpha1.ObjectName{Name: "s"}
+		}, "Pending Resolved True", false},
+		{"cluster-request C45: a shared Cluster needs no review", func(s *accessScene) {
+			s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
+		}, "Denied NoAccess False", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newAccessScene()
+			s.to.NoAccess = true
+			tc.change(s)
+			got := ResolveAccess(s.access, s.to)
+			expectEqual(t, tc.want, string(got.Status)+" "+got.Reason+" "+string(got.Resolved), "resolution")
+			expectEqual(t, false, got.Review, "review")
+			expectEqual(t, tc.released, HubReleasesAccess(s.access, s.to), "the hub removes the finalizer")
+		})
+	}
+}
+
 func TestAccessDuty(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -148,7 +177,12 @@ func TestAccessDuty(t *testing.T) {
 		}, AccessWithdraw},
 		{"cluster-request C36: being deleted, and the Cluster is gone", func(s *accessScene) {
 			s.access.DeletionTimestamp, s.to.Cluster = &now, nil
+			s.access.Labels = map[string]string{openmcpv1alpha1.ProviderLabel: "gardener"}
 		}, AccessRelease},
+		{"T4: being deleted, and the Cluster of another provider is gone", func(s *accessScene) {
+			s.access.DeletionTimestamp, s.to.Cluster = &now, nil
+			s.access.Labels = map[string]string{openmcpv1alpha1.ProviderLabel: "other"}
+		}, AccessWait},
 		{"cluster-request C36: the Cluster is gone, and nothing ends", func(s *accessScene) { s.to.Cluster = nil }, AccessWait},
 		{"cluster-request 4.1.6: a shared Cluster that nobody was asked about", func(s *accessScene) {
 			s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -26,6 +27,8 @@ const (
 	AgentLeaseName = "managed-cluster-lease"
 	// defaultLeaseDuration is the duration of Leases that say nothing.
 	defaultLeaseDuration = time.Minute
+	// maxLeaseDuration is what a longer duration counts as, so that no provider lives for years by one renewal.
+	maxLeaseDuration = time.Hour
 	// agentLeaseFactor is how many durations the Lease of an agent may be old, as in Open Cluster Management.
 	agentLeaseFactor = 5
 )
@@ -38,12 +41,20 @@ type Heartbeat struct {
 	Renewed bool
 	// RenewTime is the last time of a renewal by the clock of the one who renews.
 	RenewTime time.Time
-	// Duration is how long the Lease is valid after a renewal. Zero means one minute.
+	// Duration is how long the Lease is valid after a renewal. Zero means one minute, and more than an hour means an hour.
 	Duration time.Duration
 }
 
 // expires returns when the Lease expires unless it is renewed.
-func (h Heartbeat) expires() time.Time { return h.Seen.Add(cmp.Or(h.Duration, defaultLeaseDuration)) }
+func (h Heartbeat) expires() time.Time {
+	return h.Seen.Add(min(cmp.Or(h.Duration, defaultLeaseDuration), maxLeaseDuration))
+}
+
+// LeaseKey returns the namespace and name of the Lease by which the provider of a Cluster proves that it lives. leaseNamespace is
+// spec.leaseNamespace of the ClusterProvider; while it is empty the Lease is beside the Cluster.
+func LeaseKey(cluster *openmcpv1alpha1.Cluster, leaseNamespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: cmp.Or(leaseNamespace, cluster.Namespace), Name: LeaseName(cluster.UID)}
+}
 
 // Expired reports whether the hub has seen no renewal in time.
 func (h Heartbeat) Expired(now time.Time) bool { return !now.Before(h.expires()) }
@@ -54,13 +65,13 @@ func IsHeartbeat(name string) bool {
 }
 
 // Available returns the condition ManagedClusterConditionAvailable of the ManagedCluster of a Cluster, without a transition time, and when it
-// changes unless the Lease is renewed; zero for never. A condition that says that the Lease has expired stays until a renewal: a hub that
+// changes unless its Lease is renewed; zero for never. A condition that says that the Lease has expired stays until a renewal: a hub that
 // starts cannot know when the last one was.
 func Available(
-	cluster *openmcpv1alpha1.Cluster, present []metav1.Condition, beat Heartbeat, now time.Time,
+	cluster *openmcpv1alpha1.Cluster, lease types.NamespacedName, present []metav1.Condition, beat Heartbeat, now time.Time,
 ) (condition metav1.Condition, until time.Time) {
 	condition = metav1.Condition{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown}
-	provider, lease := cluster.Spec.ClusterProviderRef.Name, cluster.Namespace+"/"+LeaseName(cluster.UID)
+	provider := cluster.Spec.ClusterProviderRef.Name
 	last := meta.FindStatusCondition(present, condition.Type)
 	health := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)
 	switch {

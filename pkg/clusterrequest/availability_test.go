@@ -49,9 +49,13 @@ func TestAvailable(t *testing.T) {
 			Heartbeat{Seen: noon, Duration: time.Minute}, "True FromProvider", noon.Add(time.Minute)},
 		{"cluster-request 4.6: a Lease without a duration", metav1.ConditionTrue, nil, Heartbeat{Seen: noon, Renewed: true}, "True FromProvider",
 			noon.Add(time.Minute)},
+		{"T4: a Lease for 68 years counts for an hour", metav1.ConditionTrue, nil,
+			Heartbeat{Seen: noon.Add(-time.Minute), Renewed: true, Duration: 1<<31*time.Second - time.Second}, "True FromProvider", noon.Add(59 * time.Minute)},
+		{"T4: a Lease for 68 years has expired after an hour", metav1.ConditionTrue, nil,
+			Heartbeat{Seen: noon.Add(-time.Hour), Renewed: true, Duration: 1<<31*time.Second - time.Second}, "Unknown LeaseExpired", time.Time{}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got, until := Available(withHealth(test.health), test.present, test.beat, noon)
+			got, until := Available(withHealth(test.health), LeaseKey(withHealth(test.health), ""), test.present, test.beat, noon)
 			expectEqual(t, test.want, string(got.Status)+" "+got.Reason, "condition")
 			expectEqual(t, test.until, until, "time of the next change")
 		})
@@ -65,10 +69,10 @@ func TestAvailableUntil(t *testing.T) {
 		seconds := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(0, 90).Draw(t, "s")) * time.Second })
 		beat := Heartbeat{Seen: noon, Renewed: rapid.Bool().Draw(t, "renewed"), Duration: seconds.Draw(t, "duration")}
 		now := noon.Add(seconds.Draw(t, "age"))
-		condition, until := Available(cluster, nil, beat, now)
+		condition, until := Available(cluster, LeaseKey(cluster, ""), nil, beat, now)
 		last := []metav1.Condition{condition}
 		later := now.Add(seconds.Draw(t, "later"))
-		again, _ := Available(cluster, last, beat, later)
+		again, _ := Available(cluster, LeaseKey(cluster, ""), last, beat, later)
 		if unchanged := until.IsZero() || later.Before(until); unchanged != (again == condition) {
 			t.Fatalf("cluster-request 4.6: %v at %s until %s, %v at %s", condition, now, until, again, later)
 		}

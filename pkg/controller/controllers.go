@@ -189,7 +189,7 @@ func (o Options) clusterRequestControllers() []controller {
 		}},
 		{name: clusteraccess.Name, system: clusterRequestSystem, setup: clusteraccess.Setup, access: Access{
 			reads(requestResource("accessrequests"), requestResource("clusterrequests"), requestResource("clusterrequestgrants"),
-				requestResource("clusters")),
+				requestResource("clusters"), requestResource("clusterproviders")),
 			rules("clusterrequest-accessrequests"),
 		}},
 		{name: clustersinventory.Name, system: clusterRequestSystem, setup: o.clustersInventory, access: Access{

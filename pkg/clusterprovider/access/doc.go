@@ -11,5 +11,6 @@
 // written when a permission cannot be granted. Nothing is written where nothing has changed.
 //
 // The provider's ServiceAccount on the hub needs: get, list, watch and patch AccessRequests and patch their status; get, list and watch
-// Clusters; get, create, update and delete Secrets, unless it gives no access (Settings.NoAccess).
+// Clusters; get, create, update and delete Secrets; and the verb provide on its ClusterProvider. A provider that gives no access does without
+// this package, and the hub denies its AccessRequests.
 package access

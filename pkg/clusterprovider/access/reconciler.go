@@ -98,10 +98,6 @@ func (r *reconciler) act(ctx context.Context, request *openmcpv1alpha1.AccessReq
 	case clusterrequest.AccessWithdraw:
 		return time.Time{}, r.withdraw(ctx, request, cluster)
 	case clusterrequest.AccessRelease:
-		if r.NoAccess { // Another provider gave the access, and may delete the Secret.
-			return time.Time{}, nil
-		}
-
 		return time.Time{}, r.letGo(ctx, request)
 	default:
 		return time.Time{}, nil
@@ -185,12 +181,10 @@ func (r *reconciler) withdraw(ctx context.Context, request *openmcpv1alpha1.Acce
 	return r.letGo(ctx, request)
 }
 
-// letGo removes the Secret of an AccessRequest, if the provider makes any, and then its finalizer.
+// letGo removes the Secret of an AccessRequest, and then its finalizer.
 func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.AccessRequest) error {
-	if !r.NoAccess {
-		if err := r.deleteSecret(ctx, request); err != nil {
-			return err
-		}
+	if err := r.deleteSecret(ctx, request); err != nil {
+		return err
 	}
 
 	if err := r.writeNoSecret(ctx, request); err != nil {

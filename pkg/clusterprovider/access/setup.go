@@ -54,9 +54,6 @@ type Settings struct {
 	TokenLifetime time.Duration
 	// Targets reaches the clusters.
 	Targets Targets
-	// NoAccess says that Targets returns ErrNoAccess for every Cluster. Such a provider has made no Secret and reads none, so that it needs no
-	// right to Secrets, and it leaves AccessRequests of Clusters that are gone to the other providers.
-	NoAccess bool
 	// Clock has the time by which tokens are renewed.
 	Clock clock.PassiveClock
 	// Workers is how many AccessRequests are reconciled at the same time.

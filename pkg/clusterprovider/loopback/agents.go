@@ -19,10 +19,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/localplane/workagent"
+)
+
+// The annotations of the AccessRequests of work agents.
+const (
+	// ProviderAnnotation is the name of the ClusterProvider that made an AccessRequest.
+	ProviderAnnotation = loopbackv1alpha1.GroupName + "/provider"
+	// EnvironmentAnnotation is the environment of that provider.
+	EnvironmentAnnotation = loopbackv1alpha1.GroupName + "/environment"
 )
 
 const (
@@ -35,6 +45,8 @@ type AgentSettings struct {
 	Queue queue.Settings
 	// Binary is the path of the work agent.
 	Binary string
+	// Environment distinguishes providers of one name in this namespace.
+	Environment string
 	// Namespace has the AccessRequests of the agents. Their Secrets give wide rights in the clusters, so no tenant may read it.
 	Namespace string
 	// TokenLifetime is the lifetime of the tokens for the hub, which are renewed after 80 % of it.
@@ -122,6 +134,10 @@ func (r *agentReconciler) memberConfig(ctx context.Context, cluster *openmcpv1al
 		return nil, fmt.Errorf("read AccessRequest %s: %w", key, err)
 	}
 
+	if err := r.adopt(ctx, request, client.ObjectKeyFromObject(cluster), key.Name); err != nil {
+		return nil, err
+	}
+
 	if request.Status.Status != openmcpv1alpha1.RequestGranted || request.Status.SecretRef == nil {
 		return nil, nil
 	}
@@ -132,6 +148,57 @@ func (r *agentReconciler) memberConfig(ctx context.Context, cluster *openmcpv1al
 	}
 
 	return secret.Data[access.KubeconfigKey], nil
+}
+
+// owns reports whether an AccessRequest is that of the agent of a Cluster: it has the marks of this provider or, if it is older than these, none
+// and the name that this provider gives.
+func (r *agentReconciler) owns(request *openmcpv1alpha1.AccessRequest, cluster types.NamespacedName, name string) bool {
+	ref := request.Spec.ClusterRef
+	if ref == nil || ref.Namespace != cluster.Namespace || ref.Name != cluster.Name {
+		return false
+	}
+
+	provider, isMarked := request.Annotations[ProviderAnnotation]
+	environment, isPlaced := request.Annotations[EnvironmentAnnotation]
+
+	if !isMarked && !isPlaced {
+		return request.Name == name
+	}
+
+	return provider == r.provider.options.Name && environment == r.Environment
+}
+
+// mark writes the marks of this provider on an AccessRequest, and reports whether they are new.
+func (r *agentReconciler) mark(request *openmcpv1alpha1.AccessRequest) bool {
+	if request.Annotations[ProviderAnnotation] == r.provider.options.Name && request.Annotations[EnvironmentAnnotation] == r.Environment {
+		return false
+	}
+
+	metav1.SetMetaDataAnnotation(&request.ObjectMeta, ProviderAnnotation, r.provider.options.Name)
+	metav1.SetMetaDataAnnotation(&request.ObjectMeta, EnvironmentAnnotation, r.Environment)
+
+	return true
+}
+
+// adopt marks an AccessRequest that this provider made before it had marks. It returns an error for one that others made.
+func (r *agentReconciler) adopt(
+	ctx context.Context, request *openmcpv1alpha1.AccessRequest, cluster types.NamespacedName, name string,
+) error {
+	key := client.ObjectKeyFromObject(request)
+	if !r.owns(request, cluster, name) {
+		return fmt.Errorf("AccessRequest %s is not that of the work agent of Cluster %s by ClusterProvider %s: delete or rename it",
+			key, cluster, r.provider.options.Name)
+	}
+
+	if !r.mark(request) {
+		return nil
+	}
+
+	if err := r.writer.Update(ctx, request); err != nil {
+		return fmt.Errorf("mark AccessRequest %s: %w", key, err)
+	}
+
+	return nil
 }
 
 // requestAccess creates the AccessRequest of the agent of a Cluster, after the roles that it asks for.
@@ -147,6 +214,7 @@ func (r *agentReconciler) requestAccess(ctx context.Context, key types.Namespace
 
 	request := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	request.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
+	r.mark(request)
 
 	for _, role := range workagent.MemberRoles() {
 		request.Spec.RoleRefs = append(request.Spec.RoleRefs, openmcpv1alpha1.RoleReference{Kind: openmcpv1alpha1.KindClusterRole, Name: role})
@@ -185,7 +253,7 @@ func (r *agentReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.Clu
 	})
 }
 
-// end stops the agent of a Cluster that is not published any more, and deletes its AccessRequest.
+// end stops the agent of a Cluster that is not published any more, and deletes its AccessRequest. Those of others stay.
 func (r *agentReconciler) end(ctx context.Context, key types.NamespacedName) error {
 	if err := r.provider.agents.stop(key); err != nil {
 		return err
@@ -199,8 +267,7 @@ func (r *agentReconciler) end(ctx context.Context, key types.NamespacedName) err
 	for i := range list.Items {
 		request := &list.Items[i]
 
-		ref := request.Spec.ClusterRef
-		if ref == nil || ref.Namespace != key.Namespace || ref.Name != key.Name || request.DeletionTimestamp != nil {
+		if request.DeletionTimestamp != nil || !r.owns(request, key, clusterrequest.ManagedClusterName(key)) {
 			continue
 		}
 

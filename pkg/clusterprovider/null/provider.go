@@ -5,12 +5,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
 )
 
 // LeaseDuration is the validity of the Leases of Clusters. It is long, because nothing that ends with the provider serves them, and ten
@@ -23,10 +21,7 @@ type Provider struct {
 	Offered []openmcpv1alpha1.Profile
 }
 
-var (
-	_ clusterprovider.Provider = Provider{}
-	_ access.Targets           = Provider{}
-)
+var _ clusterprovider.Provider = Provider{}
 
 // Profiles returns Offered. A provider with a configuration reads it from hub here.
 func (p Provider) Profiles(context.Context, client.Reader) ([]openmcpv1alpha1.Profile, error) {
@@ -43,9 +38,3 @@ func (Provider) TearDown(context.Context, *openmcpv1alpha1.Cluster) error { retu
 
 // Forget has nothing to stop.
 func (Provider) Forget(context.Context, types.NamespacedName) error { return nil }
-
-// Admin returns access.ErrNoAccess, so that AccessRequests are denied. A provider of real clusters returns its configuration for the API
-// server of the cluster.
-func (Provider) Admin(context.Context, *openmcpv1alpha1.Cluster) (*rest.Config, error) {
-	return nil, access.ErrNoAccess
-}

@@ -4,6 +4,9 @@
 //
 // The status belongs to the provider while the condition is True for the present generation, and otherwise to the hub.
 //
+// An AccessRequest whose ClusterProvider has no spec.access is denied with the reason NoAccess, and loses the finalizer of the provider, unless
+// the provider has made a Secret for it.
+//
 // Promises: access is taken away only after a live read of what the AccessRequest refers to, or a review that says no; a failed read or review
 // takes nothing away. A label that users have set otherwise is not overwritten. Nothing is written where nothing has changed.
 package clusteraccess

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -20,6 +22,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/finalizer"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -93,15 +96,31 @@ func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessR
 	return nil
 }
 
+// release removes the finalizer of a provider that gives no access.
+func (r *reconciler) release(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
+	klog.FromContext(ctx).V(2).Info("Removed the finalizer of a provider that gives no access")
+
+	return finalizer.Remove(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer) //nolint:wrapcheck // It names the object.
+}
+
 // find restores the Cluster in the status of an AccessRequest that is being deleted: without it no provider knows where to remove the access.
+// It releases one whose provider gives no access.
 func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
-	if access.Status.ClusterRef != nil || !slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
+	if !slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
 		return nil
 	}
 
 	to, err := referents(ctx, r.live, access)
 	if err != nil {
 		return err
+	}
+
+	if clusterrequest.HubReleasesAccess(access, to) {
+		return r.release(ctx, access)
+	}
+
+	if access.Status.ClusterRef != nil {
+		return nil
 	}
 
 	resolution := clusterrequest.AccessResolution{Result: clusterrequest.Result{
@@ -128,7 +147,7 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 
 	if access.Status.ClusterRef != nil && condition != nil && condition.Status == metav1.ConditionFalse {
 		if slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
-			return 0, nil // The provider removes the access.
+			return 0, r.releaseUnserved(ctx, access) // The provider removes the access.
 		}
 
 		if err := r.label(ctx, changed, nil); err != nil {
@@ -166,6 +185,20 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 	return 0, nil
 }
 
+// releaseUnserved releases an AccessRequest that has to go if its provider gives no access.
+func (r *reconciler) releaseUnserved(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
+	to, err := referents(ctx, r.cached, access)
+	if err == nil && clusterrequest.HubReleasesAccess(access, to) {
+		to, err = referents(ctx, r.live, access) // The cache may be old.
+	}
+
+	if err != nil || !clusterrequest.HubReleasesAccess(access, to) {
+		return err
+	}
+
+	return r.release(ctx, access)
+}
+
 // decide decides on an AccessRequest by what a reader has.
 func (r *reconciler) decide(
 	ctx context.Context, reader client.Reader, access *openmcpv1alpha1.AccessRequest,
@@ -187,37 +220,53 @@ func (r *reconciler) decide(
 
 // referents reads what an AccessRequest refers to.
 func referents(ctx context.Context, reader client.Reader, access *openmcpv1alpha1.AccessRequest) (clusterrequest.AccessReferents, error) {
-	var to clusterrequest.AccessReferents
+	var (
+		to  clusterrequest.AccessReferents
+		err error
+	)
 
 	key, isRequest := clusterrequest.AccessReference(access)
 	if isRequest {
-		request, grant := &openmcpv1alpha1.ClusterRequest{}, &openmcpv1alpha1.ClusterRequestGrant{}
-		if err := reader.Get(ctx, key, request); err == nil {
-			to.Request = request
-		} else if !apierrors.IsNotFound(err) {
-			return to, fmt.Errorf("read ClusterRequest %s: %w", key, err)
+		if to.Request, err = read(ctx, reader, key, "ClusterRequest", &openmcpv1alpha1.ClusterRequest{}); err != nil {
+			return to, err
 		}
 
-		if err := reader.Get(ctx, key, grant); err == nil {
-			to.Grant = grant
-		} else if !apierrors.IsNotFound(err) {
-			return to, fmt.Errorf("read ClusterRequestGrant %s: %w", key, err)
+		if to.Grant, err = read(ctx, reader, key, "ClusterRequestGrant", &openmcpv1alpha1.ClusterRequestGrant{}); err != nil {
+			return to, err
 		}
 	}
 
-	key, found := clusterrequest.AccessCluster(access, to)
-	if !found {
+	if key, found := clusterrequest.AccessCluster(access, to); found {
+		if to.Cluster, err = read(ctx, reader, key, "Cluster", &openmcpv1alpha1.Cluster{}); err != nil {
+			return to, err
+		}
+	}
+
+	name := clusterrequest.AccessProvider(access, to.Cluster)
+	if name == "" {
 		return to, nil
 	}
 
-	cluster := &openmcpv1alpha1.Cluster{}
-	if err := reader.Get(ctx, key, cluster); err == nil {
-		to.Cluster = cluster
-	} else if !apierrors.IsNotFound(err) {
-		return to, fmt.Errorf("read Cluster %s: %w", key, err)
+	provider, err := read(ctx, reader, types.NamespacedName{Name: name}, "ClusterProvider", &openmcpv1alpha1.ClusterProvider{})
+	to.NoAccess = err == nil && (provider == nil || !provider.Spec.Access)
+
+	return to, err
+}
+
+// read returns an object; nil if it does not exist.
+func read[T client.Object](ctx context.Context, reader client.Reader, key types.NamespacedName, kind string, object T) (T, error) {
+	var none T
+
+	err := reader.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) {
+		return none, nil
 	}
 
-	return to, nil
+	if err != nil {
+		return none, fmt.Errorf("read %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
+	}
+
+	return object, nil
 }
 
 // review asks the API server whether the requester of an AccessRequest may create clusters/access of a Cluster.

@@ -58,6 +58,10 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 
 		return c.Create(ctx, object, options...)
 	}
+	gardener := &openmcpv1alpha1.ClusterProvider{
+		ObjectMeta: metav1.ObjectMeta{Name: "gardener"}, Spec: openmcpv1alpha1.ClusterProviderSpec{Access: true},
+	}
+	objects = append(objects, gardener)
 	c := fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
 		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(functions).Build()
 

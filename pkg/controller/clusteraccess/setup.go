@@ -5,8 +5,11 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -64,8 +67,48 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 							Watches(&openmcpv1alpha1.ClusterRequest{}, by(requestIndex)).
 							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, by(requestIndex)). // It has the name of its request.
 							Watches(&openmcpv1alpha1.Cluster{}, by(clusterIndex)).
+							Watches(&openmcpv1alpha1.ClusterProvider{}, accessChanges(r.cached)).
 							WithOptions(queue.Options[reconcile.Request](settings)).
 							Complete(r)
+}
+
+// accessChanges enqueues all AccessRequests when a ClusterProvider begins or ends to give access.
+func accessChanges(cached client.Reader) handler.EventHandler {
+	enqueue := func(ctx context.Context, before, after client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		if givesAccess(before) == givesAccess(after) {
+			return
+		}
+
+		list := &openmcpv1alpha1.AccessRequestList{}
+		if err := cached.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.
+
+			return
+		}
+
+		for i := range list.Items {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			enqueue(ctx, nil, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			enqueue(ctx, e.ObjectOld, e.ObjectNew, q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			enqueue(ctx, e.Object, nil, q)
+		},
+	}
+}
+
+// givesAccess reports whether an object is a ClusterProvider with spec.access.
+func givesAccess(object client.Object) bool {
+	provider, is := object.(*openmcpv1alpha1.ClusterProvider)
+
+	return is && provider.Spec.Access
 }
 
 func requestKeys(access *openmcpv1alpha1.AccessRequest) []string {

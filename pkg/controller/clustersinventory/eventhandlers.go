@@ -64,27 +64,54 @@ func (h *eventHandlers) managedClusters() handler.EventHandler {
 	})
 }
 
-// providers enqueues the Clusters of the profiles that have changed.
+// providers enqueues the Clusters of the profiles that have changed, and all Clusters of a provider whose Leases are elsewhere now.
 func (h *eventHandlers) providers() handler.EventHandler {
 	enqueue := func(ctx context.Context, old, current client.Object, q rateLimited) {
 		before, after := profilesOf(old), profilesOf(current)
+		moved := leaseNamespaceOf(old) != leaseNamespaceOf(current)
+
 		for _, request := range h.clusters(ctx, func(cluster *openmcpv1alpha1.Cluster) bool {
 			profile := cluster.Spec.ClusterProviderRef.Profile
 
-			return cluster.Spec.ClusterProviderRef.Name == current.GetName() && !equality.Semantic.DeepEqual(before[profile], after[profile])
+			return cluster.Spec.ClusterProviderRef.Name == current.GetName() &&
+				(moved || !equality.Semantic.DeepEqual(before[profile], after[profile]))
 		}) {
 			q.Add(request)
 		}
 	}
 
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q rateLimited) { enqueue(ctx, nil, e.Object, q) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q rateLimited) {
+			warnOfLeases(ctx, e.Object)
+			enqueue(ctx, nil, e.Object, q)
+		},
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q rateLimited) {
+			if leaseNamespaceOf(e.ObjectOld) != leaseNamespaceOf(e.ObjectNew) {
+				warnOfLeases(ctx, e.ObjectNew)
+			}
+
 			enqueue(ctx, e.ObjectOld, e.ObjectNew, q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q rateLimited) {
 			enqueue(ctx, e.Object, &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: e.Object.GetName()}}, q)
 		},
+	}
+}
+
+// leaseNamespaceOf returns spec.leaseNamespace of a ClusterProvider; empty for nil.
+func leaseNamespaceOf(object client.Object) string {
+	if provider, is := object.(*openmcpv1alpha1.ClusterProvider); is {
+		return provider.Spec.LeaseNamespace
+	}
+
+	return ""
+}
+
+// warnOfLeases logs that the Leases of a ClusterProvider are where tenants may write.
+func warnOfLeases(ctx context.Context, provider client.Object) {
+	if leaseNamespaceOf(provider) == "" {
+		klog.FromContext(ctx).Info("The Leases of the provider count in the namespaces of its Clusters, where tenants may delete them: set "+
+			"spec.leaseNamespace of the ClusterProvider to a namespace of the provider", "clusterProvider", provider.GetName())
 	}
 }
 

@@ -17,10 +17,52 @@ type heartbeats struct {
 	mu          sync.Mutex
 	known       map[types.NamespacedName]clusterrequest.Heartbeat
 	subscribers map[types.NamespacedName]reconcile.Request
+	// followed are the Leases of the providers of Clusters.
+	followed map[reconcile.Request]types.NamespacedName
 }
 
 func newHeartbeats() *heartbeats {
-	return &heartbeats{known: map[types.NamespacedName]clusterrequest.Heartbeat{}, subscribers: map[types.NamespacedName]reconcile.Request{}}
+	return &heartbeats{
+		known:       map[types.NamespacedName]clusterrequest.Heartbeat{},
+		subscribers: map[types.NamespacedName]reconcile.Request{},
+		followed:    map[reconcile.Request]types.NamespacedName{},
+	}
+}
+
+// follow returns what is known of the Lease of the provider of a Cluster, and subscribes the Cluster to it. When the Lease is another one than
+// before and is not there yet, the former one counts until it expires, renewed or not, so that the provider has time to follow. Before the
+// first call that is a Lease of this name beside the Cluster.
+func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Request) clusterrequest.Heartbeat {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	former, followed := h.followed[subscriber]
+	if !followed {
+		former = types.NamespacedName{Namespace: subscriber.Namespace, Name: lease.Name}
+	}
+
+	if former != lease {
+		delete(h.subscribers, former)
+
+		beat, counts := h.known[former]
+		if _, there := h.known[lease]; !there && counts && former.Name == lease.Name {
+			h.known[lease] = beat
+		}
+	}
+
+	h.followed[subscriber], h.subscribers[lease] = lease, subscriber
+
+	return h.known[lease]
+}
+
+// lastFollowed returns the Lease of the last call of follow for a Cluster.
+func (h *heartbeats) lastFollowed(subscriber reconcile.Request) (lease types.NamespacedName, found bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	lease, found = h.followed[subscriber]
+
+	return lease, found
 }
 
 // get returns what is known of a Lease, and subscribes a Cluster to it.
@@ -74,6 +116,8 @@ func (h *heartbeats) remove(lease types.NamespacedName) (subscriber reconcile.Re
 func (h *heartbeats) unsubscribe(subscriber reconcile.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+
+	delete(h.followed, subscriber)
 
 	for lease, of := range h.subscribers {
 		if of == subscriber {

@@ -30,12 +30,14 @@ func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, erro
 		return 0, err
 	}
 
-	profile, err := r.profile(ctx, c.cluster)
+	provider, err := r.provider(ctx, c.cluster)
 	if err != nil {
 		return 0, err
 	}
 
-	claims := clusterrequest.Claims(c.cluster, profile)
+	c.lease = r.lease(c, provider)
+
+	claims := clusterrequest.Claims(c.cluster, profileOf(provider, c.cluster.Spec.ClusterProviderRef.Profile))
 	if err := r.prepare(ctx, c, claims); err != nil {
 		return 0, err
 	}
@@ -202,37 +204,62 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 	return again, r.patch(ctx, c.managed, wanted, false)
 }
 
-// profile returns the profile of a Cluster; nil if it is not published.
-func (r *reconciler) profile(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (*openmcpv1alpha1.Profile, error) {
+// provider returns the ClusterProvider of a Cluster; nil if it does not exist.
+func (r *reconciler) provider(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (*openmcpv1alpha1.ClusterProvider, error) {
 	ref := cluster.Spec.ClusterProviderRef
 	provider := &openmcpv1alpha1.ClusterProvider{}
 
 	err := r.client.Get(ctx, types.NamespacedName{Name: ref.Name}, provider)
-	if client.IgnoreNotFound(err) != nil {
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // Absence is no error.
+	}
+
+	if err != nil {
 		return nil, fmt.Errorf("read ClusterProvider %s: %w", ref.Name, err)
 	}
 
+	return provider, nil
+}
+
+// profileOf returns a profile of a ClusterProvider; nil if it is not published.
+func profileOf(provider *openmcpv1alpha1.ClusterProvider, name openmcpv1alpha1.ProfileName) *openmcpv1alpha1.Profile {
+	if provider == nil {
+		return nil
+	}
+
 	for i := range provider.Status.Profiles {
-		if provider.Status.Profiles[i].Name == ref.Profile {
-			return &provider.Status.Profiles[i], nil
+		if provider.Status.Profiles[i].Name == name {
+			return &provider.Status.Profiles[i]
 		}
 	}
 
-	return nil, nil
+	return nil
+}
+
+// lease returns the Lease by which the provider of a Cluster proves that it lives. It stays where it was while the ClusterProvider is gone.
+func (r *reconciler) lease(c *cycle, provider *openmcpv1alpha1.ClusterProvider) types.NamespacedName {
+	if provider != nil {
+		return clusterrequest.LeaseKey(c.cluster, provider.Spec.LeaseNamespace)
+	}
+
+	if last, found := r.heartbeats.lastFollowed(c.Request); found && last.Name == clusterrequest.LeaseName(c.cluster.UID) {
+		return last
+	}
+
+	return clusterrequest.LeaseKey(c.cluster, "")
 }
 
 // setAvailable sets the condition ManagedClusterConditionAvailable, unless an agent does, and returns after which time it may change.
 func (r *reconciler) setAvailable(c *cycle, managed *clusterv1.ManagedCluster) time.Duration {
 	now := r.clock.Now()
 	agent := r.heartbeats.get(types.NamespacedName{Namespace: c.name(), Name: clusterrequest.AgentLeaseName}, c.Request)
-	lease := types.NamespacedName{Namespace: c.cluster.Namespace, Name: clusterrequest.LeaseName(c.cluster.UID)}
-	beat := r.heartbeats.get(lease, c.Request)
+	beat := r.heartbeats.follow(c.lease, c.Request)
 
 	if until := clusterrequest.AgentReports(managed, agent); until.After(now) {
 		return until.Sub(now)
 	}
 
-	condition, until := clusterrequest.Available(c.cluster, managed.Status.Conditions, beat, now)
+	condition, until := clusterrequest.Available(c.cluster, c.lease, managed.Status.Conditions, beat, now)
 	condition.LastTransitionTime = metav1.NewTime(now)
 	meta.SetStatusCondition(&managed.Status.Conditions, condition)
 

@@ -45,6 +45,8 @@ type cycle struct {
 	// managed is the ManagedCluster of the Cluster and namespace the metadata of its namespace. Each is nil if there is none.
 	managed   *clusterv1.ManagedCluster
 	namespace *metav1.PartialObjectMetadata
+	// lease is that of the provider, if the Cluster is published.
+	lease types.NamespacedName
 	// taken names an object that has the name of the ManagedCluster, but is not that of the Cluster; empty if there is none.
 	taken string
 }

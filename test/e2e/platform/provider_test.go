@@ -33,7 +33,6 @@ func TestProviders(t *testing.T) {
 	hub, err := client.New(plane.AdminConfig(), client.Options{Scheme: controller.Scheme()})
 	suite.Must(t, err)
 	suite.Must(t, hub.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}))
-	suite.Must(t, hub.Create(t.Context(), &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: "null"}}))
 
 	dataDir := t.TempDir()
 	loopback := suite.Start(t, "provider", "loopback", "--kubeconfig", providerKubeconfig(t, plane, "loopback"), "--data-dir", dataDir,

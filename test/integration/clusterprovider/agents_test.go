@@ -44,7 +44,7 @@ func withAgents(agent string, tokens clock.PassiveClock) func(*loopback.Provider
 
 		return loopback.SetupAgents(mgr, p, loopback.AgentSettings{
 			Queue:  queue.Settings{Workers: 2, Timeout: time.Minute, Clock: clock.RealClock{}},
-			Binary: agent, Namespace: providers.Namespace(provider), TokenLifetime: time.Hour,
+			Binary: agent, Environment: "test", Namespace: providers.Namespace(provider), TokenLifetime: time.Hour,
 		})
 	}
 }
@@ -78,6 +78,11 @@ func resolve(ctx context.Context, cluster *openmcpv1alpha1.Cluster) *openmcpv1al
 	Eventually(func() error { return suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request) }).
 		WithTimeout(suite.Timeout).Should(Succeed())
 
+	labelled := request.DeepCopy()
+	metav1.SetMetaDataLabel(&labelled.ObjectMeta, openmcpv1alpha1.ProviderLabel, provider)
+	Expect(suite.Client.Patch(ctx, labelled, client.MergeFrom(request))).To(Succeed())
+
+	request = labelled
 	resolved := request.DeepCopy()
 	resolved.Status.ClusterRef = &openmcpv1alpha1.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	resolved.Status.Conditions = []metav1.Condition{{
@@ -154,6 +159,19 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		Eventually(func() error { return member.Get(ctx, client.ObjectKeyFromObject(delivered), delivered) }).
 			WithTimeout(suite.CollectTimeout).Should(Succeed())
 
+		By("losing the marks, as of an AccessRequest that is older than them")
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
+		Expect(request.Annotations).To(And(
+			HaveKeyWithValue(loopback.ProviderAnnotation, provider), HaveKeyWithValue(loopback.EnvironmentAnnotation, "test")))
+
+		unmarked := request.DeepCopy()
+		unmarked.Annotations = nil
+		Expect(suite.Client.Patch(ctx, unmarked, client.MergeFrom(request))).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
+			g.Expect(request.Annotations).To(HaveKeyWithValue(loopback.ProviderAnnotation, provider))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+
 		By("renewing the token of the agent")
 		renewed := renew(ctx, request, tokens)
 		Expect(suite.Client.Create(ctx, work("later"))).To(Succeed())
@@ -205,5 +223,47 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		Expect(suite.Client.Patch(ctx, freed, client.MergeFrom(published))).To(Succeed())
 		Expect(suite.Client.Delete(ctx, freed)).To(Succeed())
 		awaitGone(ctx, freed)
+	})
+
+	It("T6: after a restart only the AccessRequests of this provider and environment are deleted", func(ctx SpecContext) {
+		agent, err := binaries.FindOCM(binaries.WorkAgent)
+		Expect(err).NotTo(HaveOccurred())
+
+		cluster := providers.NewCluster(namespace, "t6", "another")
+		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
+
+		made := clusterrequest.ManagedClusterName(client.ObjectKeyFromObject(cluster))
+		request := func(name string, annotations map[string]string) *openmcpv1alpha1.AccessRequest {
+			a := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{
+				Namespace: providers.Namespace(provider), Name: name, Annotations: annotations,
+			}}
+			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
+			Expect(suite.Client.Create(ctx, a)).To(Succeed())
+
+			return a
+		}
+		marks := func(name, environment string) map[string]string {
+			return map[string]string{loopback.ProviderAnnotation: name, loopback.EnvironmentAnnotation: environment}
+		}
+
+		others := []client.Object{
+			request("of-an-admin", nil), request("of-null", map[string]string{loopback.ProviderAnnotation: "null"}),
+			request("of-another-loopback", marks("loopback-2", "test")), request("of-another-environment", marks(provider, "other")),
+		}
+
+		for name, annotations := range map[string]map[string]string{"marked": marks(provider, "test"), made: nil} {
+			own := request(name, annotations)
+			r := startProviderWith(ctx, GinkgoT().TempDir(), withAgents(agent.Path, clock.RealClock{}))
+			awaitGone(ctx, own)
+			r.stop()
+		}
+
+		for _, other := range others {
+			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(other), other)).To(Succeed())
+			Expect(other.GetDeletionTimestamp()).To(BeNil(), other.GetName())
+			Expect(suite.Client.Delete(ctx, other)).To(Succeed())
+		}
+
+		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 	})
 })

@@ -172,7 +172,7 @@ var _ = Describe("the loopback provider", func() {
 		Expect(left).To(BeZero(), "keys in etcd")
 		Expect(filepath.Join(dataDir, "clusters", namespace, "a")).NotTo(BeADirectory())
 
-		for _, role := range []string{"provider", "provider-loopback-config"} {
+		for _, role := range []string{"provider", "provider-leases", "provider-loopback-config"} {
 			Expect(providers.Unused(ctx, "cluster.openmcp.cloud:"+role, first.Running, second.Running)).To(BeEmpty())
 		}
 	})

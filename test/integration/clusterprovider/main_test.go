@@ -62,7 +62,6 @@ func start(ctx SpecContext) {
 
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
-		&openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: provider}},
 		&loopbackv1alpha1.ProviderConfig{
 			ObjectMeta: metav1.ObjectMeta{Name: "here"},
 			Spec: loopbackv1alpha1.ProviderConfigSpec{

@@ -19,7 +19,8 @@ import (
 
 func gardener() *openmcpv1alpha1.ClusterProvider {
 	return &openmcpv1alpha1.ClusterProvider{
-		ObjectMeta: metav1.ObjectMeta{Name: "gardener"},
+		ObjectMeta: metav1.ObjectMeta{Name: gardenerProvider},
+		Spec:       openmcpv1alpha1.ClusterProviderSpec{Access: true},
 		Status: openmcpv1alpha1.ClusterProviderStatus{Ready: true, Profiles: []openmcpv1alpha1.Profile{{
 			Name: "aws", SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.20.1"}, {Version: "1.20.3"}},
 			SupportedTraits: []openmcpv1alpha1.SupportedTrait{{Trait: "infrastructure/vendor/aws"}},

@@ -19,6 +19,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusteraccess"
@@ -73,6 +74,9 @@ func start(ctx SpecContext) {
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
 		},
 		gardener(),
+		&openmcpv1alpha1.ClusterProvider{
+			ObjectMeta: metav1.ObjectMeta{Name: otherProvider}, Spec: openmcpv1alpha1.ClusterProviderSpec{Access: true},
+		},
 	} {
 		Expect(suite.Client.Create(ctx, object)).To(Succeed())
 	}

@@ -9,7 +9,6 @@ import (
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -29,7 +28,10 @@ func nullProvider(ctx context.Context, name string, clock *providers.Clock) *pro
 	GinkgoHelper()
 	Expect(manifests.Apply(ctx, plane.AdminConfig(), providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
 
-	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	provider := &openmcpv1alpha1.ClusterProvider{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       openmcpv1alpha1.ClusterProviderSpec{LeaseNamespace: providers.Namespace("null")},
+	}
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, provider))).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
 		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, provider))).To(Succeed())
@@ -51,8 +53,8 @@ func (w *world) lease(cluster *openmcpv1alpha1.Cluster) *coordinationv1.Lease {
 	GinkgoHelper()
 
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: cluster.Namespace, Name: requests.LeaseName(cluster.UID)}
-	Expect(suite.Client.Get(w.ctx, key, lease)).To(Succeed())
+	Expect(suite.Client.Get(w.ctx, requests.LeaseKey(cluster, providers.Namespace("null")), lease)).To(Succeed())
+	Expect(lease.OwnerReferences).To(BeEmpty(), "owners are of the same namespace")
 
 	return lease
 }
@@ -161,7 +163,9 @@ var _ = Describe("the null provider", func() {
 		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer} })
 		w.gone(cluster)
 		w.gone(lease)
-		Expect(providers.Unused(ctx, "cluster.openmcp.cloud:provider", running)).To(BeEmpty())
+		for _, role := range []string{"provider", "provider-leases"} {
+			Expect(providers.Unused(ctx, "cluster.openmcp.cloud:"+role, running)).To(BeEmpty())
+		}
 	})
 
 	It("cluster-request C24: a Cluster that was lost is kept again after it is created again", func(ctx SpecContext) {

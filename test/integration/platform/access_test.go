@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -25,7 +26,6 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	webhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
@@ -53,14 +53,6 @@ func (hubAsTarget) Admin(context.Context, *openmcpv1alpha1.Cluster) (*rest.Confi
 func givesAccess(mgr manager.Manager) error {
 	return access.Setup(mgr, access.Settings{
 		Provider: accessProvider, Environment: "test", Targets: hubAsTarget{}, Clock: clock.RealClock{}, Workers: 2, Timeout: time.Minute,
-	})
-}
-
-// givesNoAccess adds the controller of AccessRequests to the null provider, as its command does.
-func givesNoAccess(mgr manager.Manager) error {
-	return access.Setup(mgr, access.Settings{
-		Provider: nullProvider, Environment: "test", Targets: null.Provider{}, NoAccess: true, Clock: clock.RealClock{}, Workers: 2,
-		Timeout: time.Minute,
 	})
 }
 
@@ -330,10 +322,10 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 })
 
 var _ = Describe("a provider that gives no access", func() {
-	It("cluster-request C36, C45: leaves what another provider has granted to that one, also when the Cluster is gone", func(ctx SpecContext) {
+	It("cluster-request C36, C45: the hub denies it, and leaves what another provider has granted to that one", func(ctx SpecContext) {
 		serveWebhook(ctx)
 
-		giving, none := provide(ctx, accessProvider, givesAccess), provide(ctx, nullProvider, givesNoAccess)
+		giving, none := provide(ctx, accessProvider, givesAccess), provide(ctx, nullProvider, nil)
 		w := newWorld(ctx)
 		owner := w.admin("owner")
 		cluster, other := providers.NewCluster(w.Namespace, "c", accessProvider), providers.NewCluster(w.Namespace, "other", nullProvider)
@@ -352,12 +344,28 @@ var _ = Describe("a provider that gives no access", func() {
 		Expect(owner.Delete(ctx, granted)).To(Succeed())
 
 		denied := w.accessRequest("denied", toCluster(other))
+		denied.Finalizers = []string{openmcpv1alpha1.AccessFinalizer}
 		Expect(owner.Create(ctx, denied)).To(Succeed())
 		w.outcome(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonNoAccess)
-		Consistently(func() []faults.Request { return none.Proxy.Requests(faults.Match{Resources: []string{"secrets"}}) }).
-			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(BeEmpty())
+		Expect(denied.Status.Message).To(ContainSubstring("spec.access"))
+		Consistently(func() []faults.Request {
+			return none.Proxy.Requests(faults.Match{Resources: []string{"secrets", "accessrequests", "accessrequests/status"}})
+		}).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(BeEmpty())
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(granted), granted)).To(Succeed())
 		Expect(granted.Status.Reason).To(Equal(openmcpv1alpha1.ReasonSuccess))
+
+		By("deleting the AccessRequest that was denied: the hub removes the finalizer")
+		Expect(owner.Delete(ctx, denied)).To(Succeed())
+		suite.ExpectGone(ctx, denied)
+
+		By("having the provider give access")
+
+		waiting := w.accessRequest("waiting", toCluster(other))
+		Expect(owner.Create(ctx, waiting)).To(Succeed())
+		w.outcome(waiting, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonNoAccess)
+		Expect(suite.Client.Patch(ctx, &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: nullProvider}},
+			client.RawPatch(types.MergePatchType, []byte(`{"spec":{"access":true}}`)))).To(Succeed())
+		w.outcome(waiting, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonResolved)
 
 		By("starting the provider that gave the access")
 		startProvider(ctx, accessProvider, givesAccess)

@@ -51,12 +51,12 @@ func install(ctx SpecContext) {
 	Expect(manifests.Apply(ctx, admin, providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
 }
 
-// provide creates a ClusterProvider of the name of one that is built in, and starts it as startProvider does.
+// provide applies the manifest of a provider that is built in, with its ClusterProvider, and starts it as startProvider does.
 func provide(ctx context.Context, name string, setup func(manager.Manager) error) *providers.Running {
 	GinkgoHelper()
 
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	Expect(suite.Client.Create(ctx, provider)).To(Succeed())
+	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions("clusterprovider/"+name+".yaml"))).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, provider)).To(Succeed()) }) //nolint:contextcheck // The spec has ended.
 
 	return startProvider(ctx, name, setup)

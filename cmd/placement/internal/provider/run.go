@@ -34,7 +34,7 @@ const (
 func Null(ctx context.Context, config *rest.Config, o NullOptions) error {
 	p := null.Provider{Offered: o.Profiles()}
 	settings := clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}
-	return run(ctx, config, o.Options, settings, access.Settings{Targets: p, NoAccess: true}, nil)
+	return run(ctx, config, o.Options, settings, nil)
 }
 
 // Loopback runs the loopback provider until ctx ends, and then stops its API servers.
@@ -43,15 +43,23 @@ func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error
 		Name: o.Name, APIServer: o.APIServer, Etcd: o.Etcd, DataDir: o.DataDir, Clock: clock.RealClock{},
 	})
 	settings := clusterprovider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
-	var agents func(manager.Manager) error
-	if o.WorkAgent != "" {
-		agents = func(mgr manager.Manager) error {
+	more := func(mgr manager.Manager) error {
+		//nolint:contextcheck // The index that it adds is made before the manager starts.
+		err := access.Setup(mgr, access.Settings{
+			Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: p,
+			Clock: clock.RealClock{}, Workers: workers, Timeout: timeout,
+		})
+		if err != nil {
+			return fmt.Errorf("controller of AccessRequests: %w", err)
+		}
+		if o.WorkAgent != "" {
 			return loopback.SetupAgents(mgr, p, loopback.AgentSettings{
-				Queue: queueSettings(), Binary: o.WorkAgent, Namespace: o.Namespace, TokenLifetime: o.TokenLifetime,
+				Queue: queueSettings(), Binary: o.WorkAgent, Environment: o.Environment, Namespace: o.Namespace, TokenLifetime: o.TokenLifetime,
 			})
 		}
+		return nil
 	}
-	return errors.Join(run(ctx, config, o.Options, settings, access.Settings{Targets: p}, agents), p.Close())
+	return errors.Join(run(ctx, config, o.Options, settings, more), p.Close())
 }
 
 func queueSettings() queue.Settings {
@@ -60,10 +68,7 @@ func queueSettings() queue.Settings {
 
 // run runs the controllers of a provider until ctx ends, with settings that it completes from the flags. more adds others to them, unless it is
 // nil.
-func run(
-	ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, accesses access.Settings,
-	more func(manager.Manager) error,
-) error {
+func run(ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, more func(manager.Manager) error) error {
 	mgr, err := newManager(ctx, config)
 	if err != nil {
 		return err
@@ -71,12 +76,6 @@ func run(
 	settings.Name, settings.Queue = o.Name, queueSettings()
 	if err := clusterprovider.Setup(mgr, settings); err != nil {
 		return err
-	}
-	accesses.Provider, accesses.Environment, accesses.TokenLifetime = o.Name, o.Environment, o.TokenLifetime
-	accesses.Clock, accesses.Workers, accesses.Timeout = clock.RealClock{}, workers, timeout
-	//nolint:contextcheck // The index that it adds is made before the manager starts.
-	if err := access.Setup(mgr, accesses); err != nil {
-		return fmt.Errorf("controller of AccessRequests: %w", err)
 	}
 	if more != nil {
 		if err := more(mgr); err != nil {

@@ -17,7 +17,7 @@ type ClusterProvider struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec describes the provider for people. The hub does not read it.
+	// spec is what the platform says of the provider. The provider itself has no right to write it.
 	// +optional
 	Spec ClusterProviderSpec `json:"spec,omitempty"`
 	// status has the profiles. The controller of the provider writes it.
@@ -25,7 +25,7 @@ type ClusterProvider struct {
 	Status ClusterProviderStatus `json:"status,omitempty"`
 }
 
-// ClusterProviderSpec describes the provider for people.
+// ClusterProviderSpec is what the platform says of the provider.
 type ClusterProviderSpec struct {
 	// package names what the provider is installed from. It is informational: an admin installs the provider.
 	// +kubebuilder:validation:MaxLength=2048
@@ -36,6 +36,16 @@ type ClusterProviderSpec struct {
 	// +listType=atomic
 	// +optional
 	PackagePullSecret []ObjectName `json:"packagePullSecret,omitempty"`
+	// leaseNamespace is the namespace in which the provider renews the Leases of its Clusters, and has no other rights on Leases. It is one of
+	// its own. While it is empty the namespace of each Cluster counts, where tenants may write Leases.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
+	// +optional
+	LeaseNamespace string `json:"leaseNamespace,omitempty"`
+	// access says that the provider gives access to its clusters. Without it the hub denies AccessRequests with the reason NoAccess, and the
+	// provider needs no rights on them.
+	// +optional
+	Access bool `json:"access,omitempty"`
 }
 
 // ClusterProviderStatus says whether the provider makes new clusters, and of which profiles.
