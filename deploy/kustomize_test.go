@@ -110,10 +110,14 @@ func TestBesideUpstreamTouchesNothingOfOthers(t *testing.T) {
 		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-scores",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-v1alpha1-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-scores",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-v1alpha1-placements",
 	}
 	if diff := cmp.Diff(want, ids(build(t, "overlays/beside-upstream"))); diff != "" {
 		t.Errorf("no definitions, no rights over sets and no rules of taste beside upstream (-want +got):\n%s", diff)

@@ -78,7 +78,9 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-scores",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-v1alpha1-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-vocabulary",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings-deletion",
@@ -88,7 +90,9 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-scores",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-v1alpha1-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-vocabulary",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -350,7 +354,8 @@ func TestWriteRights(t *testing.T) {
 func TestFailurePolicies(t *testing.T) {
 	want := map[string]string{
 		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "limits": "Fail", "limits-v1alpha1": "Fail", "readable": "Fail",
-		"readable-clusters": "Fail", "readable-scores": "Fail", "placements": "Ignore", "vocabulary": "Ignore",
+		"readable-clusters": "Fail", "readable-scores": "Fail", "readable-placements": "Fail", "readable-v1alpha1-placements": "Fail",
+		"placements": "Ignore", "vocabulary": "Ignore",
 	}
 	got := map[string]string{}
 	for _, obj := range objects(t) {

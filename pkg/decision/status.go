@@ -43,11 +43,18 @@ func NewFailedStatus(
 		existingCondition(existing.Placement, ConditionProfilesFound), further), now)
 }
 
-// conditions puts the conditions of the hub before those of others.
+// conditions puts the conditions of the hub before those of others. A condition of others whose time could not be decoded gets the present
+// one, without which an API server would refuse the status (docs/spec/differences.md B15).
 func conditions(placement *api.Placement, ours []metav1.Condition, now metav1.Time) []metav1.Condition {
 	others := slices.DeleteFunc(slices.Clone(placement.Status.Conditions), func(c metav1.Condition) bool {
 		return slices.Contains(ownConditions, c.Type)
 	})
+
+	for i := range others {
+		if others[i].LastTransitionTime.IsZero() {
+			others[i].LastTransitionTime = now
+		}
+	}
 
 	for i := range ours {
 		ours[i].ObservedGeneration = placement.Generation

@@ -178,7 +178,7 @@ func (d decoder) object(
 		return err
 	}}
 
-	readable, kept := s.sift(place{}, data)
+	readable, kept := s.reduce(place{}, data, strictly)
 	if !kept {
 		return nil, &kind, strictly
 	}

@@ -178,7 +178,7 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 		return strings.Join(entries, ",")
 	}
 
-	body := `"clusterClaims":[{"name":"a","value":"b"}],"capacity":{` + quantities(0, maxDropped+1) +
+	body := `"clusterClaims":[{"name":"a","value":"b"}],"capacity":{` + quantities(0, maxProbes+1) +
 		`},"allocatable":{` + quantities(0, 2*maxDescribed) + `}`
 
 	object, _, err := newTestDecoder(t).Decode(fmt.Appendf(nil, clusterForm, "c1", "", "", body), nil, nil)

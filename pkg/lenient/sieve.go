@@ -12,11 +12,9 @@ import (
 )
 
 const (
-	// maxDropped bounds the fields of one map or list that are omitted one by one; beyond it the whole map or list is omitted. This bounds
-	// the cost of an object with many undecodable fields.
-	maxDropped = 1000
-	// minBoundedDepth is the depth from which on maxDropped applies: spec and status, which have few fields, are at depth 1, their fields
-	// at 2.
+	// maxProbes bounds how often parts of an object are decoded. Beyond it the maps and lists that fail are omitted as a whole, from
+	// minBoundedDepth on: spec and status, which have few fields, are at depth 1, and their fields at 2.
+	maxProbes       = 500
 	minBoundedDepth = 2
 	// maxTextBytes bounds the bytes of a value and of a problem in a mark, and maxDescribed the number of fields whose value and problem a
 	// mark has.
@@ -29,6 +27,15 @@ type sieve struct {
 	// probe decodes a document and returns an error if it cannot.
 	probe   func(document []byte) error
 	dropped unreadable.Fields
+	// probes is the number of documents that were probed.
+	probes int
+}
+
+// try probes a document.
+func (s *sieve) try(document []byte) error {
+	s.probes++
+
+	return s.probe(document)
 }
 
 // place is the position of a value in a document.
@@ -58,19 +65,34 @@ func (p place) item(index int) place {
 	return place{path: fmt.Sprintf("%s[%d]", p.path, index), depth: p.depth + 1, before: p.before + "[", after: "]" + p.after}
 }
 
-// sift returns the decodable part of a value, and false if there is none. A value that fails is divided and each part is probed on its own;
-// this finds the failing parts because the decoding of a field depends on that field alone.
+// part is a field of an object or an item of a list.
+type part struct {
+	at place
+	// name is that of a field, in quotes; nil for an item.
+	name  []byte
+	value []byte
+	// kept reports that the value, or what is left of it, can be decoded.
+	kept bool
+}
+
+// sift returns the decodable part of a value, and false if there is none. A value that fails is divided, and the failing ones of its parts
+// are searched by bisection; this finds them because the decoding of a field depends on that field alone.
 func (s *sieve) sift(at place, value []byte) (readable []byte, kept bool) {
-	problem := s.probe(at.around(value))
+	problem := s.try(at.around(value))
 	if problem == nil {
 		return value, true
 	}
 
+	return s.reduce(at, value, problem)
+}
+
+// reduce is sift for a value that fails with a problem.
+func (s *sieve) reduce(at place, value []byte, problem error) (readable []byte, kept bool) {
 	before := len(s.dropped)
 
 	readable, divided := s.divide(at, value)
-	if divided && len(s.dropped) > before && s.probe(at.around(readable)) == nil {
-		return readable, true
+	if divided && len(s.dropped) > before && (at.path == "" || s.try(at.around(readable)) == nil) {
+		return readable, true // The caller decodes what is left of the whole object.
 	}
 
 	s.dropped = append(s.dropped[:before], unreadable.Field{Path: at.path, Value: cut(string(value)), Problem: cut(problem.Error())})
@@ -80,6 +102,10 @@ func (s *sieve) sift(at place, value []byte) (readable []byte, kept bool) {
 
 // divide sifts the parts of an object or a list and joins the remaining ones; false for a value without parts, or with too many bad ones.
 func (s *sieve) divide(at place, value []byte) (readable []byte, divided bool) {
+	if s.exhausted(at) {
+		return nil, false
+	}
+
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err == nil && fields != nil {
 		return s.divideObject(at, fields)
@@ -94,7 +120,7 @@ func (s *sieve) divide(at place, value []byte) (readable []byte, divided bool) {
 }
 
 func (s *sieve) divideObject(at place, fields map[string]json.RawMessage) (readable []byte, divided bool) {
-	before := len(s.dropped)
+	parts := make([]part, 0, len(fields))
 
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		quoted, err := json.Marshal(name)
@@ -102,44 +128,100 @@ func (s *sieve) divideObject(at place, fields map[string]json.RawMessage) (reada
 			return nil, false
 		}
 
-		part, kept := s.sift(at.field(name, quoted), fields[name])
-		if kept {
-			fields[name] = part
-		} else {
-			delete(fields, name)
-		}
-
-		if s.exceeded(at, before) {
-			return nil, false
-		}
+		parts = append(parts, part{at: at.field(name, quoted), name: quoted, value: fields[name]})
 	}
 
-	readable, err := json.Marshal(fields)
+	if !s.search(at, parts, true) {
+		return nil, false
+	}
 
-	return readable, err == nil
+	return joined(parts, true), true
 }
 
 func (s *sieve) divideList(at place, items []json.RawMessage) (readable []byte, divided bool) {
-	before, left := len(s.dropped), make([]json.RawMessage, 0, len(items))
-
+	parts := make([]part, len(items))
 	for i, item := range items {
-		if part, kept := s.sift(at.item(i), item); kept {
-			left = append(left, part)
-		}
-
-		if s.exceeded(at, before) {
-			return nil, false
-		}
+		parts[i] = part{at: at.item(i), value: item}
 	}
 
-	readable, err := json.Marshal(left)
+	if !s.search(at, parts, true) {
+		return nil, false
+	}
 
-	return readable, err == nil
+	return joined(parts, false), true
 }
 
-func (s *sieve) exceeded(at place, before int) bool {
-	return at.depth >= minBoundedDepth && len(s.dropped)-before > maxDropped
+// search sifts the parts of the value at a place, of which failing says that one is known to fail. It returns false when too many documents
+// were probed.
+func (s *sieve) search(at place, parts []part, failing bool) bool {
+	if s.exhausted(at) {
+		return false
+	}
+
+	if len(parts) == 0 {
+		return true
+	}
+
+	if len(parts) == 1 {
+		parts[0].value, parts[0].kept = s.sift(parts[0].at, parts[0].value)
+
+		return true
+	}
+
+	if !failing && s.try(at.around(joined(keptAll(parts), parts[0].name != nil))) == nil {
+		return true
+	}
+
+	half := len(parts) / 2
+	dropped := len(s.dropped)
+
+	if !s.search(at, parts[:half], false) {
+		return false
+	}
+
+	// Where nothing failed in one half, something fails in the other one.
+	return s.search(at, parts[half:], len(s.dropped) == dropped)
 }
+
+// keptAll marks parts as kept.
+func keptAll(parts []part) []part {
+	for i := range parts {
+		parts[i].kept = true
+	}
+
+	return parts
+}
+
+// joined returns the object or list of the parts that are kept.
+func joined(parts []part, object bool) []byte {
+	brackets := "[]"
+	if object {
+		brackets = "{}"
+	}
+
+	text := []byte{brackets[0]}
+
+	for i := range parts {
+		if !parts[i].kept {
+			continue
+		}
+
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+
+		if object {
+			text = append(append(text, parts[i].name...), ':')
+		}
+
+		text = append(text, parts[i].value...)
+	}
+
+	return append(text, brackets[1])
+}
+
+// exhausted reports whether the values at a place are not divided any more.
+func (s *sieve) exhausted(at place) bool { return at.depth >= minBoundedDepth && s.probes >= maxProbes }
 
 // marked returns the dropped fields for the mark.
 func (s *sieve) marked() unreadable.Fields {

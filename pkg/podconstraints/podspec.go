@@ -20,6 +20,7 @@ const (
 	nodeAffinityField = "nodeAffinity"
 	expressionsField  = "matchExpressions"
 	fieldsField       = "matchFields"
+	labelsField       = "matchLabels"
 
 	// gatesField is only read.
 	gatesField = "schedulingGates"
@@ -179,7 +180,7 @@ func with(object map[string]any, value any, path ...string) map[string]any {
 	if len(path) > 1 {
 		value = with(member[map[string]any](object, path[0]), value, path[1:]...)
 	}
-	changed[path[0]] = value
+	changed[path[0]] = value //nolint:gosec // A path has at least one name.
 
 	return changed
 }

@@ -30,14 +30,29 @@ func NewPolicies(policies []*Policy) *Policies {
 // Matching returns the policies that apply to pods with these labels in a namespace: cluster policies by name, then those of the namespace
 // by name. Among them are invalid ones, which Inject reports and skips.
 func (p *Policies) Matching(namespace string, namespaceLabels, podLabels map[string]string) []*Policy {
-	var matching []*Policy
-	for _, policies := range [][]*Policy{p.cluster, p.namespaced[namespace]} {
-		for _, policy := range policies {
-			if policy.matches(labels.Set(namespaceLabels), labels.Set(podLabels)) {
-				matching = append(matching, policy)
-			}
+	return append(p.MatchingCluster(namespaceLabels, podLabels), p.MatchingOwn(namespace, podLabels)...)
+}
+
+// MatchingCluster returns the cluster policies among Matching.
+func (p *Policies) MatchingCluster(namespaceLabels, podLabels map[string]string) []*Policy {
+	return matching(p.cluster, namespaceLabels, podLabels)
+}
+
+// MatchingOwn returns the policies of the namespace among Matching.
+func (p *Policies) MatchingOwn(namespace string, podLabels map[string]string) []*Policy {
+	return matching(p.namespaced[namespace], nil, podLabels)
+}
+
+// HasOwn reports whether a namespace has policies.
+func (p *Policies) HasOwn(namespace string) bool { return len(p.namespaced[namespace]) > 0 }
+
+func matching(policies []*Policy, namespaceLabels, podLabels map[string]string) []*Policy {
+	var found []*Policy
+	for _, policy := range policies {
+		if policy.matches(labels.Set(namespaceLabels), labels.Set(podLabels)) {
+			found = append(found, policy)
 		}
 	}
 
-	return matching
+	return found
 }

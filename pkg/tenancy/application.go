@@ -25,6 +25,8 @@ type Namespace struct {
 	Name string
 	// System is what Tree.SystemNamespace returns.
 	System bool
+	// Recorded is the value of AllowedAnnotation; empty if the Namespace has none.
+	Recorded string
 }
 
 // Change is the creation or update of an application.
@@ -70,7 +72,7 @@ func choose(
 	if value := spec[classField]; value != nil && !isText {
 		return nil, field.TypeInvalid(classPath, value, "must be a string"), nil
 	}
-	allowed := tree.Effective(namespace.Name)
+	allowed := tree.EffectiveIn(namespace)
 	switch {
 	case name != "" && namespace.System:
 		return nil, field.Invalid(classPath, name, fmt.Sprintf("AffinityClass is not supported in system namespace %q", namespace.Name)), nil

@@ -1,7 +1,9 @@
 package tenancy
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -93,4 +95,32 @@ const VerifyLabel = "cozystack.io/verify-affinity-class"
 // a HelmRelease in it has a class.
 func (t *Tree) Verified(namespace Namespace, hasApplication, hasClass bool) bool {
 	return !namespace.System && (t.Owner(namespace.Name) != nil || hasApplication || hasClass)
+}
+
+// AllowedAnnotation records on the workload namespace of a Tenant which classes applications in it may have, as a JSON list. It is absent if
+// they may have any. It counts while no Tenant owns the namespace, so that a Tenant that is deleted frees nothing.
+const AllowedAnnotation = "cozystack.io/allowed-affinity-classes"
+
+// Record returns the value of AllowedAnnotation; empty for none.
+func (a Allowed) Record() (string, error) {
+	if !a.Restricted {
+		return "", nil
+	}
+	text, err := json.Marshal(append([]string{}, a.Names...))
+	if err != nil {
+		return "", fmt.Errorf("encode the allowed classes: %w", err)
+	}
+
+	return string(text), nil
+}
+
+// parseAllowed returns the classes of a record. A record that is no list allows nothing.
+func parseAllowed(record string) Allowed {
+	var names []string
+	if err := json.Unmarshal([]byte(record), &names); err != nil {
+		return Allowed{Restricted: true}
+	}
+	slices.Sort(names)
+
+	return Allowed{Restricted: true, Names: slices.Compact(names)}
 }

@@ -113,6 +113,23 @@ func (t *Tree) Owner(namespace string) *appsv1alpha1.Tenant { return t.owners[na
 // allowed.
 func (t *Tree) Effective(namespace string) Effective { return t.effective[namespace] }
 
+// EffectiveIn is Effective, and in a namespace that no Tenant owns any more what was recorded there, below the settings of the nearest Tenant:
+// docs/spec/affinity-class.md 1.3.
+func (t *Tree) EffectiveIn(namespace Namespace) Effective {
+	if t.Owner(namespace.Name) != nil || namespace.Recorded == "" {
+		return t.Effective(namespace.Name)
+	}
+	recorded, above := parseAllowed(namespace.Recorded), Allowed{}
+	if place, name, possible := OwnerOf(namespace.Name); possible {
+		if parent := t.Parent(place, name); parent != nil {
+			above = t.Effective(WorkloadNamespace(parent.Namespace, parent.Name)).Allowed
+		}
+	}
+	recorded.Names = slices.DeleteFunc(recorded.Names, func(class string) bool { return !above.Has(class) })
+
+	return Effective{Allowed: recorded}
+}
+
 // Parent returns the parent of the Tenant of a name and a namespace, which need not exist; nil if it has none. The parent owns the namespace
 // that the Tenant lives in, or a dash prefix of it, the longest that is owned; otherwise it is the Tenant root.
 func (t *Tree) Parent(namespace, name string) *appsv1alpha1.Tenant {

@@ -3,6 +3,7 @@ package unreadable
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,4 +121,16 @@ func Unmark(object metav1.Object) {
 	if len(annotations) == 0 {
 		object.SetAnnotations(nil)
 	}
+}
+
+// WithoutMark returns annotations without the mark, which no object of an API server has a meaning for.
+func WithoutMark(annotations map[string]string) map[string]string {
+	if _, marked := annotations[Annotation]; !marked {
+		return annotations
+	}
+
+	others := maps.Clone(annotations)
+	delete(others, Annotation)
+
+	return others
 }

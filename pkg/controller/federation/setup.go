@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // Objects is the name of the controller, as --controllers takes it.
@@ -72,8 +73,15 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
+	live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to read from the API server: %w", err)
+	}
+
 	r := &reconciler{
-		state: shared, client: mgr.GetClient(), objects: objects, live: mgr.GetAPIReader(), recorder: recorder, clock: settings.Clock,
+		state: shared, client: mgr.GetClient(), objects: objects, live: live, recorder: recorder, clock: settings.Clock,
 		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent,
 		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
 		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
@@ -91,7 +99,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	handlers := &eventHandlers{
-		state: shared, cache: mgr.GetCache(), objects: objects, live: mgr.GetAPIReader(), elected: mgr.Elected(), recorder: recorder,
+		state: shared, cache: mgr.GetCache(), objects: objects, live: live, elected: mgr.Elected(), recorder: recorder,
 	}
 
 	o.Inventory.Handle(shared.owns, handlers.enqueueAffected)

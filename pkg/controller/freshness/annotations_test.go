@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // federated-selector 3.1.4: an object whose annotations are evaluated in part, such as one that kubectl has applied, can be proved.
@@ -43,6 +44,27 @@ func TestOnlyEvaluatedAnnotationsAreCompared(t *testing.T) {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
 			})
+		})
+	}
+}
+
+// B15: an object that has unreadable fields in its status is the evaluated one, whether its annotations are evaluated in part or not.
+func TestTheMarkOfUnreadableFieldsIsNotCompared(t *testing.T) {
+	for _, live := range []map[string]string{{"a": "b"}, {"a": "b", unreadable.Annotation: "of a client"}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			removal := s.removal(1)
+			removal.Meta.Annotations = map[string]string{"a": "b", unreadable.Annotation: "[]"}
+
+			p := s.put(removal.Object, 1)
+			meta := s.objects[p]
+			meta.Annotations = live
+			s.objects[p] = meta
+			s.see(p)
+
+			if got := s.prove(t, removal); got != "proved" {
+				t.Errorf("got %q for %v", got, live)
+			}
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // Proof has the versions of objects that both the API server and the view have shown. A nil Proof covers nothing.
@@ -46,7 +48,8 @@ func (p *Proof) UnchangedSince(change uint64) bool {
 	return p.observed.unchangedSince(p.versions, change)
 }
 
-// isFor reports whether the object is as it was evaluated. Its status and labels do not count.
+// isFor reports whether the object is as it was evaluated. Its status and labels do not count, nor does the mark of unreadable fields, which
+// only objects in the memory of the hub have.
 func (p *Proof) isFor(removal Removal) bool {
 	evaluated, annotations := removal.Meta, p.object.Annotations
 	if removal.Annotations != nil {
@@ -54,7 +57,8 @@ func (p *Proof) isFor(removal Removal) bool {
 	}
 
 	return p.found && p.object.UID == evaluated.UID && p.object.Generation == evaluated.Generation &&
-		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) && maps.Equal(annotations, evaluated.Annotations)
+		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
+		maps.Equal(unreadable.WithoutMark(annotations), unreadable.WithoutMark(evaluated.Annotations))
 }
 
 // has reports whether the proof has a version of an object.

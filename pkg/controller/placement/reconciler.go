@@ -93,7 +93,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	if errors.Is(err, freshness.ErrObjectChanged) {
 		r.state.queue.Requeue(key, change)
 
-		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
+		return r.conflicts.Retry(key), nil
 	}
 
 	if err != nil {

@@ -15,17 +15,23 @@ const (
 	// firstOutdatedDelay and longestOutdatedDelay bound the backoff after a conflict, in which the cache catches up.
 	firstOutdatedDelay   = 100 * time.Millisecond
 	longestOutdatedDelay = 10 * time.Second
+	// firstChangedDelay is the one after a change that the cache shows already.
+	firstChangedDelay = time.Millisecond
 )
 
 // ConflictBackoff retries reconciles that ended with a conflict. No error is logged or counted, and a key that keeps conflicting waits longer
 // each time. It is safe for concurrent use.
 type ConflictBackoff[K comparable] struct {
 	limiter workqueue.TypedRateLimiter[K]
+	changed workqueue.TypedRateLimiter[K]
 }
 
 // NewConflictBackoff returns a ConflictBackoff without pending retries.
 func NewConflictBackoff[K comparable]() ConflictBackoff[K] {
-	return ConflictBackoff[K]{limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[K](firstOutdatedDelay, longestOutdatedDelay)}
+	return ConflictBackoff[K]{
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[K](firstOutdatedDelay, longestOutdatedDelay),
+		changed: workqueue.NewTypedItemExponentialFailureRateLimiter[K](firstChangedDelay, longestOutdatedDelay),
+	}
 }
 
 // Result ends the reconcile of a key: it turns a conflict into a requeue, and returns any other error.
@@ -38,7 +44,14 @@ func (r ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (recon
 
 	if err == nil {
 		r.limiter.Forget(key)
+		r.changed.Forget(key)
 	}
 
 	return reconcile.Result{}, err
+}
+
+// Retry ends the reconcile of a key whose object has changed since it was read, where the cache shows the change already. Repeated retries wait
+// ever longer, until Result has no error.
+func (r ConflictBackoff[K]) Retry(key K) reconcile.Result {
+	return reconcile.Result{RequeueAfter: r.changed.When(key)}
 }

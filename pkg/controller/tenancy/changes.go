@@ -32,7 +32,8 @@ func differs(before, after client.Object) bool {
 // namespaceDiffers reports whether two states of a Namespace differ in what the controllers read.
 func namespaceDiffers(before, after client.Object) bool {
 	return before.GetUID() != after.GetUID() || before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
-		!maps.Equal(before.GetLabels(), after.GetLabels())
+		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
+		before.GetAnnotations()[tenancy.AllowedAnnotation] != after.GetAnnotations()[tenancy.AllowedAnnotation]
 }
 
 // classDiffers reports whether two states of a HelmRelease differ in the class or in the application.

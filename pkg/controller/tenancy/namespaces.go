@@ -27,7 +27,7 @@ const Namespaces = "affinityclass/namespaces"
 // verified is the value of tenancy.VerifyLabel.
 const verified = "true"
 
-// namespaceReconciler keeps tenancy.VerifyLabel: docs/spec/affinity-class.md 1.5.
+// namespaceReconciler keeps tenancy.VerifyLabel and tenancy.AllowedAnnotation: docs/spec/affinity-class.md 1.5 and 1.3.
 type namespaceReconciler struct {
 	*state
 
@@ -58,10 +58,24 @@ func (s *state) setupNamespaces(mgr manager.Manager, settings queue.Settings) er
 		Complete(r)
 }
 
-func (r *namespaceReconciler) ownedBy(_ context.Context, tenant client.Object) []reconcile.Request {
+// ownedBy returns the workload namespace of a Tenant, and those whose settings depend on that Tenant.
+func (r *namespaceReconciler) ownedBy(ctx context.Context, tenant client.Object) []reconcile.Request {
 	r.trees.invalidate()
 
-	return requestsFor(owned(tenant))
+	requests := requestsFor(owned(tenant))
+
+	listed, err := tenants(ctx, r.cached)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The namespaces below a Tenant are not looked at before their own next event", "tenant", klog.KObj(tenant))
+	}
+
+	for _, below := range listed {
+		if namespace := owned(below); namespace != owned(tenant) && concerns(below, owned(tenant)) {
+			requests = append(requests, requestsFor(namespace)...)
+		}
+	}
+
+	return requests
 }
 
 // Reconcile adds or removes the label of a Namespace.
@@ -87,6 +101,10 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 	tree, err := r.tree(ctx)
 	if err != nil {
 		return true, err
+	}
+
+	if recorded, err := r.record(ctx, tree, namespace); err != nil || recorded {
+		return true, err // The event of the Namespace brings the rest.
 	}
 
 	value, labelled := namespace.Labels[tenancy.VerifyLabel]
@@ -117,6 +135,27 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 	return true, r.label(ctx, namespace, nil)
 }
 
+// record writes the classes that the Tenant of a Namespace allows, and reports whether it did. Without a Tenant the record stays.
+func (r *namespaceReconciler) record(ctx context.Context, tree *tenancy.Tree, namespace *corev1.Namespace) (bool, error) {
+	if tree.Owner(namespace.Name) == nil {
+		return false, nil
+	}
+
+	record, err := tree.Effective(namespace.Name).Allowed.Record()
+	if err != nil || record == namespace.Annotations[tenancy.AllowedAnnotation] {
+		return false, err //nolint:wrapcheck // It says what was being done.
+	}
+
+	var value *string
+	if record != "" {
+		value = &record
+	}
+
+	err = r.patchNamespace(ctx, namespace, "annotations", tenancy.AllowedAnnotation, value)
+
+	return err == nil, err
+}
+
 // wanted reports whether a Namespace has to have the label, by what a reader has.
 func (r *namespaceReconciler) wanted(
 	ctx context.Context, reader client.Reader, tree *tenancy.Tree, namespace *corev1.Namespace,
@@ -141,18 +180,25 @@ func (r *namespaceReconciler) wanted(
 
 // label sets the label of a Namespace, or removes it if the value is nil.
 func (s *state) label(ctx context.Context, namespace *corev1.Namespace, value *string) error {
+	return s.patchNamespace(ctx, namespace, "labels", tenancy.VerifyLabel, value)
+}
+
+// patchNamespace sets a label or an annotation of a Namespace, or removes it if the value is nil.
+func (s *state) patchNamespace(ctx context.Context, namespace *corev1.Namespace, field, key string, value *string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": namespace.ResourceVersion, "labels": map[string]any{tenancy.VerifyLabel: value},
+		"resourceVersion": namespace.ResourceVersion, field: map[string]any{key: value},
 	}})
 	if err != nil {
 		return fmt.Errorf("encoding a patch of Namespace %s: %w", namespace.Name, err)
 	}
 
-	if err := s.writer.Patch(ctx, namespace.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("labelling Namespace %s: %w", namespace.Name, err)
+	patched := namespace.DeepCopy()
+	if err := s.writer.Patch(ctx, patched, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("writing %s of Namespace %s: %w", key, namespace.Name, err)
 	}
 
-	klog.FromContext(ctx).V(2).Info("Labelled a namespace whose Pods are verified", "namespace", namespace.Name, "verified", value != nil)
+	klog.FromContext(ctx).V(2).Info("Wrote what is known of the classes of a namespace", "namespace", namespace.Name, field, key,
+		"value", ptr.Deref(value, "removed"))
 
 	return nil
 }

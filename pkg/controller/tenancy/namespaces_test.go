@@ -16,6 +16,10 @@ func TestVerifiedNamespaces(t *testing.T) {
 		n := namespace(name)
 		n.Labels = map[string]string{"other": "kept", key: value}
 
+		if name == "tenant-acme" {
+			n.Annotations = map[string]string{tenancy.AllowedAnnotation: `["dc1","dc2"]`}
+		}
+
 		return n
 	}
 	classy := release("main-db", application(postgres, "apps", "main-db", ""))
@@ -85,6 +89,45 @@ func TestVerifiedNamespaces(t *testing.T) {
 
 			if read.Labels[tenancy.VerifyLabel] != tc.want || read.Labels["other"] != "kept" {
 				t.Errorf("labels %v", read.Labels)
+			}
+		})
+	}
+}
+
+func TestClassesOfNamespacesAreRecorded(t *testing.T) {
+	for _, tc := range []struct {
+		reason, namespace, recorded, want string
+	}{
+		{"T13: the list of the Tenant is recorded", "tenant-acme", "", `["dc1","dc2"]`},
+		{"T13: another record is replaced", "tenant-acme", `["gpu"]`, `["dc1","dc2"]`},
+		{"T13: a namespace without a Tenant keeps its record", "tenant-acme-us", `["gpu"]`, `["gpu"]`},
+		{"T13: and gets none", "tenant-acme-us", "", ""},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			h := newHub(t)
+
+			given := namespace(tc.namespace)
+			if tc.recorded != "" {
+				given.Annotations = map[string]string{tenancy.AllowedAnnotation: tc.recorded}
+			}
+
+			h.given(t, given)
+
+			reconciler := &namespaceReconciler{h.state, queue.NewConflictBackoff[reconcile.Request]()}
+
+			for range 3 {
+				if _, err := reconciler.Reconcile(t.Context(), named(tc.namespace)); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			read := &corev1.Namespace{}
+			if err := h.Get(t.Context(), client.ObjectKeyFromObject(given), read); err != nil {
+				t.Fatal(err)
+			}
+
+			if got := read.Annotations[tenancy.AllowedAnnotation]; got != tc.want {
+				t.Errorf("recorded is %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -158,6 +158,7 @@ func (s *state) namespaceOf(ctx context.Context, name string) (*corev1.Namespace
 func (s *state) place(tree *tenancy.Tree, namespace *corev1.Namespace) tenancy.Namespace {
 	return tenancy.Namespace{
 		Name: namespace.Name, System: tree.SystemNamespace(namespace.Name, namespace.Labels, s.namespace),
+		Recorded: namespace.Annotations[tenancy.AllowedAnnotation],
 	}
 }
 

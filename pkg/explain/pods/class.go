@@ -132,7 +132,10 @@ func (a readApplication) class() string {
 
 // addOrigin says where the class of a HelmRelease comes from, and what the Tenant of the namespace has to say about it.
 func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplication) {
-	effective, tenant := e.tree.Effective(namespace), e.tenantOf(namespace)
+	effective, tenant := e.tree.EffectiveIn(tenancy.Namespace{Name: namespace, Recorded: e.recorded[namespace]}), e.tenantOf(namespace)
+	if tenant == "" {
+		tenant = "the record of namespace " + namespace
+	}
 
 	if application.err != nil {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s could not be read, so its own class is not known: %v", c.Application, application.err))

@@ -21,6 +21,7 @@ type Evaluator struct {
 	prepared   []*podconstraints.Policy // in the order of their application
 	policies   *podconstraints.Policies
 	namespaces map[string]map[string]string // labels by name
+	recorded   map[string]string            // tenancy.AllowedAnnotation by name
 	classes    map[string]*cozystackv1alpha1.AffinityClass
 	tree       *tenancy.Tree
 	owners     map[owner]*unstructured.Unstructured
@@ -29,7 +30,7 @@ type Evaluator struct {
 // NewEvaluator prepares the policies and arranges the other objects, which must not change while the Evaluator is used.
 func NewEvaluator(objects *Objects) *Evaluator {
 	e := &Evaluator{
-		objects: objects, namespaces: map[string]map[string]string{}, classes: map[string]*cozystackv1alpha1.AffinityClass{},
+		objects: objects, namespaces: map[string]map[string]string{}, recorded: map[string]string{}, classes: map[string]*cozystackv1alpha1.AffinityClass{},
 		tree: tenancy.NewTree(objects.Tenants), owners: ownersOf(objects),
 	}
 
@@ -47,7 +48,7 @@ func NewEvaluator(objects *Objects) *Evaluator {
 	e.policies = podconstraints.NewPolicies(e.prepared)
 
 	for _, namespace := range objects.Namespaces {
-		e.namespaces[namespace.Name] = namespace.Labels
+		e.namespaces[namespace.Name], e.recorded[namespace.Name] = namespace.Labels, namespace.Annotations[tenancy.AllowedAnnotation]
 	}
 
 	for _, class := range objects.Classes {

@@ -41,10 +41,15 @@ func (p *Policy) add(result *podconstraints.PolicyResult, alone podconstraints.R
 	p.Adds = result.Added
 
 	skipped := make([]string, 0, len(result.Skipped))
+	whole := false // the policy is skipped as a whole
 
 	for _, skip := range result.Skipped {
 		p.Skipped = append(p.Skipped, Skip{Field: skip.Field, Reason: string(skip.Reason), Message: skip.Message})
-		skipped = append(skipped, skip.Field)
+		skipped, whole = append(skipped, skip.Field), whole || skip.Field == ""
+	}
+
+	if whole {
+		return
 	}
 
 	for _, field := range alone.Policies[0].Added {

@@ -49,7 +49,8 @@ type Policy struct {
 
 // Skip is something of a policy that is not injected.
 type Skip struct {
-	// Field is the path in the pod spec; empty for an invalid policy, which is skipped as a whole.
+	// Field is the path in the pod spec; empty for a policy that is skipped as a whole, because it is invalid or beyond the limits of its
+	// namespace.
 	Field string `json:"field,omitempty"`
 	// Reason is one of podconstraints.Reason, and Message a sentence about it.
 	Reason  string `json:"reason"`

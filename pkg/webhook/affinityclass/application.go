@@ -74,7 +74,7 @@ func (h *applicationHandler) check(
 		return tenancy.Review{}, err
 	}
 
-	labels, err := h.namespaceLabels(ctx, request.Namespace)
+	found, err := h.namespaceOf(ctx, request.Namespace)
 	if err != nil {
 		return tenancy.Review{}, err
 	}
@@ -86,7 +86,8 @@ func (h *applicationHandler) check(
 	}
 
 	namespace := tenancy.Namespace{
-		Name: request.Namespace, System: tree.SystemNamespace(request.Namespace, labels, h.namespace),
+		Name: request.Namespace, System: tree.SystemNamespace(request.Namespace, found.Labels, h.namespace),
+		Recorded: found.Annotations[tenancy.AllowedAnnotation],
 	}
 
 	return tenancy.CheckApplication(tree, h.classes(ctx), namespace, change)

@@ -56,14 +56,14 @@ func (r *reader) classes(ctx context.Context) tenancy.Classes {
 	}
 }
 
-// namespaceLabels returns the labels of a Namespace; nil if it does not exist.
-func (r *reader) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
+// namespaceOf returns a Namespace; an empty one if it does not exist.
+func (r *reader) namespaceOf(ctx context.Context, name string) (*corev1.Namespace, error) {
 	namespace := &corev1.Namespace{}
 	if found, err := r.get(ctx, client.ObjectKey{Name: name}, namespace); !found {
-		return nil, err
+		return &corev1.Namespace{}, err
 	}
 
-	return namespace.Labels, nil
+	return namespace, nil
 }
 
 // resolvedClass returns the class that an application has by the record of its HelmRelease; empty for none.

@@ -26,7 +26,7 @@ const (
 // concurrent use.
 func Handlers(source *Source, recorder events.EventRecorder) map[string]admission.Handler {
 	return map[string]admission.Handler{
-		MutatePath:   &mutator{source, newReporter(recorder)},
+		MutatePath:   &mutator{source: source, reporter: newReporter(recorder)},
 		ValidatePath: &validator{},
 	}
 }

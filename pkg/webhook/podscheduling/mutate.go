@@ -2,6 +2,7 @@ package podscheduling
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -20,6 +21,7 @@ import (
 type mutator struct {
 	source   *Source
 	reporter *reporter
+	turns    turns
 }
 
 // Handle reviews one workload.
@@ -53,7 +55,9 @@ func (m *mutator) mutate(ctx context.Context, request admission.Request) (respon
 	}
 
 	result, exemption, err := m.inject(ctx, request)
-	if err != nil {
+	busy := errors.Is(err, errBusy)
+
+	if err != nil && !busy {
 		return unpatched(request, err), true
 	}
 
@@ -68,11 +72,14 @@ func (m *mutator) mutate(ctx context.Context, request admission.Request) (respon
 	}
 
 	response.Warnings, failed = m.reporter.report(request, result.Policies)
+	if busy {
+		response.Warnings = append(response.Warnings, m.reporter.busy(request))
+	}
 
 	return response, failed
 }
 
-// inject returns what the policies make of the workload, or why none is injected.
+// inject returns what the policies make of the workload, or why none is injected. With errBusy the result is that of the cluster policies.
 func (m *mutator) inject(ctx context.Context, request admission.Request) (podconstraints.Result, podconstraints.Exemption, error) {
 	var none podconstraints.Result
 
@@ -95,7 +102,34 @@ func (m *mutator) inject(ctx context.Context, request admission.Request) (podcon
 		return none, podconstraints.NotExempt, err
 	}
 
-	return podconstraints.Inject(workload, policies.Matching(request.Namespace, namespaceLabels, workload.Labels)), podconstraints.NotExempt, nil
+	injection := podconstraints.NewInjection(workload)
+	if err := injection.Inject(ctx, policies.MatchingCluster(namespaceLabels, workload.Labels)); err != nil {
+		return none, podconstraints.NotExempt, err
+	}
+
+	err = m.injectOwn(ctx, injection, policies, request.Namespace, workload.Labels)
+	if err != nil && !errors.Is(err, errBusy) {
+		return none, podconstraints.NotExempt, err
+	}
+
+	return injection.Result(), podconstraints.NotExempt, err
+}
+
+// injectOwn injects the policies of a namespace, for one workload of the namespace at a time: docs/spec/trust.md section 5.
+func (m *mutator) injectOwn(
+	ctx context.Context, injection *podconstraints.Injection, policies *podconstraints.Policies, namespace string, podLabels map[string]string,
+) error {
+	if !policies.HasOwn(namespace) {
+		return nil
+	}
+
+	done, err := m.turns.take(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	return injection.Inject(ctx, policies.MatchingOwn(namespace, podLabels))
 }
 
 // unpatched allows a workload although its review failed.

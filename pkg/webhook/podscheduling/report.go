@@ -26,6 +26,9 @@ const (
 	eventsPerSecond = 1. / 300
 	maxEventKeys    = 4096
 
+	// maxEvents bounds the Events of one review.
+	maxEvents = 100
+
 	// eventAction is the action of the Events.
 	eventAction = "Inject"
 )
@@ -47,6 +50,8 @@ func newReporter(recorder events.EventRecorder) *reporter {
 // What the Pod of a DaemonSet does not get has no warning and no Event: the DaemonSet controller chose its node by the template, where the
 // same constraints were injected, so nothing is lost, and the user of the request is that controller.
 func (r *reporter) report(request admission.Request, policies []podconstraints.PolicyResult) (warnings []string, invalid bool) {
+	reported := 0
+
 	for _, result := range policies {
 		for _, skip := range result.Skipped {
 			metrics.PodSchedulingSkips.WithLabelValues(string(skip.Reason)).Inc()
@@ -56,15 +61,33 @@ func (r *reporter) report(request admission.Request, policies []podconstraints.P
 			}
 
 			invalid = invalid || skip.Reason == podconstraints.Invalid
-			warnings = append(warnings, result.Policy.String()+": "+sentence(skip))
 
-			if !ptr.Deref(request.DryRun, false) {
+			reported++
+
+			if reported <= maxWarnings {
+				warnings = append(warnings, webhook.Warning(result.Policy.String()+": "+sentence(skip)))
+			}
+
+			if reported <= maxEvents && !ptr.Deref(request.DryRun, false) {
 				r.send(result.Policy, skip.Reason, nameOf(request)+": "+sentence(skip))
 			}
 		}
 	}
 
-	return bounded(warnings), invalid
+	if reported > maxWarnings {
+		warnings[maxWarnings-1] = webhook.Warning(fmt.Sprintf(
+			"pod scheduling policies: %d more warnings; the Events of the policies have the first %d", reported-maxWarnings+1, maxEvents))
+	}
+
+	return warnings, invalid
+}
+
+// busy counts a review that found no turn in its namespace, and returns the warning.
+func (r *reporter) busy(request admission.Request) string {
+	metrics.PodSchedulingSkips.WithLabelValues(namespaceBusy).Inc()
+
+	return webhook.Warning(fmt.Sprintf("the PodSchedulingPolicies of namespace %s were not injected into %s: %v; update or recreate it later",
+		request.Namespace, nameOf(request), errBusy))
 }
 
 // send sends an Event on a policy.
@@ -79,7 +102,7 @@ func (r *reporter) send(policy *podconstraints.Policy, reason podconstraints.Rea
 
 // sentence says what was skipped.
 func sentence(skip podconstraints.Skip) string {
-	if skip.Reason == podconstraints.Invalid {
+	if skip.Field == "" {
 		return "the policy " + skip.Message
 	}
 
@@ -98,7 +121,7 @@ func nameOf(request admission.Request) string {
 // bounded returns as many warnings as an API server passes on.
 func bounded(warnings []string) []string {
 	if len(warnings) > maxWarnings {
-		more := fmt.Sprintf("pod scheduling policies: %d more warnings; the Events of the policies have all of them", len(warnings)-maxWarnings+1)
+		more := fmt.Sprintf("pod scheduling policies: %d more warnings", len(warnings)-maxWarnings+1)
 		warnings = append(warnings[:maxWarnings-1:maxWarnings-1], more)
 	}
 

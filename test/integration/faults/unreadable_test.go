@@ -176,6 +176,26 @@ func (f *spoiltFixture) counts(g Gomega, kind string) int {
 	return 0
 }
 
+// behindProofs is how often a removal could not be proved because the view or the object had changed.
+func behindProofs(g Gomega) int {
+	families, err := metrics.Registry.Gather()
+	g.Expect(err).NotTo(HaveOccurred())
+
+	count := 0
+
+	for _, family := range families {
+		if family.GetName() == "placement_hub_removal_check_duration_seconds" {
+			for _, metric := range family.GetMetric() {
+				if metric.GetLabel()[0].GetValue() == "behind" {
+					count += int(metric.GetHistogram().GetSampleCount())
+				}
+			}
+		}
+	}
+
+	return count
+}
+
 // warned waits for the event that names the field of an object.
 func (f *spoiltFixture) warned(ctx context.Context, s spoiltField, field string) {
 	GinkgoHelper()
@@ -294,6 +314,39 @@ var _ = Describe("An object that Go cannot decode", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeZero())
 	})
 
+	It("B15: a time in the status of a Placement keeps no removal from being carried out, and is not read again and again", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 2)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
+
+		spoilt := spoiltField{
+			kind: schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), namespace: f.Namespace, name: "p", subresource: "status",
+			patch: `{"status":{"lastScoreUpdateTime":"2027-01-01t00:00:00z","conditions":[{"type":"Foreign","status":"True","reason":"R",` +
+				`"message":"","lastTransitionTime":"2027-01-01t00:00:00z"}]}}`,
+		}
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(client.IgnoreNotFound(spoilt.write(ctx, `{"status":{"lastScoreUpdateTime":null,"conditions":null}}`))).To(Succeed())
+		})
+		spoilAll(ctx, spoilt)
+
+		proofs := behindProofs(Default)
+		gone := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name("c002")}}
+		Expect(suite.Client.Delete(ctx, gone)).To(Succeed())
+
+		Eventually(func(g Gomega) []string { return f.Selected(f.Pages(ctx, g, "p")) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(suite.Shorts(1, 1)))
+		Eventually(func(g Gomega) {
+			placement := spoilt.object()
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(placement), placement)).To(Succeed())
+			number, _, err := unstructured.NestedInt64(placement.Object, "status", "numberOfSelectedClusters")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(number).To(BeEquivalentTo(1))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Expect(behindProofs(Default)-proofs).To(BeNumerically("<", 20), "the object has not changed")
+	})
+
 	DescribeTable("is refused by a policy, on the status too", func(ctx SpecContext, kind, spoilt, words string) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
@@ -306,6 +359,11 @@ var _ = Describe("An object that Go cannot decode", func() {
 				kind:      schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("AddOnPlacementScore"),
 				namespace: f.Name("c001"), name: suite.ScoreObject,
 			}
+		}
+
+		if kind == "Placement" {
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+			on = spoiltField{kind: schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind), namespace: f.Namespace, name: "p"}
 		}
 
 		if strings.HasPrefix(spoilt, `{"status"`) {
@@ -326,6 +384,11 @@ var _ = Describe("An object that Go cannot decode", func() {
 		Entry("the time of a taint", "ManagedCluster",
 			`{"spec":{"taints":[{"key":"a","effect":"NoSelect","timeAdded":"2027-01-01t00:00:00z"}]}}`,
 			`timeAdded of spec.taints or lastTransitionTime of status.conditions: Invalid value: "2027-01-01t00:00:00z"`),
+		Entry("B15: the time of a condition of a Placement", "Placement",
+			`{"status":{"conditions":[{"type":"T","status":"True","reason":"R","message":"","lastTransitionTime":"2027-01-01t00:00:00z"}]}}`,
+			`a time of the status: Invalid value: "2027-01-01t00:00:00z"`),
+		Entry("B15: the time of scores of a Placement", "Placement", `{"status":{"lastScoreUpdateTime":"2027-01-01t00:00:00z"}}`,
+			`a time of the status: Invalid value: "2027-01-01t00:00:00z"`),
 		Entry("the end of scores", "AddOnPlacementScore", `{"status":{"validUntil":"2027-01-01T00:00:00z"}}`,
 			`status.validUntil or lastTransitionTime of status.conditions: Invalid value: "2027-01-01T00:00:00z"`),
 	)

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/loopback"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 const (
@@ -92,7 +93,7 @@ func run(ctx context.Context, config *rest.Config, o Options, settings clusterpr
 func newManager(ctx context.Context, config *rest.Config) (manager.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme.New(), Logger: stopping.Logger(ctx, klog.Background()),
-		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", NewCache: lenient.NewCache,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the hub: %w", err)

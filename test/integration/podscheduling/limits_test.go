@@ -1,0 +1,118 @@
+package podscheduling
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+const (
+	// bombPolicies, bombProducts and bombExpressions make policies of 165 kB together: the first ones have two required terms each, which
+	// multiply, and the others one term with many expressions.
+	bombPolicies    = 31
+	bombProducts    = 8
+	bombExpressions = 170
+	// bombReviews is how many workloads of the namespace are reviewed at once.
+	bombReviews = 250
+)
+
+// bomb returns the constraints of one of the policies.
+func bomb(number int) string {
+	term := func(expressions int, prefix string) string {
+		list := make([]string, expressions)
+		for i := range list {
+			list[i] = fmt.Sprintf("{key: %s-%d-%d, operator: Exists}", prefix, number, i)
+		}
+
+		return "{matchExpressions: [" + strings.Join(list, ", ") + "]}"
+	}
+
+	terms := term(bombExpressions, "e")
+	if number < bombProducts {
+		terms = term(1, "a") + ", " + term(1, "b")
+	}
+
+	return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + terms + "]}}}"
+}
+
+// namespaceAdmin returns a client with the ClusterRole admin in the namespace of the fixture, and where it keeps warnings.
+func namespaceAdmin(ctx context.Context, f *suite.Fixture) (client.Client, *heard) {
+	GinkgoHelper()
+
+	user := f.Name("admin")
+	f.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "admin"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "admin"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})
+
+	warnings := &heard{}
+	config := suite.ControlPlane.AdminConfig()
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	config.WarningHandler = warnings
+
+	c, err := client.New(config, client.Options{Mapper: suite.Client.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+
+	return c, warnings
+}
+
+var _ = Describe("Limits of the policies of a namespace", Ordered, func() {
+	BeforeAll(func(ctx SpecContext) { serve(ctx) })
+
+	It("T12: 31 policies of one namespace keep no workload from its cluster policies, and are skipped by name", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		admin, warnings := namespaceAdmin(ctx, f)
+
+		clusterPolicy(ctx, f, "pool", "nodeSelector: {pool: etcd}")
+
+		for i := range bombPolicies {
+			Eventually(admin.Create).WithContext(ctx).WithArguments(decode(f, fmt.Sprintf("apiVersion: kupid.gardener.cloud/v1alpha1\n"+
+				"kind: PodSchedulingPolicy\nmetadata: {name: p%02d}\nspec: {podSelector: {matchLabels: {app: etcd}}, %s}", i, bomb(i)))).
+				WithTimeout(suite.Timeout).Should(Succeed())
+		}
+
+		awaitPolicies(ctx, f)
+
+		var reviews sync.WaitGroup
+
+		specs := make([]map[string]any, bombReviews)
+
+		for i := range bombReviews {
+			reviews.Go(func() {
+				defer GinkgoRecover()
+
+				pod := workload(f, "Pod", fmt.Sprintf("etcd-%d", i), "etcd", "")
+				Expect(admin.Create(ctx, pod, client.DryRunAll)).To(Succeed())
+				specs[i] = podSpec(pod)
+			})
+		}
+
+		reviews.Wait()
+
+		for _, spec := range specs {
+			Expect(spec).To(HaveKeyWithValue("nodeSelector", HaveKeyWithValue("pool", "etcd")))
+		}
+
+		Expect(warnings.all()).To(ContainElement(And(
+			HavePrefix("PodSchedulingPolicy "+f.Namespace+"/p07: the policy is skipped"), ContainSubstring("2000 expressions"))))
+
+		first := workload(f, "Pod", "etcd", "etcd", "")
+		Expect(admin.Create(ctx, first, client.DryRunAll)).To(Succeed())
+		Expect(requiredTerms(podSpec(first))).To(HaveLen(1 << (bombProducts - 1)))
+
+		again := workload(f, "Pod", "etcd", "etcd", "")
+		Expect(admin.Create(ctx, again, client.DryRunAll)).To(Succeed())
+		Expect(requiredTerms(podSpec(again))).To(Equal(requiredTerms(podSpec(first))), "always the same policies are skipped")
+	})
+})
