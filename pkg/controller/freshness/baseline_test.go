@@ -34,21 +34,21 @@ func TestANewLeaderComparesEverything(t *testing.T) {
 			}
 		}()
 
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 
 		if got, want := s.prove(t, s.removal(1)), "the watch has not shown the latest version of addonplacementscores c19/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 
 		s.see(other)
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 
 		if got, want := s.prove(t, s.removal(1)), "the watch has not shown the latest version of addonplacementscores c18/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 
 		s.view.Delete(gone)
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 
 		if got := s.prove(t, s.removal(1)); got != "proved" {
 			t.Errorf("got %q", got)
@@ -85,7 +85,8 @@ func TestTheHistoryGoesBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				logged := &strings.Builder{}
-				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, line string) { logged.WriteString(line) }, funcr.Options{})))
+				logger := funcr.New(func(_, line string) { logged.WriteString(line) }, funcr.Options{})
+				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 				ended := make(chan error, 1)
 
 				go func() { ended <- s.checker.WatchHistory(ctx) }()
@@ -95,7 +96,7 @@ func TestTheHistoryGoesBack(t *testing.T) {
 				removal := s.removal(1)
 				if tc.reason == "the version of a list" {
 					removal.Clusters = nil
-					time.Sleep(10 * time.Second) // Nothing is removed, and it is found out.
+					<-time.After(10 * time.Second) // Nothing is removed, and it is found out.
 				}
 
 				want := "proved"

@@ -107,7 +107,15 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 		return ErrObjectChanged
 	}
 
-	return c.wait(ctx, p.versions, p.since, p.concerns)
+	if err := c.wait(ctx, p.versions, p.since, p.concerns); err != nil {
+		return err
+	}
+
+	for _, list := range p.lists {
+		list.reached.Store(true)
+	}
+
+	return nil
 }
 
 func concernsNothing(change) bool { return false }
@@ -250,10 +258,13 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, resource := range resources {
-		shown := c.observed.objects(resource, "")
-
 		if recent := c.reader.recentList(resource); recent != nil {
-			versions, since := p.versionsOf(resource, recent.objects, shown), min(p.since, recent.view)
+			var versions map[Object]string
+			if !p.removal.AllClusters || !recent.reached.Load() {
+				versions = p.versionsOf(resource, recent)
+			}
+
+			since := min(p.since, recent.view)
 			if behind, changed := c.observed.check(versions, since, p.concernsEarlier); !changed && len(behind) == 0 {
 				p.since = since
 				p.addAll(versions)
@@ -265,7 +276,7 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 		reads.Go(func() error {
 			answer, err := c.reader.list(readsCtx, resource, "")
 			if err == nil {
-				p.addAll(p.versionsOf(resource, answer.objects, shown))
+				p.addList(answer, p.versionsOf(resource, answer))
 			}
 
 			return err
@@ -278,10 +289,13 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 // wait returns nil once the view has reached the versions, and ErrViewChanged if it has shown a change that concerns the caller. It waits at
 // most maxWait, and not at all for a lagging resource.
 func (c *Checker) wait(ctx context.Context, versions map[Object]string, since uint64, concerns func(change) bool) error {
-	limit := maxWait
-
+	limit, resources := maxWait, map[schema.GroupVersionResource]bool{}
 	for object := range versions {
-		if c.lags(object.Resource) {
+		resources[object.Resource] = true
+	}
+
+	for resource := range resources {
+		if c.lags(resource) {
 			limit = 0
 		}
 	}

@@ -25,6 +25,8 @@ type proof struct {
 	since uint64
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
+	// lists are those of which the proof has every object.
+	lists []*reading
 }
 
 func newProof(removal Removal) *proof {
@@ -82,6 +84,18 @@ func (p *proof) has(object Object) bool {
 // add adds an object with its version.
 func (p *proof) add(object Object, version string) { p.addAll(map[Object]string{object: version}) }
 
+// addList adds the versions of a list.
+func (p *proof) addList(list *reading, versions map[Object]string) {
+	p.addAll(versions)
+
+	if p.removal.AllClusters {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+
+		p.lists = append(p.lists, list)
+	}
+}
+
 // addAll adds objects with their versions.
 func (p *proof) addAll(versions map[Object]string) {
 	p.mu.Lock()
@@ -90,10 +104,10 @@ func (p *proof) addAll(versions map[Object]string) {
 	maps.Copy(p.versions, versions)
 }
 
-// versionsOf returns the versions of the deciding clusters, or of their scores, in a list and in what the view shows: an object that only the
+// versionsOf returns the versions of the deciding clusters, or of their scores, in a list of all: an object that only the
 // view shows does not exist.
-func (p *proof) versionsOf(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) map[Object]string {
-	versions := listVersions(resource, list, shown)
+func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) map[Object]string {
+	versions := listVersions(resource, list.objects, list.shown)
 	cluster := func(object Object) string {
 		if resource == Scores {
 			return object.Namespace
@@ -106,7 +120,7 @@ func (p *proof) versionsOf(resource schema.GroupVersionResource, list map[types.
 
 	if resource == Clusters {
 		for _, name := range p.removal.Clusters {
-			versions[clusterObject(name)] = list[types.NamespacedName{Name: name}].ResourceVersion
+			versions[clusterObject(name)] = list.objects[types.NamespacedName{Name: name}].ResourceVersion
 		}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,6 +53,10 @@ type reading struct {
 	// view is the number of the last change of the view when the request was sent; ended is when the response came.
 	view  uint64
 	ended time.Time
+	// shown are the objects of the view when a list of a whole resource was sent. Those that it shows later are changes.
+	shown []Object
+	// reached is set once the view has reached every version of a list, and shows no object that the list lacks.
+	reached atomic.Bool
 }
 
 func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
@@ -124,6 +129,10 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 	delete(r.pending, what) // Later callers need a later request.
 	r.running[what], answer.view = answer, r.observed.Now()
 	r.mu.Unlock()
+
+	if what.namespace == "" && what.name == "" {
+		answer.shown = r.observed.objects(what.resource, "")
+	}
 
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	answer.objects, answer.err = r.send(ctx, what)

@@ -118,7 +118,8 @@ func (h *delayedHub) change() {
 	case 1:
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "b"}}
 		set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
-			SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": pick(h, "x", "y")}},
+			SelectorType:  clusterv1beta2.LabelSelector,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": pick(h, "x", "y")}},
 		}
 		h.write(inventory.ClusterSets, set, false)
 	case 2, 3:
