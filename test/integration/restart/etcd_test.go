@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -110,7 +111,7 @@ var _ = Describe("A restored etcd", func() {
 		relabel("region", "us")(ctx, f, []string{"c001"})
 
 		for n := range 198 {
-			f.EditCluster(ctx, fmt.Sprintf("c%03d", n%6+1), func(c *clusterv1.ManagedCluster) { c.Labels["change"] = fmt.Sprint(n) })
+			f.EditCluster(ctx, fmt.Sprintf("c%03d", n%6+1), func(c *clusterv1.ManagedCluster) { c.Labels["change"] = strconv.Itoa(n) })
 		}
 
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(2, 7)...)
