@@ -6,35 +6,47 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// AffectedByRemoval returns the names of the clusters that affect which clusters a result removes from the existing decisions, sorted: the
-// removed clusters and, when the result depends on ranks, the added ones. It returns nil when no cluster is removed.
-func AffectedByRemoval(result *scheduling.Result, existing Existing) []string {
+// Deciders are the clusters whose state decides which clusters leave the decisions (docs/spec/differences.md B11).
+type Deciders struct {
+	// Clusters are the names of the clusters that leave and, if one of them is feasible, of all selected ones, sorted.
+	Clusters []string
+	// Ranked reports that a cluster which leaves is feasible, and All that every cluster of the hub may decide then.
+	Ranked, All bool
+}
+
+// DecidersOfRemoval returns the clusters that decide about what a result removes from the existing decisions; false if it removes nothing. A
+// cluster that is not feasible leaves whatever the others are. One that is feasible leaves because of the selected ones, and because of
+// every cluster where scores or constraints compare each with all.
+func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, bool) {
 	if result.Outcome() != scheduling.Decided {
-		return nil
+		return Deciders{}, false
 	}
 
 	leaving := existing.writableClusters()
-
-	var deciding []string
-
 	for _, f := range result.Selected {
-		switch {
-		case leaving[f.Name]:
-			delete(leaving, f.Name)
-		case result.Request.Ranks():
-			deciding = append(deciding, f.Name)
-		}
+		delete(leaving, f.Name)
 	}
 
 	if len(leaving) == 0 {
-		return nil
+		return Deciders{}, false
 	}
+
+	var deciders Deciders
 
 	for cluster := range leaving {
-		deciding = append(deciding, cluster)
+		deciders.Clusters = append(deciders.Clusters, cluster)
+		deciders.Ranked = deciders.Ranked || result.IsFeasible(cluster)
 	}
 
-	slices.Sort(deciding)
+	if deciders.Ranked {
+		deciders.All = result.Request.ComparesAll()
 
-	return deciding
+		for _, f := range result.Selected {
+			deciders.Clusters = append(deciders.Clusters, f.Name)
+		}
+	}
+
+	slices.Sort(deciders.Clusters)
+
+	return deciders, true
 }

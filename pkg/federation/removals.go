@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
@@ -63,6 +64,16 @@ func (r Removal) ForScope() bool {
 
 		return out
 	})
+}
+
+// Reads returns the properties of clusters that decide which of them get the object; it is never nil.
+func (e *Evaluation) Reads() []clusterinfo.Property {
+	reads := []clusterinfo.Property{}
+	if e.Result != nil {
+		reads = append(reads, e.Result.Reads()...)
+	}
+
+	return append(reads, e.snapshot.Scope(e.Object.Meta.Namespace, nil).Reads()...)
 }
 
 // Removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4).

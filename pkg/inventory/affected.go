@@ -25,6 +25,14 @@ const (
 type Affected struct {
 	Subscribers []Key
 	Cause       Cause
+	// Changes are the changed properties of a cluster, as clusterinfo.ChangedProperties returns them. Of another object that has changed it is
+	// the property Name, and it is empty if the object says what it said before.
+	Changes []clusterinfo.Property
+}
+
+// changedObject returns what has changed in an object that is no cluster.
+func changedObject(name string) []clusterinfo.Property {
+	return []clusterinfo.Property{{Kind: clusterinfo.Name, Name: name}}
 }
 
 func newAffected(cause Cause, affected iter.Seq[*subscriber]) Affected {
@@ -91,7 +99,10 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	i.eachReader(c, func(s *subscriber) { affected[s] = struct{}{} })
 	i.eachAvailabilityReader(c, func(s *subscriber) { affected[s] = struct{}{} })
 
-	return newAffected(c.cause(), maps.Keys(affected))
+	result := newAffected(c.cause(), maps.Keys(affected))
+	result.Changes = c.changes
+
+	return result
 }
 
 // eachMatching visits the subscribers with a predicate that the cluster matches or that flipped, some more than once. It starts from the
@@ -283,7 +294,7 @@ func (i *Inventory) eachAvailabilityReader(c clusterChange, visit func(*subscrib
 }
 
 func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
-	return newAffected(cause, func(yield func(*subscriber) bool) {
+	affected := newAffected(cause, func(yield func(*subscriber) bool) {
 		for namespace := range i.boundIn[name] {
 			for s := range i.boundSubscribers(namespace, name) {
 				if !yield(s) {
@@ -292,14 +303,20 @@ func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
 			}
 		}
 	})
+	affected.Changes = changedObject(name)
+
+	return affected
 }
 
 func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 	if i.sets.live[name] == nil {
-		return Affected{Cause: CauseBinding} // A binding to a set that does not exist has no effect.
+		return Affected{Cause: CauseBinding, Changes: changedObject(name)} // A binding to a set that does not exist has no effect.
 	}
 
-	return newAffected(CauseBinding, i.boundSubscribers(namespace, name))
+	affected := newAffected(CauseBinding, i.boundSubscribers(namespace, name))
+	affected.Changes = changedObject(name)
+
+	return affected
 }
 
 // boundSubscribers returns the subscribers of a namespace that a set bound there concerns. If it is the only existing set that is bound, it

@@ -139,6 +139,23 @@ func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	return i.replaceCluster(cluster.Name, after, verdicts)
 }
 
+// CompareCluster returns the properties in which a ManagedCluster differs from the known one, as clusterinfo.ChangedProperties does. A nil
+// cluster does not exist.
+func (i *Inventory) CompareCluster(name string, cluster *clusterv1.ManagedCluster) []clusterinfo.Property {
+	i.mu.Lock()
+	known := i.clusterInfo(name)
+	i.mu.Unlock()
+
+	switch {
+	case cluster == nil:
+		return clusterinfo.ChangedProperties(known, nil)
+	case known == nil:
+		return changedObject(name)
+	default:
+		return clusterinfo.ChangedProperties(known, known.Update(cluster))
+	}
+}
+
 // DeleteCluster removes a cluster; its scores and profiles stay.
 func (i *Inventory) DeleteCluster(name string) Affected {
 	i.mu.Lock()

@@ -192,6 +192,19 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	return scope
 }
 
+// Reads returns the properties of a cluster that decide whether an eligible set contains it.
+func (s Scope) Reads() []clusterinfo.Property {
+	var reads []clusterinfo.Property
+
+	for _, set := range s.Eligible {
+		if set.members != nil {
+			reads = append(reads, set.members.Reads()...)
+		}
+	}
+
+	return reads
+}
+
 // Contains reports whether an eligible set contains the cluster.
 func (s Scope) Contains(f *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Contains(f) })

@@ -65,8 +65,13 @@ func (r *Request) ReadsDecisions() bool {
 	return r.Ranks() && slices.ContainsFunc(r.Prioritizers, Prioritizer.ReadsDecisions)
 }
 
-// ReadsScores reports whether the Result depends on AddOnPlacementScores.
-func (r *Request) ReadsScores() bool {
+// Reads returns the properties of clusters that the Result depends on, including those that decide which clusters are in scope.
+func (r *Result) Reads() []clusterinfo.Property {
+	return append(r.Request.reads(), r.snapshot.Scope(r.Request.Key.Namespace, r.Request.ClusterSets).Reads()...)
+}
+
+// reads returns the properties of clusters that the Request reads.
+func (r *Request) reads() []clusterinfo.Property {
 	dependencies := r.Dependencies()
 	reads := slices.Concat(dependencies.Reads, dependencies.ScopeReads)
 
@@ -74,7 +79,12 @@ func (r *Request) ReadsScores() bool {
 		reads = append(reads, predicate.Reads()...)
 	}
 
-	return slices.ContainsFunc(reads, func(read clusterinfo.Property) bool {
+	return reads
+}
+
+// ReadsScores reports whether the Result depends on AddOnPlacementScores.
+func (r *Request) ReadsScores() bool {
+	return slices.ContainsFunc(r.reads(), func(read clusterinfo.Property) bool {
 		return read.Kind == clusterinfo.Score || read.Kind == clusterinfo.Any
 	})
 }

@@ -45,6 +45,8 @@ type prioritizerPlugin struct {
 	warns      bool
 	// readsDecisions reports whether the scores depend on the decisions of other Placements.
 	readsDecisions bool
+	// relative reports whether the score of a cluster depends on properties of other clusters.
+	relative bool
 	// scores returns the scores of all candidates, in their order, each in [-100, 100]. The weighted sum of as many scores as fit into an
 	// object is far from the bounds of int64.
 	scores func(*candidates, Prioritizer) []int64

@@ -16,7 +16,7 @@ const (
 
 func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioritizerPlugin {
 	return &prioritizerPlugin{
-		name: name,
+		name: name, relative: true,
 		reads: func(Prioritizer) []clusterinfo.Property {
 			return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(resource)}}
 		},

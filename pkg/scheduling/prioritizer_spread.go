@@ -12,7 +12,7 @@ const SpreadScore = "Spread"
 // spreadPrioritizer reads the keys of every cluster in scope, because it counts the decisions in a domain, including those on clusters that
 // are not feasible.
 var spreadPrioritizer = &prioritizerPlugin{
-	name: SpreadScore, readsDecisions: true,
+	name: SpreadScore, readsDecisions: true, relative: true,
 	scopeReads: (*Request).spreadKeys,
 	scores:     func(c *candidates, _ Prioritizer) []int64 { return c.spreadScore() },
 }

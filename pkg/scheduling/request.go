@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -100,6 +101,13 @@ func (l GroupLength) Of(selected int) int {
 // Ranks reports whether the Result depends on the order of the feasible clusters.
 func (r *Request) Ranks() bool {
 	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
+}
+
+// ComparesAll reports whether clusters that are not selected decide which of the feasible clusters are selected: by the domains of constraints,
+// or by scores that are relative to those of the others. Otherwise the selected clusters alone outrank one that is not.
+func (r *Request) ComparesAll() bool {
+	return r.Ranks() && (r.AntiAffinity != nil || len(r.Spread) > 0 ||
+		slices.ContainsFunc(r.Prioritizers, func(p Prioritizer) bool { return p.plugin().relative }))
 }
 
 // selectors returns the selectors of the predicates, in their order.

@@ -300,22 +300,21 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 func (r *reconciler) proved(ctx context.Context, p *cycle, lost federation.Removal, gained []string) (bool, error) {
 	removal := freshness.Removal{
 		Object: freshness.Object{Resource: resourceOf(p.Object.Kind), NamespacedName: p.key.NamespacedName},
-		Meta:   p.Object.Meta, Annotations: federation.HubAnnotations, Clusters: slices.Concat(lost.Allowed, gained),
+		Since:  p.shown, Reads: p.Reads(),
+		Meta: p.Object.Meta, Annotations: federation.HubAnnotations, Clusters: slices.Concat(lost.Allowed, gained),
 		AnyScope: !lost.ForScope(),
 		Others:   []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: p.key.Namespace}}},
 	}
 
-	proof, err := r.state.shared.Checker.Prove(ctx, removal)
+	err := r.state.shared.Checker.Prove(ctx, removal)
 
 	switch {
-	case errors.Is(err, freshness.ErrObjectChanged):
+	case errors.Is(err, freshness.ErrObjectChanged), errors.Is(err, freshness.ErrViewChanged):
 		return false, errChanged
 	case err != nil:
 		p.writes.held = fmt.Sprintf("nothing is withdrawn until the hub is known to have the latest state: %v", err)
 
 		return false, nil
-	case !proof.Covers(removal), !proof.UnchangedSince(p.shown):
-		return false, errChanged
 	}
 
 	return r.decisionsProved(ctx, p)

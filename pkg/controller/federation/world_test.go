@@ -95,7 +95,7 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 		WithInterceptorFuncs(interceptor.Funcs{Patch: w.patch, Delete: w.delete}).Build()
 
 	shared := sharedinventory.New()
-	shared.Checker = freshness.New(proofs{world: w}, shared.Observed)
+	shared.Checker = freshness.New(proofs{world: w}, shared.Observed, nil)
 
 	state := newState(shared, federation.DefaultKinds(), w.time)
 	state.queue.SetQueue(keys{world: w})

@@ -11,7 +11,6 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -26,9 +25,8 @@ func (w *world) show() {
 			continue
 		}
 
-		showKind(w, kind.New(), freshness.Observe(w.state.shared.Observed, kind.Resource,
-			sharedinventory.On(func(_, after client.Object, _ bool) { w.state.shared.Set(kind, after) },
-				func(last client.Object) { w.state.shared.Delete(kind, last) })))
+		showKind(w, kind.New(), sharedinventory.On(func(_, after client.Object, _ bool) { w.state.shared.Set(kind, after) },
+			func(last client.Object) { w.state.shared.Delete(kind, last) }))
 	}
 
 	for _, kind := range w.handlers.kinds(w.t.Context()) {

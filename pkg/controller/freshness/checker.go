@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -36,181 +35,183 @@ const (
 	maxWait = 2 * time.Second
 	// maxLag is how long a resource counts as lagging after it was last found behind.
 	maxLag = 30 * time.Second
-	// maxObjectsInError is the greatest number of objects in the text of an error.
-	maxObjectsInError = 3
 )
-
-// ErrObjectChanged means that the object of a Removal differs from the evaluated one, and that the view already shows the change.
-var ErrObjectChanged = errors.New("the object has changed since it was evaluated")
-
-// BehindError has the objects that the API server shows in a later version than the view, after the event handlers were waited for.
-type BehindError struct {
-	// Objects are sorted by resource, namespace and name.
-	Objects []Object
-}
-
-// Resources returns the plural names of the resources of the objects, sorted.
-func (e *BehindError) Resources() []string {
-	var names []string
-
-	for _, object := range e.Objects {
-		if !slices.Contains(names, object.Resource.Resource) {
-			names = append(names, object.Resource.Resource)
-		}
-	}
-
-	return names
-}
-
-// Error names the first objects.
-func (e *BehindError) Error() string {
-	texts := make([]string, 0, maxObjectsInError+1)
-
-	for _, object := range e.Objects[:min(len(e.Objects), maxObjectsInError)] {
-		texts = append(texts, object.Resource.Resource+" "+strings.TrimPrefix(object.String(), "/"))
-	}
-
-	if more := len(e.Objects) - len(texts); more > 0 {
-		texts = append(texts, fmt.Sprintf("%d more", more))
-	}
-
-	return "the watch has not shown the latest version of " + strings.Join(texts, ", ")
-}
-
-// Removal is a result that removes clusters from a Placement or another object that asks for clusters.
-type Removal struct {
-	// Object names the object, and Meta is its metadata as it was evaluated.
-	Object Object
-	Meta   metav1.ObjectMeta
-	// Annotations returns those annotations of the object that Meta has; nil if Meta has all.
-	Annotations func(map[string]string) map[string]string
-	// Others are further objects that decide about the removal by their names, in any order, whether they exist or not. The event handlers
-	// of their kinds must be wrapped by Observe.
-	Others []Object
-	// ClusterSets are the sets that the object asks for; empty means every set that is bound to its namespace.
-	ClusterSets []string
-	// AnyScope reports that the clusters would be removed with any bindings and sets, so that these are not read: an object that asks for all
-	// matching clusters loses one that does not match, whichever clusters are in scope.
-	AnyScope bool
-	// Clusters are the clusters that are removed, and those that replace them.
-	Clusters []string
-	// Scores reports that the result depends on AddOnPlacementScores.
-	Scores bool
-}
 
 // Checker compares the view of the hub with the API server. It is safe for concurrent use.
 type Checker struct {
 	observed *Observed
 	reader   *reader
-	// all reports that every object of every resource must be compared before the next proof.
-	all atomic.Bool
+	// compare reads a ManagedCluster consistently, and returns the properties in which it differs from the view. Nil compares versions alone.
+	compare func(ctx context.Context, cluster string) ([]clusterinfo.Property, error)
+	// baseline is the comparison of every object; nil if none is required.
+	baseline *baseline
+	history  *history
 
 	mu sync.Mutex
 	// lagging has the resources that the event handlers were behind with for maxWait, each with an object that shows it.
 	lagging map[schema.GroupVersionResource]lag
 }
 
-// lag is a version of an object that the view had not reached at a time.
+// lag is a version of an object that the view had not reached at a time, and the number of the last change of the view then.
 type lag struct {
 	object  Object
 	version string
 	at      time.Time
+	since   uint64
 }
 
-// New returns a Checker that reads with the client and compares with the observed versions.
-func New(client metadata.Interface, observed *Observed) *Checker {
-	return &Checker{observed: observed, reader: newReader(client, observed.Now), lagging: map[schema.GroupVersionResource]lag{}}
-}
+// New returns a Checker that reads with the client and compares with the observed versions. The function compare reads a ManagedCluster
+// consistently and returns the properties in which it differs from the view; it may be nil.
+func New(
+	client metadata.Interface, observed *Observed, compare func(ctx context.Context, cluster string) ([]clusterinfo.Property, error),
+) *Checker {
+	lost := newHistory(observed)
 
-// RequireAll makes the next proof compare every object of every resource once. A new leader calls it, whose watches may have been broken
-// while it was a standby.
-func (c *Checker) RequireAll() { c.all.Store(true) }
+	return &Checker{
+		observed: observed, reader: newReader(client, observed, lost), compare: compare, history: lost,
+		lagging: map[schema.GroupVersionResource]lag{},
+	}
+}
 
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
-// a *BehindError if the view is still behind then, ErrObjectChanged, or the error of a request.
-func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
-	if c.all.Load() {
-		if err := c.proveAll(ctx); err != nil {
-			return nil, err
+// nil if the result was computed on a state of the hub that existed after the snapshot was taken. Otherwise it returns ErrObjectChanged,
+// ErrViewChanged, ErrHistoryLost, a *BehindError if the view is still behind, or the error of a request.
+func (c *Checker) Prove(ctx context.Context, removal Removal) error {
+	if c.baseline != nil {
+		if err := c.baseline.wait(ctx); err != nil {
+			return err
 		}
-
-		c.all.Store(false)
 	}
 
-	proof := &Proof{observed: c.observed, versions: map[Object]string{}}
+	p := newProof(removal)
 
-	if err := c.read(ctx, removal, proof); err != nil {
-		return nil, err
+	err := c.prove(ctx, p, func(Object) bool { return false })
+	if behind, ok := errors.AsType[*BehindError](err); ok && c.comparable(p, behind) {
+		return c.proveContents(ctx, removal, behind)
 	}
 
-	if !proof.isFor(removal) {
-		if err := c.wait(ctx, map[Object]string{removal.Object: proof.object.ResourceVersion}); err != nil {
-			return nil, err
-		}
-
-		return nil, ErrObjectChanged
-	}
-
-	if err := c.wait(ctx, proof.versions); err != nil {
-		return nil, err
-	}
-
-	return proof, nil
+	return err
 }
 
-// read reads the object, the others, the bindings of its namespace, their sets, and the clusters. The requests do not wait for each other, so
-// a removal waits for one round trip, and not for three.
-func (c *Checker) read(ctx context.Context, removal Removal, proof *Proof) error {
+// prove compares the objects that are not excluded.
+func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) bool) error {
+	if err := c.read(ctx, p, excluded); err != nil {
+		return err
+	}
+
+	if !p.isForObject() {
+		if err := c.wait(ctx, map[Object]string{p.removal.Object: p.object.ResourceVersion}, p.since, concernsNothing); err != nil {
+			return err
+		}
+
+		return ErrObjectChanged
+	}
+
+	if err := c.wait(ctx, p.versions, p.since, p.concerns); err != nil {
+		return err
+	}
+
+	for _, list := range p.lists {
+		list.reached.Store(true)
+	}
+
+	return nil
+}
+
+func concernsNothing(change) bool { return false }
+
+// comparable reports whether a removal can be proved by what the clusters say, while the view is behind with their versions. The clusters are
+// read at different moments, so they must not decide about each other.
+func (c *Checker) comparable(p *proof, behind *BehindError) bool {
+	return c.compare != nil && !p.removal.many() && (!p.removal.Ranked || len(p.removal.Clusters) == 1) &&
+		!slices.ContainsFunc(behind.Objects, func(object Object) bool { return object.Resource != Clusters })
+}
+
+// proveContents proves a removal whose clusters say in the API server what the view shows, in whichever version. The clusters are read before
+// the other objects, which have not changed up to then if they have the version of the view.
+func (c *Checker) proveContents(ctx context.Context, removal Removal, behind *BehindError) error {
+	reads, readsCtx := errgroup.WithContext(ctx)
+
+	for _, name := range removal.Clusters {
+		reads.Go(func() error {
+			differs, err := c.compare(readsCtx, name)
+
+			switch {
+			case err != nil:
+				return err
+			case removal.reads(differs):
+				return behind
+			default:
+				return nil
+			}
+		})
+	}
+
+	if err := reads.Wait(); err != nil {
+		return err //nolint:wrapcheck // It is a BehindError, or names what it was about.
+	}
+
+	return c.prove(ctx, newProof(removal), func(object Object) bool { return object.Resource == Clusters })
+}
+
+// read reads the object, the others, the bindings of its namespace, their sets, and the clusters, except for excluded objects. The requests do
+// not wait for each other, so a removal waits for one round trip, and not for three.
+func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
 
+	removal := p.removal
 	// The objects of the view are listed before the request: objects that appear later need not be in the response.
 	shown := c.observed.objects(Bindings, removal.Object.Namespace)
 	reads, readsCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		proof.object, proof.found, err = c.reader.object(readsCtx, removal.Object)
+		p.object, p.found, err = c.reader.object(readsCtx, removal.Object)
 
 		return err
 	})
-	reads.Go(func() (err error) {
-		if !removal.AnyScope {
-			bindings, err = c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
+	reads.Go(func() error {
+		if removal.AnyScope {
+			return nil
+		}
+
+		answer, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
+		if err == nil {
+			bindings = answer.objects
 		}
 
 		return err
 	})
 	reads.Go(func() error {
-		return c.readVersions(readsCtx, slices.Concat(removal.Others, removal.sets(namesOf(shown))), proof)
+		return c.readVersions(readsCtx, slices.Concat(removal.Others, removal.sets(namesOf(shown))), p)
 	})
-	reads.Go(func() error { return c.readClusters(readsCtx, removal, proof) })
+
+	if !removal.many() {
+		reads.Go(func() error { return c.readClusters(readsCtx, p, excluded) })
+	}
 
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // The reader names what it was about.
 	}
 
 	if !removal.AnyScope {
-		proof.addList(Bindings, bindings, shown)
+		p.addAll(listVersions(Bindings, bindings, shown))
 	}
 
-	unread := slices.DeleteFunc(removal.sets(slices.Collect(maps.Keys(bindings))), proof.has) // Those of bindings that the view lacks.
-	if err := c.readVersions(ctx, unread, proof); err != nil {
+	unread := without(removal.sets(slices.Collect(maps.Keys(bindings))), p.has) // Those of bindings that the view lacks.
+	if err := c.readVersions(ctx, unread, p); err != nil || !removal.many() {
 		return err
 	}
 
-	if len(removal.Clusters) > maxSingleReads {
-		return c.listClusters(ctx, removal, proof)
-	}
-
-	return nil
+	return c.listClusters(ctx, p)
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
-func (c *Checker) readVersions(ctx context.Context, objects []Object, proof *Proof) error {
+func (c *Checker) readVersions(ctx context.Context, objects []Object, p *proof) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, object := range objects {
 		reads.Go(func() error {
 			meta, _, err := c.reader.object(readsCtx, object)
-			proof.add(object, meta.ResourceVersion)
+			p.add(object, meta.ResourceVersion)
 
 			return err
 		})
@@ -219,156 +220,82 @@ func (c *Checker) readVersions(ctx context.Context, objects []Object, proof *Pro
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// sets returns the sets of the bindings that the object uses, if they decide about the removal.
-func (r Removal) sets(bindings []types.NamespacedName) []Object {
-	if r.AnyScope {
-		return nil
-	}
-
-	var sets []Object
-
-	for _, binding := range bindings {
-		if len(r.ClusterSets) == 0 || slices.Contains(r.ClusterSets, binding.Name) {
-			sets = append(sets, Object{Resource: ClusterSets, NamespacedName: types.NamespacedName{Name: binding.Name}})
-		}
-	}
-
-	return sets
-}
-
-// readClusters reads a few clusters one by one and, if the result depends on scores, all scores of each cluster. It reads none of many.
-func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
-	if len(removal.Clusters) > maxSingleReads {
-		return nil
-	}
-
+// readClusters reads a few clusters one by one and, if the result depends on scores, all scores of each cluster.
+func (c *Checker) readClusters(ctx context.Context, p *proof, excluded func(Object) bool) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
-	clusters := make([]Object, 0, len(removal.Clusters))
+	clusters := make([]Object, 0, len(p.removal.Clusters))
 
-	for _, name := range removal.Clusters {
+	for _, name := range p.removal.Clusters {
 		clusters = append(clusters, clusterObject(name))
 
-		if removal.Scores {
+		if p.removal.Scores {
 			reads.Go(func() error {
 				shown := c.observed.objects(Scores, name)
+
 				scores, err := c.reader.list(readsCtx, Scores, name)
-				proof.addList(Scores, scores, shown)
+				if err == nil {
+					p.addAll(listVersions(Scores, scores.objects, shown))
+				}
 
 				return err
 			})
 		}
 	}
 
-	reads.Go(func() error { return c.readVersions(readsCtx, clusters, proof) })
+	reads.Go(func() error { return c.readVersions(readsCtx, without(clusters, excluded), p) })
 
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// listClusters compares the clusters with lists of all clusters and all scores.
-func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proof) error {
-	// A list that was sent after the view had processed the other objects shows a moment at which they were all in these versions.
-	since := max(c.observed.lastChange(Bindings, removal.Object.Namespace), c.observed.lastChange(ClusterSets, ""),
-		c.observed.changedAt(removal.Object))
-	for _, other := range removal.Others {
-		since = max(since, c.observed.lastChange(other.Resource, other.Namespace))
+// listClusters compares the clusters with a list of all clusters and, if the result depends on scores, of all scores. It reads them after the
+// other objects: a list that was requested earlier, for another removal, serves if the view has shown no change for this removal since.
+func (c *Checker) listClusters(ctx context.Context, p *proof) error {
+	resources := []schema.GroupVersionResource{Clusters}
+	if p.removal.Scores {
+		resources = append(resources, Scores)
 	}
 
-	clusters, err := c.listed(ctx, Clusters, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
-		versions := make(map[Object]string, len(removal.Clusters))
-
-		for _, name := range removal.Clusters {
-			cluster := clusterObject(name)
-			versions[cluster] = list[cluster.NamespacedName].ResourceVersion
-		}
-
-		return versions
-	})
-	if err != nil {
-		return err
-	}
-
-	proof.addAll(clusters)
-
-	if !removal.Scores {
-		return nil
-	}
-
-	of := make(map[string]bool, len(removal.Clusters))
-	for _, name := range removal.Clusters {
-		of[name] = true
-	}
-
-	shown := c.observed.objects(Scores, "")
-	scores, err := c.listed(ctx, Scores, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
-		versions := map[Object]string{}
-
-		for _, object := range shown {
-			if of[object.Namespace] {
-				versions[object] = ""
-			}
-		}
-
-		for name, meta := range list {
-			if of[name.Namespace] {
-				versions[Object{Resource: Scores, NamespacedName: name}] = meta.ResourceVersion
-			}
-		}
-
-		return versions
-	})
-	proof.addAll(scores)
-
-	return err
-}
-
-// listed picks versions from a list of a whole resource. It uses a recent list if the view shows exactly these versions, or else requests a
-// new one.
-func (c *Checker) listed(
-	ctx context.Context, resource schema.GroupVersionResource, since uint64,
-	pick func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string,
-) (map[Object]string, error) {
-	if recent := c.reader.recentList(resource, since); recent != nil {
-		if versions := pick(recent); c.observed.showsAll(versions) {
-			return versions, nil
-		}
-	}
-
-	list, err := c.reader.list(ctx, resource, "")
-	if err != nil {
-		return nil, err
-	}
-
-	return pick(list), nil
-}
-
-// proveAll compares every object of every resource.
-func (c *Checker) proveAll(ctx context.Context) error {
-	everything := &Proof{observed: c.observed, versions: map[Object]string{}}
 	reads, readsCtx := errgroup.WithContext(ctx)
 
-	for _, kind := range inventory.Kinds() {
+	for _, resource := range resources {
+		if recent := c.reader.recentList(resource); recent != nil {
+			var versions map[Object]string
+			if !p.removal.AllClusters || !recent.reached.Load() {
+				versions = p.versionsOf(resource, recent)
+			}
+
+			since := min(p.since, recent.view)
+			if behind, changed := c.observed.check(versions, since, p.concernsEarlier); !changed && len(behind) == 0 {
+				p.since = since
+				p.addAll(versions)
+
+				continue
+			}
+		}
+
 		reads.Go(func() error {
-			shown := c.observed.objects(kind.Resource, "")
-			list, err := c.reader.list(readsCtx, kind.Resource, "")
-			everything.addList(kind.Resource, list, shown)
+			answer, err := c.reader.list(readsCtx, resource, "")
+			if err == nil {
+				p.addList(answer, p.versionsOf(resource, answer))
+			}
 
 			return err
 		})
 	}
 
-	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // The reader names what it was about.
-	}
-
-	return c.wait(ctx, everything.versions)
+	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// wait returns nil once the view has reached the versions. It waits at most maxWait, and not at all for a lagging resource.
-func (c *Checker) wait(ctx context.Context, versions map[Object]string) error {
-	limit := maxWait
-
+// wait returns nil once the view has reached the versions, and ErrViewChanged if it has shown a change that concerns the caller. It waits at
+// most maxWait, and not at all for a lagging resource.
+func (c *Checker) wait(ctx context.Context, versions map[Object]string, since uint64, concerns func(change) bool) error {
+	limit, resources := maxWait, map[schema.GroupVersionResource]bool{}
 	for object := range versions {
-		if c.lags(object.Resource) {
+		resources[object.Resource] = true
+	}
+
+	for resource := range resources {
+		if c.lags(resource) {
 			limit = 0
 		}
 	}
@@ -376,25 +303,26 @@ func (c *Checker) wait(ctx context.Context, versions map[Object]string) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 
-	behind := c.observed.wait(waiting, versions)
-	if len(behind) == 0 {
-		return nil
-	}
+	behind, changed := c.observed.wait(waiting, versions, since, concerns)
 
-	if ctx.Err() != nil {
+	switch {
+	case changed:
+		return ErrViewChanged
+	case len(behind) == 0:
+		return nil
+	case ctx.Err() != nil:
 		return fmt.Errorf("waiting for the event handlers: %w", ctx.Err())
 	}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
+	now := c.observed.Now()
 	for _, object := range behind {
-		c.lagging[object.Resource] = lag{object: object, version: versions[object], at: time.Now()}
+		c.lagging[object.Resource] = lag{object: object, version: versions[object], at: time.Now(), since: now}
 	}
 
-	slices.SortFunc(behind, compareObjects)
-
-	return &BehindError{Objects: behind}
+	return newBehindError(behind)
 }
 
 // lags reports whether the event handlers are known to be behind with a resource.
@@ -407,28 +335,12 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 		return false
 	}
 
-	if time.Since(last.at) > maxLag || c.observed.reached(last.object, last.version) {
+	behind, _ := c.observed.check(map[Object]string{last.object: last.version}, last.since, concernsNothing)
+	if time.Since(last.at) > maxLag || len(behind) == 0 {
 		delete(c.lagging, resource)
 
 		return false
 	}
 
 	return true
-}
-
-func compareObjects(a, b Object) int {
-	return strings.Compare(a.Resource.Resource+"/"+a.String(), b.Resource.Resource+"/"+b.String())
-}
-
-func namesOf(objects []Object) []types.NamespacedName {
-	names := make([]types.NamespacedName, 0, len(objects))
-	for _, object := range objects {
-		names = append(names, object.NamespacedName)
-	}
-
-	return names
-}
-
-func clusterObject(name string) Object {
-	return Object{Resource: Clusters, NamespacedName: types.NamespacedName{Name: name}}
 }

@@ -1,4 +1,4 @@
-// Package freshness proves that a decision was not made on an old view of the hub (docs/spec/differences.md B10).
+// Package freshness proves that a decision was not made on an old view of the hub (docs/spec/differences.md B10, B11, B14).
 //
 // Placements, ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings and AddOnPlacementScores arrive by separate watches, any of
 // which can be behind the others for as long as its connection is broken. A view in which one kind is new and another one is old may show a
@@ -6,14 +6,20 @@
 // the same kinds, and on some of their own, such as their Namespace.
 //
 // Before a write that removes clusters, Checker reads the metadata of the objects that decide about these clusters from the API server, and
-// compares their resourceVersions with those that the event handlers have processed (Observed). Where the event handlers are behind,
-// Checker waits for them for a bounded time.
+// waits for a bounded time until the event handlers have processed their versions (Observed). These objects are the clusters that leave and,
+// where one of them is outranked, the selected ones, or every cluster where scores and constraints compare each with all.
 //
-// The requests of a proof are not answered at one moment. They are a proof because they begin after the result was computed: an object that
-// is read later in the version that the view had at that time was in this version at the moment of the result, so all of them were. A
-// result that is computed after the requests have begun needs a proof of its own.
+// The requests of a proof are not answered at one moment. They are a proof because they begin after the snapshot was taken, and because the
+// view has shown no change of what the result reads from then on until it has reached the versions that were read: each object said what the
+// snapshot has from the snapshot until its read. Versions that change nothing that the result reads, such as heartbeats, do not count. After
+// a change the result is computed and proved again.
 //
-// The requests of a proof are sent together. Single objects are read by quorum GETs. Many clusters are compared with one consistent list, which
-// all proofs within a second share if it is conclusive for them: a list of revision L shows the state at L, so a view whose objects are all as
-// they were at L existed at that moment.
+// The requests of a proof are sent together. Single objects are read by quorum GETs. Many clusters are compared with one consistent list per
+// kind, which all proofs within a second share if the view has shown no change that concerns them since it was requested. While the watch of
+// the clusters is broken, a few clusters are read whole, so that an agent that writes all the time keeps nothing selected.
+//
+// A new leader compares every object once, in the background and by page, because the watches of a standby may have been broken.
+//
+// Versions order states only as long as the API server keeps its history. When a consistent read shows an earlier version than was seen before,
+// as after etcd was restored from a backup, nothing is proved any more, and WatchHistory ends the process.
 package freshness

@@ -7,8 +7,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// Observe wraps an event handler so that it records the resourceVersions that it has handled. Where several handlers observe a resource,
-// the view shows an object once any of them has handled it.
+// Observe wraps an event handler so that it records the resourceVersions that it has handled. Each of them counts as a change of everything
+// in the object. Where several handlers observe a resource, the view shows an object once any of them has handled it.
 func Observe(
 	observed *Observed, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler,
 ) toolscache.ResourceEventHandler {
@@ -25,44 +25,37 @@ type observing struct {
 
 // OnAdd handles an added object.
 func (o observing) OnAdd(object any, initial bool) {
-	defer o.begin(object)()
-
 	o.ResourceEventHandler.OnAdd(object, initial)
+	o.set(object)
 }
 
 // OnUpdate handles a changed object.
 func (o observing) OnUpdate(before, after any) {
-	defer o.begin(after)()
-
 	o.ResourceEventHandler.OnUpdate(before, after)
+	o.set(after)
 }
 
 // OnDelete handles a deleted object.
 func (o observing) OnDelete(last any) {
-	object := last
-	if tombstone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
-		object = tombstone.Obj
-	}
-
-	o.begin(object)
 	o.ResourceEventHandler.OnDelete(last)
 
+	if tombstone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
+		last = tombstone.Obj
+	}
+
+	if meta, ok := last.(metav1.Object); ok {
+		o.observed.Delete(ObjectOf(o.resource, meta))
+	}
+}
+
+func (o observing) set(object any) {
 	if meta, ok := object.(metav1.Object); ok {
-		o.observed.Delete(o.name(meta))
+		named := ObjectOf(o.resource, meta)
+		o.observed.Set(named, meta.GetResourceVersion(), everything(named))
 	}
 }
 
-func (o observing) begin(object any) (done func()) {
-	meta, ok := object.(metav1.Object)
-	if !ok {
-		return func() {}
-	}
-
-	return o.observed.Begin(o.name(meta), meta.GetResourceVersion())
-}
-
-func (o observing) name(meta metav1.Object) Object {
-	return Object{
-		Resource: o.resource, NamespacedName: types.NamespacedName{Namespace: meta.GetNamespace(), Name: meta.GetName()},
-	}
+// ObjectOf names an object of a resource.
+func ObjectOf(resource schema.GroupVersionResource, meta metav1.Object) Object {
+	return Object{Resource: resource, NamespacedName: types.NamespacedName{Namespace: meta.GetNamespace(), Name: meta.GetName()}}
 }

@@ -2,12 +2,18 @@ package freshness
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
+
+// rememberedChanges is the number of the last changes of the view that are remembered. A proof that lasts longer than these is made again.
+const rememberedChanges = 8192
 
 // Object names an object of the hub.
 type Object struct {
@@ -16,144 +22,101 @@ type Object struct {
 	Resource schema.GroupVersionResource
 }
 
-// Observed has the resourceVersions of the objects that the event handlers have processed. It is safe for concurrent use.
+// Observed has the resourceVersions of the objects that the event handlers have processed, and the last changes that these versions brought. It
+// is safe for concurrent use.
 type Observed struct {
 	mu        sync.Mutex
 	resources map[schema.GroupVersionResource]*resource
-	// sequence is the number of the last change of the view.
-	sequence uint64
-	waiters  int
-	changed  chan struct{} // closed when a version changes and waiters > 0
+	// changes has the last changes of the view; the one with number n is at n % rememberedChanges. last is the number of the last one.
+	changes []change
+	last    uint64
+	waiters int
+	updated chan struct{} // closed when a version changes and waiters > 0
 }
 
-// resource has the objects of one resource by namespace; forgotten is the number of the last change that left a namespace without objects.
+// resource has the versions of the objects of one resource by namespace and name, and the highest version that was processed.
 type resource struct {
-	namespaces map[string]*namespace
-	forgotten  uint64
+	versions map[string]map[string]string
+	highest  string
 }
 
-// namespace has the objects of one resource in a namespace by name; changed is the number of the last change, and deleted that of the last
-// deletion.
-type namespace struct {
-	objects          map[string]observation
-	changed, deleted uint64
+// change is a change of what an object says. Properties are those of a cluster that have changed; the property Name stands for all.
+type change struct {
+	object     Object
+	properties []clusterinfo.Property
+	deleted    bool
 }
 
-// observation is the version of an object, and the number of the change that brought it. It is settled when the event handler is done with
-// it.
-type observation struct {
-	version string
-	changed uint64
-	settled bool
+// everything is the changed property of an object of which nothing more is known.
+func everything(object Object) []clusterinfo.Property {
+	return []clusterinfo.Property{{Kind: clusterinfo.Name, Name: object.Name}}
 }
 
 // NewObserved returns an empty Observed.
 func NewObserved() *Observed {
-	return &Observed{resources: map[schema.GroupVersionResource]*resource{}, changed: make(chan struct{})}
+	return &Observed{
+		resources: map[schema.GroupVersionResource]*resource{}, changes: make([]change, rememberedChanges), updated: make(chan struct{}),
+	}
 }
 
-// Begin records that an event handler processes a version of an object; done records that the view now shows it. In between, no proof
-// covers the object.
-func (o *Observed) Begin(object Object, version string) (done func()) {
-	o.set(object, observation{version: version})
-
-	return func() { o.set(object, observation{version: version, settled: true}) }
-}
-
-// Delete records that the view does not show an object any more.
-func (o *Observed) Delete(object Object) {
+// Set records that the view shows a version of an object, and which properties it has changed, as inventory.Affected has them. It must be
+// called after the view was changed.
+func (o *Observed) Set(object Object, version string, properties []clusterinfo.Property) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	o.sequence++
-
 	of := o.resources[object.Resource]
-	if of == nil || of.namespaces[object.Namespace] == nil {
-		return
+	if of == nil {
+		of = &resource{versions: map[string]map[string]string{}}
+		o.resources[object.Resource] = of
 	}
 
-	in := of.namespaces[object.Namespace]
-	in.changed, in.deleted = o.sequence, o.sequence
-	delete(in.objects, object.Name)
+	in := of.versions[object.Namespace]
+	if in == nil {
+		in = map[string]string{}
+		of.versions[object.Namespace] = in
+	}
 
-	if len(in.objects) == 0 {
-		delete(of.namespaces, object.Namespace)
-		of.forgotten = o.sequence
+	in[object.Name] = version
+	if compareVersions(version, of.highest) > 0 {
+		of.highest = version
+	}
+
+	if len(properties) > 0 {
+		o.record(change{object: object, properties: properties})
 	}
 
 	o.notify()
 }
 
-func (o *Observed) set(object Object, is observation) {
+// Delete records that the view does not show an object any more. It must be called after the view was changed.
+func (o *Observed) Delete(object Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	o.sequence++
+	if of := o.resources[object.Resource]; of != nil {
+		delete(of.versions[object.Namespace], object.Name)
 
-	of := o.resources[object.Resource]
-	if of == nil {
-		of = &resource{namespaces: map[string]*namespace{}}
-		o.resources[object.Resource] = of
+		if len(of.versions[object.Namespace]) == 0 {
+			delete(of.versions, object.Namespace)
+		}
 	}
 
-	in := of.namespaces[object.Namespace]
-	if in == nil {
-		in = &namespace{objects: map[string]observation{}, deleted: of.forgotten}
-		of.namespaces[object.Namespace] = in
-	}
+	o.record(change{object: object, properties: everything(object), deleted: true})
+	o.notify()
+}
 
-	is.changed = o.sequence
-	in.objects[object.Name], in.changed = is, is.changed
-
-	if is.settled {
-		o.notify()
-	}
+func (o *Observed) record(is change) {
+	o.last++
+	o.changes[o.last%rememberedChanges] = is
 }
 
 // notify makes the callers of wait check the versions again.
 func (o *Observed) notify() {
 	if o.waiters > 0 {
-		close(o.changed)
-		o.changed = make(chan struct{})
+		close(o.updated)
+		o.updated = make(chan struct{})
 	}
-}
-
-func (o *Observed) get(object Object) observation {
-	of := o.resources[object.Resource]
-	if of == nil || of.namespaces[object.Namespace] == nil {
-		return observation{}
-	}
-
-	return of.namespaces[object.Namespace].objects[object.Name]
-}
-
-// unchangedSince reports whether the view has shown these versions since a change.
-func (o *Observed) unchangedSince(versions map[Object]string, change uint64) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	for object, version := range versions {
-		is := o.get(object)
-		if is.version != version || is.settled != (version != "") || is.changed > change || version == "" && o.lastDeletion(object) > change {
-			return false
-		}
-	}
-
-	return true
-}
-
-// lastDeletion returns the number of the last deletion in the resource and namespace of an object.
-func (o *Observed) lastDeletion(object Object) uint64 {
-	of := o.resources[object.Resource]
-	if of == nil {
-		return 0
-	}
-
-	if in := of.namespaces[object.Namespace]; in != nil {
-		return in.deleted
-	}
-
-	return of.forgotten
 }
 
 // Now returns the number of the last change of the view.
@@ -161,129 +124,155 @@ func (o *Observed) Now() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	return o.sequence
+	return o.last
 }
 
-// changedAt returns the number of the change that brought an object to its version; 0 if the view does not show it.
-func (o *Observed) changedAt(object Object) uint64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	return o.get(object).changed
-}
-
-// lastChange returns the number of the last change of a resource in a namespace, or a later number.
-func (o *Observed) lastChange(resource schema.GroupVersionResource, namespace string) uint64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	of := o.resources[resource]
-	if of == nil {
-		return 0
+// version returns the version of an object that the view shows, or "".
+func (o *Observed) version(object Object) string {
+	if of := o.resources[object.Resource]; of != nil {
+		return of.versions[object.Namespace][object.Name]
 	}
 
-	if in := of.namespaces[namespace]; in != nil {
-		return in.changed
+	return ""
+}
+
+// changedSince reports whether one of the changes after a number concerns the caller, or is not remembered.
+func (o *Observed) changedSince(number uint64, concerns func(change) bool) bool {
+	if o.last-number > rememberedChanges {
+		return true
 	}
 
-	return of.forgotten
-}
-
-// shows reports whether the view shows exactly this version of an object; "" means that it does not show the object.
-func (o *Observed) shows(object Object, version string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	is := o.get(object)
-
-	return is.version == version && is.settled == (version != "")
-}
-
-// showsAll reports whether the view shows exactly these versions.
-func (o *Observed) showsAll(versions map[Object]string) bool {
-	for object, version := range versions {
-		if !o.shows(object, version) {
-			return false
+	for ; number < o.last; number++ {
+		if concerns(o.changes[(number+1)%rememberedChanges]) {
+			return true
 		}
 	}
 
-	return true
+	return false
 }
 
-// reached reports whether the view shows an object in a version or a later one; with "" it reports whether the object is gone.
-func (o *Observed) reached(object Object, version string) bool {
+// reached reports whether the view shows an object in a version or a later one, or has shown its deletion after the change of a number. With
+// "" it reports whether the view lacks the object.
+func (o *Observed) reached(object Object, version string, since uint64) bool {
+	is := o.version(object)
+
+	switch {
+	case version == "" || is != "":
+		return compareVersions(is, version) >= 0 && (version != "" || is == "")
+	case o.last-since > rememberedChanges:
+		return false
+	default:
+		return o.changedSince(since, func(later change) bool { return later.deleted && later.object == object })
+	}
+}
+
+// highest returns the highest version of a resource that was processed, or "".
+func (o *Observed) highest(of schema.GroupVersionResource) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	is := o.get(object)
-	if version == "" || is.version == "" {
-		return is.version == version
+	if known := o.resources[of]; known != nil {
+		return known.highest
 	}
 
-	order, err := resourceversion.CompareResourceVersion(is.version, version)
+	return ""
+}
 
-	return err == nil && order >= 0 && is.settled
+// shown returns the version of an object that the view shows, or "".
+func (o *Observed) shown(object Object) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	return o.version(object)
 }
 
 // objects returns the objects of a resource in a namespace, or in all for "", in any order.
-func (o *Observed) objects(resource schema.GroupVersionResource, namespace string) []Object {
+func (o *Observed) objects(of schema.GroupVersionResource, namespace string) []Object {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	of := o.resources[resource]
-	if of == nil {
+	known := o.resources[of]
+	if known == nil {
 		return nil
 	}
 
 	var objects []Object
 
-	for name, in := range of.namespaces {
+	for name, in := range known.versions {
 		if namespace != "" && namespace != name {
 			continue
 		}
 
-		for object := range in.objects {
-			objects = append(objects, Object{Resource: resource, NamespacedName: types.NamespacedName{Namespace: name, Name: object}})
+		for object := range in {
+			objects = append(objects, Object{Resource: of, NamespacedName: types.NamespacedName{Namespace: name, Name: object}})
 		}
 	}
 
 	return objects
 }
 
-// wait returns when the view has reached all versions, or when ctx ends; it returns the objects that the view has not reached.
-func (o *Observed) wait(ctx context.Context, versions map[Object]string) (behind []Object) {
+// check returns the objects whose versions the view has not reached, and whether a change since a number concerns the caller.
+func (o *Observed) check(versions map[Object]string, since uint64, concerns func(change) bool) (behind []Object, changed bool) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	for object, version := range versions {
+		if !o.reached(object, version, since) {
+			behind = append(behind, object)
+		}
+	}
+
+	return behind, o.changedSince(since, concerns)
+}
+
+// wait returns when the view has reached all versions, when a change since a number concerns the caller, or when ctx ends. It returns the
+// objects that the view has not reached, and whether there was such a change.
+func (o *Observed) wait(
+	ctx context.Context, versions map[Object]string, since uint64, concerns func(change) bool,
+) (behind []Object, changed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
 	o.waiters++
-	o.mu.Unlock()
+	defer func() { o.waiters-- }()
 
-	defer func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-
-		o.waiters--
-	}()
+	for object := range versions {
+		behind = append(behind, object)
+	}
 
 	for {
-		o.mu.Lock()
-		changed := o.changed
+		behind = slices.DeleteFunc(behind, func(object Object) bool { return o.reached(object, versions[object], since) })
+		if changed = o.changedSince(since, concerns); changed || len(behind) == 0 {
+			return behind, changed
+		}
+
+		updated := o.updated
+
 		o.mu.Unlock()
 
-		behind = behind[:0]
-
-		for object, version := range versions {
-			if !o.reached(object, version) {
-				behind = append(behind, object)
-			}
-		}
-
-		if len(behind) == 0 {
-			return nil
-		}
-
 		select {
-		case <-changed:
+		case <-updated:
+			o.mu.Lock()
 		case <-ctx.Done():
-			return behind
+			o.mu.Lock()
+
+			return behind, o.changedSince(since, concerns)
 		}
+	}
+}
+
+// compareVersions orders versions; "" and what is no version come first.
+func compareVersions(a, b string) int {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+
+	switch {
+	case a == b:
+		return 0
+	case err == nil:
+		return order
+	case a == "":
+		return -1
+	default:
+		return 1
 	}
 }

@@ -12,48 +12,40 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// Proof has the versions of objects that both the API server and the view have shown. A nil Proof covers nothing.
-type Proof struct {
-	observed *Observed
-	// object is the metadata of the object of the removal as it was read, if found is true.
+// proof is what the API server has shown of the objects that decide about a removal.
+type proof struct {
+	removal Removal
+	// clusters are those of the removal.
+	clusters map[string]bool
+	// object is the metadata of the object of the removal, if found is true.
 	object metav1.ObjectMeta
 	found  bool
 
 	mu sync.Mutex // for what is read at the same time
+	// since is the number of the change of the view after which none may concern the removal: that of the removal, or that before a list which
+	// was requested earlier.
+	since uint64
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
+	// lists are those of which the proof has every object.
+	lists []*reading
 }
 
-// Covers reports whether the view shows exactly the versions of the proof for all objects that decide about a removal.
-func (p *Proof) Covers(removal Removal) bool {
-	if p == nil || !p.isFor(removal) {
-		return false
-	}
-
-	objects := append(removal.sets(namesOf(p.observed.objects(Bindings, removal.Object.Namespace))), removal.Others...)
+func newProof(removal Removal) *proof {
+	p := &proof{removal: removal, since: removal.Since, clusters: make(map[string]bool, len(removal.Clusters)), versions: map[Object]string{}}
 	for _, name := range removal.Clusters {
-		objects = append(objects, clusterObject(name))
-
-		if removal.Scores {
-			objects = append(objects, p.observed.objects(Scores, name)...)
-		}
+		p.clusters[name] = true
 	}
 
-	return !slices.ContainsFunc(objects, func(object Object) bool { return !p.has(object) }) && p.observed.showsAll(p.versions)
+	return p
 }
 
-// UnchangedSince reports whether the view has shown the versions of the proof since a change, so that a snapshot between the change and the
-// proof has them too. The generation of an inventory says nothing of Removal.Others, which it does not have.
-func (p *Proof) UnchangedSince(change uint64) bool {
-	return p.observed.unchangedSince(p.versions, change)
-}
-
-// isFor reports whether the object is as it was evaluated. Its status and labels do not count, nor does the mark of unreadable fields, which
-// only objects in the memory of the hub have.
-func (p *Proof) isFor(removal Removal) bool {
-	evaluated, annotations := removal.Meta, p.object.Annotations
-	if removal.Annotations != nil {
-		annotations = removal.Annotations(annotations)
+// isForObject reports whether the object is as it was evaluated. Its status and labels do not count, nor does the mark of unreadable fields,
+// which only objects in the memory of the hub have.
+func (p *proof) isForObject() bool {
+	evaluated, annotations := p.removal.Meta, p.object.Annotations
+	if p.removal.Annotations != nil {
+		annotations = p.removal.Annotations(annotations)
 	}
 
 	return p.found && p.object.UID == evaluated.UID && p.object.Generation == evaluated.Generation &&
@@ -61,34 +53,113 @@ func (p *Proof) isFor(removal Removal) bool {
 		maps.Equal(unreadable.WithoutMark(annotations), unreadable.WithoutMark(evaluated.Annotations))
 }
 
+// concerns reports whether a change of the view may change the removal.
+func (p *proof) concerns(later change) bool {
+	object := later.object
+
+	switch object.Resource {
+	case Clusters:
+		return p.decides(object.Name) && p.removal.reads(later.properties)
+	case Scores:
+		return p.removal.Scores && p.decides(object.Namespace) && p.removal.reads(later.properties)
+	case Bindings:
+		return object.Namespace == p.removal.Object.Namespace && p.removal.includes(object.Name)
+	default:
+		return p.has(object)
+	}
+}
+
+// concernsEarlier reports whether a change of the view may change the removal, or is one of its object, which may have been another one at the
+// time of a list that was requested for another removal.
+func (p *proof) concernsEarlier(later change) bool {
+	return later.object == p.removal.Object || p.concerns(later)
+}
+
+// decides reports whether a cluster decides about the removal.
+func (p *proof) decides(cluster string) bool { return p.removal.AllClusters || p.clusters[cluster] }
+
 // has reports whether the proof has a version of an object.
-func (p *Proof) has(object Object) bool {
+func (p *proof) has(object Object) bool {
 	_, read := p.versions[object]
 
 	return read
 }
 
 // add adds an object with its version.
-func (p *Proof) add(object Object, version string) { p.addAll(map[Object]string{object: version}) }
+func (p *proof) add(object Object, version string) { p.addAll(map[Object]string{object: version}) }
+
+// addList adds the versions of a list.
+func (p *proof) addList(list *reading, versions map[Object]string) {
+	p.addAll(versions)
+
+	if p.removal.AllClusters {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+
+		p.lists = append(p.lists, list)
+	}
+}
 
 // addAll adds objects with their versions.
-func (p *Proof) addAll(versions map[Object]string) {
+func (p *proof) addAll(versions map[Object]string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	maps.Copy(p.versions, versions)
 }
 
-// addList adds the objects of a list, and those that the view shows and the list lacks.
-func (p *Proof) addList(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// versionsOf returns the versions of the deciding clusters, or of their scores, in a list of all: an object that only the
+// view shows does not exist.
+func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) map[Object]string {
+	versions := listVersions(resource, list.objects, list.shown)
+	cluster := func(object Object) string {
+		if resource == Scores {
+			return object.Namespace
+		}
+
+		return object.Name
+	}
+
+	maps.DeleteFunc(versions, func(object Object, _ string) bool { return !p.decides(cluster(object)) })
+
+	if resource == Clusters {
+		for _, name := range p.removal.Clusters {
+			versions[clusterObject(name)] = list.objects[types.NamespacedName{Name: name}].ResourceVersion
+		}
+	}
+
+	return versions
+}
+
+// listVersions returns the versions of the objects of a list, and of those that the view shows and the list lacks.
+func listVersions(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) map[Object]string {
+	versions := make(map[Object]string, len(list))
 
 	for _, object := range shown {
-		p.versions[object] = ""
+		versions[object] = ""
 	}
 
 	for name, meta := range list {
-		p.versions[Object{Resource: resource, NamespacedName: name}] = meta.ResourceVersion
+		versions[Object{Resource: resource, NamespacedName: name}] = meta.ResourceVersion
 	}
+
+	return versions
+}
+
+func namesOf(objects []Object) []types.NamespacedName {
+	names := make([]types.NamespacedName, 0, len(objects))
+	for _, object := range objects {
+		names = append(names, object.NamespacedName)
+	}
+
+	return names
+}
+
+func clusterObject(name string) Object {
+	return Object{Resource: Clusters, NamespacedName: types.NamespacedName{Name: name}}
+}
+
+// without returns the objects that are not excluded.
+func without(objects []Object, excluded func(Object) bool) []Object {
+	return slices.DeleteFunc(slices.Clone(objects), excluded)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,8 +29,9 @@ const (
 type reader struct {
 	client metadata.Interface
 	limit  chan struct{}
-	// view returns the number of the last change of the view.
-	view func() uint64
+	// observed is the view, and history has the versions that were read before.
+	observed *Observed
+	history  *history
 
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
@@ -51,11 +53,15 @@ type reading struct {
 	// view is the number of the last change of the view when the request was sent; ended is when the response came.
 	view  uint64
 	ended time.Time
+	// shown are the objects of the view when a list of a whole resource was sent. Those that it shows later are changes.
+	shown []Object
+	// reached is set once the view has reached every version of a list, and shows no object that the list lacks.
+	reached atomic.Bool
 }
 
-func newReader(client metadata.Interface, view func() uint64) *reader {
+func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
 	return &reader{
-		client: client, limit: make(chan struct{}, concurrentReads), view: view,
+		client: client, limit: make(chan struct{}, concurrentReads), observed: observed, history: history,
 		pending: map[request]*reading{}, running: map[request]*reading{}, lists: map[schema.GroupVersionResource]*reading{},
 	}
 }
@@ -73,29 +79,21 @@ func (r *reader) object(ctx context.Context, object Object) (meta metav1.ObjectM
 }
 
 // list reads the metadata of all objects of a resource in a namespace, or in all for "".
-func (r *reader) list(
-	ctx context.Context, resource schema.GroupVersionResource, namespace string,
-) (map[types.NamespacedName]metav1.ObjectMeta, error) {
-	answer, err := r.read(ctx, request{resource: resource, namespace: namespace})
-	if err != nil {
-		return nil, err
-	}
-
-	return answer.objects, nil
+func (r *reader) list(ctx context.Context, resource schema.GroupVersionResource, namespace string) (*reading, error) {
+	return r.read(ctx, request{resource: resource, namespace: namespace})
 }
 
-// recentList returns a list of a whole resource that is at most listMaxAge old and was sent at or after a change of the view; nil if there
-// is none.
-func (r *reader) recentList(resource schema.GroupVersionResource, view uint64) map[types.NamespacedName]metav1.ObjectMeta {
+// recentList returns a list of a whole resource that is at most listMaxAge old; nil if there is none.
+func (r *reader) recentList(resource schema.GroupVersionResource) *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	last := r.lists[resource]
-	if last == nil || last.view < view || time.Since(last.ended) > listMaxAge {
+	if last == nil || time.Since(last.ended) > listMaxAge {
 		return nil
 	}
 
-	return last.objects
+	return last
 }
 
 func (r *reader) read(ctx context.Context, what request) (*reading, error) {
@@ -129,8 +127,12 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request.
-	r.running[what], answer.view = answer, r.view()
+	r.running[what], answer.view = answer, r.observed.Now()
 	r.mu.Unlock()
+
+	if what.namespace == "" && what.name == "" {
+		answer.shown = r.observed.objects(what.resource, "")
+	}
 
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	answer.objects, answer.err = r.send(ctx, what)
@@ -166,34 +168,68 @@ func (r *reader) expire(resource schema.GroupVersionResource, list *reading) {
 
 // send sends a request without a resourceVersion, which makes a GET a quorum read and a LIST consistent.
 func (r *reader) send(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
-	objects := map[types.NamespacedName]metav1.ObjectMeta{}
-	client := r.client.Resource(what.resource).Namespace(what.namespace)
-
 	if what.name != "" {
-		object, err := client.Get(ctx, what.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return objects, nil
-		}
-
-		if err != nil {
-			return nil, fmt.Errorf("reading the metadata of %s %s: %w", what.resource.Resource, nameOf(what.namespace, what.name), err)
-		}
-
-		objects[types.NamespacedName{Namespace: what.namespace, Name: what.name}] = trimmed(object)
-
-		return objects, nil
+		return r.get(ctx, what)
 	}
 
-	list, err := client.List(ctx, metav1.ListOptions{})
+	bound := r.history.before(what.resource)
+
+	list, err := r.client.Resource(what.resource).Namespace(what.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing the metadata of %s: %w", what.resource.Resource, err)
 	}
 
+	r.history.listed(what.resource, list.ResourceVersion)
+
+	return byName(list), r.history.check(bound, list.ResourceVersion)
+}
+
+func (r *reader) get(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
+	named := types.NamespacedName{Namespace: what.namespace, Name: what.name}
+	bound := r.observed.shown(Object{Resource: what.resource, NamespacedName: named})
+
+	object, err := r.client.Resource(what.resource).Namespace(what.namespace).Get(ctx, what.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, r.history.check("", "")
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading the metadata of %s %s: %w", what.resource.Resource, named, err)
+	}
+
+	return map[types.NamespacedName]metav1.ObjectMeta{named: trimmed(object)}, r.history.check(bound, object.ResourceVersion)
+}
+
+// page requests a part of a whole resource. Nothing is shared with other requests.
+func (r *reader) page(
+	ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions,
+) (*metav1.PartialObjectMetadataList, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+
+	bound := ""
+	if options.Continue == "" { // Further pages show the moment of the first one.
+		bound = r.history.before(resource)
+	}
+
+	list, err := r.client.Resource(resource).List(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("listing the metadata of %s: %w", resource.Resource, err)
+	}
+
+	r.history.listed(resource, list.ResourceVersion)
+
+	return list, r.history.check(bound, list.ResourceVersion)
+}
+
+// byName returns the metadata of the objects of a list by their names.
+func byName(list *metav1.PartialObjectMetadataList) map[types.NamespacedName]metav1.ObjectMeta {
+	objects := make(map[types.NamespacedName]metav1.ObjectMeta, len(list.Items))
 	for i := range list.Items {
 		objects[types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}] = trimmed(&list.Items[i])
 	}
 
-	return objects, nil
+	return objects
 }
 
 // trimmed returns the metadata that is compared.
@@ -202,8 +238,4 @@ func trimmed(object *metav1.PartialObjectMetadata) metav1.ObjectMeta {
 		UID: object.UID, ResourceVersion: object.ResourceVersion, Generation: object.Generation, DeletionTimestamp: object.DeletionTimestamp,
 		Annotations: object.Annotations,
 	}
-}
-
-func nameOf(namespace, name string) string {
-	return types.NamespacedName{Namespace: namespace, Name: name}.String()
 }

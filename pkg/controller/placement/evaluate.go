@@ -129,8 +129,8 @@ func (r *reconciler) decideProved(
 	return result, nil
 }
 
-// proved returns a result of find that removes no cluster, or that was computed on the latest state of everything that decides about the
-// removed clusters. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
+// proved returns a result of find that removes no cluster, or that was computed on a state of everything that decides about the removed clusters
+// which existed after the call. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
 // Placement has to be read again.
 func (r *reconciler) proved(
 	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time, find func() *scheduling.Result,
@@ -139,7 +139,7 @@ func (r *reconciler) proved(
 		shown := r.state.shared.Observed.Now()
 		result := find()
 
-		removal, removes := removalOf(placement, existing, result)
+		removal, removes := removalOf(placement, existing, result, shown)
 		if !removes {
 			r.removals.backoff.Forget(placement.Key())
 
@@ -147,21 +147,21 @@ func (r *reconciler) proved(
 		}
 
 		begin := r.clock.Now()
-		proof, err := r.removals.checker.Prove(ctx, removal)
+		err := r.removals.checker.Prove(ctx, removal)
 		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
 
 		switch {
+		case err == nil:
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
 		case errors.Is(err, freshness.ErrObjectChanged):
 			return nil, err
-		case err != nil:
+		case !errors.Is(err, freshness.ErrViewChanged):
 			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
 				"reason", err.Error(), "clusters", len(removal.Clusters))
 
 			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
-		case proof.Covers(removal) && (r.state.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
-			r.removals.backoff.Forget(placement.Key())
-
-			return result, nil
 		case attempt == provingAttempts:
 			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
 		}
@@ -249,16 +249,19 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 	r.state.inventory.Assume(key, clusters)
 }
 
-// removalOf returns the removal that a result leads to; false if it removes no cluster.
-func removalOf(placement *api.Placement, existing decision.Existing, result *scheduling.Result) (freshness.Removal, bool) {
-	clusters := decision.AffectedByRemoval(result, existing)
-	if len(clusters) == 0 {
+// removalOf returns the removal that a result leads to, whose snapshot was taken after the change of the view with a number; false if it
+// removes no cluster.
+func removalOf(
+	placement *api.Placement, existing decision.Existing, result *scheduling.Result, since uint64,
+) (freshness.Removal, bool) {
+	deciders, removes := decision.DecidersOfRemoval(result, existing)
+	if !removes {
 		return freshness.Removal{}, false
 	}
 
 	return freshness.Removal{
-		Object: placementObject(placement), Meta: placement.ObjectMeta, ClusterSets: result.Request.ClusterSets, Clusters: clusters,
-		Scores: result.Request.ReadsScores(),
+		Since: since, Object: placementObject(placement), Meta: placement.ObjectMeta, ClusterSets: result.Request.ClusterSets,
+		Clusters: deciders.Clusters, Ranked: deciders.Ranked, AllClusters: deciders.All, Reads: result.Reads(), Scores: result.Request.ReadsScores(),
 	}, true
 }
 

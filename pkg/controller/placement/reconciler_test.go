@@ -48,7 +48,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	r := &reconciler{
 		state: shared, client: hub, live: hub, engine: newEngine(shared.inventory), writer: decision.Writer{Client: hub}, clock: clock.RealClock{},
 		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.shared.Observed)), tracer: newTracer(nil),
+		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.shared.Observed, nil)), tracer: newTracer(nil),
 	}
 	r.state.synced.Store(true)
 

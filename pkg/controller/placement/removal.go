@@ -38,7 +38,14 @@ func newRemovals(checker *freshness.Checker) removals {
 // postponement returns the reason and message for users. They name no object and no version, so that they do not change with every attempt.
 func postponement(err error) scheduling.Postponement {
 	behind, ok := errors.AsType[*freshness.BehindError](err)
-	if !ok {
+
+	switch {
+	case errors.Is(err, freshness.ErrHistoryLost):
+		return scheduling.Postponement{
+			Reason:  decision.ReasonWatchBehind,
+			Message: "Clusters would leave the decisions. They stay, because " + freshness.ErrHistoryLost.Error(),
+		}
+	case !ok:
 		return scheduling.Postponement{
 			Reason: decision.ReasonReadFailed,
 			Message: "Clusters would leave the decisions. They stay, because the API server could not be asked whether the hub has its latest " +
@@ -64,7 +71,7 @@ func proofResult(err error) metrics.Proof {
 	switch {
 	case err == nil:
 		return metrics.ProofFresh
-	case behind, errors.Is(err, freshness.ErrObjectChanged):
+	case behind, errors.Is(err, freshness.ErrObjectChanged), errors.Is(err, freshness.ErrViewChanged):
 		return metrics.ProofBehind
 	default:
 		return metrics.ProofFailed

@@ -116,7 +116,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	// The view has lost the cluster, and has seen a version of it that the API server does not have.
 	c1 := freshness.Object{Resource: freshness.Clusters, NamespacedName: types.NamespacedName{Name: "c1"}}
 	r.state.inventory.DeleteCluster("c1")
-	r.state.shared.Observed.Begin(c1, "7")()
+	r.state.shared.Observed.Set(c1, "7", nil)
 
 	again, status := reconcile()
 	if status.NumberOfSelectedClusters != 1 || again <= 0 || again > firstPostponed {

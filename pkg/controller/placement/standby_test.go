@@ -27,7 +27,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 
 	elected := make(chan struct{})
 	shared := sharedinventory.New()
-	shared.Checker = freshness.New(nil, shared.Observed)
+	shared.Checker = freshness.New(nil, shared.Observed, nil)
 	f = &eventHandlers{
 		state: newState(shared, servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{},
 		elected: elected,

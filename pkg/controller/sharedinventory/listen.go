@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -66,7 +65,7 @@ func (s *Shared) Kinds() []Kind {
 	for _, of := range all {
 		handler := On(func(_, after client.Object, _ bool) { s.Set(of, after) }, func(last client.Object) { s.Delete(of, last) })
 		kinds = append(kinds, Kind{
-			Object: of.New(), Handler: freshness.Observe(s.Observed, of.Resource, handler), Unreadable: of.Unreadable,
+			Object: of.New(), Handler: handler, Unreadable: of.Unreadable,
 		})
 	}
 

@@ -1,20 +1,26 @@
 package sharedinventory
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -56,7 +62,8 @@ func New() *Shared {
 }
 
 // Connect makes the Checker, which reads from the API server of the manager, unless an earlier call has. Its reads are not rate limited: they
-// are few, and each delays a removal.
+// are few, and each delays a removal. The manager has it compare everything once this process leads, because the watches of a standby may have
+// been broken, and ends when the history of the API server was lost.
 func (s *Shared) Connect(mgr manager.Manager) error {
 	if s.Checker != nil {
 		return nil
@@ -70,9 +77,52 @@ func (s *Shared) Connect(mgr manager.Manager) error {
 		return fmt.Errorf("preparing to read metadata: %w", err)
 	}
 
-	s.Checker = freshness.New(api, s.Observed)
+	live, err := lenient.NewClient(config, client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to read clusters: %w", err)
+	}
+
+	s.Checker = freshness.New(api, s.Observed, func(ctx context.Context, cluster string) ([]clusterinfo.Property, error) {
+		return s.compare(ctx, live, cluster)
+	})
+	s.Checker.RequireAll()
+
+	for _, runnable := range []manager.Runnable{s.Checker, onEveryReplica(s.Checker.WatchHistory)} {
+		if err := mgr.Add(runnable); err != nil {
+			return fmt.Errorf("adding the comparison with the API server: %w", err)
+		}
+	}
 
 	return nil
+}
+
+// onEveryReplica is a manager.Runnable that does not wait for the election.
+type onEveryReplica func(context.Context) error
+
+var _ manager.LeaderElectionRunnable = onEveryReplica(nil)
+
+// NeedLeaderElection returns false.
+func (onEveryReplica) NeedLeaderElection() bool { return false }
+
+// Start calls the function.
+func (f onEveryReplica) Start(ctx context.Context) error { return f(ctx) }
+
+// compare reads a ManagedCluster from the API server, and returns the properties in which it differs from the inventory.
+func (s *Shared) compare(ctx context.Context, live client.Reader, name string) ([]clusterinfo.Property, error) {
+	cluster := &clusterv1.ManagedCluster{}
+
+	err := live.Get(ctx, client.ObjectKey{Name: name}, cluster)
+	if apierrors.IsNotFound(err) {
+		return s.Inventory.CompareCluster(name, nil), nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading ManagedCluster %s: %w", name, err)
+	}
+
+	return s.Inventory.CompareCluster(name, cluster), nil
 }
 
 // Handle has enqueue called for each change that affects subscribers whose keys a controller owns, with these subscribers. It must be called
@@ -84,13 +134,17 @@ func (s *Shared) Handle(owns func(inventory.Key) bool, enqueue func(at time.Time
 // Set handles an added or changed object of a kind of the inventory.
 func (s *Shared) Set(kind *inventory.Kind, after inventory.Object) {
 	at := time.Now()
-	s.Notify(at, kind.Set(s.Inventory, after))
+	affected := kind.Set(s.Inventory, after)
+	s.Observed.Set(freshness.ObjectOf(kind.Resource, after), after.GetResourceVersion(), affected.Changes)
+	s.Notify(at, affected)
 }
 
 // Delete handles a deleted object of a kind of the inventory, given its last known state.
 func (s *Shared) Delete(kind *inventory.Kind, last inventory.Object) {
 	at := time.Now()
-	s.Notify(at, kind.Delete(s.Inventory, last))
+	affected := kind.Delete(s.Inventory, last)
+	s.Observed.Delete(freshness.ObjectOf(kind.Resource, last))
+	s.Notify(at, affected)
 }
 
 // Notify tells the controllers of a change of the inventory that arrived at a time. Set and Delete call it; a controller calls it for the
@@ -126,11 +180,8 @@ func owned(keys []inventory.Key, owns func(inventory.Key) bool) []inventory.Key 
 	return own
 }
 
-// Elect notes that this process has become the leader: the next proof compares everything, because the watches of a standby may have been
-// broken, and unreadable objects are warned of. Each controller calls it before it evaluates anything; the first call counts.
+// Elect notes that this process has become the leader, so that unreadable objects are warned of. Each controller calls it before it evaluates
+// anything; the first call counts.
 func (s *Shared) Elect(recorder events.EventRecorder) {
-	s.elected.Do(func() {
-		s.Checker.RequireAll()
-		s.unreadables.warn(recorder)
-	})
+	s.elected.Do(func() { s.unreadables.warn(recorder) })
 }

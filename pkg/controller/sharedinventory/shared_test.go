@@ -126,7 +126,7 @@ func TestADeletedClusterAffectsItsReaders(t *testing.T) {
 // The controllers are elected together, and whoever comes first warns of unreadable objects.
 func TestTheElectionIsNotedOnce(t *testing.T) {
 	s := New()
-	s.Checker = freshness.New(nil, s.Observed)
+	s.Checker = freshness.New(nil, s.Observed, nil)
 
 	spoilt := member("eu")
 	if err := unreadable.Mark(spoilt, unreadable.Fields{{Path: "spec", Value: "1", Problem: "is wrong"}}); err != nil {

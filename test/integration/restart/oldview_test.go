@@ -2,6 +2,7 @@ package restart
 
 import (
 	"context"
+	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -40,6 +41,9 @@ func selecting(ctx context.Context, f *suite.Fixture, predicates ...clusterv1bet
 	GinkgoHelper()
 	f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.Predicates = predicates })
 }
+
+// byRack are the racks of four clusters: three in one, and one in another.
+var byRack = []string{"r1", "r1", "r1", "r4"}
 
 var oldViews = map[string]oldView{
 	"label the clusters, then select by that label": {
@@ -98,6 +102,26 @@ var oldViews = map[string]oldView{
 		},
 		seen: relabel("region", "us"),
 	},
+	"move a cluster to another rack, then spread over the racks": {
+		prepare: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			for i, cluster := range clusters {
+				relabel("rack", byRack[i])(ctx, f, []string{cluster})
+			}
+
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		},
+		unseen: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			relabel("rack", "r4")(ctx, f, clusters[:1])
+		},
+		seen: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) {
+				s.SpreadPolicy = clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{{
+					TopologyKey: "rack", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1,
+					WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
+				}}}
+			})
+		},
+	},
 	"raise the scores, then ask for the best": {
 		prepare: func(ctx context.Context, f *suite.Fixture, clusters []string) {
 			f.Clusters(ctx, "a", 90, 91)
@@ -127,21 +151,23 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "a")
 		f.Clusters(ctx, "a", 1, 3)
-		f.Score(ctx, "c003", 1, nil)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
 
-		// No placement reads scores.
+		// No placement reads scores. The new hub gets them by a watch, and cannot compare them with a list.
+		suite.StopHub()
+
 		mend := proxy.Break(faults.Rule{
-			Match: faults.Match{Verbs: []string{"watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
+			Match: faults.Match{Verbs: []string{"list"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
 		})
 		DeferCleanup(mend)
-		f.Score(ctx, "c003", 2, nil)
+
+		suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers)
 		f.DeleteCluster(ctx, "c001")
 
 		Eventually(func(g Gomega) *metav1.Condition {
 			return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
-		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveField("Message", ContainSubstring("addonplacementscores")))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveField("Reason", decision.ReasonReadFailed))
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(1, 3)))
 
 		mend()
@@ -153,6 +179,45 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		}))
 		f.DeleteCluster(ctx, "c002")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c003")
+	})
+
+	It("B11: an agent that writes all the time keeps its cluster selected neither with its watch nor without", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "a")
+		f.Clusters(ctx, "a", 1, 3)
+		relabel("quiet", "yes")(ctx, f, []string{"c002", "c003"})
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
+
+		beats, written := 0, make(chan struct{})
+		beating, stop := context.WithCancel(ctx)
+
+		go func() {
+			defer GinkgoRecover()
+			defer close(written)
+
+			for beating.Err() == nil {
+				cluster := f.ReadCluster(ctx, Default, "c001")
+				beats++
+				f.WriteStatus(ctx, cluster, clusterv1.ManagedClusterStatus{Version: clusterv1.ManagedClusterVersion{
+					Kubernetes: fmt.Sprintf("v1.35.%d", beats),
+				}})
+			}
+		}()
+
+		selecting(ctx, f, suite.ByLabel("quiet", "yes"))
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
+		selecting(ctx, f)
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
+
+		DeferCleanup(proxy.Break(faults.Rule{
+			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters"}}, Fault: faults.Reset,
+		}))
+		selecting(ctx, f, suite.ByLabel("quiet", "yes"))
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
+
+		stop()
+		Eventually(written).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeClosed())
 	})
 
 	DescribeTable("B10: takes no cluster away, says so, and catches up",
@@ -209,6 +274,8 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		Entry("clusters, and bindings that end", "move the clusters into another bound set, then unbind the first one", "managedclusters", 5,
 			decision.ReasonWatchBehind, "list", "watch"),
 		Entry("sets", "widen the set, then relabel the clusters", "managedclustersets", 5, decision.ReasonWatchBehind, "list", "watch"),
+		Entry("B11: clusters, of which one that stays decides", "move a cluster to another rack, then spread over the racks", "managedclusters", 4,
+			decision.ReasonWatchBehind, "watch"),
 		Entry("scores", "raise the scores, then ask for the best", "addonplacementscores", 5, decision.ReasonWatchBehind, "watch"),
 	)
 })
