@@ -16,8 +16,8 @@ import (
 )
 
 // compact makes objects small before they are cached, and changes nothing that is ever read. What the API server notes about field
-// managers is dropped: it can be most of an object. So is the payload of ManifestWorks, which stays in the API server. Names that stand in
-// very many decisions or works are kept once.
+// managers is dropped: it can be most of an object. Of ManifestWorks it keeps who has applied them, and not the payload, which stays in the
+// API server. Names that stand in very many decisions or works are kept once.
 func compact() toolscache.TransformFunc {
 	known, adapters := &names{known: map[string]string{}}, api.Adapters()
 	codecs := append(make([]api.Codec, 0, 1+len(adapters)), placement.Multicluster)
@@ -32,17 +32,17 @@ func compact() toolscache.TransformFunc {
 			return in, nil
 		}
 
-		if object.GetManagedFields() != nil {
-			object.SetManagedFields(nil)
-		}
-
-		tenancy.Compact(in)
-
 		if work, is := in.(*workv1.ManifestWork); is {
 			known.compactWork(work)
 
 			return in, nil
 		}
+
+		if object.GetManagedFields() != nil {
+			object.SetManagedFields(nil)
+		}
+
+		tenancy.Compact(in)
 
 		known.mu.Lock()
 		defer known.mu.Unlock()

@@ -53,7 +53,9 @@ func workJSON(tb testing.TB, object, cluster int) []byte {
 
 	work.UID, work.ResourceVersion, work.Generation = "5d6a4e0c-7d0f-4a38-8f5d-8b3a5b7a4d11", "123456789", 1
 	work.Finalizers = []string{"cluster.open-cluster-management.io/manifest-work-cleanup"}
-	work.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "placement-hub", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}
+	work.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: federation.FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`),
+	}}
 	work.Status.Conditions = []metav1.Condition{applied, available}
 	work.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{
 		{
@@ -107,7 +109,8 @@ func TestCompactKeepsTheHashOfAWork(t *testing.T) {
 		}
 
 		work, is := got.(*workv1.ManifestWork)
-		if !is || federation.StoredHash(work) != want || federation.ReadyOf(work) != 3 || work.Labels != nil || work.ManagedFields != nil {
+		if !is || federation.StoredHash(work) != want || federation.ReadyOf(work) != 3 || work.Labels != nil ||
+			len(work.ManagedFields) != 1 || work.ManagedFields[0].FieldsV1 != nil {
 			t.Fatalf("transformed is %+v, want a compact work with the hash %s", got, want)
 		}
 

@@ -47,8 +47,8 @@ func IsCompactWork(work *workv1.ManifestWork) bool { return digestOf(work) != ni
 
 // CompactWork makes a work small for a cache, in place. A compact work, which may be shared, is not written to.
 //
-// It keeps what ExistingWorkOf, Identity.Owns, StoredHash and requests need: names, versions, finalizers, the identity of the object, the
-// hash and replicas instead of the manifests, and the deletion policy; of the status the conditions Applied and Available, the failures of
+// It keeps what ExistingWorkOf, Identity.Owns, StoredHash and requests need: names, versions, finalizers, the identity of the object, who has
+// applied it, the hash and replicas instead of the manifests, and the deletion policy; of the status the conditions Applied and Available, the failures of
 // manifests, and the ready replicas. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A work that cannot be hashed
 // gets an empty hash, which differs from that of every wanted work.
 func CompactWork(work *workv1.ManifestWork) {
@@ -74,6 +74,7 @@ func compactTo(work *workv1.ManifestWork, contents digest) {
 	compact := workv1.ManifestWork{TypeMeta: work.TypeMeta, ObjectMeta: metav1.ObjectMeta{
 		Namespace: work.Namespace, Name: work.Name, UID: work.UID, ResourceVersion: work.ResourceVersion, Generation: work.Generation,
 		DeletionTimestamp: work.DeletionTimestamp, Finalizers: work.Finalizers, Annotations: map[string]string{},
+		ManagedFields: compactManagers(work),
 	}}
 
 	for _, name := range []string{ObjectAnnotation, unreadable.Annotation} {
@@ -93,6 +94,24 @@ func compactTo(work *workv1.ManifestWork, contents digest) {
 	compact.Status.ResourceStatus.Manifests = compactManifests(work.Status.ResourceStatus.Manifests)
 
 	*work = compact
+}
+
+// The managedFields of all compact works, which are shared and must not be changed.
+var (
+	managedByHub    = []metav1.ManagedFieldsEntry{{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply}}
+	managedByOthers = []metav1.ManagedFieldsEntry{{}}
+)
+
+// compactManagers returns who has applied a work, as far as Identity.Owns reads it.
+func compactManagers(work *workv1.ManifestWork) []metav1.ManagedFieldsEntry {
+	switch {
+	case len(work.ManagedFields) == 0:
+		return nil
+	case appliedByHub(work):
+		return managedByHub
+	default:
+		return managedByOthers
+	}
 }
 
 // compactConditions returns some of the conditions without their times, and with messages only where they tell of a failure.

@@ -33,7 +33,10 @@ func storedWork(t *testing.T) (Identity, *workv1.ManifestWork) {
 
 	work.UID, work.ResourceVersion, work.Generation = "9d2b", "17", 2
 	work.Finalizers = []string{"cluster.open-cluster-management.io/manifest-work-cleanup"}
-	work.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "hub"}}
+	work.ManagedFields = []metav1.ManagedFieldsEntry{
+		{Manager: "work", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status"},
+		{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)},
+	}
 	work.Annotations["example.com/note"] = "of somebody"
 	work.Status.Conditions = []metav1.Condition{
 		{Type: workv1.WorkApplied, Status: metav1.ConditionTrue, ObservedGeneration: 2, Message: "all is well", LastTransitionTime: metav1.Now()},
@@ -125,7 +128,8 @@ func TestCompactWorkDropsTheRest(t *testing.T) {
 		TypeMeta: work.TypeMeta,
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "c1", Name: work.Name, UID: "9d2b", ResourceVersion: "17", Generation: 2, Finalizers: work.Finalizers,
-			Annotations: map[string]string{ObjectAnnotation: "Deployment.apps/team-a/web"},
+			Annotations:   map[string]string{ObjectAnnotation: "Deployment.apps/team-a/web"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply}},
 		},
 		Spec: workv1.ManifestWorkSpec{
 			Workload:     work.Spec.Workload,

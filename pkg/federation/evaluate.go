@@ -39,6 +39,8 @@ type View struct {
 	Namespace *metav1.ObjectMeta
 	// Works are the existing works of the object.
 	Works []ExistingWork
+	// Unguarded reports that others may change the works, so that they are no record of what was planned.
+	Unguarded bool
 	// Decisions returns the decisions of a Placement of the namespace.
 	Decisions func(placement string) Decisions
 	// Users are the workloads that propagate the object as a dependency.
@@ -270,7 +272,7 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 			return e.hold(Held, ReasonClusterSelectorInvalid, err.Error())
 		}
 
-		e.Replicas = PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters())
+		e.Replicas = PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
 	}
 
 	e.State = Delivering
@@ -299,8 +301,9 @@ func (e *Evaluation) dependencies(view View) {
 	e.Missing = MissingDependencies(e.Selected, known, func(d Dependency) []string { return reached[d] })
 }
 
-// replicaClusters returns the selected clusters with the replicas that they have.
-func (e *Evaluation) replicaClusters() []ReplicaCluster {
+// replicaClusters returns the selected clusters with the replicas that they have. What an agent reports as ready counts up to what the hub has
+// planned there; of unguarded works, up to the share of a cluster of which nothing is known (docs/spec/trust.md T8).
+func (e *Evaluation) replicaClusters(preferences Preferences, unguarded bool) []ReplicaCluster {
 	clusters := make([]ReplicaCluster, 0, len(e.Selected))
 	existing := make(map[string]ExistingWork, len(e.Works))
 
@@ -313,8 +316,23 @@ func (e *Evaluation) replicaClusters() []ReplicaCluster {
 	for _, name := range e.Selected {
 		work, info := existing[name], e.snapshot.Cluster(name)
 		clusters = append(clusters, ReplicaCluster{
-			Name: name, Available: info != nil && info.Available, Planned: work.Replicas, Ready: work.Ready,
+			Name: name, Available: info != nil && info.Available, Planned: work.Replicas, Ready: min(work.Ready, work.Replicas),
 		})
+	}
+
+	if !unguarded {
+		return clusters
+	}
+
+	unknown := make([]ReplicaCluster, 0, len(clusters))
+	for _, cluster := range clusters {
+		unknown = append(unknown, ReplicaCluster{Name: cluster.Name, Available: true})
+	}
+
+	shares := PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, unknown)
+	for i := range clusters {
+		share := shares[clusters[i].Name]
+		clusters[i].Planned, clusters[i].Ready = share, min(clusters[i].Ready, share)
 	}
 
 	return clusters

@@ -30,6 +30,8 @@ const (
 )
 
 const (
+	// FieldManager is the field manager of the hub. It applies the works.
+	FieldManager = "placement-hub"
 	// AgentFieldManager is the field manager of the work agents in the members; they require the prefix work-agent.
 	AgentFieldManager = "work-agent-federation"
 	// ReadyReplicas is the name of the status feedback with the number of ready replicas.
@@ -77,8 +79,8 @@ func (i Identity) WorkName() string {
 	return "fed-" + strings.ToLower(i.Kind.Kind) + "-" + shortHash(i.String())
 }
 
-// Owns reports whether a ManifestWork belongs to the object. Of works with other annotations nothing is written
-// (docs/spec/federated-selector.md 3.1.4).
+// Owns reports whether a ManifestWork belongs to the object: by its name, which is a hash of the identity, and because the hub has applied it
+// (docs/spec/trust.md T8). Of other works nothing is written. A copy without managedFields, as kubectl prints it, counts by its annotation.
 func (i Identity) Owns(work metav1.Object) bool { return i.owner().owns(work) }
 
 // owner has what the works of an object have of its identity: the name, which is a hash, is computed once for all of them.
@@ -87,7 +89,22 @@ type owner struct{ name, object string }
 func (i Identity) owner() owner { return owner{name: i.WorkName(), object: i.String()} }
 
 func (o owner) owns(work metav1.Object) bool {
-	return work.GetName() == o.name && work.GetAnnotations()[ObjectAnnotation] == o.object
+	if work.GetName() != o.name {
+		return false
+	}
+
+	if len(work.GetManagedFields()) == 0 {
+		return work.GetAnnotations()[ObjectAnnotation] == o.object
+	}
+
+	return appliedByHub(work)
+}
+
+// appliedByHub reports whether the managedFields of a work have an entry of the hub.
+func appliedByHub(work metav1.Object) bool {
+	return slices.ContainsFunc(work.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+	})
 }
 
 // labels returns the labels of the works of the object.

@@ -53,7 +53,7 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 	}
 
 	existing, known := p.existing(cluster)
-	options := []client.PatchOption{client.FieldOwner(FieldManager)}
+	options := []client.PatchOption{client.FieldOwner(federation.FieldManager)}
 
 	if known {
 		options = append(options, client.ForceOwnership)
@@ -220,7 +220,7 @@ func (r *reconciler) patchFinalizers(ctx context.Context, p *cycle, finalizers [
 	object := emptyMetadata(p.Object.Kind)
 	object.Namespace, object.Name = p.key.Namespace, p.key.Name
 
-	err = r.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(FieldManager))
+	err = r.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
 	metrics.ObserveFederationWrite(requestFinalizer, resultOf(err))
 
 	if err != nil {
@@ -309,7 +309,7 @@ func (r *reconciler) patchWork(
 	}
 
 	written := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: stored.Namespace, Name: stored.Name}}
-	err = r.client.Patch(ctx, written, client.RawPatch(types.MergePatchType, data), client.FieldOwner(FieldManager))
+	err = r.client.Patch(ctx, written, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
 	metrics.ObserveFederationWrite(requestPatch, resultOf(err))
 
 	switch {

@@ -58,6 +58,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 		return err
 	}
 
+	f.guard(ctx)
 	f.state.synced.Store(true)
 
 	return f.logLeftovers(ctx)
@@ -239,12 +240,13 @@ func (f *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWor
 	}
 }
 
-// workKey returns the key of the object of a work, and whether that is of a kind that is delivered.
+// workKey returns the key of the object of a work, and whether that is of a kind that is delivered. An annotation that names another object
+// than the name of the work is a forged one.
 func (f *eventHandlers) workKey(work *workv1.ManifestWork) (inventory.Key, bool) {
 	of, name, valid := federation.ParseObject(work.Annotations[federation.ObjectAnnotation])
 	key := inventory.Key{NamespacedName: name, GroupKind: inventory.GroupKind(of)}
 
-	return key, valid && f.state.owns(key)
+	return key, valid && f.state.owns(key) && f.state.identity(key).WorkName() == work.Name
 }
 
 func (f *eventHandlers) updatePlacement(before, after *clusterv1beta1.Placement, _ bool) {

@@ -282,6 +282,7 @@ func (r *reconciler) view(ctx context.Context, p *cycle, object *federation.Obje
 
 	return federation.View{
 		Compiler: r.state.shared.Compiler, Snapshot: r.snapshot, HubNamespace: r.hubNamespace, Namespace: namespace, Works: works, Users: users,
+		Unguarded: r.state.unguarded.Load(),
 		Decisions: func(string) federation.Decisions { return p.followed.Decisions },
 		Reached: func(d federation.Dependency) ([]string, bool) {
 			return r.reached(ctx, p.key.Namespace, d)

@@ -26,9 +26,6 @@ import (
 // Objects is the name of the controller, as --controllers takes it.
 const Objects = "federation/objects"
 
-// FieldManager is the field manager of the works.
-const FieldManager = "placement-hub"
-
 // component is the name by which the controller sends Events.
 const component = "placement-hub-federation"
 

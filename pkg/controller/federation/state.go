@@ -30,6 +30,8 @@ type state struct {
 	links    *links
 	// synced is set once the initial lists were handled. Before that nothing is evaluated: an incomplete inventory would withdraw works.
 	synced atomic.Bool
+	// unguarded is set if others may change the works, before synced.
+	unguarded atomic.Bool
 }
 
 func newState(shared *sharedinventory.Shared, kinds []federation.Kind, c clock.PassiveClock) *state {

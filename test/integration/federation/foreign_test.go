@@ -111,6 +111,9 @@ var _ = Describe("copies and works that others touch", func() {
 			work.Spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
 		})),
 		Entry("the label by which the hub knows it", edited(func(work *workv1.ManifestWork) { delete(work.Labels, federation.ManagedLabel) })),
+		Entry("T8: the annotation with its identity, which decides nothing", edited(func(work *workv1.ManifestWork) {
+			work.Annotations[federation.ObjectAnnotation] = "ConfigMap/default/other"
+		})),
 		Entry("all of it: it is deleted", func(ctx context.Context, work *workv1.ManifestWork) error { return hub.Delete(ctx, work) }),
 	)
 

@@ -1,0 +1,112 @@
+package federation
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/test/integration/members"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+// notTheirs matches the refusal of a change of a work by somebody who may not deliver.
+func notTheirs(words ...string) OmegaMatcher {
+	matchers := []OmegaMatcher{ContainSubstring("verb \"deliver\"")}
+	for _, word := range words {
+		matchers = append(matchers, ContainSubstring(word))
+	}
+
+	return And(WithTransform(apierrors.IsForbidden, BeTrue()), MatchError(And(matchers...)))
+}
+
+var _ = Describe("the agent of a member, with the rights that a registered cluster has", func() {
+	// patch sends a merge patch of a work as the agent of us1 does.
+	patch := func(ctx context.Context, work *workv1.ManifestWork, body string, options ...client.PatchOption) error {
+		return us1.AgentOnHub().Patch(ctx, work.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(body)), options...)
+	}
+
+	It("T8: changes nothing of a work of the hub but the status and its finalizer", func(ctx SpecContext) {
+		s := newScene(ctx)
+		object := s.configMap(ctx, "c", selecting(inUSA))
+		expectCopies(ctx, object, us1) // So the agent has written its finalizer and the status.
+
+		work := worksOf(ctx, Default, object)["us1"]
+		Expect(work.Finalizers).To(ContainElement(workv1.ManifestWorkFinalizer))
+		Eventually(func() error { return patch(ctx, work, `{"metadata":{"labels":{"a":"b"}}}`, client.DryRunAll) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(notTheirs("status and finalizers"))
+
+		for _, body := range []string{
+			`{"spec":{"workload":{"manifests":[]}}}`, `{"spec":{"executor":{"subject":{"type":"ServiceAccount","serviceAccount":{"namespace":"a","name":"b"}}}}}`,
+			`{"metadata":{"labels":{"federation.kubernetes.io/managed":null}}}`,
+			`{"metadata":{"labels":{"federation.kubernetes.io/managed":"false"}}}`,
+			`{"metadata":{"annotations":{"federation.kubernetes.io/object":"ConfigMap/team-b/other"}}}`, `{"metadata":{"annotations":null}}`,
+		} {
+			Expect(patch(ctx, work, body)).To(notTheirs("status and finalizers"), body)
+		}
+
+		Expect(patch(ctx, work, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"none","uid":"0"}]}}`)).
+			To(notTheirs("adding an owner"))
+		Expect(patch(ctx, work, `{"metadata":{"managedFields":[{}]}}`)).To(notTheirs("field manager"))
+
+		Expect(patch(ctx, work, `{"metadata":{"finalizers":["cluster.open-cluster-management.io/manifest-work-cleanup","example.com/a"]}}`)).To(Succeed())
+		Expect(patch(ctx, work, `{"metadata":{"finalizers":["cluster.open-cluster-management.io/manifest-work-cleanup"]}}`)).To(Succeed())
+		Expect(worksOf(ctx, Default, object)["us1"].Spec).To(Equal(work.Spec))
+
+		By("and the deletion of the object still withdraws")
+		Expect(hub.Delete(ctx, object)).To(Succeed())
+		expectNoCopy(ctx, object, us1)
+		expectGone(ctx, object)
+	})
+
+	It("T8: does not make a work of its own one of the hub", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		work := handWritten(f.Namespace)
+		work.Namespace = "us1"
+		Expect(hub.Create(ctx, work)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(hub.Delete(ctx, work)).To(Succeed())
+			expectNoWork(ctx, work)
+		})
+
+		Expect(patch(ctx, work, `{"metadata":{"annotations":{"a":"b"}}}`)).To(Succeed())
+		Eventually(func() error {
+			return patch(ctx, work, `{"metadata":{"labels":{"federation.kubernetes.io/managed":"true"}}}`)
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(notTheirs("adding the label"))
+	})
+
+	It("T8: moves no replica of the others by what it reports", func(ctx SpecContext) {
+		s := newScene(ctx)
+		object := s.deployment(ctx, nil)
+		expectReplicas(ctx, object, map[string]int32{"eu1": 3, "eu2": 3, "us1": 3})
+
+		for _, member := range []*members.Member{eu1, eu2} {
+			Eventually(func(g Gomega) { setReady(ctx, g, member, object, 3) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		}
+
+		us1.PauseAgent()
+
+		report := fmt.Sprintf(`{"status":{"resourceStatus":{"manifests":[{"resourceMeta":{"ordinal":1,"resource":"deployments","name":"web"},`+
+			`"conditions":[],"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":1000000}}]}}]}}}`, federation.ReadyReplicas)
+		Expect(us1.AgentOnHub().Status().Patch(ctx, worksOf(ctx, Default, object)["us1"], client.RawPatch(types.MergePatchType, []byte(report)))).
+			To(Succeed())
+		Eventually(func(g Gomega) []int32 {
+			works := worksOf(ctx, g, object)
+
+			return []int32{federation.ReadyOf(works["eu1"]), federation.ReadyOf(works["eu2"]), federation.ReadyOf(works["us1"])}
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]int32{3, 3, 1_000_000}))
+
+		// A change that is delivered later shows that the hub has seen the report.
+		annotate(ctx, object, map[string]string{"team": "a"})
+		Eventually(func(g Gomega) string {
+			return string(worksOf(ctx, g, object)["us1"].Spec.Workload.Manifests[1].Raw)
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainSubstring(`"team":"a"`))
+		expectReplicas(ctx, object, map[string]int32{"eu1": 3, "eu2": 3, "us1": 3})
+	})
+})
