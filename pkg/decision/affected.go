@@ -9,7 +9,7 @@ import (
 // AffectedByRemoval returns the names of the clusters that affect which clusters a result removes from the existing decisions, sorted: the
 // removed clusters and, when the result depends on ranks, the added ones. It returns nil when no cluster is removed.
 func AffectedByRemoval(result *scheduling.Result, existing Existing) []string {
-	if result.Outcome() != scheduling.Decided {
+	if !result.Applies() {
 		return nil
 	}
 
