@@ -25,7 +25,7 @@ func TestDeploymentUsesTheInstalledAccount(t *testing.T) {
 	if pod.Spec.ServiceAccountName != manifests.ServiceAccount {
 		t.Errorf("serviceAccountName = %q, want %q", pod.Spec.ServiceAccountName, manifests.ServiceAccount)
 	}
-	want := []string{"controller", "--controllers=*"}
+	want := []string{"controller", "--controllers=*", "--max-removal-percent=50"} // docs/spec/differences.md G5.
 	if diff := cmp.Diff(want, pod.Spec.Containers[0].Args); diff != "" {
 		t.Errorf("a standalone hub runs all controllers (-want +got):\n%s", diff)
 	}

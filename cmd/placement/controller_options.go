@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -91,7 +92,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Number of Placements to reconcile at the same time; 0 is 16 for each CPU, at most 128, because workers mostly wait for the API server.")
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
-	addRemovalFlags(fs, &o.controllers)
+	addRemovalFlags(fs, &o.controllers, removalbudget.NoLimit)
 	fs.StringSliceVar(&o.controllers.FederatedKinds, federatedKindsFlag, o.controllers.FederatedKinds,
 		"Kinds of namespaced objects to deliver to member clusters beyond "+deliveredKinds()+": group/version/Kind, such as batch/v1/CronJob, "+
 			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each.")

@@ -64,15 +64,19 @@ func (b boolean) Set(text string) error {
 // Type is the word for the value in the help.
 func (boolean) Type() string { return "bool" }
 
+// runRemovalPercent is the default percentage of the removal budget of `run`, as in deploy/base (docs/spec/differences.md G5).
+const runRemovalPercent = 50
+
 // The flags of the removal budget.
 const (
 	maxRemovalFlag    = "max-removal-percent"
 	countReplacedFlag = "max-removal-counts-replaced"
+	lostScopeHoldFlag = "lost-scope-hold"
 )
 
-// addRemovalFlags adds the flags of the removal budget of the controllers.
-func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
-	held, warned, replaced := removalbudget.NoLimit, placement.DefaultWarnRemovalPercent, false
+// addRemovalFlags adds the flags of the removal budget of the controllers, of which held is the default percentage.
+func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options, held int) {
+	warned, replaced := placement.DefaultWarnRemovalPercent, false
 	o.RemovalLimit, o.WarnRemovalPercent = removalbudget.Limit{Percent: &held, CountReplaced: &replaced}, &warned
 	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
 		"Removal budget: the percentage of the clusters in a Placement's decisions that may leave within ten minutes for causes outside "+
@@ -82,6 +86,10 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+removalbudget.CountReplacedAnnotation+
 			" of a Placement overrides the flag.")
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
+	hold := removalbudget.DefaultLostScopeHold
+	o.RemovalLimit.LostScopeHold = &hold
+	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds clusters at most that have left the scope of a Placement: "+
+		"their set was unbound, or they left it. Annotations of a Placement do not change it.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }

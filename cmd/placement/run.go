@@ -128,7 +128,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
 	addTracingFlag(fs, &o.tracingFile)
-	addRemovalFlags(fs, &o.removal)
+	addRemovalFlags(fs, &o.removal, runRemovalPercent)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: the longest time to wait until the decisions no longer change.")
 	addLoggingFlags(fs)
 }

@@ -18,7 +18,7 @@ type Deciders struct {
 // cluster that is not feasible leaves whatever the others are. One that is feasible leaves because of the selected ones, and because of
 // every cluster where scores or constraints compare each with all.
 func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, bool) {
-	if result.Outcome() != scheduling.Decided {
+	if !result.Applies() {
 		return Deciders{}, false
 	}
 

@@ -36,10 +36,10 @@ type partition struct {
 	clusters []int32
 }
 
-// NewDesired returns the desired decisions for a result, given the existing decisions and the time of the evaluation. A stalled result
-// keeps the existing decisions.
+// NewDesired returns the desired decisions for a result, given the existing decisions and the time of the evaluation. A result that does not
+// apply keeps the existing decisions.
 func NewDesired(result *scheduling.Result, existing Existing, now time.Time) Desired {
-	if result.Outcome() != scheduling.Decided {
+	if !result.Applies() {
 		return keepDecisions(existing, func(d *api.Decision) api.Decision { return keptDecision(result, existing.Codec, d) })
 	}
 
@@ -59,7 +59,7 @@ func keepDecisions(existing Existing, decide func(*api.Decision) api.Decision) D
 	}
 }
 
-// keptDecision returns an existing decision for a stalled result, with the current availability of its cluster.
+// keptDecision returns an existing decision for a result that does not apply, with the current availability of its cluster.
 func keptDecision(result *scheduling.Result, codec api.Codec, existing *api.Decision) api.Decision {
 	decision := *existing
 	known := result.Cluster(decision.Cluster)
@@ -96,7 +96,7 @@ type selection struct {
 	rules []int32
 }
 
-// newSelection numbers the selected clusters of a result that is not stalled.
+// newSelection numbers the selected clusters of a result that applies.
 func newSelection(result *scheduling.Result, existing Existing) *selection {
 	s := &selection{pageIndex: newPageIndex(existing, clusterNames{infos: result.Selected}), result: result}
 
@@ -106,18 +106,40 @@ func newSelection(result *scheduling.Result, existing Existing) *selection {
 	}
 
 	s.rules = slices.Repeat([]int32{int32(len(rules))}, len(result.Selected))
+	kept := s.keptGroups()
 
 	for n, rule := range rules {
 		pass := &selector.EvalContext{}
 
 		for id, f := range result.Selected {
-			if int(s.rules[id]) == len(rules) && rule.Selector.Matches(f, pass) {
+			group, keeps := kept[f.Name]
+
+			if int(s.rules[id]) == len(rules) && (keeps && group == rule.Name || !keeps && rule.Selector.Matches(f, pass)) {
 				s.rules[id] = int32(n)
 			}
 		}
 	}
 
 	return s
+}
+
+// keptGroups returns the names of the existing groups of the clusters that the result keeps, by name of the cluster: such a cluster does not
+// move to another group, also when its labels changed or its ManagedCluster is deleted.
+func (s *selection) keptGroups() map[string]string {
+	groups := make(map[string]string, len(s.result.Kept))
+	for _, name := range s.result.Kept {
+		groups[name] = ""
+	}
+
+	for i := range slices.Backward(s.pages) {
+		for _, decision := range s.pages[i].Decisions {
+			if _, keeps := groups[decision.Cluster]; keeps {
+				groups[decision.Cluster] = s.pages[i].group.Name
+			}
+		}
+	}
+
+	return groups
 }
 
 // desired returns the desired decisions: with the scores of the result if sorted, and otherwise with the scores of the existing decisions.

@@ -25,7 +25,7 @@ type Options struct {
 // Evaluation is the result of the pipeline for a Placement: the scheduling Result after the removal budget, the Plan, and the status. The
 // controllers apply it, and all other readers only display it.
 type Evaluation struct {
-	// Result is the Result to apply. If the removal budget blocks it, it selects nothing.
+	// Result is the Result to apply. If the removal budget blocks it, it keeps the clusters that it would remove.
 	Result *scheduling.Result
 	// Removal is the result of the removal budget.
 	Removal removalbudget.Result
@@ -72,6 +72,7 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 	budget := removalbudget.NewBudget(existing.Placement, options.Limit)
 	e.LimitUnknown = budget.Unknown
 	e.Result, e.Removal = applyBudget(budget, result, existing, now)
+	e.LimitUnknown = e.LimitUnknown || e.Removal.LimitUnknown()
 
 	if stricter, unknown := budget.Stricter(); unknown {
 		_, removal := applyBudget(stricter, result, existing, now)
@@ -150,7 +151,8 @@ func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condi
 	return slices.Concat(found, recorded, e.Removal.Conditions(written))
 }
 
-// applyBudget checks a result against the removal budget, and returns the result to apply: blocked when the budget is exceeded.
+// applyBudget checks a result against the removal budget, and returns the result to apply: when the budget is exceeded, one that keeps the
+// clusters whose removal the budget blocks.
 func applyBudget(
 	budget removalbudget.Budget, result *scheduling.Result, existing Existing, now time.Time,
 ) (*scheduling.Result, removalbudget.Result) {
@@ -158,9 +160,11 @@ func applyBudget(
 		return result, removalbudget.Result{}
 	}
 
-	removal := budget.Check(result, existing.writableClusters(), now)
+	clusters := existing.writableClusters()
+
+	removal := budget.Check(result, clusters, now)
 	if removal.Blocked {
-		result = result.Block(removal.RequeueAt)
+		result = result.Hold(clusters, removal.Leaving, removal.RequeueAt)
 	}
 
 	return result, removal

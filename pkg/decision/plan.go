@@ -52,7 +52,7 @@ func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 func NewPlan(result *scheduling.Result, existing Existing, now metav1.Time) Plan {
 	last := existing.Placement.Status.LastScoreUpdate
 
-	if result.Outcome() != scheduling.Decided {
+	if !result.Applies() {
 		desired := NewDesired(result, existing, now.Time)
 		plan := desired.Plan()
 		plan.ScoresAt = last

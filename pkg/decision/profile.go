@@ -19,9 +19,9 @@ const maxListedMissing = 10
 // Profiles returns the decisions as references to ClusterProfiles: for each selected cluster its profile in the namespace of the Placement,
 // or else its first profile by namespace and name. Clusters without a profile are left out and returned, sorted by name.
 //
-// A stalled result keeps the existing references. Without any, they are those of the clusters in the existing decisions of the Placement.
+// A result that does not apply keeps the existing references. Without any, they are those of the clusters in the existing decisions of the Placement.
 func Profiles(result *scheduling.Result, own, existing Existing) (desired Desired, missing []string) {
-	if result.Outcome() != scheduling.Decided && (len(existing.Pages) > 0 || !isLabelValue(existing.Placement.Name)) {
+	if !result.Applies() && (len(existing.Pages) > 0 || !isLabelValue(existing.Placement.Name)) {
 		return keepDecisions(existing, func(existing *api.Decision) api.Decision { return *existing }), nil
 	}
 
@@ -68,7 +68,7 @@ func withoutProfile(result *scheduling.Result, own Existing) []string {
 
 // decidedClusters returns the clusters that the decisions of the Placement will have, sorted by name.
 func decidedClusters(result *scheduling.Result, own Existing) []string {
-	if result.Outcome() != scheduling.Decided {
+	if !result.Applies() {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
 	}
 

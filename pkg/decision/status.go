@@ -110,10 +110,11 @@ func satisfiedCondition(result *scheduling.Result, plan Plan, placement *api.Pla
 		invalidCondition(&condition, result, plan)
 	case scheduling.Blocked:
 		condition.Reason = ReasonNotAllScheduled
-		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + removalbudget.Condition
+		condition.Message = "Clusters that would leave stay in the decisions, because they are too many: see the condition " + removalbudget.Condition
 
 		if result.Postponement() != nil {
-			condition.Message = "The decisions stay as they are until the hub has the latest state: see the condition " + ConditionRemovalPostponed
+			condition.Message = "Clusters that would leave stay in the decisions until the hub has the latest state: see the condition " +
+				ConditionRemovalPostponed
 		}
 	}
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,7 +38,13 @@ type Observer func(action Action, page *api.Page, err error)
 type Writer struct {
 	// Client sends the requests.
 	Client client.Client
+	// Proceed is called before each request that takes clusters off a page. Its error ends the plan; nil means that no plan ends early.
+	Proceed func(ctx context.Context) error
 }
+
+// ErrOutdated means that what a plan was made for has changed since, or that the proof of its removals is too old. The rest of the plan is
+// dropped (docs/spec/differences.md B13).
+var ErrOutdated = errors.New("the plan is outdated")
 
 // Written has the last response for every written page, by name.
 type Written map[string]*api.Page
@@ -106,6 +113,12 @@ func (w Writer) write(ctx context.Context, codec api.Codec, write Write, written
 	current := write.Current
 	if last := written[write.Desired.Name]; last != nil {
 		current = last
+	}
+
+	if write.loses() {
+		if err := w.proceed(ctx); err != nil {
+			return err
+		}
 	}
 
 	if write.Delete {
@@ -194,12 +207,43 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 			page = last
 		}
 
+		if err := w.proceed(ctx); err != nil {
+			return err
+		}
+
 		if err := w.delete(ctx, plan.Codec, page, observe); err != nil {
 			return err
 		}
 	}
 
 	return nil
+}
+
+// proceed returns an error if the plan must not be carried on.
+func (w Writer) proceed(ctx context.Context) error {
+	if w.Proceed == nil {
+		return nil
+	}
+
+	return w.Proceed(ctx)
+}
+
+// loses reports whether the write takes clusters off the page.
+func (w *Write) loses() bool {
+	if w.Delete {
+		return true
+	}
+
+	if w.Current == nil || !w.UpdateDecisions {
+		return false
+	}
+
+	stays := make(map[string]bool, len(w.Desired.Decisions))
+	for i := range w.Desired.Decisions {
+		stays[w.Desired.Decisions[i].Cluster] = true
+	}
+
+	return slices.ContainsFunc(w.Current.Decisions, func(d api.Decision) bool { return !stays[d.Cluster] })
 }
 
 func (w Writer) delete(ctx context.Context, codec api.Codec, page *api.Page, observe Observer) error {
@@ -314,7 +358,7 @@ func fieldsOf(value any) (map[string]json.RawMessage, error) {
 
 // Outdated reports whether an error means that the plan was made on an old view, so that the caller makes it again without an error log.
 func Outdated(err error) bool {
-	return err != nil && (apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err))
+	return err != nil && (errors.Is(err, ErrOutdated) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err))
 }
 
 // Terminating reports whether an error means that the namespace is terminating, so that nothing is left to do.

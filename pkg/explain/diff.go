@@ -47,7 +47,7 @@ type Difference struct {
 	New bool `json:"new,omitempty"`
 	// Skipped is the reason why the controller would not schedule the Placement; nothing differs then.
 	Skipped string `json:"skipped,omitempty"`
-	// Stalled says why there is no result, and what to correct; empty otherwise. The decisions would stay as they are.
+	// Stalled says why there is no result, or why clusters stay that would leave, and what to correct; empty otherwise.
 	Stalled string `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
@@ -159,26 +159,27 @@ func newDifference(evaluation Evaluation) Difference {
 	present := evaluation.Existing.Incumbents()
 	result := evaluation.Result
 
-	if result == nil || result.Outcome() != scheduling.Decided {
+	if result != nil && result.Outcome() != scheduling.Decided {
+		difference.Stalled = stalledMessage(evaluation, "in the file")
+	}
+
+	if result == nil || !result.Applies() {
 		difference.Kept = slices.AppendSeq(difference.Kept, maps.Keys(present))
 		slices.Sort(difference.Kept)
 		difference.Selected = len(present)
-
-		if result != nil {
-			difference.Stalled = stalledMessage(evaluation, "in the file")
-		}
 
 		return difference
 	}
 
 	difference.Selected = len(result.Selected)
 	groups := groupsAfter(evaluation)
-	difference.Gained = gains(result, present, groups)
 	selected := make(map[string]bool, len(result.Selected))
 
 	for _, f := range result.Selected {
 		selected[f.Name] = true
 	}
+
+	difference.Gained = gains(result, selected, present, groups)
 
 	for _, name := range slices.Sorted(maps.Keys(present)) {
 		if selected[name] {
@@ -194,9 +195,9 @@ func newDifference(evaluation Evaluation) Difference {
 }
 
 // gains returns the selected clusters that no decision has yet. It computes ranks only if there are any.
-func gains(result *scheduling.Result, present map[string]bool, groups map[string]DecisionGroup) []Gain {
+func gains(result *scheduling.Result, selected, present map[string]bool, groups map[string]DecisionGroup) []Gain {
 	gained := []Gain{}
-	isNew := func(f *clusterinfo.ClusterInfo) bool { return !present[f.Name] }
+	isNew := func(f *clusterinfo.ClusterInfo) bool { return selected[f.Name] && !present[f.Name] }
 
 	if !slices.ContainsFunc(result.Selected, isNew) {
 		return gained
@@ -274,7 +275,7 @@ func eachInGroup(groups []api.GroupStatus, pages map[string][]string, take func(
 
 // markAnyway marks the differences that come without the change too, and adds a note with their number.
 func markAnyway(d *Difference, before Evaluation) {
-	if before.Result == nil || before.Result.Outcome() != scheduling.Decided {
+	if before.Result == nil || !before.Result.Applies() {
 		return
 	}
 

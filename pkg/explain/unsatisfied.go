@@ -138,7 +138,7 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 		Stalled: evaluation.Result.Outcome() != scheduling.Decided, Selected: len(evaluation.Result.Selected),
 	}
 
-	if told.Stalled {
+	if told.Stalled && !evaluation.Result.Applies() {
 		told.Selected = len(evaluation.Existing.Incumbents())
 	}
 

@@ -38,6 +38,17 @@ func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 	return states
 }
 
+// OutOfScope returns those of the clusters whose ManagedCluster exists, and is in none of the sets that are bound and selected.
+func (r *Result) OutOfScope(clusters []string) []string {
+	scope := r.snapshot.Scope(r.Request.Key.Namespace, r.Request.ClusterSets)
+
+	return slices.DeleteFunc(slices.Clone(clusters), func(name string) bool {
+		f := r.Cluster(name)
+
+		return f == nil || scope.Contains(f)
+	})
+}
+
 // Clauses returns, for each predicate, the results of its clauses on a cluster. A predicate without clauses matches.
 func (r *Result) Clauses(f *clusterinfo.ClusterInfo) [][]selector.Clause {
 	evalContext := &selector.EvalContext{Now: r.now}

@@ -5,13 +5,14 @@ import "time"
 // Outcome is what a Result means for the existing decisions.
 type Outcome uint8
 
-// The outcomes. Only Decided replaces the existing decisions; a stalled Result, which is Invalid or Blocked, keeps them.
+// The outcomes. Only Decided replaces the existing decisions; a stalled Result, which is Invalid or Blocked, keeps them. A Blocked Result can add
+// clusters to them (see Result.Applies).
 const (
 	// Decided means that the decisions become the selected clusters.
 	Decided Outcome = iota
 	// Invalid means that the Request has validation errors, or a set in scope whose selector is broken.
 	Invalid
-	// Blocked means that the selected clusters must not be applied: they exceed the removal budget, or are postponed.
+	// Blocked means that clusters that are not selected stay in the decisions: their removal exceeds the removal budget, or is postponed.
 	Blocked
 )
 
@@ -39,23 +40,10 @@ func (r *Result) Satisfied() bool {
 // a Blocked Result keeps clusters that it would remove.
 func (r *Result) ListsRejections() bool { return r.Outcome() != Invalid && !r.Satisfied() }
 
-// Block returns a copy of the Result that is Blocked and selects nothing. Its RequeueAt is the earliest of that of the Result, the given
-// time unless zero, and the time at which rejections by taints can change.
-func (r *Result) Block(again time.Time) *Result {
-	blocked := *r
-	blocked.blocked, blocked.Selected, blocked.stages = true, nil, nil
-	blocked.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
-
-	return &blocked
-}
-
-// Postpone returns a Blocked copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
-// rejections can change.
-func (r *Result) Postpone(why Postponement, again time.Time) *Result {
-	postponed := r.Block(again)
-	postponed.postponement = &why
-
-	return postponed
+// Applies reports whether the decisions become the Selected clusters: always when the Outcome is Decided, and when it is Blocked if clusters
+// join or are replaced meanwhile.
+func (r *Result) Applies() bool {
+	return r.Outcome() == Decided || r.Outcome() == Blocked && r.Selected != nil
 }
 
 // Postponement returns why the removals of the Result must wait; nil when they need not.

@@ -73,12 +73,12 @@ func checkCausesOf(t *rapid.T, result *Result) {
 	}
 }
 
-// A blocked result selects nothing, and is requeued at the earlier of two times. The original result does not change.
+// A blocked result selects nothing if no cluster joins, and is requeued at the earlier of two times. The original result does not change.
 func TestRejectionsOfStalledResults(t *testing.T) {
 	result := newRandomHub(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 
-	held := result.Block(late)
+	held := result.Hold(map[string]bool{"c": true}, nil, late)
 	if held.Outcome() != Blocked || len(held.Selected) != 0 || len(held.Rejections()) != 0 || held.Count(StageSelected) != 0 ||
 		!held.RequeueAt.Equal(late) {
 		t.Errorf("got %+v", held)
@@ -92,7 +92,7 @@ func TestRejectionsOfStalledResults(t *testing.T) {
 		{known: late, again: soon, want: soon}, {known: soon, again: late, want: soon}, {known: soon, want: soon}, {again: soon, want: soon},
 	} {
 		result.RequeueAt = tc.known
-		expect(t, "wakes", tc.want, result.Block(tc.again).RequeueAt)
+		expect(t, "wakes", tc.want, result.Hold(map[string]bool{"c": true}, nil, tc.again).RequeueAt)
 	}
 
 	// Why it is withheld is told, although the answer itself is satisfied.
@@ -100,5 +100,5 @@ func TestRejectionsOfStalledResults(t *testing.T) {
 	expect(t, "withheld it tells causes", true, held.Dependencies().WatchRejected)
 
 	result.taintsChangeAt = soon
-	expect(t, "wakes when a cause changes", soon, result.Block(late).RequeueAt)
+	expect(t, "wakes when a cause changes", soon, result.Hold(map[string]bool{"c": true}, nil, late).RequeueAt)
 }

@@ -46,9 +46,12 @@ type Result struct {
 	Bound, Eligible []string
 	Available       int
 
-	// Selected are the selected clusters, sorted by name; it is empty unless the Outcome is Decided. The slice may be shared and must not be
+	// Selected are the selected clusters, sorted by name; it is empty unless the Result Applies. The slice may be shared and must not be
 	// modified.
 	Selected []*clusterinfo.ClusterInfo
+	// Kept are those of Selected that stay in the decisions although they should leave, sorted; only a Blocked Result has any. The
+	// ManagedCluster of a kept cluster may not exist.
+	Kept []string
 	// Unscheduled is the number of wanted clusters that were not found.
 	Unscheduled int
 

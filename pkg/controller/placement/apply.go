@@ -3,7 +3,10 @@ package placement
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +16,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
+
+// proofValidity is how long after its removals were proved a plan may remove clusters.
+const proofValidity = 5 * time.Second
 
 // applyTraced calls apply in a span, and reads the objects again that conflicted.
 func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
@@ -71,7 +78,8 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 		return err
 	}
 
-	written, err := r.writer.Write(ctx, own.plan, observe)
+	writer := r.guardedWriter(p)
+	written, err := writer.Write(ctx, own.plan, observe)
 
 	switch {
 	case decision.Outdated(err), decision.Terminating(err):
@@ -89,7 +97,7 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 		return err
 	}
 
-	err = r.delete(ctx, p, own, written, observe)
+	err = r.delete(ctx, writer, p, own, written, observe)
 
 	if !own.plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
@@ -105,21 +113,47 @@ func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) 
 
 	observe := r.observer(ctx, p, output)
 
-	written, err := r.writer.Write(ctx, output.plan, observe)
+	writer := r.guardedWriter(p)
+
+	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.
 	}
 
-	return r.delete(ctx, p, output, written, observe)
+	return r.delete(ctx, writer, p, output, written, observe)
 }
 
 // delete deletes surplus pages.
 func (r *reconciler) delete(
-	ctx context.Context, p *cycle, output *output, written decision.Written, observe decision.Observer,
+	ctx context.Context, writer decision.Writer, p *cycle, output *output, written decision.Written, observe decision.Observer,
 ) error {
 	p.stats.begin(output.plan)
 
-	return r.writer.Delete(ctx, output.plan, written, observe)
+	return writer.Delete(ctx, output.plan, written, observe)
+}
+
+// guardedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or more than
+// proofValidity after the removals were proved. The Placement is then evaluated again, which proves them again (docs/spec/differences.md B13).
+func (r *reconciler) guardedWriter(p *cycle) decision.Writer {
+	writer := r.writer
+	writer.Proceed = func(ctx context.Context) error {
+		latest, err := r.placement(ctx, p.placement.Key())
+
+		switch {
+		case err != nil:
+			return err
+		case latest == nil, latest.UID != p.placement.UID, latest.Generation != p.placement.Generation,
+			!latest.DeletionTimestamp.IsZero(), !maps.Equal(unreadable.WithoutMark(latest.Annotations), unreadable.WithoutMark(p.placement.Annotations)):
+			return fmt.Errorf("placement %s changed while clusters left its decisions: %w", klog.KObj(p.placement), decision.ErrOutdated)
+		case r.clock.Since(p.provedAt) > proofValidity:
+			return fmt.Errorf("the proof that clusters may leave the decisions of placement %s is older than %s: %w",
+				klog.KObj(p.placement), proofValidity, decision.ErrOutdated)
+		default:
+			return nil
+		}
+	}
+
+	return writer
 }
 
 // reportFailure writes the failure to the status. Its own error is logged; the caller retries.

@@ -38,7 +38,7 @@ func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle
 
 	p := &cycle{
 		Evaluation: evaluation, placement: placement, outputs: []output{{present: existing, plan: evaluation.Plan}},
-		stats: writeStats{clock: r.clock},
+		stats: writeStats{clock: r.clock}, provedAt: r.clock.Now(),
 	}
 
 	metrics.ObserveScheduling(r.clock.Since(now))
@@ -203,13 +203,13 @@ func (r *reconciler) decide(
 	return result
 }
 
-// assume counts a result before it is written; of a stalled result it counts the existing decisions. A result that changes nothing is
+// assume counts a result before it is written; of a result that does not apply it counts the existing decisions. A result that changes nothing is
 // assumed only to replace an earlier one.
 func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
-	changes := result.Outcome() == scheduling.Decided && len(result.Selected) != len(incumbents)
+	changes := result.Applies() && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
 
-	if result.Outcome() != scheduling.Decided {
+	if !result.Applies() {
 		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
 	}
 

@@ -146,5 +146,5 @@ func TestTheRecordIsQuiet(t *testing.T) {
 
 	g.remove(3, 250)
 	g.reconcile()
-	expect("there is no guard", 1, "")
+	expect("the hub alone has a limit", 2, `[{"time":"2026-01-02T03:14:05Z","clusters":["c003"`)
 }

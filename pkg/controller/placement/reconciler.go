@@ -125,6 +125,8 @@ type cycle struct {
 	placement *api.Placement
 	// outputs are the plans by format; the first one is in the API of the Placement.
 	outputs []output
+	// provedAt is when the removals of the plan were proved.
+	provedAt time.Time
 	// stats counts the requests, changes has the pages that were written, and refused the objects that conflicted.
 	stats   writeStats
 	changes pageChanges

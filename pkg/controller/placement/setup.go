@@ -56,6 +56,7 @@ func (o Options) outputs() servedAPIs {
 	limit := removalbudget.Limit{
 		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit)),
 		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
+		LostScopeHold: o.RemovalLimit.LostScopeHold,
 	}
 	written := servedAPIs{limit: limit, warned: o.WarnRemovalPercent}
 

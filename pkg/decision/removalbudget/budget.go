@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,20 +28,25 @@ const (
 // NoLimit is the percentage that means no limit.
 const NoLimit = 100
 
+// DefaultLostScopeHold is how long a cluster that has left the scope stays in the decisions at most, if a Limit does not say otherwise.
+const DefaultLostScopeHold = 10 * time.Minute
+
 // satisfiedCondition is the type of a condition whose observedGeneration is that of the decisions, as for every condition of the hub.
 const satisfiedCondition = "PlacementSatisfied"
 
 // Limit is the removal limit of a hub. A nil field means unknown, for an observer of the hub; NewBudget reads it from the status then.
 type Limit struct {
-	// Percent is the maximal percentage of the clusters that may be removed within the Window, from 0 to Off.
+	// Percent is the maximal percentage of the clusters that may be removed within the Window, from 0 to NoLimit.
 	Percent *int
 	// CountReplaced reports whether a replaced cluster counts as removed.
 	CountReplaced *bool
+	// LostScopeHold is how long clusters that have left the scope stay in the decisions at most; nil means DefaultLostScopeHold.
+	LostScopeHold *time.Duration
 }
 
 // Budget is the removal budget of a Placement at a time. The zero value has no limit.
 type Budget struct {
-	// Percent is the maximal percentage of the clusters that may be removed within the Window, from 0 to Off.
+	// Percent is the maximal percentage of the clusters that may be removed within the Window, from 0 to NoLimit.
 	Percent int
 	// CountReplaced reports whether a replaced cluster counts as removed.
 	CountReplaced bool
@@ -54,6 +60,8 @@ type Budget struct {
 
 	// replacedUnknown reports whether CountReplaced is unknown.
 	replacedUnknown bool
+	// hub is the limit of the hub alone, which holds clusters that have left the scope.
+	hub hubLimit
 
 	placement *api.Placement
 	// condition is the existing condition; nil when there is none.
@@ -81,6 +89,7 @@ func NewBudget(placement *api.Placement, limit Limit) Budget {
 	stated := parseLimit(b.condition)
 
 	b = b.withPercent(limit.Percent, stated).withCountReplaced(limit.CountReplaced, stated)
+	b.hub = newHubLimit(limit, stated, len(b.annotations) > 0)
 
 	if b.Mistake != "" && b.condition != nil && strings.Contains(b.condition.Message, b.Mistake) {
 		b.Unknown = false // The status says what comes of the mistake.
@@ -182,8 +191,8 @@ func (b Budget) Stricter() (Budget, bool) {
 	return b, true
 }
 
-// Enabled reports whether there is a limit.
-func (b Budget) Enabled() bool { return b.placement != nil && b.Percent < NoLimit }
+// Enabled reports whether there is a limit, for all removals or for those of clusters that have left the scope.
+func (b Budget) Enabled() bool { return b.placement != nil && min(b.Percent, b.hub.percent) < NoLimit }
 
 // specApplied reports whether the decisions for the current generation were completely written before, so that a change of them now has
 // causes outside of the Placement. In doubt they were: a Placement of generation 1 without conditions may come from a backup, and

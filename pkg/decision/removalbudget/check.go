@@ -2,6 +2,7 @@ package removalbudget
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ type Result struct {
 	// that have left the decisions within the Window already.
 	Removed, Of, Left int
 	// Leaving are the clusters that the scheduling.Result would remove now without replacement, sorted by name, and Rejections are the reasons.
+	// If it is blocked, they are the clusters that stay.
 	Leaving    []string
 	Rejections []scheduling.Rejection
 	// Recent are the removals within the Window after the scheduling.Result was applied.
@@ -25,6 +27,9 @@ type Result struct {
 
 	budget Budget
 	valid  bool
+	// holds reports whether the limit of the Placement holds clusters, and scope which ones the limit of the hub holds.
+	holds bool
+	scope scopeHold
 	// reserved are the removals within the Window while it is unknown how much of the scheduling.Result was applied.
 	reserved RecentRemovals
 }
@@ -36,6 +41,8 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	r := Result{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Postponement() == nil}
 
 	switch {
+	case !b.Enabled() && b.hub.unknown:
+		return Result{budget: b, scope: scopeHold{outside: result.OutOfScope(slices.Collect(maps.Keys(incumbents)))}}
 	case !b.Enabled():
 		return Result{}
 	case !r.valid:
@@ -43,7 +50,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 		r.reserved = r.Recent
 
 		return r
-	case !b.SpecApplied, b.Released:
+	case !b.SpecApplied, b.Released && b.hub.percent >= NoLimit && !b.hub.unknown:
 		return r
 	}
 
@@ -75,8 +82,14 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 		r.Recent.Others = left.Others
 	}
 
-	if counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted) {
-		return r.block(result, incumbents, left, counted)
+	r.holds = !b.Released && counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted)
+	r.scope = b.holdScope(result, past, incumbents, left, r.Leaving, now)
+
+	switch kept := r.scope.kept(r.Leaving, r.holds); {
+	case len(kept) > 0:
+		return r.block(result, incumbents, left, counted, kept, at)
+	case b.Released:
+		return Result{budget: b, valid: true, scope: r.scope}
 	}
 
 	r.reserved = left.union(r.Recent).truncated()
@@ -84,6 +97,9 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 
 	return r
 }
+
+// LimitUnknown reports whether the Result depends on a limit of the hub that is not known.
+func (r Result) LimitUnknown() bool { return r.budget.hub.unknown && len(r.scope.outside) > 0 }
 
 // removesNow reports whether a scheduling.Result removes clusters from the existing decisions, regardless of recent removals.
 func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) bool {
@@ -94,13 +110,36 @@ func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool
 	return counted.removed() > 0
 }
 
-// block returns the Result that blocks the scheduling.Result: nothing is removed now, so only the earlier removals are recorded.
-func (r Result) block(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) Result {
-	r.Blocked, r.Removed, r.Of = true, counted.removed(), counted.base()
-	r.Left = max(0, r.Removed-len(r.Leaving))
-	r.Rejections = result.RejectionsOf(r.Leaving)
-	r.Recent, r.reserved = left, left
-	r.RequeueAt = r.budget.allowedAt(result, incumbents, left, counted)
+// block returns the Result that blocks the removal of the kept clusters. Only the earlier removals are recorded, and those of the leaving
+// clusters that are not kept.
+func (r Result) block(
+	result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount, kept []string, at time.Time,
+) Result {
+	recent := RecentRemovals{Clusters: map[string]time.Time{}}
+
+	for _, cluster := range r.Leaving {
+		if !slices.Contains(kept, cluster) {
+			recent = recent.with(cluster, at)
+		}
+	}
+
+	r.Blocked, r.Removed, r.Of = true, counted.removed(), counted.percentageBase()
+	r.Left, r.Leaving = max(0, r.Removed-len(kept)), kept
+	r.Rejections = result.RejectionsOf(kept)
+	r.Recent = left.union(recent).truncated()
+	r.reserved = r.Recent
+
+	if r.holds {
+		r.RequeueAt = r.budget.allowedAt(result, incumbents, left, counted)
+	}
+
+	if r.scope.held {
+		for _, at := range []time.Time{r.scope.allowedAt, r.scope.until} {
+			if r.RequeueAt.IsZero() || !at.IsZero() && at.Before(r.RequeueAt) {
+				r.RequeueAt = at
+			}
+		}
+	}
 
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -39,6 +40,8 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 		return nil
 	case !r.valid && b.SpecApplied && b.stillBlocks():
 		return []metav1.Condition{*b.condition}
+	case b.Percent >= NoLimit && !r.Blocked:
+		return nil // Only clusters that leave the scope would be held.
 	}
 
 	condition := metav1.Condition{Type: Condition, Status: metav1.ConditionFalse}
@@ -73,7 +76,7 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 
 // stillBlocks reports whether the existing condition blocks a removal, which stays so while there is no valid scheduling.Result.
 func (b Budget) stillBlocks() bool {
-	return b.condition != nil && b.condition.Status == metav1.ConditionTrue && !b.Released
+	return b.condition != nil && b.condition.Status == metav1.ConditionTrue && (!b.Released || !b.hub.until.IsZero())
 }
 
 // limitText returns "no more than 30 % may leave within 10 minutes". parseLimit parses it.
@@ -107,7 +110,15 @@ func (b Budget) annotationsText() string {
 type parsedLimit struct {
 	percent       *int
 	countReplaced *bool
+	// until is when the clusters that have left the scope leave; zero if none is held.
+	until time.Time
 }
+
+var (
+	// summaryText matches the sentence of Summary, and untilText that of scopeText.
+	summaryText = regexp.MustCompile(`^The decisions would lose \d+ of (\d+) clusters`)
+	untilText   = regexp.MustCompile(`left the scope \(\d+\) leave at (\S+Z)`)
+)
 
 var boundText = regexp.MustCompile(`(?:none|no more than (\d{1,2}) %) may leave( or be replaced)? within `)
 
@@ -128,7 +139,7 @@ func parseLimit(condition *metav1.Condition) parsedLimit {
 	names, _, _ = strings.Cut(names, ";")
 	own := strings.Split(names, ", ")
 
-	var limit parsedLimit
+	limit := parsedLimit{until: parseUntil(condition.Message)}
 
 	if !slices.Contains(own, path.Base(PercentAnnotation)) {
 		percent, err := strconv.Atoi(found[1])
@@ -146,14 +157,67 @@ func parseLimit(condition *metav1.Condition) parsedLimit {
 	return limit
 }
 
+// parseUntil returns the time that scopeText wrote; zero if there is none.
+func parseUntil(message string) time.Time {
+	found := untilText.FindStringSubmatch(message)
+	if found == nil {
+		return time.Time{}
+	}
+
+	until, err := time.Parse(time.RFC3339, found[1])
+	if err != nil {
+		return time.Time{} // Others have edited the text.
+	}
+
+	return until
+}
+
+// heldBase returns the number of clusters that the percentage referred to when the removal that the condition describes was blocked; 0 if
+// it describes none of this generation.
+func (b Budget) heldBase() int {
+	if b.condition == nil || b.condition.Status != metav1.ConditionTrue || b.condition.ObservedGeneration != b.placement.Generation {
+		return 0
+	}
+
+	found := summaryText.FindStringSubmatch(b.condition.Message)
+	if found == nil {
+		return 0
+	}
+
+	base, err := strconv.Atoi(found[1])
+	if err != nil {
+		return 0 // The number is too large for one of clusters.
+	}
+
+	return base
+}
+
 // message describes the blocked removal, its reasons, and how to release it.
 func (r Result) message() string {
 	b := r.budget
+	if !r.holds {
+		b = b.own()
+	}
 
-	return fmt.Sprintf("%s, where %s; causes: %s%s. The decisions stay as they are until that falls below, the spec is changed, or this "+
-		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-		r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText(), b.placement.API.Name(), b.placement.Name,
-		b.placement.Namespace, ReleaseAnnotation, b.placement.Generation)
+	text := fmt.Sprintf("%s, where %s; causes: %s%s. ", r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText())
+
+	if r.scope.held {
+		text += r.scopeText()
+	}
+
+	if r.holds {
+		text += fmt.Sprintf("These clusters stay in the decisions until that falls below, the spec is changed, or this generation is released: "+
+			"kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
+			b.placement.API.Name(), b.placement.Name, b.placement.Namespace, ReleaseAnnotation, b.placement.Generation)
+	}
+
+	return strings.TrimSuffix(text, " ")
+}
+
+// scopeText returns the sentence on the clusters that have left the scope. parseUntil parses it.
+func (r Result) scopeText() string {
+	return fmt.Sprintf("Clusters that left the scope (%d) leave at %s, whatever the annotations say: bring them back into a bound set to keep "+
+		"them. ", len(r.scope.outside), r.scope.until.UTC().Format(time.RFC3339))
 }
 
 // Summary returns "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".

@@ -17,7 +17,7 @@ const (
 		"outside of the placement"
 	invalid = "; correct the annotation placement-hub.open-cluster-management.io/max-removal-percent: \"some\" is no whole number from 0 " +
 		"to 100"
-	release = "The decisions stay as they are until that falls below, the spec is changed, or this generation is released: " +
+	release = "These clusters stay in the decisions until that falls below, the spec is changed, or this generation is released: " +
 		"kubectl annotate --overwrite placements.cluster.open-cluster-management.io p -n ns " +
 		"placement-hub.open-cluster-management.io/release-removal=7"
 )
@@ -86,7 +86,8 @@ func TestWhatTheConditionSays(t *testing.T) {
 				w.decisions = map[string]bool{name(3): true}
 			},
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 4 of 4 clusters, 3 of which have left already: c03, where " +
-				"no more than 30 % may leave within 10 minutes; causes: no cluster set is bound to the namespace (1). " + release,
+				"no more than 30 % may leave within 10 minutes; causes: no cluster set is bound to the namespace (1). Clusters that left the " +
+				"scope (1) leave at 2026-01-02T03:14:05Z, whatever the annotations say: bring them back into a bound set to keep them. " + release,
 		},
 		{
 			reason:  "the spec was changed, and all is written",
@@ -168,7 +169,7 @@ func TestALongClauseIsCut(t *testing.T) {
 		}},
 	}
 
-	message := conditionText(w.judge(30))
+	message := conditionText(w.judge(0))
 	if len(message) > 700 || !strings.HasSuffix(message, release) {
 		t.Errorf("got %d bytes: %s", len(message), message)
 	}

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"time"
 
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -18,9 +22,24 @@ type removalCount struct {
 	// are better; gained is the number of selected clusters that are not among the previous ones. others is the number of infeasible
 	// clusters without names.
 	infeasible, outranked, gained, others int
+	// held is the number of clusters that the percentage referred to when a removal was blocked, so that clusters that join meanwhile do not
+	// release it; 0 means that none is blocked.
+	held int
 }
 
-// base returns the number of clusters that the percentage refers to.
+// freeRemovals is the number of clusters that may leave within the Window with every percentage but 0.
+const freeRemovals = 1
+
+// percentageBase returns the number of clusters that the percentage refers to.
+func (t removalCount) percentageBase() int {
+	if t.held > 0 {
+		return min(t.base(), t.held)
+	}
+
+	return t.base()
+}
+
+// base returns the number of clusters of which others are removed.
 func (t removalCount) base() int {
 	if t.wanted != nil {
 		return min(t.previous, int(*t.wanted)) // On the way from one cluster to another both are there.
@@ -41,8 +60,15 @@ func (t removalCount) removed() int {
 	}
 }
 
-// exceeds reports whether more than the percentage is removed.
-func (t removalCount) exceeds(percent int) bool { return t.removed()*NoLimit > percent*t.base() }
+// exceeds reports whether more than the percentage is removed, and more than one cluster unless none may leave.
+func (t removalCount) exceeds(percent int) bool {
+	leaving := t.removed()
+	if t.countReplaced {
+		leaving = t.infeasible + t.outranked
+	}
+
+	return (percent == 0 || leaving > freeRemovals) && t.removed()*NoLimit > percent*t.percentageBase()
+}
 
 // losses are the previous clusters that are not selected, sorted by name.
 type losses struct {
@@ -53,7 +79,7 @@ type losses struct {
 func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (removalCount, losses) {
 	t := removalCount{
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
-		infeasible: others, others: others,
+		infeasible: others, others: others, held: b.heldBase(),
 	}
 
 	var lost losses
@@ -75,6 +101,8 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 	for cluster := range past {
 		switch {
 		case kept[cluster]:
+		case drains(result.Cluster(cluster)):
+			t.previous--
 		case result.IsFeasible(cluster):
 			lost.outranked = append(lost.outranked, cluster)
 		default:
@@ -89,6 +117,11 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 	t.outranked = len(lost.outranked)
 
 	return t, lost
+}
+
+// drains reports whether a cluster has the taint of a cluster that is about to be deleted, and whose removal nothing can hold.
+func drains(f *clusterinfo.ClusterInfo) bool {
+	return f != nil && slices.ContainsFunc(f.Taints, func(taint clusterv1.Taint) bool { return taint.Key == openmcpv1alpha1.TerminatingTaint })
 }
 
 // removed returns those of the losses that count and are not replaced, sorted by name. If only some of them are replaced, those that left

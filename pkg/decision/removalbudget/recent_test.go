@@ -135,6 +135,10 @@ func TestTheStatusHasTheLimit(t *testing.T) {
 			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
 			outside := seen.Check(w.result(), w.decisions, w.now)
 
+			if outside.LimitUnknown() {
+				continue // An annotation hides the limit of the hub, which holds clusters that have left the scope.
+			}
+
 			if seen.Unknown || conditionText(hub) != conditionText(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
 				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, conditionText(hub), conditionText(outside))
 			}

@@ -32,7 +32,9 @@ type fixture struct {
 	decisions map[string]bool
 	// countReplaced is a part of the limit of the hub.
 	countReplaced bool
-	now           time.Time
+	// scopeHold is how long the hub holds clusters that have left the scope; nil means the default.
+	scopeHold *time.Duration
+	now       time.Time
 }
 
 // newFixture has clusters in the region eu, all decided for a placement that asks for that.
@@ -115,7 +117,7 @@ func (w *fixture) result() *scheduling.Result {
 
 // judge checks the current result on a hub with a percentage.
 func (w *fixture) judge(percent int) removalbudget.Result {
-	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
+	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced, LostScopeHold: w.scopeHold}
 
 	return removalbudget.NewBudget(api.V1beta1.Read(w.placement), limit).Check(w.result(), w.decisions, w.now)
 }
@@ -156,9 +158,14 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 		return ruling
 	}
 
-	if !ruling.Blocked {
+	result := w.result()
+	if ruling.Blocked {
+		result = result.Hold(w.decisions, ruling.Leaving, ruling.RequeueAt)
+	}
+
+	if result.Applies() {
 		decisions := map[string]bool{}
-		for _, f := range w.result().Selected {
+		for _, f := range result.Selected {
 			decisions[f.Name] = true
 		}
 
@@ -173,9 +180,22 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 
 	if end == toTheEnd {
 		w.record(ruling.Recorded(true)...)
+		w.hold(ruling)
 	}
 
 	return ruling
+}
+
+// hold replaces the condition by that of a ruling while it blocks a removal.
+func (w *fixture) hold(ruling removalbudget.Result) {
+	for _, condition := range ruling.Conditions(true) {
+		if condition.Status != metav1.ConditionTrue {
+			condition.Message = "as it was"
+		}
+
+		condition.ObservedGeneration = w.placement.Generation
+		meta.SetStatusCondition(&w.placement.Status.Conditions, condition)
+	}
 }
 
 // settle is one evaluation, after which the conditions are those of the hub for the present generation.

@@ -136,6 +136,8 @@ func differenceSummary(d explain.Difference) string {
 	}
 
 	switch {
+	case d.Stalled != "" && d.Differs():
+		return "clusters that would leave stay; " + counts
 	case d.Stalled != "":
 		return "no answer; if this were applied, " + keptText(d)
 	case d.Skipped != "":

@@ -216,7 +216,7 @@ func headline(r explain.Report) string {
 	case r.Skipped != "":
 		return "skipped, as " + r.Skipped + "; " + kept
 	case r.Stalled && len(r.Clusters) > 0:
-		return "the answer is held; " + kept
+		return "clusters that would leave stay; the decisions have " + Count(selected, "cluster")
 	case r.Stalled:
 		return "no answer; " + kept
 	case r.Wanted != nil:

@@ -2,7 +2,6 @@ package clusterdefaults
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,8 @@ const DefaultSet = "default"
 // Defaults returns the JSON patch that a ManagedCluster needs; nil for none. before is nil when the cluster is being created.
 //
 // Taints have the time at which they were added, in seconds: now for all taints of a new cluster, and for taints that are added or get
-// another value or effect later. Null entries are left as they are. A request that sets such a time itself gets an error, whose text is for
+// another value or effect later. A taint that stays without its time gets it back, so that applying a manifest twice works
+// (docs/spec/differences.md G4). Null entries are left as they are. A request that sets such a time itself gets an error, whose text is for
 // the user. A cluster without a set joins DefaultSet, unless it is being deleted.
 func Defaults(cluster, before *clusterv1.ManagedCluster, now time.Time) ([]jsonpatch.JsonPatchOperation, error) {
 	patch, err := stampTaints(cluster.Spec.Taints, before, now.UTC().Truncate(time.Second))
@@ -60,20 +60,24 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 			continue
 		}
 
-		stamp := true
+		added := now
 
 		if before != nil {
-			var allowed bool
-			if stamp, allowed = changed(taint, before.Spec.Taints); !allowed {
+			was, allowed := timeOf(taint, before.Spec.Taints)
+			if !allowed {
 				denied = append(denied, taint.Key)
 
 				continue
 			}
+
+			if was != nil {
+				added = was.Time
+			}
 		}
 
-		if stamp && !taint.TimeAdded.Time.Equal(now) {
+		if !taint.TimeAdded.Time.Equal(added) {
 			path := fmt.Sprintf("/spec/taints/%d/timeAdded", i)
-			patch = append(patch, jsonpatch.NewOperation("add", path, now.Format(time.RFC3339)))
+			patch = append(patch, jsonpatch.NewOperation("add", path, added.UTC().Format(time.RFC3339)))
 		}
 	}
 
@@ -86,19 +90,23 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 	return patch, nil
 }
 
-// changed reports whether a taint differs from all taints before, and whether its time is allowed: no time for a changed taint, the same
-// time for an unchanged one. Taints with the same key, value and effect count as the same.
-func changed(taint clusterv1.Taint, before []clusterv1.Taint) (change, allowed bool) {
-	same := func(old clusterv1.Taint) bool {
-		return old.Key == taint.Key && old.Value == taint.Value && old.Effect == taint.Effect
-	}
-	if !slices.ContainsFunc(before, same) {
-		return true, taint.TimeAdded.IsZero()
+// timeOf returns the time that a taint has before an update, nil for a taint that is new or changed, and whether the time that the update
+// asks for is allowed: none for a changed taint, and the same or none for an unchanged one. Taints with the same key, value and effect count
+// as the same.
+func timeOf(taint clusterv1.Taint, before []clusterv1.Taint) (was *metav1.Time, allowed bool) {
+	for i := range before {
+		old := &before[i]
+
+		switch {
+		case old.Key != taint.Key || old.Value != taint.Value || old.Effect != taint.Effect:
+		case sameTime(old.TimeAdded, taint.TimeAdded):
+			return &old.TimeAdded, true
+		case was == nil:
+			was = &old.TimeAdded
+		}
 	}
 
-	return false, slices.ContainsFunc(before, func(old clusterv1.Taint) bool {
-		return same(old) && sameTime(old.TimeAdded, taint.TimeAdded)
-	})
+	return was, taint.TimeAdded.IsZero()
 }
 
 // sameTime compares times as the API server stores them. Two unset times are equal.

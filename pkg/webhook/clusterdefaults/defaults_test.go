@@ -80,8 +80,11 @@ func TestDefaults(t *testing.T) {
 			cluster: member(taint("b", "", ifNew, other), taint("a", "", noSelect, before))},
 		{reason: "update: what stays must not get another time", cluster: member(taint("a", "", noSelect, other)),
 			from: member(taint("a", "", noSelect, before)), denied: `"a"`},
-		{reason: "update: what stays must not lose its time", cluster: member(taint("a", "", noSelect, never)),
-			from: member(taint("a", "", noSelect, before)), denied: `"a"`},
+		{reason: "G4: what stays gets its time back", cluster: member(taint("b", "", ifNew, never), taint("a", "", noSelect, never)),
+			from: member(taint("a", "", noSelect, before), taint("b", "", ifNew, other)), want: []jsonpatch.JsonPatchOperation{
+				jsonpatch.NewOperation("add", "/spec/taints/0/timeAdded", "2026-02-01T00:00:00Z"),
+				jsonpatch.NewOperation("add", "/spec/taints/1/timeAdded", "2026-01-01T00:00:00Z"),
+			}},
 		{reason: "update: a taint from before the webhook stays without a time", cluster: member(taint("a", "", noSelect, never)),
 			from: member(taint("a", "", noSelect, never))},
 		{reason: "update: every wrong taint is named", cluster: member(taint("a", "", noSelect, other), taint("b", "", noSelect, other)),

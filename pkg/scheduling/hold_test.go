@@ -1,0 +1,74 @@
+package scheduling
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// docs/spec/differences.md B12: what a held removal keeps, and which clusters join meanwhile. The clusters c and d are in the zone z, and gone does
+// not exist.
+func TestHold(t *testing.T) {
+	hub := newRandomHub(named("a", "zone", "x"), named("b", "zone", "y"), named("c", "zone", "z"), named("d", "zone", "z"))
+	apartInZones := clusterv1beta1.SpreadConstraintsTerm{
+		TopologyKey: "zone", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1, WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
+	}
+
+	for _, tc := range []struct {
+		reason   string
+		request  *Request
+		existing string
+		leaving  string
+		want     string
+		kept     string
+	}{
+		{"nothing joins: the decisions stay as they are", apart(nil, nil), "a b c d gone", "gone", "", ""},
+		{"clusters join beside one that is kept", apart(nil, nil), "a gone", "gone", "a b c d gone", "gone"},
+		{"a cluster that is not kept leaves", apart(nil, nil), "a b c d gone lost", "gone", "a b c d gone", "gone"},
+		{"the wanted number leaves no room", apart(ptr.To[int32](2), nil), "a gone", "gone", "", ""},
+		{"the wanted number leaves room for the best", apart(ptr.To[int32](3), nil), "a gone", "gone", "a b gone", "gone"},
+		{"a replacement joins", apart(ptr.To[int32](2), nil), "gone lost", "gone", "a gone", "gone"},
+		{"a constraint: clusters join beside one that is not feasible", apart(nil, nil, apartInZones), "a gone", "gone", "a b c d gone", "gone"},
+		{"a constraint: none joins beside a feasible one", apart(nil, nil, apartInZones), "a d", "d", "", ""},
+		{"anti-affinity: none joins beside a feasible one", apart(nil, byZone), "a d", "d", "", ""},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			existing := map[string]bool{}
+			for _, name := range strings.Fields(tc.existing) {
+				existing[name] = true
+			}
+
+			hub.incumbents = existing
+			held := hub.scheduleRequest(t, tc.request).Hold(existing, strings.Fields(tc.leaving), now)
+
+			expect(t, "selected", tc.want, names(held))
+			expect(t, "kept", tc.kept, strings.Join(held.Kept, " "))
+			expect(t, "applies", tc.want != "", held.Applies())
+			expect(t, "outcome", Blocked, held.Outcome())
+		})
+	}
+}
+
+// names returns the names of the selected clusters.
+func names(r *Result) string {
+	all := make([]string, 0, len(r.Selected))
+	for _, f := range r.Selected {
+		all = append(all, f.Name)
+	}
+
+	return strings.Join(all, " ")
+}
+
+// docs/spec/differences.md B12: a postponed removal keeps every cluster, and lets others join.
+func TestPostponedResultsGain(t *testing.T) {
+	hub := newRandomHub(named("a"), named("b"))
+	hub.incumbents = map[string]bool{"a": true, "gone": true, "lost": true}
+	result := hub.scheduleRequest(t, apart(nil, nil))
+
+	postponed := result.Postpone(Postponement{Reason: "Behind", Message: "The view is old."}, now)
+	expect(t, "selected", "a b gone lost", names(postponed))
+	expect(t, "kept", "gone lost", strings.Join(postponed.Kept, " "))
+	expect(t, "the original result", "a b", names(result))
+}
