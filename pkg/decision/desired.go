@@ -8,7 +8,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
-	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Desired has the desired decisions of a Placement and an index of the existing pages. Clusters are ids of that index.
@@ -105,17 +104,7 @@ func newSelection(result *scheduling.Result, existing Existing) *selection {
 		return s
 	}
 
-	s.rules = slices.Repeat([]int32{int32(len(rules))}, len(result.Selected))
-
-	for n, rule := range rules {
-		pass := &selector.EvalContext{}
-
-		for id, f := range result.Selected {
-			if int(s.rules[id]) == len(rules) && rule.Selector.Matches(f, pass) {
-				s.rules[id] = int32(n)
-			}
-		}
-	}
+	s.rules = matchRules(rules, result.Selected)
 
 	return s
 }
