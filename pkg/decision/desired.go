@@ -8,7 +8,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
-	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Desired has the desired decisions of a Placement and an index of the existing pages. Clusters are ids of that index.
@@ -105,41 +104,40 @@ func newSelection(result *scheduling.Result, existing Existing) *selection {
 		return s
 	}
 
-	s.rules = slices.Repeat([]int32{int32(len(rules))}, len(result.Selected))
-	kept := s.keptGroups()
-
-	for n, rule := range rules {
-		pass := &selector.EvalContext{}
-
-		for id, f := range result.Selected {
-			group, keeps := kept[f.Name]
-
-			if int(s.rules[id]) == len(rules) && (keeps && group == rule.Name || !keeps && rule.Selector.Matches(f, pass)) {
-				s.rules[id] = int32(n)
-			}
-		}
-	}
+	s.rules = matchRules(rules, result.Selected)
+	s.keepGroups(rules)
 
 	return s
 }
 
-// keptGroups returns the names of the existing groups of the clusters that the result keeps, by name of the cluster: such a cluster does not
-// move to another group, also when its labels changed or its ManagedCluster is deleted.
-func (s *selection) keptGroups() map[string]string {
-	groups := make(map[string]string, len(s.result.Kept))
+// keepGroups leaves the clusters that the result keeps in their existing groups: they do not move when their labels change or their
+// ManagedClusters are deleted.
+func (s *selection) keepGroups(rules []scheduling.GroupRule) {
+	kept := make(map[string]int32, len(s.result.Kept))
 	for _, name := range s.result.Kept {
-		groups[name] = ""
+		kept[name] = int32(len(rules))
+	}
+
+	if len(kept) == 0 {
+		return
 	}
 
 	for i := range slices.Backward(s.pages) {
-		for _, decision := range s.pages[i].Decisions {
-			if _, keeps := groups[decision.Cluster]; keeps {
-				groups[decision.Cluster] = s.pages[i].group.Name
+		page := &s.pages[i]
+		rule := slices.IndexFunc(rules, func(rule scheduling.GroupRule) bool { return rule.Name == page.group.Name })
+
+		for _, decision := range page.Decisions {
+			if _, keeps := kept[decision.Cluster]; keeps && rule >= 0 {
+				kept[decision.Cluster] = int32(rule)
 			}
 		}
 	}
 
-	return groups
+	for id, f := range s.result.Selected {
+		if rule, keeps := kept[f.Name]; keeps {
+			s.rules[id] = rule
+		}
+	}
 }
 
 // desired returns the desired decisions: with the scores of the result if sorted, and otherwise with the scores of the existing decisions.

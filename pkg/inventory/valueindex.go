@@ -59,6 +59,9 @@ func (a *valueIndex) release(key clusterinfo.Property) {
 	}
 }
 
+// idsOf returns the ids of the clusters by their value of an indexed property.
+func (a *valueIndex) idsOf(key clusterinfo.Property) map[string][]uint32 { return a.byKey[key].ids }
+
 // build computes the index of every property anew, in one pass over the clusters.
 func (a *valueIndex) build(all clusters) {
 	for _, indexed := range a.byKey {

@@ -3,8 +3,6 @@ package inventory
 import (
 	"slices"
 
-	"github.com/bits-and-blooms/bitset"
-
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -102,8 +100,8 @@ func (v *views) newBuild(selectors []*selector.Selector) *viewBuild {
 		})
 
 		if !made.limited {
-			for _, comparison := range made.static.Comparisons() {
-				build.index.add(comparison.Key)
+			for _, key := range made.static.Reads() {
+				build.index.add(key)
 			}
 		}
 
@@ -132,45 +130,9 @@ func (b *viewBuild) run() {
 		if made.limited {
 			made.match(clustersAt(made.candidates, b.clusters.get))
 		} else {
-			made.matches = flags{bits: b.matching(made.static, every.bits)}
+			made.matches = flags{bits: made.static.MatchByValue(every.bits, b.index.idsOf)}
 		}
 	}
-}
-
-// matching returns the clusters that match a selector, by their values of the properties that it reads.
-func (b *viewBuild) matching(s *selector.Selector, every Members) Members {
-	matching := every.Clone()
-
-	for _, comparison := range s.Comparisons() {
-		differing := bitset.New(every.Len())
-		setAll := func(ids []uint32) {
-			for _, id := range ids {
-				differing.Set(uint(id))
-			}
-		}
-
-		byValue := b.index.byKey[comparison.Key].ids
-
-		for _, value := range comparison.Values {
-			setAll(byValue[value])
-		}
-
-		if comparison.Values == nil {
-			for value, ids := range byValue {
-				if comparison.Matches(value) != comparison.MatchesAbsent {
-					setAll(ids)
-				}
-			}
-		}
-
-		if comparison.MatchesAbsent {
-			matching.InPlaceDifference(differing)
-		} else {
-			matching.InPlaceIntersection(differing)
-		}
-	}
-
-	return matching
 }
 
 func (b *viewBuild) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {

@@ -153,7 +153,7 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 	// The first toleration that applies now decides, and its end counts.
 	for i := range e.request.Tolerations {
 		toleration := &e.request.Tolerations[i]
-		if !covers(*toleration, taint) {
+		if !covers(toleration, &taint) {
 			continue
 		}
 
@@ -179,7 +179,7 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 }
 
 // covers reports whether the toleration applies to the taint. A toleration with an unknown operator applies to none.
-func covers(toleration clusterv1beta1.Toleration, taint clusterv1.Taint) bool {
+func covers(toleration *clusterv1beta1.Toleration, taint *clusterv1.Taint) bool {
 	if toleration.Effect != "" && toleration.Effect != taint.Effect || toleration.Key != "" && toleration.Key != taint.Key {
 		return false
 	}

@@ -294,35 +294,3 @@ func (s *Selector) RequiredValues() (required []RequiredValue, rest []clusterinf
 
 	return required, others.collectReads()
 }
-
-// Comparison compares one property of a cluster with values.
-type Comparison struct {
-	// Key is a name, a label or a claim.
-	Key clusterinfo.Property
-	// MatchesAbsent reports whether a cluster without the property matches.
-	MatchesAbsent bool
-	// Values are all values for which the result is not MatchesAbsent, sorted; nil if they cannot be listed. They must not be changed.
-	Values []string
-	// Matches reports whether a cluster with the value matches.
-	Matches func(value string) bool
-}
-
-// Comparisons returns all clauses but the CEL expressions. A cluster matches WithoutCEL if it matches all of them.
-func (s *Selector) Comparisons() []Comparison {
-	comparisons := make([]Comparison, 0, len(s.requirements))
-
-	for i := range s.requirements {
-		r := &s.requirements[i]
-		comparison := Comparison{
-			Key: r.key, MatchesAbsent: r.matchesValue("", false), Matches: func(value string) bool { return r.matchesValue(value, true) },
-		}
-
-		if r.operator == metav1.LabelSelectorOpIn || r.operator == metav1.LabelSelectorOpNotIn {
-			comparison.Values = r.values
-		}
-
-		comparisons = append(comparisons, comparison)
-	}
-
-	return comparisons
-}
