@@ -271,8 +271,8 @@ func TestFilesWithoutFlag(t *testing.T) {
 func TestSimulateEndsWhenItIsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	expect.File(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
-	expect.File(t, filepath.Join(dir, "placements.yaml"), strings.Replace(simulatedPlacements, "spec:", "spec:\n  predicates:\n"+
-		"  - requiredClusterSelector:\n      celSelector:\n        celExpressions: ['[1,2,3].all(a, managedCluster.metadata.name != \"x\")']", 1))
+	expect.File(t, filepath.Join(dir, "placements.yaml"), strings.Replace(simulatedPlacements, "spec: {}", "spec: {predicates: "+
+		`[{requiredClusterSelector: {celSelector: {celExpressions: ["managedCluster.metadata.name != 'x'"]}}}]}`, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer

@@ -264,7 +264,9 @@ func (s *Snapshot) MatchCEL(
 	}
 
 	for id := range left.EachSet() {
-		if evaluation.LimitSelector(evaluation.Cost() - before); evaluation.Exhausted() || evaluation.Cancelled() {
+		evaluation.LimitSelector(evaluation.Cost() - before)
+
+		if evaluation.Exhausted() || evaluation.Cancelled() {
 			break
 		}
 

@@ -40,7 +40,8 @@ func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents ma
 		evalContext: &selector.EvalContext{Now: now, Done: snapshot.Done()},
 		scope:       snapshot.Scope(request.Key.Namespace, request.ClusterSets),
 		result: &Result{
-			Request: request, Generation: snapshot.Generation, Errors: request.Errors, snapshot: snapshot.WithDone(nil), incumbents: incumbents, now: now,
+			Request: request, Generation: snapshot.Generation, Errors: request.Errors,
+			snapshot: snapshot.WithDone(nil), incumbents: incumbents, now: now,
 			stages: stageCounts{}, details: func() *details { return &details{} },
 		},
 	}

@@ -67,7 +67,9 @@ func TestExceedingTheCostAgainAndAgainIsQuarantined(t *testing.T) {
 
 	q.Observe(first, "a", fine, begin.Add(2*quarantineTime))
 
-	if q.Observe(first, "a", exceeded, begin); quarantined(first, begin) != nil {
+	q.Observe(first, "a", exceeded, begin)
+
+	if quarantined(first, begin) != nil {
 		t.Error("evaluations that are not in a row begin a quarantine")
 	}
 }

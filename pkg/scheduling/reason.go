@@ -40,7 +40,8 @@ func (r *Result) Reason(v Verdict) string {
 // reasons returns what the texts of rejections are made from.
 func (r *Result) reasons() *reasons {
 	return &reasons{
-		result: r, evalContext: &selector.EvalContext{Now: r.now}, feasible: func() []Verdict { return r.details().feasible }, hard: hardConstraints(r.Spreads),
+		result: r, evalContext: &selector.EvalContext{Now: r.now},
+		feasible: func() []Verdict { return r.details().feasible }, hard: hardConstraints(r.Spreads),
 	}
 }
 

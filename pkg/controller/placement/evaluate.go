@@ -177,8 +177,8 @@ func (r *reconciler) decide(
 	quarantine := &r.state.quarantine
 	schedule := func() (result *scheduling.Result, counts uint64) {
 		snapshot := r.state.inventory.SnapshotFor(key).WithDone(ctx.Done())
-		if result = quarantine.Result(request, placement.UID, snapshot, incumbents, now); result != nil {
-			return result, snapshot.DecisionsGeneration
+		if held := quarantine.Result(request, placement.UID, snapshot, incumbents, now); held != nil {
+			return held, snapshot.DecisionsGeneration
 		}
 
 		defer metrics.Evaluations.Begin()()
