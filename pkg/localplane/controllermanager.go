@@ -3,6 +3,7 @@ package localplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,9 @@ func (c *ControlPlane) startControllerManager(ctx context.Context) error {
 		return err
 	}
 	controllers := hubControllers
+	if c.options.Quota {
+		controllers = append(slices.Clip(controllers), "resourcequota-controller")
+	}
 	if c.options.Workloads {
 		controllers = workloadControllers
 	}

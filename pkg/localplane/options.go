@@ -19,6 +19,8 @@ type Options struct {
 	// ControllerManager also starts kube-controller-manager, with the garbage collector and the controllers of namespaces, ServiceAccounts
 	// and aggregated ClusterRoles.
 	ControllerManager bool
+	// Quota adds the controller of ResourceQuotas to those of ControllerManager, so that quotas count.
+	Quota bool
 	// Workloads also starts kube-scheduler, and kube-controller-manager with the controllers of workloads, so that pods are made and bound
 	// to the Nodes of ControlPlane.CreateNode. No controller taints these Nodes or evicts their pods for want of a kubelet.
 	Workloads bool

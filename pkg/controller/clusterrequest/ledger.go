@@ -115,6 +115,14 @@ func (l *ledger) decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Time
 	return decision
 }
 
+// waits notes that a change of other objects may help a request.
+func (l *ledger) waits(request types.NamespacedName) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.refused[request] = true
+}
+
 // forget drops a request that is gone or being deleted.
 func (l *ledger) forget(request types.NamespacedName) {
 	l.mu.Lock()

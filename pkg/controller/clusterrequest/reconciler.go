@@ -75,7 +75,12 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		return r.conflicts.Result(ctx, key, r.release(ctx, request))
 	}
 
-	if err = r.grant(ctx, request); err != nil && !apierrors.IsConflict(err) && request.Status.Status != openmcpv1alpha1.RequestGranted {
+	err = r.grant(ctx, request)
+	if exceedsQuota(err) {
+		return r.waitForQuota(ctx, request, err)
+	}
+
+	if err != nil && !apierrors.IsConflict(err) && request.Status.Status != openmcpv1alpha1.RequestGranted {
 		result := clusterrequest.Result{
 			Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonError, Message: err.Error(),
 		}

@@ -6,6 +6,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -149,6 +151,38 @@ var _ = Describe("grants", func() {
 		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonError)
 		Expect(request.Status.Message).To(ContainSubstring("create Cluster " + clusterrequest.DefaultSharedNamespace + "/" + w.platform))
 		mend()
+		w.granted(request)
+	})
+
+	It("cluster-request 4.1.3: a quota that is exceeded is no error, and is asked again without haste", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		hard := corev1.ResourceList{"count/clusters.cluster.openmcp.cloud": resource.MustParse("0")}
+		quota := &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "clusters"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
+		}
+		w.create(quota)
+
+		quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: hard} // No controller fills it in here.
+		Expect(suite.Client.Status().Update(ctx, quota)).To(Succeed())
+
+		attempt := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "attempt"}}
+		attempt.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
+		w.eventually(func(g Gomega) { // The API server knows the quota.
+			g.Expect(suite.Client.Create(ctx, attempt.DeepCopy(), client.DryRunAll)).To(MatchError(ContainSubstring("exceeded quota")))
+		})
+
+		request := w.request(w.mcp, nil)
+		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonQuotaExceeded)
+		Expect(request.Status.Message).To(And(ContainSubstring("exceeded quota: clusters"), ContainSubstring("have the ResourceQuota raised")))
+
+		creates := faults.Match{Verbs: []string{"create"}, Resources: []string{"clusters"}, Namespace: w.namespace}
+		before := len(proxy.Requests(creates))
+		Consistently(func() int { return len(proxy.Requests(creates)) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).
+			Should(BeNumerically("<=", before+1), "the write of the status is followed by one more try")
+
+		w.remove(quota)
+		w.eventually(func(g Gomega) { g.Expect(suite.Client.Create(ctx, attempt.DeepCopy(), client.DryRunAll)).To(Succeed()) })
+		patch(w, request, func(r *openmcpv1alpha1.ClusterRequest) { r.Labels = map[string]string{"again": "now"} })
 		w.granted(request)
 	})
 

@@ -87,7 +87,7 @@ var started bool
 // shared returns the control plane of the tests that do not stop it.
 var shared = sync.OnceValues(func() (*localplane.ControlPlane, error) {
 	started = true
-	return localplane.Start(context.Background(), localplane.Options{ControllerManager: true, AuditLog: true, Log: os.Stderr})
+	return localplane.Start(context.Background(), localplane.Options{ControllerManager: true, Quota: true, AuditLog: true, Log: os.Stderr})
 })
 
 func sharedControlPlane(t *testing.T) *localplane.ControlPlane {

@@ -102,7 +102,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	}
 	err = progress.Do("starting "+programs, func() (err error) {
 		h.environment, err = localplane.Start(ctx, localplane.Options{
-			DataDir: o.DataDir, ControllerManager: true, Workloads: o.Sample == Pods, Assets: &assets,
+			DataDir: o.DataDir, ControllerManager: true, Quota: true, Workloads: o.Sample == Pods, Assets: &assets,
 		})
 		return err
 	})

@@ -56,6 +56,7 @@ const (
 	ReasonPurposeNotFound    = "PurposeNotFound"
 	ReasonNoMatchingProfile  = "NoMatchingProfile"
 	ReasonProviderNotReady   = "ProviderNotReady"
+	ReasonQuotaExceeded      = "QuotaExceeded"
 	ReasonClusterConflict    = "ClusterConflict"
 	ReasonClusterTerminating = "ClusterTerminating"
 	ReasonInvalidReference   = "InvalidReference"
