@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestPoliciesHaveTheLimitsOfTheHub(t *testing.T) {
 		expressions := expressionsOf(t, object)
 
 		for _, limit := range of {
-			if got, want := expressions[limit.Name], fmt.Sprint(limit.Max); got != want {
+			if got, want := expressions[limit.Name], strconv.Itoa(limit.Max); got != want {
 				t.Errorf("%s: variable %s is %q, want %s", object.GetName(), limit.Name, got, want)
 			}
 

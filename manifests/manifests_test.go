@@ -498,11 +498,3 @@ func expectObject(t *testing.T, kind, name string) {
 		t.Errorf("no %s is named %q", kind, name)
 	}
 }
-
-// convert converts obj to a typed object; a field that the type does not have fails the test.
-func convert(t *testing.T, obj *unstructured.Unstructured, into any) {
-	t.Helper()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, into, true); err != nil {
-		t.Fatalf("%s: %v", describe(obj), err)
-	}
-}

@@ -3,6 +3,7 @@ package decision
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,9 +25,11 @@ func TestMatchRulesIsFirstMatch(t *testing.T) {
 
 	rapid.Check(t, func(t *rapid.T) {
 		drawRequirement := rapid.Custom(func(t *rapid.T) requirement {
-			r := requirement{Key: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key"), Operator: rapid.SampledFrom([]metav1.LabelSelectorOperator{
+			r := requirement{Key: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")}
+			r.Operator = rapid.SampledFrom([]metav1.LabelSelectorOperator{
 				metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist,
-			}).Draw(t, "operator")}
+			}).Draw(t, "operator")
+
 			if r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpNotIn {
 				r.Values = rapid.SliceOfN(rapid.SampledFrom([]string{"", "x", "y"}), 1, 3).Draw(t, "values")
 			}
@@ -80,7 +83,7 @@ func BenchmarkMatchRules(b *testing.B) {
 	clusters := make([]*clusterinfo.ClusterInfo, 0, 10_000)
 	for n := range cap(clusters) {
 		clusters = append(clusters, clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("c%d", n), Labels: map[string]string{"group": fmt.Sprint(n % 3), "region": "eu", "team": fmt.Sprint(n % 500)},
+			Name: fmt.Sprintf("c%d", n), Labels: map[string]string{"group": strconv.Itoa(n % 3), "region": "eu", "team": strconv.Itoa(n % 500)},
 		}}, nil))
 	}
 
@@ -90,7 +93,7 @@ func BenchmarkMatchRules(b *testing.B) {
 			expressions = append(expressions, requirement{Key: fmt.Sprintf("k-%d-%d", n, m), Operator: metav1.LabelSelectorOpDoesNotExist})
 		}
 
-		expressions = append(expressions, requirement{Key: "group", Operator: metav1.LabelSelectorOpIn, Values: []string{fmt.Sprint(n)}})
+		expressions = append(expressions, requirement{Key: "group", Operator: metav1.LabelSelectorOpIn, Values: []string{strconv.Itoa(n)}})
 
 		compiled, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{MatchExpressions: expressions}})
 		if err := errs.ToAggregate(); err != nil {

@@ -108,7 +108,9 @@ var _ = Describe("The limits of a placement", func() {
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
 	})
 
-	DescribeTable("C2a: of the API group placement.open-cluster-management.io", func(ctx SpecContext, spoil func(*placementv1alpha1.ClusterPredicate)) {
+	DescribeTable("C2a: of the API group placement.open-cluster-management.io", func(
+		ctx SpecContext, spoil func(*placementv1alpha1.ClusterPredicate),
+	) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
 

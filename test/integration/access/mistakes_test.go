@@ -200,10 +200,13 @@ func init() {
 		"C2a: spread constraints": spoil(ofSpec, func(s *suite.Spec) {
 			s.SpreadPolicy.SpreadConstraints = slices.Repeat(s.SpreadPolicy.SpreadConstraints, 17)
 		}, "spreadPolicy.spreadConstraints: Too many: 17: must have at most 16 spread constraints: remove the last ones"),
-		"C2a: decision groups": spoil(ofStrategy, func(g *clusterv1beta1.GroupStrategy) { g.DecisionGroups = slices.Repeat(g.DecisionGroups[:1], 101) },
-			inStrategy+"decisionGroups: Too many: 101: must have at most 100 decision groups: divide the clusters by clustersPerDecisionGroup"),
+		"C2a: decision groups": spoil(ofStrategy, func(g *clusterv1beta1.GroupStrategy) {
+			g.DecisionGroups = slices.Repeat(g.DecisionGroups[:1], 101)
+		}, inStrategy+"decisionGroups: Too many: 101: must have at most 100 decision groups: divide the clusters by clustersPerDecisionGroup"),
 		"C2a: CEL": spoil(ofPredicate, func(s *selectors) {
-			s.CelSelector.CelExpressions = []string{"true || 'ä' == '" + strings.Repeat("x", 40_000) + "'", "true || '" + strings.Repeat("x", 40_000) + "' == ''"}
+			s.CelSelector.CelExpressions = []string{
+				"true || 'ä' == '" + strings.Repeat("x", 40_000) + "'", "true || '" + strings.Repeat("x", 40_000) + "' == ''",
+			}
 		}, "predicates: Too many: 80034: must have at most 65536 bytes of CEL expressions: shorten them, or use labels and claims"),
 	})
 }
