@@ -30,9 +30,9 @@ var _ = Describe("a shared Cluster", func() {
 		Expect(second.published(second.request("second", first.shared)).UID).To(Equal(cluster.UID))
 
 		second.Create(ctx, &clusterv1beta1.Placement{
-			ObjectMeta: metav1.ObjectMeta{Namespace: second.Namespace, Name: "p"}, Spec: byClaim(first.shared),
+			ObjectMeta: metav1.ObjectMeta{Namespace: second.Namespace, Name: "others"}, Spec: byClaim(first.shared),
 		})
-		second.eventually(func(g Gomega) { second.selected(g, "p", cluster.Status.ManagedCluster) })
+		second.eventually(func(g Gomega) { second.selected(g, "others", cluster.Status.ManagedCluster) })
 
 		By("deleting every Lease that a user of the first namespace may delete")
 		first.eventually(func(g Gomega) { // Her role is known.
@@ -56,7 +56,7 @@ var _ = Describe("a shared Cluster", func() {
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: cluster.Status.ManagedCluster}, managed)).To(Succeed())
 		Expect(managed.DeletionTimestamp).To(BeNil())
 		Expect(meta.IsStatusConditionTrue(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)).To(BeTrue())
-		Consistently(func(g Gomega) { second.selected(g, "p", cluster.Status.ManagedCluster) }).
+		Consistently(func(g Gomega) { second.selected(g, "others", cluster.Status.ManagedCluster) }).
 			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 	})
 
