@@ -384,6 +384,9 @@ func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
 			t.Errorf("%s binds %s %s, want the role of its own name", describe(obj), binding.RoleRef.Kind, binding.RoleRef.Name)
 		}
 		want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: ServiceAccount, Namespace: Namespace}}
+		if obj.GetName() == "multicluster.x-k8s.io:clusterprofile-publisher" { // Open Cluster Management makes the ClusterProfiles.
+			want[0].Name = "registration-controller-sa"
+		}
 		if diff := cmp.Diff(want, binding.Subjects); diff != "" {
 			t.Errorf("%s: subjects (-want +got):\n%s", describe(obj), diff)
 		}

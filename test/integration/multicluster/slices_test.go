@@ -7,8 +7,12 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -55,6 +59,49 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())
 		Expect(manifests.InstallMulticluster(ctx, another.AdminConfig())).To(Succeed())
 		moveTo(ctx, another, profiled)
+	})
+
+	It("T18: nobody makes a ClusterProfile of the real producer without publish", func(ctx SpecContext) {
+		f := prepared(ctx)
+		config := suite.ControlPlane.AdminConfig()
+		config.Impersonate = rest.ImpersonationConfig{UserName: "eve", Groups: []string{"system:authenticated"}}
+
+		eve, err := client.New(config, client.Options{Scheme: controller.Scheme()})
+		Expect(err).NotTo(HaveOccurred())
+
+		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "profiles"}, Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{clusterinventory.Group}, Resources: []string{"clusterprofiles", "clusterprofiles/status"},
+			Verbs: []string{"create", "update", "patch"},
+		}}}
+		bind := func(ref rbacv1.RoleRef) {
+			f.Create(ctx, &rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, GenerateName: "eve-"}, RoleRef: ref,
+				Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "eve"}},
+			})
+		}
+
+		f.Create(ctx, role)
+		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name})
+		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"})
+
+		refused := And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(`this needs the verb "publish" on clusterprofiles`)))
+		Eventually(func() error { return eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c001"))) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(refused)
+
+		Expect(eve.Create(ctx, newProfile(f.Namespace, otherManager, f.Name("c001")))).To(Succeed(), "of another cluster manager")
+
+		real := createProfile(ctx, f, f.Namespace, ourManager, "c002")
+		Expect(eve.Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{"open-cluster-management.io/cluster-name":"prod"}}}`)))).To(refused)
+		Expect(eve.Status().Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType,
+			[]byte(`{"status":{"properties":[{"name":"a","value":"b"}]}}`)))).To(refused)
+		Expect(eve.Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"finalizers":["example.com/held"]}}`)))).To(Succeed(), "finalizers ask for nothing")
+		Expect(eve.Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
+
+		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "multicluster.x-k8s.io:clusterprofile-publisher"})
+		Eventually(func() error { return eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c003"))) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 
 	It("have one slice with an empty list when nothing is selected", func(ctx SpecContext) {
