@@ -10,6 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // percent is a flag value for a whole number from 0 to 100; nil means not set.
@@ -82,6 +83,9 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+removalbudget.CountReplacedAnnotation+
 			" of a Placement overrides the flag.")
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
+	fs.DurationVar(&o.LostScopeHold, "lost-scope-hold", federation.DefaultScopeHold,
+		"How long --"+maxRemovalFlag+" holds the removal of clusters that are out of scope: not in the cluster sets that are bound to the "+
+			"namespace any more, or deleted. Annotations neither release nor prolong it.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }

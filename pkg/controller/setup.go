@@ -56,6 +56,8 @@ type Options struct {
 	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
 	// the Placement; its annotations win over it. A larger removal is blocked. Nil is off for Setup, and unknown for Observe.
 	RemovalLimit removalbudget.Limit
+	// LostScopeHold is how long the percentage of RemovalLimit holds the removal of clusters that are out of scope, whatever annotations say.
+	LostScopeHold time.Duration
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
@@ -208,6 +210,7 @@ func (o Options) placement(enabled []string, shared *sharedinventory.Shared) pla
 func (o Options) federation(shared *sharedinventory.Shared) federationcontroller.Options {
 	return federationcontroller.Options{
 		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit),
+		ScopeHold: o.LostScopeHold,
 	}
 }
 
