@@ -88,8 +88,8 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options, held int) {
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
 	hold := removalbudget.DefaultLostScopeHold
 	o.RemovalLimit.LostScopeHold = &hold
-	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds clusters at most that have left the scope of a Placement: "+
-		"their set was unbound, or they left it. Annotations of a Placement do not change it.")
+	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds the removal of clusters at most "+
+		"that are not in the cluster sets that are bound to the namespace any more. Annotations neither release nor prolong it.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }

@@ -19,7 +19,7 @@ func TestSimulateObjects(t *testing.T) {
 		{
 			reason: "a cluster leaves: what is withdrawn, largest loss first", args: []string{"--remove", "eu1"},
 			want: []string{
-				"withdraws 2 objects, 1 of them a Deployment with 3 replicas\n\nDeployment.apps/team-a/web: ",
+				"withdraws 3 objects, 1 of them a Deployment with 3 replicas\n\nDeployment.apps/team-a/web: ",
 				"ConfigMap/team-a/settings: 0 gained, 1 lost, 1 kept",
 			},
 		},
@@ -33,13 +33,13 @@ func TestSimulateObjects(t *testing.T) {
 		},
 		{
 			reason: "federated-selector F40: of an object without annotations too", args: []string{"--remove", "eu1", "--max-removal-percent", "10"},
-			want: []string{"RemovalHeld: 1 of 3 clusters would lose Deployment.apps/team-a/web"},
+			want: []string{"RemovalHeld: clusters eu1 have left the scope of Deployment.apps/team-a/web"},
 		},
 		{
 			reason: "names", args: []string{"--remove", "eu1", "-o", "name"},
 			want: []string{"team-a/web@deployment.apps -eu1\nteam-a/settings@configmap -eu1\n"},
 		},
-		{reason: "JSON", args: []string{"--remove", "eu1", "-o", "json"}, want: []string{`"objectSummary": {`, `"losing": 2`}},
+		{reason: "JSON", args: []string{"--remove", "eu1", "-o", "json"}, want: []string{`"objectSummary": {`, `"losing": 3`}},
 		{reason: "nothing", args: []string{"--label", "eu1:a=b"}, want: []string{"no object is withdrawn or newly delivered"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

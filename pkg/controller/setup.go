@@ -210,6 +210,7 @@ func (o Options) placement(enabled []string, shared *sharedinventory.Shared) pla
 func (o Options) federation(shared *sharedinventory.Shared) federationcontroller.Options {
 	return federationcontroller.Options{
 		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit),
+		ScopeHold: ptr.Deref(o.RemovalLimit.LostScopeHold, removalbudget.DefaultLostScopeHold),
 	}
 }
 

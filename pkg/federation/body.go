@@ -65,9 +65,14 @@ func (e *Evaluation) Variant(cluster string) Variant {
 	return variant
 }
 
-// Plan returns the writes that lead to the works of the selected clusters. hash returns the hash of the works of a Variant; its error ends the
-// plan. It is meaningful while the State is Delivering.
+// Plan returns the writes that lead to the works of the selected clusters. hash returns the hash of the works of a Variant. With its error, and
+// while the object is held or suspended, the plan withdraws from the clusters that have left the scope, and has no other writes
+// (docs/spec/trust.md T10).
 func (e *Evaluation) Plan(hash func(Variant) (string, error)) (WorkPlan, error) {
+	if e.State == Held || e.State == Suspended {
+		return WorkPlan{Lose: e.withdrawals()}, nil
+	}
+
 	wanted := make([]WantedWork, 0, len(e.Selected))
 
 	for _, cluster := range e.Selected {
@@ -75,7 +80,7 @@ func (e *Evaluation) Plan(hash func(Variant) (string, error)) (WorkPlan, error) 
 
 		hashed, err := hash(variant)
 		if err != nil {
-			return WorkPlan{}, err
+			return WorkPlan{Lose: e.withdrawals()}, err
 		}
 
 		wanted = append(wanted, WantedWork{Cluster: cluster, Hash: hashed, Replicas: variant.Replicas})

@@ -38,7 +38,7 @@ func (e *Evaluation) Deletion() Deletion {
 			d.Release = append(d.Release, work.Cluster)
 		case work.Deleting:
 			d.Waiting = append(d.Waiting, work.Cluster)
-		case orphan && exists && !work.Orphan:
+		case orphan && !work.Orphan:
 			d.Orphan = append(d.Orphan, work.Cluster)
 		case orphan && exists && !work.OrphanSeen:
 			d.Waiting = append(d.Waiting, work.Cluster)

@@ -122,6 +122,10 @@ type Evaluation struct {
 	snapshot       *inventory.Snapshot
 	// pendingUser is View.Users.Pending.
 	pendingUser string
+	// leaving are the clusters of users of the object that have left the scope, and matchesNone reports that the selector matches no cluster in
+	// scope.
+	leaving     []string
+	matchesNone bool
 }
 
 // Evaluate runs the pipeline for an object: it chooses the clusters, distributes the replicas and looks for missing dependencies
@@ -183,6 +187,10 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 		selected = append(selected, cluster.Name)
 	}
 
+	e.matchesNone = len(target.Requirements) > 0 && !slices.ContainsFunc(e.Result.Verdicts(), func(verdict scheduling.Verdict) bool {
+		return !slices.Contains([]scheduling.Stage{scheduling.StageScope, scheduling.StageTerminating, scheduling.StagePredicate}, verdict.Stage)
+	})
+
 	return e.deliver(selected, view)
 }
 
@@ -235,11 +243,16 @@ func (e *Evaluation) byPlacement(view View) *Evaluation {
 	}
 
 	// A PlacementDecision is an object of the namespace: nothing that it names goes beyond the sets that are bound there.
-	scope, incumbents := e.snapshot.Scope(e.Object.Meta.Namespace, nil), e.incumbents()
+	// A cluster that has the object keeps it while it is not known to have left the scope.
+	scope, incumbents, left := e.snapshot.Scope(e.Object.Meta.Namespace, nil), e.incumbents(), e.leftScope()
 	clusters := slices.DeleteFunc(slices.Clone(decisions.Clusters), func(cluster string) bool {
+		if incumbents[cluster] {
+			return left(cluster)
+		}
+
 		info := e.snapshot.Cluster(cluster)
 
-		return !incumbents[cluster] && (info == nil || !scope.Contains(info))
+		return info == nil || !scope.Contains(info)
 	})
 
 	return e.deliver(clusters, view)
@@ -253,9 +266,14 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 	}
 
 	e.Selected = slices.Clone(selected)
+	left := e.leftScope()
 
 	for _, cluster := range view.Users.Clusters {
-		if !own[cluster] {
+		switch {
+		case own[cluster]:
+		case left(cluster):
+			e.leaving = append(e.leaving, cluster)
+		default:
 			own[cluster] = true
 			e.Selected, e.Propagated = append(e.Selected, cluster), append(e.Propagated, cluster)
 		}

@@ -275,7 +275,7 @@ func TestEvaluateDependencies(t *testing.T) {
 func TestRemoval(t *testing.T) {
 	usa := configMap(map[string]string{SelectorAnnotation: `[{"key":"location","operator":"=","values":["usa"]}]`})
 	same := Past{Target: "location=usa"}
-	tight := Budget{Percent: 30}
+	tight, noBudget := Budget{Percent: 30, Hub: 30}, Budget{Percent: 100, Hub: 100}
 
 	for _, c := range []struct {
 		name   string
@@ -286,10 +286,10 @@ func TestRemoval(t *testing.T) {
 		// forScope is what Removal.ForScope returns.
 		forScope bool
 	}{
-		{name: "federated-selector F15: clusters that are not selected", budget: Budget{Percent: 100}, past: same,
+		{name: "federated-selector F15: clusters that are not selected", budget: noBudget, past: same,
 			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
 		{name: "federated-selector F40: more than the budget", budget: tight, past: same, want: Removal{
-			OutOfScope: map[string]time.Time{}, Outside: true, Reason: ReasonRemovalHeld,
+			Outside: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
 			Held: "2 of 3 clusters would lose ConfigMap/team-a/x within 10m0s, which exceeds 30%: eu1, eu2; they keep it. To withdraw it, " +
 				"set the annotation placement-hub.open-cluster-management.io/release-removal=d1",
 		}},
@@ -297,20 +297,20 @@ func TestRemoval(t *testing.T) {
 			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
 		{name: "federated-selector F15: the user has changed the selector", budget: tight, past: Past{Target: "all clusters"},
 			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}}},
-		{name: "federated-selector F34: out of scope", budget: Budget{Percent: 100}, past: same,
+		{name: "federated-selector F34: out of scope", budget: noBudget, past: same,
 			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Removal{
 				Graced: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{"eu1": epoch, "eu2": epoch}, Outside: true,
 				RequeueAt: epoch.Add(ScopeGrace),
 			}},
-		{name: "federated-selector F34: out of scope for longer", budget: Budget{Percent: 100},
+		{name: "federated-selector F34: out of scope for longer", budget: noBudget,
 			past: Past{Target: "location=usa", OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace)}},
 			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Removal{
 				Allowed: []string{"eu1"}, Graced: []string{"eu2"}, Outside: true, RequeueAt: epoch.Add(ScopeGrace),
 				OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace), "eu2": epoch},
 			}, forScope: true},
-		{name: "federated-selector 3.2: a user that is not known yet", budget: Budget{Percent: 100}, past: same,
+		{name: "federated-selector 3.2: a user that is not known yet", budget: noBudget, past: same,
 			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Removal{
-				OutOfScope: map[string]time.Time{}, Outside: true, RequeueAt: epoch.Add(pendingRetry),
+				Outside: true, RequeueAt: epoch.Add(pendingRetry), Kept: []string{"eu1", "eu2"},
 				Held: "no work is withdrawn until the dependencies of Deployment.apps/team-a/web are known",
 			}},
 	} {
@@ -322,7 +322,12 @@ func TestRemoval(t *testing.T) {
 				c.edit(h)
 			}
 
-			got := h.evaluate(usa).Removal([]string{"eu1", "eu2"}, c.budget, c.past, epoch)
+			got := h.evaluate(usa).Removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, c.past, epoch)
+			if c.want.OutOfScope == nil {
+				c.want.OutOfScope = map[string]time.Time{}
+			}
+
+			c.want.Unserved = map[string]time.Time{}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -339,14 +344,14 @@ func TestRemovalWindow(t *testing.T) {
 	h := newHub()
 	h.works = withWorks("eu1", "eu2")
 	past := Past{Target: "default", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
-	budget := Budget{Percent: 50}
+	budget := Budget{Percent: 50, Hub: 50}
 
-	held := h.evaluate(configMap(nil)).Removal([]string{"eu1"}, budget, past, epoch)
+	held := h.evaluate(configMap(nil)).Removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
 	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {
 		t.Errorf("two of three works: %+v", held)
 	}
 
-	later := h.evaluate(configMap(nil)).Removal([]string{"eu1"}, budget, past, epoch.Add(removalbudget.Window))
+	later := h.evaluate(configMap(nil)).Removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
 	if len(later.Allowed) != 1 {
 		t.Errorf("one of two works, after the window: %+v", later)
 	}
@@ -368,7 +373,9 @@ func TestDeletion(t *testing.T) {
 			Deletion{Release: []string{"gone"}}},
 		{"federated-selector F21: no work", false, nil, Deletion{}},
 		{"federated-selector F22: the agents are told first", true, withWorks("eu1", "gone"),
-			Deletion{Orphan: []string{"eu1"}, Delete: []string{"gone"}}},
+			Deletion{Orphan: []string{"eu1", "gone"}}},
+		{"T11: a detached cluster, whose copies stay, is not waited for", true, []ExistingWork{{Cluster: "gone", Orphan: true}},
+			Deletion{Delete: []string{"gone"}}},
 		{"federated-selector F22: the agents have to see it", true,
 			[]ExistingWork{{Cluster: "eu1", Orphan: true}, {Cluster: "eu2", Orphan: true, OrphanSeen: true}},
 			Deletion{Delete: []string{"eu2"}, Waiting: []string{"eu1"}}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,10 +112,10 @@ func DecisionsOf(placement *metav1.ObjectMeta, pages [][]string) Decisions {
 	}
 }
 
-// BudgetOf returns the removal budget of an object by its annotations, on a hub with a percentage. An invalid annotation is a mistake: the
-// percentage of the hub applies then, or nothing may be withdrawn if it has no limit.
-func BudgetOf(annotations map[string]string, hub int) (budget Budget, mistake string) {
-	budget = Budget{Percent: hub, Release: annotations[removalbudget.ReleaseAnnotation]}
+// BudgetOf returns the removal budget of an object by its annotations, on a hub with a percentage that holds lost scope for a time. An invalid
+// annotation is a mistake: the percentage of the hub applies then, or nothing in scope may be withdrawn if it has no limit.
+func BudgetOf(annotations map[string]string, hub int, scopeHold time.Duration) (budget Budget, mistake string) {
+	budget = Budget{Percent: hub, Release: annotations[removalbudget.ReleaseAnnotation], Hub: hub, ScopeHold: scopeHold}
 
 	switch asked, annotated, mistake := removalbudget.AnnotatedPercent(annotations); {
 	case mistake != "" && hub >= removalbudget.NoLimit:

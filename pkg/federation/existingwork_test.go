@@ -2,6 +2,7 @@ package federation
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,8 +120,8 @@ func TestBudgetOf(t *testing.T) {
 				annotations[removalbudget.PercentAnnotation] = c.percent
 			}
 
-			budget, mistake := BudgetOf(annotations, c.hub)
-			if budget != (Budget{Percent: c.want, Release: "7"}) || (mistake != "") != c.mistake {
+			budget, mistake := BudgetOf(annotations, c.hub, time.Minute)
+			if budget != (Budget{Percent: c.want, Release: "7", Hub: c.hub, ScopeHold: time.Minute}) || (mistake != "") != c.mistake {
 				t.Errorf("%+v, %q", budget, mistake)
 			}
 		})

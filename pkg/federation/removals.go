@@ -1,19 +1,24 @@
 package federation
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const (
 	// ScopeGrace is how long a cluster that has left the scope of an object keeps its work, so that unbinding and binding a set in one go
 	// moves nothing.
 	ScopeGrace = 10 * time.Second
+	// GainWait is how long clusters keep their works because a selected cluster cannot get the object.
+	GainWait = 5 * time.Minute
 	// pendingRetry is after which time an object looks again for workloads whose dependencies are not known: one that turns out not to need
 	// the object does not enqueue it.
 	pendingRetry = 2 * time.Second
@@ -28,14 +33,21 @@ type Budget struct {
 	Percent int
 	// Release is the value of the annotation that allows all removals while it is Evaluation.ReleaseToken.
 	Release string
+	// Hub is the percentage of the hub, without the annotations of the object. It alone holds works of clusters that have left the scope, for
+	// ScopeHold from then on.
+	Hub       int
+	ScopeHold time.Duration
 }
 
 // Past is what a controller remembers of an object between two evaluations. The zero value is that of a controller that has just started.
 type Past struct {
-	// Target is the Evaluation.OwnTarget for which the works were completely written; empty if that is not known.
-	Target string
+	// Target is the Evaluation.OwnTarget for which the works were completely written, and Selected the text of its Target; empty if that is not
+	// known.
+	Target, Selected string
 	// OutOfScope has the time at which each cluster was first seen out of scope.
 	OutOfScope map[string]time.Time
+	// Unserved has the time since which each selected cluster could not get the object.
+	Unserved map[string]time.Time
 	// Withdrawn has the times at which works were withdrawn within removalbudget.Window for causes outside of the object.
 	Withdrawn []time.Time
 }
@@ -47,10 +59,14 @@ type Removal struct {
 	// Graced are the clusters that keep it until ScopeGrace is over, and OutOfScope the next Past.OutOfScope.
 	Graced     []string
 	OutOfScope map[string]time.Time
-	// Held describes why nothing is allowed: the budget is exceeded, or a user of a dependency is not known yet. Reason is the reason of the
-	// Event, empty if there is none.
+	// Unserved is the next Past.Unserved.
+	Unserved map[string]time.Time
+	// Kept are the clusters that keep their work for what Held describes, sorted: the budget is exceeded, a selected cluster cannot get the
+	// object, the selector matches no cluster, or a user of a dependency is not known yet. Reason is the reason of the Event, empty if there
+	// is none.
+	Kept         []string
 	Reason, Held string
-	// Outside reports that the removals count for the budget.
+	// Outside reports that the removals of clusters in scope count for the budget. Those of the others always do.
 	Outside bool
 	// RequeueAt is when to look again; zero for no such time.
 	RequeueAt time.Time
@@ -58,12 +74,14 @@ type Removal struct {
 
 // ForScope reports whether a work may be deleted because its cluster is out of scope. The other clusters do not match, and would not match in any
 // scope, because an object is delivered to all matching clusters.
-func (r Removal) ForScope() bool {
-	return slices.ContainsFunc(r.Allowed, func(cluster string) bool {
-		_, out := r.OutOfScope[cluster]
+func (r *Removal) ForScope() bool { return slices.ContainsFunc(r.Allowed, r.outOfScope) }
 
-		return out
-	})
+// Counts reports whether the removal of a cluster counts for the budget.
+func (r *Removal) Counts(cluster string) bool { return r.Outside || r.outOfScope(cluster) }
+
+// OnlyScope drops those of Allowed that are in scope.
+func (r *Removal) OnlyScope() {
+	r.Allowed = slices.DeleteFunc(r.Allowed, func(cluster string) bool { return !r.outOfScope(cluster) })
 }
 
 // Reads returns the properties of clusters that decide which of them get the object; it is never nil.
@@ -76,32 +94,169 @@ func (e *Evaluation) Reads() []clusterinfo.Property {
 	return append(reads, e.snapshot.Scope(e.Object.Meta.Namespace, nil).Reads()...)
 }
 
-// Removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4).
-func (e *Evaluation) Removal(lose []string, budget Budget, past Past, now time.Time) Removal {
-	removal := Removal{OutOfScope: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget()}
+func (r *Removal) outOfScope(cluster string) bool {
+	_, out := r.OutOfScope[cluster]
 
-	if len(lose) == 0 {
+	return out
+}
+
+// hold keeps works of clusters for a cause.
+func (r *Removal) hold(clusters []string, reason, why string) {
+	r.Kept = append(r.Kept, clusters...)
+	r.Reason = cmp.Or(r.Reason, reason)
+
+	if r.Held != "" {
+		r.Held += "; "
+	}
+
+	r.Held += why
+}
+
+// lookAt moves RequeueAt to an earlier time.
+func (r *Removal) lookAt(at time.Time) {
+	if r.RequeueAt.IsZero() || at.Before(r.RequeueAt) {
+		r.RequeueAt = at
+	}
+}
+
+// Removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4). unserved are selected
+// clusters for which a write has failed; those of WorkPlan.Conflicts count with them.
+func (e *Evaluation) Removal(plan WorkPlan, unserved []string, budget Budget, past Past, now time.Time) Removal {
+	removal := Removal{
+		OutOfScope: map[string]time.Time{}, Unserved: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget(),
+	}
+
+	for _, cluster := range slices.Concat(plan.Conflicts, unserved) {
+		removal.Unserved[cluster] = sinceIn(past.Unserved, cluster, now)
+	}
+
+	if len(plan.Lose) == 0 {
 		return removal
 	}
 
-	if e.pendingUser != "" {
-		removal.Held = fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser)
-		removal.RequeueAt = now.Add(pendingRetry)
+	out, in := e.split(plan.Lose)
+	e.loseScope(&removal, out, budget, past, now)
 
-		return removal
+	if len(in) > 0 {
+		e.loseInScope(&removal, in, len(plan.Lose), budget, past, now)
 	}
 
-	e.grace(&removal, lose, past, now)
+	slices.Sort(removal.Allowed)
+	slices.Sort(removal.Kept)
 
-	if held := e.exceeds(lose, budget, past, now); removal.Outside && held != "" {
-		removal.Allowed, removal.Reason, removal.Held = nil, ReasonRemovalHeld, held
+	return removal
+}
+
+// sinceIn returns the time of a cluster, or now.
+func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Time {
+	if since, known := times[cluster]; known {
+		return since
+	}
+
+	return now
+}
+
+// loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works.
+func (e *Evaluation) loseScope(removal *Removal, out []string, budget Budget, past Past, now time.Time) {
+	grace, held := ScopeGrace, e.exceeds(len(out), budget.Hub, past, now)
+	if held {
+		grace = max(ScopeGrace, budget.ScopeHold)
+	}
+
+	var kept []string
+
+	for _, cluster := range out {
+		since := sinceIn(past.OutOfScope, cluster, now)
+		removal.OutOfScope[cluster] = since
+
+		due := since.Add(grace)
+		if slices.Contains(e.leaving, cluster) { // Its users leave before it.
+			due = due.Add(max(ScopeGrace, e.usersHold(budget)))
+		}
+
+		switch {
+		case !due.After(now):
+			removal.Allowed = append(removal.Allowed, cluster)
+
+			continue
+		case held:
+			kept = append(kept, cluster)
+		default:
+			removal.Graced = append(removal.Graced, cluster)
+		}
+
+		removal.lookAt(due)
+	}
+
+	if len(kept) > 0 {
+		removal.hold(kept, ReasonRemovalHeld, fmt.Sprintf("clusters %s have left the scope of %s, and the removal budget of the hub, %d%%, holds "+
+			"their works for %s at most; bind the set again, or wait", removalbudget.Name(kept), e.Object.Identity(), budget.Hub, budget.ScopeHold))
+	}
+}
+
+// usersHold returns how long the budget of the hub may hold the works of the users of a dependency.
+func (*Evaluation) usersHold(budget Budget) time.Duration {
+	if budget.Hub >= removalbudget.NoLimit {
+		return 0
+	}
+
+	return budget.ScopeHold
+}
+
+// loseInScope decides about clusters that the object does not select any more; all is the number of clusters that would lose it.
+func (e *Evaluation) loseInScope(removal *Removal, in []string, all int, budget Budget, past Past, now time.Time) {
+	token := e.ReleaseToken()
+	released := budget.Release == token
+
+	switch {
+	case e.pendingUser != "":
+		removal.lookAt(now.Add(pendingRetry))
+		removal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
+	case e.matchesNone && past.Selected != e.Target.String() && !released:
+		removal.hold(in, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. To withdraw "+
+			"the object, set the annotation %s=%s", e.Target, removalbudget.Name(in), e.Object.Identity(), removalbudget.ReleaseAnnotation, token))
+	case removal.Outside && !released && e.exceeds(all, budget.Percent, past, now):
+		removal.hold(in, ReasonRemovalHeld, e.exceeded(in, all, budget, past, now))
 
 		if len(past.Withdrawn) > 0 {
-			removal.RequeueAt = past.Withdrawn[0].Add(removalbudget.Window)
+			removal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
+		}
+	default:
+		e.waitForGains(removal, in, now)
+	}
+}
+
+// waitForGains lets healthy clusters keep their works while a selected cluster cannot get the object, for GainWait.
+func (e *Evaluation) waitForGains(removal *Removal, in []string, now time.Time) {
+	var until time.Time
+
+	for _, since := range removal.Unserved {
+		if due := since.Add(GainWait); due.After(until) {
+			until = due
 		}
 	}
 
-	return removal
+	if !until.After(now) {
+		removal.Allowed = append(removal.Allowed, in...)
+
+		return
+	}
+
+	var kept []string
+
+	for _, cluster := range in {
+		if info := e.snapshot.Cluster(cluster); info != nil && info.Available {
+			kept = append(kept, cluster)
+		} else {
+			removal.Allowed = append(removal.Allowed, cluster)
+		}
+	}
+
+	if len(kept) > 0 {
+		removal.lookAt(until)
+		removal.hold(kept, "", fmt.Sprintf("clusters %s keep the object while clusters %s cannot get it, for %s at most",
+			removalbudget.Name(kept), removalbudget.Name(slices.Sorted(maps.Keys(removal.Unserved))), GainWait))
+	}
 }
 
 // OwnTarget returns a text that changes when the annotations of the object ask for other clusters, and never is empty. Annotations of the
@@ -117,37 +272,53 @@ func (e *Evaluation) OwnTarget() string {
 	return e.Target.String()
 }
 
-// grace divides the clusters by whether they have been out of scope for long enough.
-func (e *Evaluation) grace(removal *Removal, lose []string, past Past, now time.Time) {
-	scope := e.snapshot.Scope(e.Object.Meta.Namespace, nil)
+// split divides clusters by whether they have left the scope.
+func (e *Evaluation) split(lose []string) (out, in []string) {
+	left := e.leftScope()
 
 	for _, cluster := range lose {
-		if info := e.snapshot.Cluster(cluster); info != nil && scope.Contains(info) {
-			removal.Allowed = append(removal.Allowed, cluster)
-
-			continue
-		}
-
-		since, known := past.OutOfScope[cluster]
-		if !known {
-			since = now
-		}
-
-		removal.OutOfScope[cluster] = since
-
-		due := since.Add(ScopeGrace)
-		if !due.After(now) {
-			removal.Allowed = append(removal.Allowed, cluster)
-
-			continue
-		}
-
-		removal.Graced = append(removal.Graced, cluster)
-
-		if removal.RequeueAt.IsZero() || due.Before(removal.RequeueAt) {
-			removal.RequeueAt = due
+		if left(cluster) {
+			out = append(out, cluster)
+		} else {
+			in = append(in, cluster)
 		}
 	}
+
+	return out, in
+}
+
+// leftScope returns a function that reports whether a cluster is out of the scope of the object. A cluster that an invalid set may contain, or
+// whose labels could not be decoded, is not known to be out (docs/architecture.md law 6).
+func (e *Evaluation) leftScope() func(cluster string) bool {
+	scope := e.snapshot.Scope(e.Object.Meta.Namespace, nil)
+	invalid := slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
+
+	return func(cluster string) bool {
+		info := e.snapshot.Cluster(cluster)
+
+		return info == nil || !invalid && len(info.Unreadable.Under("metadata")) == 0 && !scope.Contains(info)
+	}
+}
+
+// withdrawals returns the clusters with a work that have left the scope, sorted: they lose it also while the object is held or suspended.
+func (e *Evaluation) withdrawals() []string {
+	if e.snapshot == nil {
+		return nil
+	}
+
+	var lose []string
+
+	left := e.leftScope()
+
+	for _, work := range e.Works {
+		if !work.Foreign && !work.Deleting && left(work.Cluster) {
+			lose = append(lose, work.Cluster)
+		}
+	}
+
+	slices.Sort(lose)
+
+	return lose
 }
 
 // StillOutOfScope returns those of Past.OutOfScope that are out of scope in this evaluation: a cluster that came back has a new ScopeGrace when
@@ -157,10 +328,10 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 		return past
 	}
 
-	scope, still := e.snapshot.Scope(e.Object.Meta.Namespace, nil), map[string]time.Time{}
+	left, still := e.leftScope(), map[string]time.Time{}
 
 	for cluster, since := range past {
-		if info := e.snapshot.Cluster(cluster); info == nil || !scope.Contains(info) {
+		if left(cluster) {
 			still[cluster] = since
 		}
 	}
@@ -168,15 +339,21 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 	return still
 }
 
-// exceeds returns a sentence if the removal exceeds the budget, or else "".
-func (e *Evaluation) exceeds(lose []string, budget Budget, past Past, now time.Time) string {
-	token := e.ReleaseToken()
-	if budget.Percent >= removalbudget.NoLimit || budget.Release == token {
-		return ""
+// exceeds reports whether a number of removals exceeds a percentage. One cluster may always leave within the window, unless none may
+// (docs/spec/differences.md G5).
+func (e *Evaluation) exceeds(removals, limit int, past Past, now time.Time) bool {
+	before, total := e.counted(past, now)
+	if limit > 0 && before+removals <= removalbudget.FreeRemovals {
+		return false
 	}
 
-	before := len(slices.DeleteFunc(slices.Clone(past.Withdrawn), func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) }))
-	total := before
+	return limit < removalbudget.NoLimit && (before+removals)*percent > limit*total
+}
+
+// counted returns how many works were withdrawn within the window, and that number with the works that exist.
+func (e *Evaluation) counted(past Past, now time.Time) (before, total int) {
+	before = len(slices.DeleteFunc(slices.Clone(past.Withdrawn), func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) }))
+	total = before
 
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting {
@@ -184,13 +361,16 @@ func (e *Evaluation) exceeds(lose []string, budget Budget, past Past, now time.T
 		}
 	}
 
-	if (before+len(lose))*percent <= budget.Percent*total {
-		return ""
-	}
+	return before, total
+}
+
+// exceeded returns a sentence about a budget that is exceeded.
+func (e *Evaluation) exceeded(lose []string, all int, budget Budget, past Past, now time.Time) string {
+	before, total := e.counted(past, now)
 
 	return fmt.Sprintf("%d of %d clusters would lose %s within %s, which exceeds %d%%: %s; they keep it. To withdraw it, set the annotation %s=%s",
-		before+len(lose), total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose),
-		removalbudget.ReleaseAnnotation, token)
+		before+all, total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose),
+		removalbudget.ReleaseAnnotation, e.ReleaseToken())
 }
 
 // ReleaseToken returns the value of ReleaseAnnotation that releases removals. It changes with the spec or data of the object.

@@ -104,3 +104,20 @@ func TestOwnedWorks(t *testing.T) {
 		}
 	}
 }
+
+// federated-selector 3.2: a ServiceAccount that is created with a workload stays when the work goes, as the Namespace does.
+func TestServiceAccountsStay(t *testing.T) {
+	payload := NewPayload(kindOf(kindDeployment), objectOf(t, `{kind: Deployment, metadata: {namespace: team-a, name: web}}`))
+
+	work, err := payload.Work("eu1", Variant{ServiceAccount: "robot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	want := []workv1.OrphaningRule{
+		{Resource: "namespaces", Name: "team-a"}, {Resource: "serviceaccounts", Namespace: "team-a", Name: "robot"},
+	}
+	if diff := cmp.Diff(want, work.Spec.DeleteOption.SelectivelyOrphan.OrphaningRules); diff != "" {
+		t.Error(diff)
+	}
+}

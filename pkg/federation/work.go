@@ -179,6 +179,11 @@ func (p *Payload) Work(cluster string, variant Variant) (*workv1.ManifestWork, e
 		account := workv1.ResourceIdentifier{Resource: "serviceaccounts", Namespace: p.namespace, Name: variant.ServiceAccount}
 		work.Spec.ManifestConfigs = append(work.Spec.ManifestConfigs,
 			workv1.ManifestConfigOption{ResourceIdentifier: account, UpdateStrategy: updateStrategy()})
+
+		// Pods of others in the member may run as the ServiceAccount.
+		if orphans := work.Spec.DeleteOption.SelectivelyOrphan; orphans != nil {
+			orphans.OrphaningRules = append(orphans.OrphaningRules, workv1.OrphaningRule(account))
+		}
 	}
 
 	hash, err := WorkHash(work)

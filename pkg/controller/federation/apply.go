@@ -41,6 +41,8 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 
 	work, err := p.made(variant)
 	if err != nil {
+		p.fail(cluster)
+
 		return err
 	}
 
@@ -74,6 +76,7 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 		return nil
 	case err != nil:
 		p.refuse("ManifestWork "+cluster+"/"+work.Name, err)
+		p.fail(cluster)
 
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
@@ -154,6 +157,14 @@ func (p *cycle) took(cluster string) {
 	defer p.writes.mu.Unlock()
 
 	p.writes.taken = append(p.writes.taken, cluster)
+}
+
+// fail notes a cluster of which a write has failed.
+func (p *cycle) fail(cluster string) {
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.writes.failed = append(p.writes.failed, cluster)
 }
 
 // missed notes a cluster whose work cannot be created yet.

@@ -44,7 +44,7 @@ func (r *reconciler) delete(ctx context.Context, p *cycle) (time.Duration, error
 		}
 
 		return 0, nil
-	case len(d.Release) > 0 && p.writes.count > 0:
+	case len(d.Release)+len(d.Delete) > 0 && p.writes.count > 0:
 		return time.Nanosecond, nil
 	default:
 		return deletionRetry, nil

@@ -155,7 +155,7 @@ func TestForeignWorks(t *testing.T) {
 
 	if told := w.told(); !slices.ContainsFunc(told, func(event string) bool {
 		return strings.HasPrefix(event,
-			"Warning DeliveryConflict: ManifestWork "+name+" of clusters eu2 is not the hub's, and nothing is withdrawn meanwhile")
+			"Warning DeliveryConflict: ManifestWork "+name+" of clusters eu2 is not the hub's, and the others keep their copies for at most 5m0s")
 	}) {
 		t.Errorf("got events %q", told)
 	}

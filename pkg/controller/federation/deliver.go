@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -55,8 +56,8 @@ type writes struct {
 	// delivered and withdrawn are the clusters whose work was created and deleted; count is the number of all requests that succeeded.
 	delivered, withdrawn []string
 	count                int
-	// taken are the clusters in which a work of that name is not the hub's.
-	taken []string
+	// taken are the clusters in which a work of that name is not the hub's, and failed those of which a write has failed.
+	taken, failed []string
 	// missed are the clusters whose namespace does not exist, or is terminating; told reports whether an Event tells of them.
 	missed []string
 	told   bool
@@ -77,7 +78,7 @@ func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, erro
 	if tooLarge, is := errors.AsType[*federation.TooLargeError](err); is {
 		p.writes.tooLarge = tooLarge
 
-		return 0, nil // A change of the object ends it.
+		return r.lose(ctx, p, plan) // A change of the object ends it.
 	}
 
 	if err != nil {
@@ -86,12 +87,13 @@ func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, erro
 
 	p.writes.taken = plan.Conflicts
 
-	if err := r.gain(ctx, p, plan); err != nil {
-		return 0, err
+	failed := r.gain(ctx, p, plan)
+	if errors.Is(failed, errChanged) {
+		return 0, failed
 	}
 
 	again, err := r.lose(ctx, p, plan)
-	if err != nil {
+	if err = errors.Join(failed, err); err != nil {
 		return 0, err
 	}
 
@@ -107,10 +109,20 @@ func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, erro
 	}
 
 	if len(plan.Lose) == len(p.writes.withdrawn) && len(plan.Waiting) == 0 && len(p.writes.taken) == 0 && len(p.writes.missed) == 0 {
-		p.memory.past.Target = p.OwnTarget()
+		p.memory.past.Target, p.memory.past.Selected = p.OwnTarget(), p.Target.String()
 	}
 
 	return again, nil
+}
+
+// withdrawLost withdraws the works of clusters that have left the scope of an object that is held or suspended.
+func (r *reconciler) withdrawLost(ctx context.Context, p *cycle) (time.Duration, error) {
+	plan, err := p.Plan(nil)
+	if err != nil {
+		return 0, err
+	}
+
+	return r.lose(ctx, p, plan)
 }
 
 // earlier returns the shorter of two times to wait, of which zero means never.
@@ -165,17 +177,16 @@ func (r *reconciler) loadPayload(ctx context.Context, p *cycle) error {
 	return nil
 }
 
-// gain adds the finalizer and writes the works of the clusters that gain the object, and then of those that get fewer replicas.
+// gain adds the finalizer and writes the works of the clusters that gain the object, and then of those that get fewer replicas. It notes the
+// clusters whose writes have failed.
 func (r *reconciler) gain(ctx context.Context, p *cycle, plan federation.WorkPlan) error {
 	if len(plan.Gain) == 0 && len(plan.Reduce) == 0 {
 		return nil
 	}
 
-	if err := r.loadPayload(ctx, p); err != nil {
-		return err
-	}
+	if err := r.prepareGain(ctx, p); err != nil {
+		p.writes.failed = slices.Concat(plan.Gain, plan.Reduce)
 
-	if err := r.addFinalizer(ctx, p); err != nil {
 		return err
 	}
 
@@ -186,6 +197,15 @@ func (r *reconciler) gain(ctx context.Context, p *cycle, plan federation.WorkPla
 	}
 
 	return nil
+}
+
+// prepareGain reads the payload, and adds the finalizer to the object.
+func (r *reconciler) prepareGain(ctx context.Context, p *cycle) error {
+	if err := r.loadPayload(ctx, p); err != nil {
+		return err
+	}
+
+	return r.addFinalizer(ctx, p)
 }
 
 // each calls a function for each of the clusters in their order, several at the same time. A failure of one does not keep the others from being
@@ -237,21 +257,16 @@ func gathered(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// lose withdraws works, as far as the budget, the grace period and the proof of the view allow.
+// lose withdraws works, as far as the rules of federation.Evaluation.Removal and the proof of the view allow.
 func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPlan) (time.Duration, error) {
 	now := r.clock.Now()
 	past := &p.memory.past
 	past.Withdrawn = slices.DeleteFunc(past.Withdrawn, func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) })
 
-	if len(plan.Lose) > 0 && len(p.writes.taken)+len(p.writes.missed) > 0 {
-		p.writes.held = "nothing is withdrawn while a selected cluster cannot get it"
-
-		return 0, nil
-	}
-
-	budget, mistake := federation.BudgetOf(p.Object.Meta.Annotations, r.maxRemovalPercent)
-	removal := p.Removal(plan.Lose, budget, *past, now)
-	past.OutOfScope, p.writes.heldReason, p.writes.held = removal.OutOfScope, removal.Reason, removal.Held
+	budget, mistake := federation.BudgetOf(p.Object.Meta.Annotations, r.maxRemovalPercent, r.scopeHold)
+	removal := p.Removal(plan, slices.Concat(p.writes.taken, p.writes.failed), budget, *past, now)
+	past.Unserved, p.writes.heldReason, p.writes.held = removal.Unserved, removal.Reason, removal.Held
+	past.OutOfScope = p.StillOutOfScope(merged(past.OutOfScope, removal.OutOfScope))
 
 	if mistake != "" && removal.Held != "" {
 		p.writes.held += "; " + mistake
@@ -268,16 +283,20 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 		return again, nil
 	}
 
-	proved, err := r.proved(ctx, p, removal, plan.Gain)
+	proved, err := r.proved(ctx, p, &removal, plan.Gain)
 	if err != nil {
 		return 0, err
 	}
 
 	if !proved {
-		return earlier(again, r.postponed.When(p.key)), nil
+		again = earlier(again, r.postponed.When(p.key))
+	} else {
+		r.postponed.Forget(p.key)
 	}
 
-	r.postponed.Forget(p.key)
+	if len(removal.Allowed) == 0 {
+		return again, nil
+	}
 
 	// A list of a watch that is opened again shows the cluster that loses the object before the one that gains it.
 	if r.state.queue.Queued(p.key) && r.changed.NumRequeues(p.key) < maxNewer {
@@ -286,8 +305,8 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 
 	err = r.each(ctx, removal.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
 
-	if removal.Outside {
-		for range p.writes.withdrawn {
+	for _, cluster := range p.writes.withdrawn {
+		if removal.Counts(cluster) {
 			past.Withdrawn = append(past.Withdrawn, now)
 		}
 	}
@@ -295,9 +314,17 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 	return again, err
 }
 
-// proved reports whether the evaluation was made on the latest state of what decides about the clusters that lose or gain the object. The error
-// is errChanged when it has to be made again.
-func (r *reconciler) proved(ctx context.Context, p *cycle, lost federation.Removal, gained []string) (bool, error) {
+// merged returns the times of both, and the earlier ones where both have one.
+func merged(before, after map[string]time.Time) map[string]time.Time {
+	all := maps.Clone(after)
+	maps.Copy(all, before)
+
+	return all
+}
+
+// proved compares the evaluation with the latest state of what decides about the clusters that lose or gain the object, and drops from the
+// removal what is not proved. It reports whether all is. The error is errChanged when the evaluation has to be made again.
+func (r *reconciler) proved(ctx context.Context, p *cycle, lost *federation.Removal, gained []string) (bool, error) {
 	removal := freshness.Removal{
 		Object: freshness.Object{Resource: resourceOf(p.Object.Kind), NamespacedName: p.key.NamespacedName},
 		Since:  p.shown, Reads: p.Reads(),
@@ -313,17 +340,23 @@ func (r *reconciler) proved(ctx context.Context, p *cycle, lost federation.Remov
 		return false, errChanged
 	case err != nil:
 		p.writes.held = fmt.Sprintf("nothing is withdrawn until the hub is known to have the latest state: %v", err)
+		lost.Allowed = nil
 
 		return false, nil
 	}
 
-	return r.decisionsProved(ctx, p)
+	proved := r.decisionsProved(ctx, p)
+	if !proved {
+		lost.OnlyScope() // The decisions of a Placement say nothing about the others.
+	}
+
+	return proved, nil
 }
 
 // decisionsProved reports whether the decisions that the object follows are those of the API server.
-func (r *reconciler) decisionsProved(ctx context.Context, p *cycle) (bool, error) {
-	if p.Target.Placement == "" {
-		return true, nil
+func (r *reconciler) decisionsProved(ctx context.Context, p *cycle) bool {
+	if p.Target.Placement == "" || p.State != federation.Delivering {
+		return true
 	}
 
 	live := decisionsOf(ctx, r.live, types.NamespacedName{Namespace: p.key.Namespace, Name: p.Target.Placement})
@@ -334,10 +367,10 @@ func (r *reconciler) decisionsProved(ctx context.Context, p *cycle) (bool, error
 	case live.Problem != "" || live.versions() != p.followed.versions():
 		p.writes.held = "nothing is withdrawn until the watch has shown the latest decisions"
 	default:
-		return true, nil
+		return true
 	}
 
-	return false, nil
+	return false
 }
 
 // withdraw deletes the work of a cluster.

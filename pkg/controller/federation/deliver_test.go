@@ -119,6 +119,14 @@ func TestNoLossAfterAnError(t *testing.T) {
 
 	same(t, "clusters", w.clusters(), "eu1 eu2")
 
+	w.time.SetTime(w.time.Now().Add(federation.GainWait))
+
+	if _, err := w.reconcileOnce(keyOfConfigMap("x")); err == nil {
+		t.Error("got no error of the write")
+	}
+
+	same(t, "T9: clusters after the wait", w.clusters(), "")
+
 	conflict := apierrors.NewConflict(resource, "x", errors.New("changed"))
 	many := []error{conflict, errors.New("d"), errors.New("c"), errors.New("b"), errors.New("a")}
 	same(t, "many errors", gathered(many).Error(), "a\nb\nc\nand 1 more errors")
@@ -128,8 +136,8 @@ func TestNoLossAfterAnError(t *testing.T) {
 	}
 }
 
-// federated-selector 3.1.4: a cluster whose namespace does not exist yet, such as one that was not accepted, is no error. Nothing is withdrawn
-// meanwhile, the retries become rare, and an Event tells of it once when it lasts.
+// T9, federated-selector 3.1.4: a cluster whose namespace does not exist yet, such as one that was not accepted, is no error, and no other
+// cluster waits for it. The retries become rare, and an Event tells of it once when it lasts.
 func TestAClusterWithoutNamespace(t *testing.T) {
 	for _, missing := range []error{
 		apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "us1"),
@@ -166,9 +174,9 @@ func TestAClusterWithoutNamespace(t *testing.T) {
 			t.Errorf("got retries after %v", waits)
 		}
 
-		same(t, "writes", w.written(), "")
+		same(t, "writes", w.written(), "delete eu1, delete eu2")
 
-		if told := w.told(); len(told) != 1 || !strings.Contains(told[0], "clusters us1 have no namespace on the hub") {
+		if told := w.told(); len(told) != 2 || !strings.Contains(told[1], "clusters us1 have no namespace on the hub") {
 			t.Errorf("got events %q", told)
 		}
 

@@ -46,8 +46,10 @@ type reconciler struct {
 	hubNamespace  string
 	// maxRemovalPercent is Options.MaxRemovalPercent.
 	maxRemovalPercent int
-	conflicts         queue.ConflictBackoff[inventory.Key]
-	postponed         backoff
+	// scopeHold is Options.ScopeHold.
+	scopeHold time.Duration
+	conflicts queue.ConflictBackoff[inventory.Key]
+	postponed backoff
 	// changed is the backoff of objects that have changed since they were evaluated, and missed that of works that cannot be created yet.
 	changed, missed backoff
 }
@@ -151,7 +153,9 @@ func (r *reconciler) carryOut(ctx context.Context, p *cycle) (time.Duration, err
 	case federation.NotDelivered:
 		r.state.shared.Inventory.Unsubscribe(p.key)
 	case federation.Held, federation.Suspended:
-		return 0, r.abandon(ctx, p, p.Abandoned()) // Otherwise the namespace of the cluster would not go.
+		again, err := r.withdrawLost(ctx, p)
+
+		return again, errors.Join(err, r.abandon(ctx, p, p.Abandoned())) // Otherwise the namespace of the cluster would not go.
 	}
 
 	return 0, nil

@@ -147,7 +147,7 @@ func (p *cycle) refusals() string {
 
 	if refused := p.writes.refused; len(refused) > 0 {
 		slices.Sort(refused)
-		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+"; nothing is withdrawn meanwhile. "+
+		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+"; clusters in scope keep their copies for at most "+federation.GainWait.String()+". "+
 			"Grant the hub the right, or correct the object, quota or policy that the message names; the hub tries again")
 	}
 
@@ -167,13 +167,13 @@ func (p *cycle) conflicts() string {
 	if taken := p.writes.taken; len(taken) > 0 {
 		slices.Sort(taken)
 		notes = append(notes, fmt.Sprintf(
-			"ManifestWork %s of clusters %s is not the hub's, and nothing is withdrawn meanwhile; delete it or rename the object",
-			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken))))
+			"ManifestWork %s of clusters %s is not the hub's, and the others keep their copies for at most %s; delete it or rename the object",
+			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken)), federation.GainWait))
 	}
 
 	if missed := p.writes.missed; len(missed) > 0 && p.writes.told {
 		slices.Sort(missed)
-		notes = append(notes, fmt.Sprintf("clusters %s have no namespace on the hub, and nothing is withdrawn meanwhile; accept or select other ones",
+		notes = append(notes, fmt.Sprintf("clusters %s have no namespace on the hub; accept them or select other ones",
 			removalbudget.Name(missed)))
 	}
 

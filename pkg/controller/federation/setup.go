@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,8 @@ type Options struct {
 	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within removalbudget.Window for causes outside of
 	// the object, from 0 to removalbudget.NoLimit; an annotation of the object wins over it.
 	MaxRemovalPercent int
+	// ScopeHold is how long the budget of the hub holds the works of clusters that have left the scope of an object.
+	ScopeHold time.Duration
 	// Inventory is shared with the other controllers.
 	Inventory *sharedinventory.Shared
 }
@@ -79,7 +82,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		state: shared, client: mgr.GetClient(), objects: objects, live: live, recorder: recorder, clock: settings.Clock,
-		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent,
+		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent, scopeHold: o.ScopeHold,
 		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
 		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
 	}

@@ -27,8 +27,8 @@ type removalCount struct {
 	held int
 }
 
-// freeRemovals is the number of clusters that may leave within the Window with every percentage but 0.
-const freeRemovals = 1
+// FreeRemovals is the number of clusters that may leave within the Window with every percentage but 0.
+const FreeRemovals = 1
 
 // percentageBase returns the number of clusters that the percentage refers to.
 func (t removalCount) percentageBase() int {
@@ -67,7 +67,7 @@ func (t removalCount) exceeds(percent int) bool {
 		leaving = t.infeasible + t.outranked
 	}
 
-	return (percent == 0 || leaving > freeRemovals) && t.removed()*NoLimit > percent*t.percentageBase()
+	return (percent == 0 || leaving > FreeRemovals) && t.removed()*NoLimit > percent*t.percentageBase()
 }
 
 // losses are the previous clusters that are not selected, sorted by name.

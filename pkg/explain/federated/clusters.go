@@ -121,7 +121,7 @@ func (e Evaluation) pending(cluster string, work federation.ExistingWork, exists
 		return PendingWait
 	case exists && work.Deleting && !work.Foreign:
 		return PendingRemove
-	case slices.Contains(e.Plan.Lose, cluster) && e.Removal.Held != "":
+	case slices.Contains(e.Removal.Kept, cluster):
 		return PendingHold
 	case slices.Contains(e.Plan.Lose, cluster), e.State == federation.Deleting && exists && !work.Foreign:
 		return PendingWithdraw

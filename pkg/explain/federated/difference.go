@@ -119,7 +119,7 @@ func compare(before *Evaluation, after Evaluation) Difference {
 	own := after.Own()
 	d.Kept = len(own)
 
-	if after.State != federation.Delivering {
+	if after.State != federation.Delivering && len(after.Plan.Lose) == 0 {
 		return d
 	}
 
@@ -151,7 +151,9 @@ func compare(before *Evaluation, after Evaluation) Difference {
 	for _, cluster := range after.Plan.Lose {
 		d.Kept--
 
-		change := Change{Cluster: cluster, Reason: reasons[cluster], Anyway: before != nil && slices.Contains(before.Plan.Lose, cluster)}
+		change := Change{
+			Cluster: cluster, Reason: cmp.Or(reasons[cluster], "out of scope"), Anyway: before != nil && slices.Contains(before.Plan.Lose, cluster),
+		}
 		if after.Object.Kind.HasReplicas() {
 			change.Replicas = ptr.To(works[cluster].Replicas)
 		}

@@ -56,17 +56,15 @@ func (e Evaluation) Own() []federation.ExistingWork {
 func (e Evaluation) Clusters() []string {
 	switch e.State {
 	case federation.Delivering:
-		if e.Removal.Held != "" {
-			return slices.Concat(e.Selected, e.Plan.Lose)
-		}
-
-		return e.Selected
+		return slices.Concat(e.Selected, e.Removal.Kept)
 	case federation.Held, federation.Suspended:
 		own := e.Own()
 		clusters := make([]string, 0, len(own))
 
 		for _, work := range own {
-			clusters = append(clusters, work.Cluster)
+			if !slices.Contains(e.Plan.Lose, work.Cluster) || slices.Contains(e.Removal.Kept, work.Cluster) {
+				clusters = append(clusters, work.Cluster)
+			}
 		}
 
 		return clusters
@@ -81,9 +79,9 @@ type Evaluator struct {
 	prepared []*prepared
 	problems map[inventory.Key]string
 	stray    []string
-	// assumed reports that objects without works have those that Assume gave them, and targets are the OwnTargets of those evaluations.
+	// assumed reports that objects without works have those that Assume gave them, and pasts have the targets of those evaluations.
 	assumed bool
-	targets map[inventory.Key]string
+	pasts   map[inventory.Key]federation.Past
 }
 
 // NewEvaluator returns an Evaluator. The Objects must not change afterwards.
@@ -176,7 +174,7 @@ func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 
 // plan adds the writes to an evaluation.
 func (r *round) plan(e *Evaluation, p *prepared) {
-	if e.State != federation.Delivering {
+	if e.State == federation.Deleting {
 		return
 	}
 
@@ -198,8 +196,6 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 		if _, tooLarge := errors.AsType[*federation.TooLargeError](err); tooLarge {
 			e.Reason = federation.ReasonTooLarge
 		}
-
-		return
 	}
 
 	limit := removalbudget.NoLimit
@@ -209,10 +205,10 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 
 	var budget federation.Budget
 
-	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit)
+	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit, removalbudget.DefaultLostScopeHold)
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
-	e.Removal = e.Evaluation.Removal(e.Plan.Lose, budget, federation.Past{Target: r.targets[p.object.Key()]}, r.now)
-	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && !annotated && e.Removal.Outside
+	e.Removal = e.Evaluation.Removal(e.Plan, nil, budget, r.pasts[p.object.Key()], r.now)
+	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Removal.Outside || len(e.Removal.OutOfScope) > 0)
 }
 
 // propagate notes the clusters of a workload for the dependencies that are delivered with it.
@@ -283,13 +279,13 @@ func (e *Evaluator) Written() []Report {
 func (e *Evaluator) Assume(evaluations []Evaluation) {
 	e.assumed = true
 	selected := make(map[inventory.Key]Evaluation, len(evaluations))
-	e.targets = make(map[inventory.Key]string, len(evaluations))
+	e.pasts = make(map[inventory.Key]federation.Past, len(evaluations))
 
 	for _, evaluation := range evaluations {
 		selected[evaluation.Key()] = evaluation
 
 		if evaluation.State == federation.Delivering {
-			e.targets[evaluation.Key()] = evaluation.OwnTarget()
+			e.pasts[evaluation.Key()] = federation.Past{Target: evaluation.OwnTarget(), Selected: evaluation.Target.String()}
 		}
 	}
 

@@ -33,7 +33,7 @@ func Summarize(differences []Difference) Summary {
 	for _, d := range differences {
 		lost, gained := len(d.due(d.Lost)), len(d.due(d.Gained))
 
-		if d.State != "Delivering" {
+		if d.State != "Delivering" && lost == 0 {
 			s.Stopped++
 
 			continue

@@ -2,11 +2,13 @@ package federation
 
 import (
 	"context"
+	"encoding/json"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,8 +29,16 @@ var _ = Describe("the cache of ManifestWorks", func() {
 		foreign, work := handWritten(f.Namespace), deployment(f.Namespace, 2)
 		wanted := work.Annotations[federation.HashAnnotation]
 
+		encoded, err := json.Marshal(work)
+		Expect(err).NotTo(HaveOccurred())
+
 		for _, created := range []*workv1.ManifestWork{foreign, work} {
-			Expect(hub.Create(ctx, created)).To(Succeed())
+			if created == work {
+				Expect(hub.Patch(ctx, work, client.RawPatch(types.ApplyPatchType, encoded), client.FieldOwner(federation.FieldManager))).To(Succeed())
+			} else {
+				Expect(hub.Create(ctx, created)).To(Succeed())
+			}
+
 			DeferCleanup(func(ctx SpecContext) {
 				Expect(client.IgnoreNotFound(hub.Delete(ctx, created))).To(Succeed())
 				expectNoWork(ctx, created)

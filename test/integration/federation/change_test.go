@@ -160,8 +160,12 @@ var _ = Describe("the clusters of an object", func() {
 		expectDelivered(ctx, object, s.Names("c1", "c2", "c3", "c4", "c5")...)
 
 		for _, leaving := range []string{"c1", "c2", "c3"} {
-			s.EditCluster(ctx, leaving, func(c *clusterv1.ManagedCluster) { delete(c.Labels, clusterv1beta2.ClusterSetLabel) })
+			s.EditCluster(ctx, leaving, func(c *clusterv1.ManagedCluster) { c.Labels["away"] = "yes" })
 		}
+
+		suite.Edit(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}, func(n *corev1.Namespace) {
+			n.Annotations = selecting(`[{"key":"away","operator":"!"}]`)
+		})
 
 		expectEvent(ctx, object, federation.ReasonRemovalHeld, "3 of 5 clusters", "30%")
 		Expect(clustersOf(ctx, Default, object)).To(HaveLen(5))

@@ -6,11 +6,16 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -86,21 +91,22 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 		object := s.deployment(ctx, nil)
 		expectReplicas(ctx, object, map[string]int32{"eu1": 3, "eu2": 3, "us1": 3})
 
-		for _, member := range []*members.Member{eu1, eu2} {
-			Eventually(func(g Gomega) { setReady(ctx, g, member, object, 3) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		all := []*members.Member{eu1, eu2, us1}
+		for _, member := range all {
+			member.PauseAgent()
 		}
 
-		us1.PauseAgent()
+		resume := suite.PauseHub(ctx) // It sees the reports at once.
 
-		report := fmt.Sprintf(`{"status":{"resourceStatus":{"manifests":[{"resourceMeta":{"ordinal":1,"resource":"deployments","name":"web"},`+
-			`"conditions":[],"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":1000000}}]}}]}}}`, federation.ReadyReplicas)
-		Expect(us1.AgentOnHub().Status().Patch(ctx, worksOf(ctx, Default, object)["us1"], client.RawPatch(types.MergePatchType, []byte(report)))).
-			To(Succeed())
-		Eventually(func(g Gomega) []int32 {
-			works := worksOf(ctx, g, object)
+		for member, ready := range map[*members.Member]int{eu1: 3, eu2: 3, us1: 1_000_000} {
+			report := fmt.Sprintf(`{"status":{"resourceStatus":{"manifests":[{"resourceMeta":{"ordinal":1,"resource":"deployments","name":"web"},`+
+				`"conditions":[],"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":%d}}]}}]}}}`, federation.ReadyReplicas, ready)
+			work := worksOf(ctx, Default, object)[member.Cluster]
+			Expect(member.AgentOnHub().Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(report)))).To(Succeed())
+			Expect(federation.ReadyOf(worksOf(ctx, Default, object)[member.Cluster])).To(BeEquivalentTo(ready))
+		}
 
-			return []int32{federation.ReadyOf(works["eu1"]), federation.ReadyOf(works["eu2"]), federation.ReadyOf(works["us1"])}
-		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]int32{3, 3, 1_000_000}))
+		resume()
 
 		// A change that is delivered later shows that the hub has seen the report.
 		annotate(ctx, object, map[string]string{"team": "a"})
@@ -108,5 +114,57 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 			return string(worksOf(ctx, g, object)["us1"].Spec.Workload.Manifests[1].Raw)
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainSubstring(`"team":"a"`))
 		expectReplicas(ctx, object, map[string]int32{"eu1": 3, "eu2": 3, "us1": 3})
+	})
+})
+
+var _ = Describe("lost scope and clusters that cannot get an object", func() {
+	It("T10: an unbound set withdraws, whatever mistakes and annotations objects have, also in a suspended namespace", func(ctx SpecContext) {
+		s := newScene(ctx)
+		garbage := map[string]map[string]string{
+			"selector":  {federation.SelectorAnnotation: "garbage"},
+			"placement": {federation.PlacementAnnotation: "missing"},
+			"budget":    {removalbudget.PercentAnnotation: "0"},
+			"unread":    {removalbudget.PercentAnnotation: "many"},
+		}
+
+		objects := map[string]*corev1.ConfigMap{}
+		for name := range garbage {
+			objects[name] = s.configMap(ctx, name, nil)
+		}
+
+		web := s.deployment(ctx, nil)
+
+		for _, object := range objects {
+			expectDelivered(ctx, object, "eu1", "eu2", "us1")
+		}
+
+		expectWorks(ctx, web, "eu1", "eu2", "us1")
+
+		for name, annotations := range garbage {
+			annotate(ctx, objects[name], annotations)
+		}
+
+		annotate(ctx, web, map[string]string{federation.DeploymentPreferencesAnnotation: "{"})
+		expectEvent(ctx, objects["selector"], federation.ReasonClusterSelectorInvalid)
+		s.optOut(ctx)
+		unbind(ctx, s)
+
+		for _, object := range objects {
+			expectWorks(ctx, object)
+		}
+
+		expectWorks(ctx, web)
+	})
+
+	It("T9: a ManagedCluster without a namespace does not keep the works of a cluster that leaves", func(ctx SpecContext) {
+		s := newUnboundScene(ctx)
+		s.Set(ctx, "s")
+		s.clusters(ctx, "s", 2)
+
+		object := s.configMap(ctx, "c", nil)
+		expectDelivered(ctx, object, s.Names("c1", "c2")...)
+		s.Cluster(ctx, "s", "bare", suite.IsAvailable(metav1.ConditionTrue))
+		s.EditCluster(ctx, "c1", func(c *clusterv1.ManagedCluster) { delete(c.Labels, clusterv1beta2.ClusterSetLabel) })
+		expectWorks(ctx, object, s.Name("c2"))
 	})
 })

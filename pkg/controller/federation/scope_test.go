@@ -1,0 +1,112 @@
+package federation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// T10: with a removal budget of the hub, works of clusters that have left the scope are held for the hold of the hub, and then withdrawn,
+// whatever the annotations of the object say.
+func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
+	for name, annotations := range map[string]map[string]string{
+		"garbage":      {federation.SelectorAnnotation: "garbage"},
+		"no budget":    {removalbudget.PercentAnnotation: "100"},
+		"no removal":   {removalbudget.PercentAnnotation: "0"},
+		"not released": {removalbudget.ReleaseAnnotation: "1"},
+	} {
+		w := newWorld(t, selecting("europe"))
+		w.maxRemovalPercent, w.scopeHold = 50, 10*time.Minute
+		w.settle()
+		change(w, selecting(""), func(c *corev1.ConfigMap) {
+			for key, value := range annotations {
+				c.Annotations[key] = value
+			}
+		})
+		w.settle()
+		w.check(w.store.Delete(t.Context(), members()))
+		w.settle()
+		w.told()
+		w.time.SetTime(w.time.Now().Add(federation.ScopeGrace))
+
+		wait, err := w.reconcileOnce(keyOfConfigMap("x"))
+		w.check(err)
+		same(t, name+", held", w.clusters(), "eu1 eu2")
+
+		if want := 10*time.Minute - federation.ScopeGrace; wait != want {
+			t.Errorf("%s: the next look is after %v, want %v", name, wait, want)
+		}
+
+		w.time.SetTime(w.time.Now().Add(wait))
+		_, err = w.reconcileOnce(keyOfConfigMap("x"))
+		w.check(err)
+		same(t, name+", after the hold", w.clusters(), "")
+	}
+}
+
+// T10, law 6: a broken set is no lost scope; a ManagedCluster that does not exist any more is.
+func TestABrokenSetIsNoLostScope(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	w.settle()
+	w.breakSet()
+	w.settle()
+	w.time.SetTime(w.time.Now().Add(time.Hour))
+	_, err := w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	same(t, "clusters", w.clusters(), "eu1 eu2")
+
+	w.check(w.store.Delete(t.Context(), member("eu1", map[string]string{})))
+	w.settle()
+	_, err = w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	w.time.SetTime(w.time.Now().Add(federation.ScopeGrace))
+	_, err = w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	same(t, "clusters without eu1", w.clusters(), "eu2")
+}
+
+// federated-selector 3.1.4: a new selector that matches no cluster withdraws nothing, also without a removal budget, until the annotation
+// releases it; the value for objects of the control plane alone does.
+func TestASelectorThatMatchesNoClusterIsHeld(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	w.settle()
+	w.told()
+	w.selectLocation("eurpoe")
+	w.settle()
+	same(t, "held", w.clusters(), "eu1 eu2")
+
+	told := w.told()
+	if len(told) != 1 || !strings.Contains(told[0], "matches no cluster in scope") {
+		t.Fatalf("got events %q", told)
+	}
+
+	_, token, _ := strings.Cut(told[0], removalbudget.ReleaseAnnotation+"=")
+	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[removalbudget.ReleaseAnnotation] = token })
+	w.settle()
+	same(t, "released", w.clusters(), "")
+
+	w.selectLocation("europe")
+	w.settle()
+	change(w, selecting(""), func(c *corev1.ConfigMap) {
+		c.Annotations[federation.SelectorAnnotation] = federation.ControlPlaneOnly
+		delete(c.Annotations, removalbudget.ReleaseAnnotation)
+	})
+	w.settle()
+	same(t, "on the control plane alone", w.clusters(), "")
+}
+
+// breakSet gives the set of the members an invalid selector.
+func (w *world) breakSet() {
+	w.t.Helper()
+	change(w, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "members"}}, func(set *clusterv1beta2.ManagedClusterSet) {
+		set.Spec.ClusterSelector.SelectorType = clusterv1beta2.LabelSelector
+		set.Spec.ClusterSelector.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"not a label": "?"}}
+	})
+}
