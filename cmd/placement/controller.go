@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -124,6 +125,8 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	o.controllers.View = view
 	ready := map[string]func(context.Context) error{}
 	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }
+	var optIn []*systems.System
+	o.controllers.AddSystem = func(system *systems.System) { optIn = append(optIn, system) }
 	if err := o.setup(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
@@ -142,6 +145,10 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	server.AddEvaluationCheck("watches", watches.Check)
 	for name, check := range ready {
 		server.AddWebhookCheck(name, check)
+	}
+	for _, system := range optIn {
+		server.AddNote("system "+system.Name, system.Off)
+		server.AddEvaluationCheck("watches-"+system.Name, func(context.Context) error { return system.Watches() })
 	}
 	defer metrics.FollowEvaluation(func() bool { return server.Evaluable(ctx) })()
 	serveDebug(server, view)

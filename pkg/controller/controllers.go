@@ -2,8 +2,6 @@ package controller
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -11,16 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
@@ -101,6 +97,8 @@ type controller struct {
 	setup func(manager.Manager, queue.Settings) error
 	// webhook returns what the controller serves to API servers; nil for none.
 	webhook func(manager.Manager, queue.Settings) (webhookconfig.Webhook, error)
+	// served are the configurations and paths of the webhook of a controller with a system, which are known while the system is off.
+	served webhookconfig.Webhook
 	// access is what the controller needs on the hub.
 	access Access
 }
@@ -108,11 +106,15 @@ type controller struct {
 // all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
 // before a start, and the table in README.md follow from this list.
 func (o Options) all(enabled []string) []controller {
-	shared := sharedinventory.New()                        // All controllers that ask for clusters.
+	return o.allSharing(enabled, sharedinventory.New())
+}
+
+// allSharing returns all with the inventory of those that ask for clusters.
+func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []controller {
 	placements := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
 	tenantControllers := tenantcontrollers.New()           // They share the informers of application kinds.
 
-	return append([]controller{
+	all := append([]controller{
 		{name: placement.Name, setup: placements, access: Access{
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
@@ -147,11 +149,11 @@ func (o Options) all(enabled []string) []controller {
 		{name: managedcluster.Vocabulary, setup: managedcluster.SetupVocabulary, access: Access{
 			reads(clusters, sets, bindings), rules("vocabulary"),
 		}},
-		{name: policywebhook.Controller, system: podSchedulingSystem, webhook: o.podScheduling, access: Access{
+		{name: policywebhook.Controller, system: podSchedulingSystem, webhook: o.podScheduling, served: o.policyWebhook(), access: Access{
 			reads(policyResource("podschedulingpolicies"), policyResource("clusterpodschedulingpolicies"), namespaces),
 			rules("podscheduling"),
 		}},
-		{name: affinityclass.Controller, system: affinityClassSystem, webhook: affinityClasses, access: Access{
+		{name: affinityclass.Controller, system: affinityClassSystem, webhook: affinityClasses, served: classWebhook, access: Access{
 			reads(classes, tenants, releases, namespaces), rules("affinityclass-webhook"),
 		}},
 		{name: tenantcontrollers.Classes, system: affinityClassSystem, setup: tenantControllers.Classes, access: Access{
@@ -173,10 +175,18 @@ func (o Options) all(enabled []string) []controller {
 				schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks")),
 			rules("federation"),
 		}},
-		{name: federationwebhook.Controller, system: federationSystem, webhook: federatedObjects, access: Access{
+		{name: federationwebhook.Controller, system: federationSystem, webhook: federatedObjects, served: federationWebhook, access: Access{
 			nil, rules("federation-webhook"),
 		}},
 	}, o.clusterRequestControllers()...)
+
+	for i := range all {
+		if reads := &all[i].access.Reads; all[i].system != "" && !slices.Contains(*reads, definitions) {
+			*reads = append(*reads, definitions) // A system is off while a definition is missing.
+		}
+	}
+
+	return all
 }
 
 // clusterRequestControllers returns the controllers of the system for ClusterRequests.
@@ -199,7 +209,7 @@ func (o Options) clusterRequestControllers() []controller {
 				coordinationv1.SchemeGroupVersion.WithResource("leases")),
 			rules("clusters-inventory"),
 		}},
-		{name: requestwebhook.Controller, system: clusterRequestSystem, webhook: accessRequests, access: Access{
+		{name: requestwebhook.Controller, system: clusterRequestSystem, webhook: accessRequests, served: requestWebhook, access: Access{
 			nil, rules("clusterrequest-webhook"),
 		}},
 	}
@@ -256,74 +266,51 @@ func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookconfi
 	}, err
 }
 
-// podScheduling returns the webhooks of pod scheduling policies.
+// The webhooks of the opt-in systems, without their handlers.
+var (
+	classWebhook = webhookconfig.Webhook{
+		Validating: affinityclass.Configuration, Manifests: "manifests/affinityclass",
+		Paths: []string{affinityclass.PodPath, affinityclass.TenantPath, affinityclass.ApplicationPath},
+	}
+	federationWebhook = webhookconfig.Webhook{
+		Validating: federationwebhook.Configuration, Manifests: "manifests/federation", Paths: []string{federationwebhook.Path},
+	}
+	requestWebhook = webhookconfig.Webhook{
+		Mutating: requestwebhook.Configuration, Manifests: "manifests/clusterrequest", Paths: []string{requestwebhook.Path},
+	}
+)
+
+// policyWebhook returns the webhooks of pod scheduling policies, without their handlers.
+func (o Options) policyWebhook() webhookconfig.Webhook {
+	return webhookconfig.Webhook{
+		Mutating: policywebhook.Configuration, Validating: policywebhook.Configuration, Manifests: "manifests/podscheduling",
+		FailurePolicy: ptr.To(cmp.Or(o.PolicyFailure, admissionregistrationv1.Ignore)),
+		Paths:         []string{policywebhook.MutatePath, policywebhook.ValidatePath},
+	}
+}
+
+// podScheduling returns the handlers of pod scheduling policies.
 func (o Options) podScheduling(mgr manager.Manager, _ queue.Settings) (webhookconfig.Webhook, error) {
-	served, err := podscheduling.Webhook(mgr, cmp.Or(o.PolicyFailure, admissionregistrationv1.Ignore))
-	if err != nil {
-		return served, err
-	}
+	handlers, err := podscheduling.Handlers(mgr)
 
-	served.Synced, err = syncedIn(mgr, &kupidv1alpha1.ClusterPodSchedulingPolicy{}, &kupidv1alpha1.PodSchedulingPolicy{}, &corev1.Namespace{})
-
-	return served, err
+	return webhookconfig.Webhook{Handlers: handlers}, err //nolint:wrapcheck // Named by the caller.
 }
 
-// syncedIn returns a function that returns an error while the cache of the manager has not synced a kind.
-func syncedIn(mgr manager.Manager, kinds ...client.Object) (func() error, error) {
-	informers := make([]cache.Informer, 0, len(kinds))
-
-	for _, kind := range kinds {
-		informer, err := mgr.GetCache().GetInformer(context.Background(), kind, cache.BlockUntilSynced(false))
-		if err != nil {
-			return nil, fmt.Errorf("watching %T: %w", kind, err)
-		}
-
-		informers = append(informers, informer)
-	}
-
-	return func() error {
-		for i, informer := range informers {
-			if !informer.HasSynced() {
-				return fmt.Errorf("the cache of %T has not synced", kinds[i])
-			}
-		}
-
-		return nil
-	}, nil
-}
-
-// affinityClasses returns the webhooks of AffinityClasses.
+// affinityClasses returns the handlers of AffinityClasses.
 func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
 	handlers, err := affinityclass.NewHandlers(mgr, s.Namespace, s.Clock)
-	if err != nil {
-		return webhookconfig.Webhook{}, err
-	}
 
-	release := &unstructured.Unstructured{}
-	release.SetGroupVersionKind(tenancy.ReleaseKind)
-
-	synced, err := syncedIn(mgr, release, &cozystackv1alpha1.AffinityClass{}, &cozystackappsv1alpha1.Tenant{}, &corev1.Namespace{})
-
-	return webhookconfig.Webhook{
-		Controller: affinityclass.Controller, Validating: affinityclass.Configuration, Manifests: "manifests/affinityclass",
-		Handlers: handlers, Synced: synced,
-	}, err
+	return webhookconfig.Webhook{Handlers: handlers}, err //nolint:wrapcheck // Named by the caller.
 }
 
-// federatedObjects returns the webhook of federated objects.
+// federatedObjects returns the handler of federated objects.
 func federatedObjects(manager.Manager, queue.Settings) (webhookconfig.Webhook, error) {
-	return webhookconfig.Webhook{
-		Controller: federationwebhook.Controller, Validating: federationwebhook.Configuration, Manifests: "manifests/federation",
-		Handlers: federationwebhook.Handlers(),
-	}, nil
+	return webhookconfig.Webhook{Handlers: federationwebhook.Handlers()}, nil
 }
 
-// accessRequests returns the webhook of AccessRequests.
+// accessRequests returns the handler of AccessRequests.
 func accessRequests(manager.Manager, queue.Settings) (webhookconfig.Webhook, error) {
-	return webhookconfig.Webhook{
-		Controller: requestwebhook.Controller, Mutating: requestwebhook.Configuration, Manifests: "manifests/clusterrequest",
-		Handlers: requestwebhook.Handlers(),
-	}, nil
+	return webhookconfig.Webhook{Handlers: requestwebhook.Handlers()}, nil
 }
 
 // ServesWebhook reports whether an enabled controller serves a webhook, so that Webhook.Listener is needed. It returns an error if

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
@@ -53,8 +54,18 @@ func TestCachesAndWebhooksRunOnEveryReplica(t *testing.T) {
 	options.Webhook.Listener = listener
 
 	mgr := &runnables{Manager: offline(t, options)}
+
+	var optIn []*systems.System
+
+	options.AddSystem = func(system *systems.System) { optIn = append(optIn, system) }
 	if err := Setup(mgr, options); err != nil {
 		t.Fatal(err)
+	}
+
+	for _, system := range optIn {
+		if _, err := system.Setup(mgr); err != nil {
+			t.Errorf("system %s: %v", system.Name, err)
+		}
 	}
 
 	caches := 0

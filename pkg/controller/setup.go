@@ -13,11 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
-	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -29,10 +27,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
@@ -79,6 +77,8 @@ type Options struct {
 	ClusterDrainTimeout time.Duration
 	// ClustersInventorySet is the ManagedClusterSet of published Clusters that name none; empty means clusterrequest.DefaultClusterSet.
 	ClustersInventorySet string
+	// AddSystem registers an enabled opt-in system for reports whether it is on; nil for no reports.
+	AddSystem func(*systems.System)
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }
@@ -90,8 +90,8 @@ func Scheme() *apiruntime.Scheme { return scheme.New() }
 // compact). Of the kinds of which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all
 // ServiceAccounts those whose rights bind their namespaces.
 //
-// The Secrets of Tenants are read where their controller runs, because a hub without it has no right to. ManifestWorks are named where
-// objects are delivered, because a hub without them may not have the kind.
+// The Secrets of Tenants are read where their controller runs, because a hub without it has no right to. The kinds of
+// opt-in systems are not in this cache.
 func (o Options) CacheOptions() cache.Options {
 	ours := func(name string) cache.ByObject {
 		return cache.ByObject{Namespaces: map[string]cache.Config{
@@ -115,16 +115,7 @@ func (o Options) CacheOptions() cache.Options {
 		&corev1.Secret{}:         secrets,
 		&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
 	}
-	if slices.Contains(enabled, federationcontroller.Objects) {
-		objects[&workv1.ManifestWork{}] = managedWorks()
-	}
-
 	return cache.Options{DefaultTransform: compact(), ByObject: objects}
-}
-
-// managedWorks returns the settings of the informer of ManifestWorks, which lists those of the hub.
-func managedWorks() cache.ByObject {
-	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"})}
 }
 
 // Setup adds the selected controllers to the manager.
@@ -134,14 +125,24 @@ func Setup(mgr manager.Manager, o Options) error {
 		return err
 	}
 
-	settings := o.settings()
+	settings, shared := o.settings(), sharedinventory.New()
 
-	var webhooks []webhookconfig.Webhook
+	optIn, webhooks, err := o.optIn(enabled, shared, settings)
+	if err != nil {
+		return err
+	}
 
-	for _, controller := range o.all(enabled) {
-		if !slices.Contains(enabled, controller.name) {
-			continue
+	if slices.Contains(enabled, federationcontroller.Objects) { // The inventory outlives a system.
+		if err := shared.Connect(mgr); err != nil {
+			return fmt.Errorf("preparing proofs: %w", err)
 		}
+	}
+
+	if err := systems.Add(mgr, optIn...); err != nil {
+		return err //nolint:wrapcheck // It names the system.
+	}
+
+	for _, controller := range membersOf(o.allSharing(enabled, shared), "", enabled) {
 
 		if controller.setup != nil {
 			if err := controller.setup(mgr, settings); err != nil {

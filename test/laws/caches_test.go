@@ -13,14 +13,14 @@ import (
 	"testing/fstest"
 )
 
-// cacheMakers are the functions that make a cache or an informer, by package, with the files that call them. Managers have the
-// cache of pkg/lenient, the tools one that belongs to no manager, and extracache makes all others, which run on every replica.
+// cacheMakers are the functions that make a cache or an informer, by package, with the files that call them. Managers, those of
+// systems too, have the cache of pkg/lenient, the tools one that belongs to no manager, and extracache makes all others, which run on every replica.
 var cacheMakers = map[string]map[string][]string{
 	"sigs.k8s.io/controller-runtime/pkg/cache": {
 		"New": {"pkg/lenient/cache.go", "pkg/controller/extracache/cache.go"},
 	},
 	"sigs.k8s.io/controller-runtime/pkg/cluster": {"New": {}},
-	module + "pkg/lenient":                       {"NewCache": {"cmd/placement/controller.go", "pkg/explain/hubstate/watcher.go"}},
+	module + "pkg/lenient":                       {"NewCache": {"cmd/placement/controller.go", "pkg/explain/hubstate/watcher.go", "pkg/controller/systems/manager.go"}},
 	"k8s.io/client-go/tools/cache": {
 		"NewSharedIndexInformer":            {"pkg/lenient/cache.go", "pkg/controller/watchhealth/monitor.go"},
 		"NewSharedIndexInformerWithOptions": {},

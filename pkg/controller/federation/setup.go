@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/extracache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
@@ -102,7 +103,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		state: shared, cache: mgr.GetCache(), objects: objects, live: live, elected: mgr.Elected(), recorder: recorder,
 	}
 
-	o.Inventory.Handle(shared.owns, handlers.enqueueAffected)
+	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.enqueueAffected)))
 
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }

@@ -72,6 +72,24 @@ func (s *state) forget(key inventory.Key) {
 	s.enqueue(queue.PriorityFleet, s.links.forget(key)...)
 }
 
+// release returns a function that drops what the inventory has of the delivered objects once the controller has ended. Another controller begins
+// with the initial lists.
+func (s *state) release(unhandle func()) func() {
+	return func() {
+		unhandle()
+
+		for _, key := range s.memories.keys() {
+			s.shared.Inventory.Unsubscribe(key)
+		}
+
+		for _, kind := range s.kinds {
+			s.shared.Observed.Drop(resourceOf(kind))
+		}
+
+		s.shared.Observed.Drop(namespaceResource)
+	}
+}
+
 // enqueue enqueues objects for a change that arrives now. It does nothing before the election.
 func (s *state) enqueue(priority int, keys ...inventory.Key) {
 	s.enqueueFor(priority, time.Now(), keys...)

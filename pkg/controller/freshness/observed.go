@@ -89,6 +89,13 @@ func (o *Observed) Set(object Object, version string, properties []clusterinfo.P
 	o.notify()
 }
 
+// Drop records that the view shows no object of a resource any more, because nothing watches the resource.
+func (o *Observed) Drop(resource schema.GroupVersionResource) {
+	for _, object := range o.objects(resource, "") {
+		o.Delete(object)
+	}
+}
+
 // Delete records that the view does not show an object any more. It must be called after the view was changed.
 func (o *Observed) Delete(object Object) {
 	o.mu.Lock()

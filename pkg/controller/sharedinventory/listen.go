@@ -73,9 +73,17 @@ func (s *Shared) Kinds() []Kind {
 }
 
 // Listen registers the event handlers of a controller's own kinds with the informers of a cache and, on the first call, those of the
-// inventory. It returns when all of them have handled the initial lists, or an error if these did not arrive. ctx and the cache are those of
-// the manager for all callers: the metrics of the kinds end with ctx.
+// inventory, unless Connect has. It returns when all of them have handled the initial lists, or an error if these did not arrive. The metrics of
+// the kinds end with ctx, after which another call may listen to the same kinds.
 func (s *Shared) Listen(ctx context.Context, informers cache.Cache, own ...Kind) error {
+	if s.followed != nil {
+		select {
+		case <-s.followed:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the inventory: %w", ctx.Err())
+		}
+	}
+
 	synced, err := s.registerAll(ctx, informers, own)
 	if err != nil {
 		return err
@@ -124,6 +132,13 @@ func (s *Shared) registerAll(ctx context.Context, informers cache.Cache, own []K
 	return append(synced, s.synced...), err
 }
 
+// follow registers the handlers of the inventory, unless an earlier call has.
+func (s *Shared) follow(ctx context.Context, informers cache.Cache) error {
+	_, err := s.registerAll(ctx, informers, nil)
+
+	return err
+}
+
 // register registers the handlers of kinds; mu must be held.
 func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Kind) ([]toolscache.DoneChecker, error) {
 	synced := make([]toolscache.DoneChecker, 0, len(kinds))
@@ -151,11 +166,11 @@ func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Ki
 			return nil, fmt.Errorf("naming %T: %w", kind.Object, err)
 		}
 
-		if s.known[known] {
+		if listening := s.known[known]; listening != nil && listening.Err() == nil {
 			continue
 		}
 
-		s.known[known] = true
+		s.known[known] = ctx
 
 		if _, err := informer.AddEventHandler(s.unreadables.handler(known, kind.Unreadable)); err != nil {
 			return nil, fmt.Errorf("listening to unreadable %T: %w", kind.Object, err)

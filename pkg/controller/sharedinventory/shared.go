@@ -14,6 +14,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -35,13 +36,15 @@ type Shared struct {
 	// Checker compares Observed with the API server; nil before Connect.
 	Checker *freshness.Checker
 
-	subscriptions []subscription
-	unreadables   *unreadables
-	elected       sync.Once
+	// followed is closed when the kinds of the inventory are listened to for the manager of Connect; nil before Connect.
+	followed    chan struct{}
+	unreadables *unreadables
+	elected     sync.Once
 
-	mu sync.Mutex
-	// known are the kinds that are listened to, and synced tells of the initial lists of the inventory's kinds once they are.
-	known  map[schema.GroupVersionKind]bool
+	mu            sync.Mutex
+	subscriptions []*subscription
+	// known are the kinds that are listened to, each with the context in which it is, and synced tells of the initial lists of the inventory's kinds once they are.
+	known  map[schema.GroupVersionKind]context.Context
 	synced []toolscache.DoneChecker
 }
 
@@ -57,13 +60,14 @@ func New() *Shared {
 
 	return &Shared{
 		Inventory: inventory.New(compiler), Compiler: compiler, Observed: freshness.NewObserved(), unreadables: newUnreadables(),
-		known: map[schema.GroupVersionKind]bool{},
+		known: map[schema.GroupVersionKind]context.Context{},
 	}
 }
 
-// Connect makes the Checker, which reads from the API server of the manager, unless an earlier call has. Its reads are not rate limited: they
-// are few, and each delays a removal. The manager has it compare everything once this process leads, because the watches of a standby may have
-// been broken, and ends when the history of the API server was lost.
+// Connect makes the Checker, which reads from the API server of the manager, and has the manager listen to the kinds of the inventory on every
+// replica, unless an earlier call has. The reads are not rate limited: they are few, and each delays a removal. The manager has the Checker
+// compare everything once this process leads, because the watches of a standby may have been broken, and ends when the history of the API
+// server was lost.
 func (s *Shared) Connect(mgr manager.Manager) error {
 	if s.Checker != nil {
 		return nil
@@ -89,9 +93,13 @@ func (s *Shared) Connect(mgr manager.Manager) error {
 	})
 	s.Checker.RequireAll()
 
-	for _, runnable := range []manager.Runnable{s.Checker, onEveryReplica(s.Checker.WatchHistory)} {
+	s.followed = make(chan struct{})
+	informers := mgr.GetCache()
+	follow := onEveryReplica(func(ctx context.Context) error { return s.followUntilDone(ctx, informers) })
+
+	for _, runnable := range []manager.Runnable{s.Checker, onEveryReplica(s.Checker.WatchHistory), follow} {
 		if err := mgr.Add(runnable); err != nil {
-			return fmt.Errorf("adding the comparison with the API server: %w", err)
+			return fmt.Errorf("adding the inventory: %w", err)
 		}
 	}
 
@@ -108,6 +116,18 @@ func (onEveryReplica) NeedLeaderElection() bool { return false }
 
 // Start calls the function.
 func (f onEveryReplica) Start(ctx context.Context) error { return f(ctx) }
+
+// followUntilDone registers the handlers of the kinds of the inventory for as long as the manager runs, which may be longer than any controller.
+func (s *Shared) followUntilDone(ctx context.Context, informers cache.Cache) error {
+	if err := s.follow(ctx, informers); err != nil {
+		return err
+	}
+
+	close(s.followed)
+	<-ctx.Done()
+
+	return nil
+}
 
 // compare reads a ManagedCluster from the API server, and returns the properties in which it differs from the inventory.
 func (s *Shared) compare(ctx context.Context, live client.Reader, name string) ([]clusterinfo.Property, error) {
@@ -126,9 +146,21 @@ func (s *Shared) compare(ctx context.Context, live client.Reader, name string) (
 }
 
 // Handle has enqueue called for each change that affects subscribers whose keys a controller owns, with these subscribers. It must be called
-// before Listen. Enqueue runs on the goroutines of the informers, for several kinds at the same time.
-func (s *Shared) Handle(owns func(inventory.Key) bool, enqueue func(at time.Time, affected inventory.Affected)) {
-	s.subscriptions = append(s.subscriptions, subscription{owns: owns, enqueue: enqueue})
+// before Listen. Enqueue runs on the goroutines of the informers, for several kinds at the same time. The returned function ends that.
+func (s *Shared) Handle(owns func(inventory.Key) bool, enqueue func(at time.Time, affected inventory.Affected)) (end func()) {
+	added := &subscription{owns: owns, enqueue: enqueue}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.subscriptions = append(slices.Clip(s.subscriptions), added)
+
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+
+		s.subscriptions = slices.DeleteFunc(slices.Clone(s.subscriptions), func(of *subscription) bool { return of == added })
+	}
 }
 
 // Set handles an added or changed object of a kind of the inventory.
@@ -154,7 +186,11 @@ func (s *Shared) Notify(at time.Time, affected inventory.Affected) {
 		return
 	}
 
-	for _, of := range s.subscriptions {
+	s.mu.Lock()
+	subscriptions := s.subscriptions // It is never changed in place.
+	s.mu.Unlock()
+
+	for _, of := range subscriptions {
 		own := inventory.Affected{Cause: affected.Cause, Subscribers: owned(affected.Subscribers, of.owns)}
 		if len(own.Subscribers) > 0 {
 			of.enqueue(at, own)

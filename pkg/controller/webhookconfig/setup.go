@@ -57,6 +57,10 @@ type Webhook struct {
 	Manifests string
 	// Handlers answer the reviews, by path. They run on every replica and are called concurrently.
 	Handlers map[string]admission.Handler
+	// Paths and Route take the place of Handlers where these come and go. An error of Route is answered as a server error, so that the API server
+	// applies the failure policy and tells the user.
+	Paths []string
+	Route func(path string) (http.Handler, error)
 	// Synced returns an error that names a cache that the handlers read and that has not synced; nil for handlers without caches.
 	Synced func() error
 	// FailurePolicy is written to every entry of the configurations. Nil leaves what is there.
@@ -177,18 +181,53 @@ func mount(webhooks []Webhook) (http.Handler, error) {
 	mux := http.NewServeMux()
 
 	for _, webhook := range webhooks {
-		for path, handler := range webhook.Handlers {
-			hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
-				admission.StandaloneOptions{Logger: klog.Background(), MetricsPath: path})
-			if err != nil {
-				return nil, fmt.Errorf("mounting %s: %w", path, err)
-			}
+		handlers, err := Standalone(webhook.Handlers)
+		if err != nil {
+			return nil, err
+		}
 
-			mux.Handle(path, hook)
+		for path, handler := range handlers {
+			mux.Handle(path, handler)
+		}
+
+		for _, path := range webhook.Paths {
+			mux.Handle(path, routed(path, webhook.Route))
 		}
 	}
 
 	return mux, nil
+}
+
+// Standalone returns HTTP handlers that answer AdmissionReviews by handlers, each by its path.
+func Standalone(handlers map[string]admission.Handler) (map[string]http.Handler, error) {
+	served := make(map[string]http.Handler, len(handlers))
+
+	for path, handler := range handlers {
+		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
+			admission.StandaloneOptions{Logger: klog.Background(), MetricsPath: path})
+		if err != nil {
+			return nil, fmt.Errorf("mounting %s: %w", path, err)
+		}
+
+		served[path] = hook
+	}
+
+	return served, nil
+}
+
+// routed returns a handler that calls the present handler of a path.
+func routed(path string, route func(path string) (http.Handler, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		handler, err := route(path)
+		if err != nil {
+			klog.FromContext(request.Context()).V(2).Info("A review has no answer", "path", path, "reason", err.Error())
+			http.Error(w, err.Error(), http.StatusInternalServerError) // Of other codes the API server does not show the text.
+
+			return
+		}
+
+		handler.ServeHTTP(w, request)
+	})
 }
 
 // newServer returns the server of the webhook, which runs on leader and standby.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -221,4 +222,29 @@ func (h *Hub) TryRequester(t *testing.T) error {
 		return errors.New("a new AccessRequest has no requester")
 	}
 	return nil
+}
+
+// DeleteDefinitions deletes CustomResourceDefinitions with all their objects, and returns when they are gone.
+func (h *Hub) DeleteDefinitions(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		Must(t, h.Client.Delete(t.Context(), definition))
+		h.WantGone(t, definition)
+	}
+}
+
+// Serve has the API server serve the kind of a definition in all its versions, or in none.
+func (h *Hub) Serve(t *testing.T, name string, served bool) {
+	t.Helper()
+	Eventually(t, "changing a definition", func() error {
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := h.Client.Get(t.Context(), types.NamespacedName{Name: name}, definition); err != nil {
+			return err
+		}
+		for i := range definition.Spec.Versions {
+			definition.Spec.Versions[i].Served = served
+		}
+		return h.Client.Update(t.Context(), definition)
+	})
 }

@@ -3,7 +3,10 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -31,6 +34,18 @@ func (e *Server) AddEvaluationCheck(name string, check func(context.Context) err
 // AddWebhookCheck adds a check of the webhooks, which then decide about /readyz. Call it before the server starts.
 func (e *Server) AddWebhookCheck(name string, check func(context.Context) error) {
 	e.webhooks[name] = within(check)
+}
+
+// AddNote adds a line to the verbose output of /readyz, which does not decide about it: the name, and "on" or why the note is off. Call it
+// before the server starts.
+func (e *Server) AddNote(name string, off func() string) { e.notes[name] = off }
+
+// stateOf returns the state of a note that is off for a reason, or on without one.
+func stateOf(off string) string {
+	if off == "" {
+		return "on"
+	}
+	return "off: " + off
 }
 
 // within returns a check that is bounded by checkTimeout.
@@ -61,6 +76,14 @@ func (e *Server) serveReadiness(w http.ResponseWriter, req *http.Request) {
 		checks = e.webhooks
 	}
 	http.StripPrefix(readinessPath, &healthz.Handler{Checks: checks}).ServeHTTP(w, req)
+	if !req.URL.Query().Has("verbose") {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.notes)) {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", name, stateOf(e.notes[name]())); err != nil {
+			return // The caller has gone.
+		}
+	}
 }
 
 func startedCheck(started <-chan struct{}) healthz.Checker {

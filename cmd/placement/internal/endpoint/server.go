@@ -33,6 +33,8 @@ type Server struct {
 	gate         *gate
 	// live are the checks of /livez, evaluation those of /readyz/evaluation, and webhooks those of /readyz where there are any.
 	live, evaluation, webhooks map[string]healthz.Checker
+	// notes are lines of the verbose output of /readyz.
+	notes map[string]func() string
 }
 
 // The paths of readiness.
@@ -49,6 +51,7 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 		live:       map[string]healthz.Checker{"ping": healthz.Ping},
 		evaluation: map[string]healthz.Checker{},
 		webhooks:   map[string]healthz.Checker{},
+		notes:      map[string]func() string{},
 	}
 	var err error
 	if e.gate, err = newGate(config, client); err != nil {

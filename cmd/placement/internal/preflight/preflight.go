@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/pkg/controller"
@@ -66,7 +67,7 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 	if err := checkServer(client, config.Host); err != nil {
 		return nil, err
 	}
-	if err := checkResources(client, needed.reads); err != nil {
+	if err := checkResources(ctx, client, needed.reads); err != nil {
 		return nil, err
 	}
 	federated, err := needed.federatedRights(client)
@@ -111,7 +112,9 @@ func checkServer(client kubernetes.Interface, host string) error {
 	}
 }
 
-func checkResources(client kubernetes.Interface, reads []schema.GroupVersionResource) error {
+// checkResources returns an error that names the resources that placement needs and the hub does not serve. It logs those of opt-in systems,
+// which are off until the resources are served.
+func checkResources(ctx context.Context, client kubernetes.Interface, reads []schema.GroupVersionResource) error {
 	served := map[string]map[string]bool{}
 	var missing, hints []string
 	for _, r := range reads {
@@ -124,6 +127,11 @@ func checkResources(client kubernetes.Interface, reads []schema.GroupVersionReso
 			served[version] = resources
 		}
 		if served[version][r.Resource] {
+			continue
+		}
+		if controller.IsOptional(r) {
+			klog.FromContext(ctx).Info("The hub does not serve a resource of an opt-in system, which is off until it does",
+				"resource", fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version), "hint", hintOf(r.Group))
 			continue
 		}
 		missing = append(missing, fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version))

@@ -62,7 +62,9 @@ func TestCheckResources(t *testing.T) {
 		{reason: "there are no ClusterProfiles", leaveOut: []string{"clusterprofiles"},
 			want: []string{"clusterprofiles.multicluster.x-k8s.io/v1alpha1", "leave --sig-placement-decisions off"}},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { expect.Error(t, checkResources(serve(tc.leaveOut...), access.Reads), tc.want) })
+		t.Run(tc.reason, func(t *testing.T) {
+			expect.Error(t, checkResources(t.Context(), serve(tc.leaveOut...), access.Reads), tc.want)
+		})
 	}
 }
 
