@@ -186,8 +186,8 @@ func mount(webhooks []Webhook) (http.Handler, error) {
 			return nil, err
 		}
 
-		for path, handler := range handlers {
-			mux.Handle(path, handler)
+		for path := range webhook.Handlers {
+			mux.Handle(path, handlers[path])
 		}
 
 		for _, path := range webhook.Paths {
