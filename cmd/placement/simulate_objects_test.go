@@ -28,11 +28,11 @@ func TestSimulateObjects(t *testing.T) {
 			want: []string{"delivers 1 object newly", "+ us1  matches location in (europe)"},
 		},
 		{
-			reason: "federated-selector F40: the removal budget", args: []string{"--label", "eu2:location=asia", "--max-removal-percent", "30"},
+			reason: "federated-selector F40: the removal budget", args: []string{"--label", "eu2:location=asia", "--max-removal-percent", "0"},
 			want: []string{"the withdrawal of 1 object would be held", "RemovalHeld: 1 of 2 clusters would lose"},
 		},
 		{
-			reason: "federated-selector F40: of an object without annotations too", args: []string{"--remove", "eu1", "--max-removal-percent", "10"},
+			reason: "federated-selector F40: of an object without annotations too", args: []string{"--remove", "eu1", "--max-removal-percent", "0"},
 			want: []string{"RemovalHeld: clusters eu1 have left the scope of Deployment.apps/team-a/web"},
 		},
 		{

@@ -35,7 +35,8 @@ type WhatIf struct {
 	// Placements are the differences of the Placements whose decisions would differ, or would become limited in time. The Placements that
 	// lose the most clusters by the changes come first.
 	Placements []Difference `json:"placements"`
-	// Stalled are the Placements without a valid result after the changes, by namespace, name and API: their decisions stay.
+	// Stalled are the Placements without a valid result after the changes, by namespace, name and API: their decisions stay. A Placement whose
+	// removals are held while clusters join is one of Placements.
 	Stalled []StalledPlacement `json:"stalled"`
 	// Objects are what the changes would do to objects that are delivered to clusters, those that lose most first; ObjectSummary counts them.
 	// Both are absent if there are no such objects. ObjectNotes name what of them could not be read.
@@ -284,7 +285,7 @@ func collect(outcomes []outcome) WhatIf {
 		difference := outcome.difference
 
 		switch {
-		case difference.Stalled != "":
+		case difference.Stalled != "" && !difference.Differs():
 			w.Stalled = append(w.Stalled, StalledPlacement{Placement: difference.Placement, API: difference.API, Reason: difference.Stalled})
 		case difference.Differs() || difference.ChangesAt != nil:
 			w.Placements = append(w.Placements, difference)

@@ -59,7 +59,7 @@ func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
 		due := o.difference.countChanges()
 
 		switch {
-		case o.difference.Stalled != "":
+		case o.difference.Stalled != "" && due == changeCounts{}:
 			s.Stalled++
 		case due == changeCounts{} && o.difference.ChangesAt != nil:
 			s.Later++

@@ -20,7 +20,9 @@ var cacheMakers = map[string]map[string][]string{
 		"New": {"pkg/lenient/cache.go", "pkg/controller/extracache/cache.go"},
 	},
 	"sigs.k8s.io/controller-runtime/pkg/cluster": {"New": {}},
-	module + "pkg/lenient":                       {"NewCache": {"cmd/placement/controller.go", "pkg/explain/hubstate/watcher.go", "pkg/controller/systems/manager.go"}},
+	module + "pkg/lenient": {"NewCache": {
+		"cmd/placement/controller.go", "cmd/placement/internal/provider/run.go", "pkg/explain/hubstate/watcher.go", "pkg/controller/systems/manager.go",
+	}},
 	"k8s.io/client-go/tools/cache": {
 		"NewSharedIndexInformer":            {"pkg/lenient/cache.go", "pkg/controller/watchhealth/monitor.go"},
 		"NewSharedIndexInformerWithOptions": {},

@@ -235,7 +235,7 @@ func TestALossIsCountedOnce(t *testing.T) {
 // federated-selector F40: the budget applies again as soon as the change of the user has been carried out, also if no agent had seen the works.
 func TestTheBudgetAppliesAfterAChangeOfTheUser(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
-	w.maxRemovalPercent = 30
+	w.maxRemovalPercent = 0
 	w.settle()
 	w.selectLocation("usa")
 	w.settle()
