@@ -85,28 +85,29 @@ var _ = Describe("The guard against mass removal", func() {
 		}
 	})
 
-	It("holds what a lost binding and an emptied set take, and goes on by itself when they are back", func(ctx SpecContext) {
+	It("holds clusters that no longer match, and goes on by itself when they match again", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
-		binding := f.Bind(ctx, "set2")
-		f.UnboundSet(ctx, "set2")
-		f.Clusters(ctx, "set", 1, 4)
-		f.Cluster(ctx, "set2", "d1")
+		f.Clusters(ctx, "set", 1, 5)
 		f.AwaitClusters(ctx)
-		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
-		f.Annotate(ctx, "p", removalbudget.PercentAnnotation, "10")
-		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002", "c003", "c004", "d1")
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{{
+			RequiredClusterSelector: clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "closed", Operator: metav1.LabelSelectorOpDoesNotExist}},
+			}},
+		}}})
+		f.Annotate(ctx, "p", removalbudget.PercentAnnotation, "0")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 5)...)
 		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		all := f.Selected(f.Pages(ctx, Default, "p"))
 		recording := f.RecordPages(ctx)
 		recording.Require(f.Names(all...)...)
 
-		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
+		f.EditCluster(ctx, "c005", func(c *clusterv1.ManagedCluster) { c.Labels["closed"] = "" })
 		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		Expect(f.Message(ctx, Default, "p", removalbudget.Condition)).To(And(
-			HavePrefix("The decisions would lose 1 of 5 clusters: "+f.Name("d1")+", where no more than 10 % may leave"),
-			ContainSubstring("causes: not in a bound set (1). "),
+			HavePrefix("The decisions would lose 1 of 5 clusters: "+f.Name("c005")+", where none may leave"),
+			ContainSubstring("causes: predicate 1 label closed DoesNotExist (1). "),
 			HaveSuffix("kubectl annotate --overwrite placements.cluster.open-cluster-management.io p -n "+f.Namespace+" "+
 				removalbudget.ReleaseAnnotation+"=1")))
 		Eventually(func(g Gomega) []string {
@@ -119,24 +120,39 @@ var _ = Describe("The guard against mass removal", func() {
 
 			return reasons
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]string{
-			"RemovalHeld: The decisions would lose 1 of 5 clusters: " + f.Name("d1") + "; they are kept: see the condition RemovalHeld",
+			"RemovalHeld: The decisions would lose 1 of 5 clusters: " + f.Name("c005") + "; they are kept: see the condition RemovalHeld",
 		}))
 
-		f.Bind(ctx, "set2")
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
-
-		for _, name := range suite.Shorts(1, 4) {
-			f.EditCluster(ctx, name, func(c *clusterv1.ManagedCluster) { delete(c.Labels, "cluster.open-cluster-management.io/clusterset") })
-		}
-
+		By("having a cluster join meanwhile, which releases nothing")
+		f.Cluster(ctx, "set", "c006")
+		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 6)...)
 		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
-		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", removalbudget.Condition) }).
-			WithContext(ctx).WithTimeout(suite.Timeout).Should(HavePrefix("The decisions would lose 4 of 5 clusters: "))
 		f.ExpectSilence(ctx)
+
+		By("opening the cluster again")
+		f.EditCluster(ctx, "c005", func(c *clusterv1.ManagedCluster) { delete(c.Labels, "closed") })
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		Expect(recording.Drain()).To(Succeed())
 		recording.ExpectRequired()
-		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(all))
+	})
+
+	It("T10: keeps no cluster whose set is unbound for an annotation, where the hub has no limit", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		binding := f.Bind(ctx, "set2")
+		f.UnboundSet(ctx, "set2")
+		f.Clusters(ctx, "set", 1, 2)
+		f.Cluster(ctx, "set2", "d1")
+		f.Cluster(ctx, "set2", "d2")
+		f.AwaitClusters(ctx)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.Annotate(ctx, "p", removalbudget.PercentAnnotation, "0")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002", "d1", "d2")
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
+
+		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
 	})
 })
 

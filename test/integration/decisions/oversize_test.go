@@ -2,6 +2,7 @@ package decisions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -12,6 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/limits"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -37,11 +39,14 @@ var _ = Describe("A status that has no room for all decision groups", func() {
 			strangers = append(strangers, fmt.Sprintf("%063d", n))
 		}
 
-		spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
-			LabelSelector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-				{Key: "stranger", Operator: metav1.LabelSelectorOpNotIn, Values: strangers},
-			}},
-		}}}
+		selector := metav1.LabelSelector{}
+		for values := range slices.Chunk(strangers, limits.Values.Max) {
+			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+				Key: "stranger", Operator: metav1.LabelSelectorOpNotIn, Values: values,
+			})
+		}
+
+		spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{LabelSelector: selector}}}
 		name := strings.Repeat("p", 63)
 		f.Placement(ctx, name, spec)
 
