@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -196,13 +195,15 @@ func (s *supervisor) begin(ctx context.Context, identity string) (*running, erro
 	ctx, end := context.WithCancel(ctx)
 	started := &running{identity: identity, begun: time.Now(), end: end, ended: make(chan error, 1)}
 
-	go func() { started.ended <- mgr.run(ctx, func() { s.on(ctx, handlers, mgr) }) }()
+	s.serve(handlers)
+
+	go func() { started.ended <- mgr.run(ctx, func() { s.on(ctx, mgr) }) }()
 
 	return started, nil
 }
 
-func (s *supervisor) on(ctx context.Context, handlers map[string]http.Handler, mgr *nested) {
-	s.turnOn(handlers, func() error { return mgr.watches.Check(context.WithoutCancel(ctx)) })
+func (s *supervisor) on(ctx context.Context, mgr *nested) {
+	s.turnOn(func() error { return mgr.watches.Check(context.WithoutCancel(ctx)) })
 	klog.FromContext(ctx).Info("The system is on")
 }
 

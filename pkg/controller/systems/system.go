@@ -46,7 +46,7 @@ type System struct {
 	// reason is why the system is off; empty while it is on. started reports whether the system was on, or known to be off, before.
 	reason  string
 	started bool
-	// handlers are those of the webhooks while the system is on.
+	// handlers are those of the webhooks while the system is starting or on.
 	handlers map[string]http.Handler
 	// watches returns an error that names the broken watches of the system; nil while it is off.
 	watches func() error
@@ -106,12 +106,20 @@ func (s *System) Handler(path string) (http.Handler, error) {
 	return nil, fmt.Errorf("the system %s of the hub is off: %s", s.Name, s.reason)
 }
 
-// turnOn has the handlers answer.
-func (s *System) turnOn(handlers map[string]http.Handler, watches func() error) {
+// serve has the handlers answer. The caches may not have synced: a handler waits for what it needs, or says what it could not read.
+func (s *System) serve(handlers map[string]http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.reason, s.started, s.handlers, s.watches = "", true, handlers, watches
+	s.handlers = handlers
+}
+
+// turnOn records that the system is on.
+func (s *System) turnOn(watches func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.reason, s.started, s.watches = "", true, watches
 	metrics.SystemOn.WithLabelValues(s.Name).Set(1)
 }
 

@@ -117,7 +117,7 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		Expect(cluster.Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, "blue"))
 	})
 
-	It("2.1: an update says which taints are new, and not when", func(ctx SpecContext) {
+	It("2.1, G4: an update says which taints are new, and not when", func(ctx SpecContext) {
 		cluster := made(ctx, "c21", nil, maintenance)
 		stamped := cluster.Spec.Taints[0].TimeAdded
 		update := func(taints ...clusterv1.Taint) error {
@@ -140,10 +140,12 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		early := added
 		early.TimeAdded = longAgo
 
-		for _, refused := range [][]clusterv1.Taint{{moved}, {maintenance}, {changed}, {kept, early}} {
+		for _, refused := range [][]clusterv1.Taint{{moved}, {changed}, {kept, early}} {
 			Expect(update(refused...)).To(refusedWith(http.StatusBadRequest, "It is not allowed to set TimeAdded of Taint", "leave timeAdded out"))
 		}
 
+		Expect(update(maintenance)).To(Succeed())
+		Expect(cluster.Spec.Taints[0].TimeAdded.Time).To(BeTemporally("==", stamped.Time))
 		Expect(update(added, kept)).To(Succeed())
 		Expect(cluster.Spec.Taints[0].TimeAdded).To(justNow())
 		Expect(cluster.Spec.Taints[1].TimeAdded.Time).To(BeTemporally("==", stamped.Time))
