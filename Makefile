@@ -53,7 +53,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
 .PHONY: help assets assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
-	test-e2e test-consumers soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
+	test-e2e test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
 
@@ -143,6 +143,13 @@ test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisio
 	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
 	@$(GO_TEST) $(CONSUMERS) -timeout 20m \
 		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
+
+race: assets-scheduler assets-agent $(TOOLS)/helm ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
+	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"
+	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... -timeout 40m \
+		$(call hint,the race detector needs a C compiler such as gcc; one package again: go test -race ./pkg/NAME)
+	@GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $(INTEGRATION) -timeout 40m \
+		$(call hint,one package again: go test -race ./test/integration/NAME -v)
 
 soak: assets ## Create and delete objects of all kinds, then inject random faults, each for DURATION (10m; SEED=n: the same attack again)
 	@echo "==> soak: $(DURATION) of churn against a real kube-apiserver"
