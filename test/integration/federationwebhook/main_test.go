@@ -21,7 +21,13 @@ import (
 )
 
 func TestFederationAtAdmission(t *testing.T) {
+	suite.BeforeHub = installManifestWorks
 	suite.Run(t, "federated objects at admission")
+}
+
+// installManifestWorks installs the definition of ManifestWorks, without which the system is off and its webhook gives no warning.
+func installManifestWorks(ctx SpecContext) {
+	Expect(manifests.InstallManifestWorks(ctx, suite.ControlPlane.AdminConfig())).To(Succeed())
 }
 
 // newFixture creates a namespace that takes part.
