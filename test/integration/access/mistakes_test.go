@@ -290,10 +290,10 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		errors := f.Activity(Default).Errors
-		names := map[string]string{}
+		names, named := map[string]string{}, strings.NewReplacer(" ", "-", ":", "")
 
 		for text := range mistakes {
-			names[text] = strings.ReplaceAll(text, " ", "-")
+			names[text] = named.Replace(strings.ToLower(text))
 			f.Placement(ctx, names[text], mistakes[text].spoilt())
 		}
 
