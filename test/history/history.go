@@ -29,6 +29,8 @@ type Event struct {
 	Page *clusterv1beta1.PlacementDecision
 	// Pages are all pages after the event, by number.
 	Pages State
+	// Gap means that other events came before this one and were not seen, because a watch ended and the pages were listed again.
+	Gap bool
 }
 
 func (f Event) String() string {

@@ -47,7 +47,7 @@ func MissingOf(clusters []string, events []Event) []string {
 //
 //   - No page has more than PageSize decisions.
 //   - Every page has its group labels from the start. Its index never changes, and its name only while it is empty
-//     (docs/spec/differences.md B5).
+//     (docs/spec/differences.md B5). Whether it was empty cannot be seen across a gap.
 //   - Every group index has one name, and there is no gap: the tracker of sdk-go sees every cluster (docs/spec/differences.md B5).
 //   - A page with decisions does not become empty as long as any cluster is selected (docs/spec/differences.md B3), unless another group
 //     takes its index.
@@ -59,7 +59,7 @@ func Unsafe(before State, events []Event, after State, length int) []string {
 
 	for n, event := range events {
 		found := slices.Concat(
-			unsafeState(event.Pages), relabeled(last, event.Pages), emptied(event, last, after, events[n:]),
+			unsafeState(event.Pages), relabeled(last, event), emptied(event, last, after, events[n:]),
 			overgrown(last, event.Pages, after, length))
 		for _, finding := range found {
 			findings = append(findings, fmt.Sprintf("event %d, %s: %s", n, event, finding))
@@ -127,7 +127,7 @@ func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecisi
 	return l, nil
 }
 
-func relabeled(before, now State) []string {
+func relabeled(before State, event Event) []string {
 	var findings []string
 
 	known := map[types.UID]*clusterv1beta1.PlacementDecision{}
@@ -135,14 +135,14 @@ func relabeled(before, now State) []string {
 		known[page.UID] = page
 	}
 
-	for _, page := range now {
+	for _, page := range event.Pages {
 		was := known[page.UID]
 		if was == nil || groupLabels(was) == groupLabels(page) {
 			continue
 		}
 
 		sameIndex := was.Labels[clusterv1beta1.DecisionGroupIndexLabel] == page.Labels[clusterv1beta1.DecisionGroupIndexLabel]
-		if !sameIndex || len(was.Status.Decisions)+len(page.Status.Decisions) > 0 {
+		if !sameIndex || !event.Gap && len(was.Status.Decisions)+len(page.Status.Decisions) > 0 {
 			findings = append(findings, fmt.Sprintf("B5: %s goes from group %s to %s with %d decisions", page.Name, groupLabels(was),
 				groupLabels(page), len(was.Status.Decisions)))
 		}
@@ -161,7 +161,7 @@ func emptied(event Event, before, after State, then []Event) []string {
 	}
 
 	for _, page := range before {
-		if page.UID == event.Page.UID && len(page.Status.Decisions) > 0 && !makesRoom(event.Page, then) {
+		if page.UID == event.Page.UID && len(page.Status.Decisions) > 0 && !makesRoom(page, then) {
 			return []string{fmt.Sprintf("B3: %s becomes empty while clusters are selected", page.Name)}
 		}
 	}
@@ -169,10 +169,13 @@ func emptied(event Event, before, after State, then []Event) []string {
 	return nil
 }
 
-// makesRoom reports whether a page later joins another group or is deleted.
+// makesRoom reports whether a page joins another group or is deleted in one of these events. It compares the pages after each event, because
+// an event after a gap is not always one of the page.
 func makesRoom(page *clusterv1beta1.PlacementDecision, then []Event) bool {
 	return slices.ContainsFunc(then, func(event Event) bool {
-		return event.Page.UID == page.UID && (event.Type == watch.Deleted || groupLabels(event.Page) != groupLabels(page))
+		return !slices.ContainsFunc(event.Pages, func(now *clusterv1beta1.PlacementDecision) bool {
+			return now.UID == page.UID && groupLabels(now) == groupLabels(page)
+		})
 	})
 }
 

@@ -43,6 +43,13 @@ func eventOf(pages ...*clusterv1beta1.PlacementDecision) Event {
 	return Event{Type: watch.Modified, Page: pages[0], Pages: pages}
 }
 
+// afterGap returns an event before which others were not seen.
+func afterGap(event Event) Event {
+	event.Gap = true
+
+	return event
+}
+
 // wantFindings compares each finding with a part of it.
 func wantFindings(t *testing.T, got []string, want ...string) {
 	t.Helper()
@@ -86,6 +93,21 @@ func TestUnsafe(t *testing.T) {
 				eventOf(page(1, "0/"), page(2, "1/", "a", "b")), eventOf(page(1, "0/x"), page(2, "1/", "a", "b")),
 				eventOf(page(1, "0/x", "a"), page(2, "1/", "b")),
 			},
+		},
+		{
+			reason: "another group in a gap, of which another page is the event", after: State{page(1, "0/x", "a"), page(2, "1/", "b")},
+			events: []Event{
+				eventOf(page(1, "0/"), page(2, "1/", "a", "b")),
+				afterGap(eventOf(page(2, "1/", "b"), page(1, "0/x", "a"))),
+			},
+		},
+		{
+			reason: "another group and index in a gap", events: []Event{afterGap(eventOf(page(1, "1/x", "a"), page(2, "0/", "b")))},
+			after: settled, want: []string{`goes from group "0"/"" to "1"/"x"`},
+		},
+		{
+			reason: "emptied before a gap", events: []Event{eventOf(page(1, "0/")), afterGap(eventOf(page(1, "0/", "a")))}, after: settled,
+			want: []string{"becomes empty"},
 		},
 		{
 			reason: "another index", events: []Event{eventOf(page(1, "0/")), eventOf(page(1, "1/"))}, after: settled,

@@ -108,7 +108,8 @@ func (r *recorder) play(of api.Adapter, opened watch.Interface, version string) 
 	return version
 }
 
-// relist takes in all pages of an API as they are now: one frame for each placement that has changed, because the order is not known.
+// relist takes in all pages of an API as they are now: one frame for each placement that has changed, because the order is not known. The frame
+// is after a gap: a page may have been emptied, joined another group and been filled again while no watch was open.
 func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, err error) {
 	list := emptyPages(of)
 	if err := r.api.List(ctx, list); err != nil {
@@ -129,7 +130,7 @@ func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, 
 
 		if known := pages[page.UID]; known.ResourceVersion != page.ResourceVersion {
 			pages[page.UID] = *page
-			changed[owner] = history.Event{Type: watch.Modified, Page: page}
+			changed[owner] = history.Event{Type: watch.Modified, Page: page, Gap: true}
 		}
 
 		return nil
@@ -142,7 +143,7 @@ func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, 
 		for uid, page := range recorded.pages {
 			if owner.API() == of.Name() && !listed[uid] {
 				delete(recorded.pages, uid)
-				changed[owner] = history.Event{Type: watch.Deleted, Page: &page}
+				changed[owner] = history.Event{Type: watch.Deleted, Page: &page, Gap: true}
 			}
 		}
 	}
