@@ -110,7 +110,8 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Time between two renewals of the lease. Standbys check every second, so they take a released lease over earlier.")
 
 	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
-		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez, /readyz and /readyz/evaluation; port 0 selects a free port.")
+		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez, /readyz and /readyz/evaluation; "+
+			"port 0 selects a free port.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
 		"HTTPS address of the webhooks of the controllers "+strings.Join(controller.WebhookNames(), ", ")+"; port 0 selects a free port. "+
 			"The certificate has the host names in the webhook configurations.")

@@ -50,7 +50,8 @@ func TestAvailable(t *testing.T) {
 		{"cluster-request 4.6: a Lease without a duration", metav1.ConditionTrue, nil, Heartbeat{Seen: noon, Renewed: true}, "True FromProvider",
 			noon.Add(time.Minute)},
 		{"T4: a Lease for 68 years counts for an hour", metav1.ConditionTrue, nil,
-			Heartbeat{Seen: noon.Add(-time.Minute), Renewed: true, Duration: 1<<31*time.Second - time.Second}, "True FromProvider", noon.Add(59 * time.Minute)},
+			Heartbeat{Seen: noon.Add(-time.Minute), Renewed: true, Duration: 1<<31*time.Second - time.Second},
+			"True FromProvider", noon.Add(59 * time.Minute)},
 		{"T4: a Lease for 68 years has expired after an hour", metav1.ConditionTrue, nil,
 			Heartbeat{Seen: noon.Add(-time.Hour), Renewed: true, Duration: 1<<31*time.Second - time.Second}, "Unknown LeaseExpired", time.Time{}},
 	} {

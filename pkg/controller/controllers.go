@@ -293,14 +293,14 @@ func (o Options) policyWebhook() webhookconfig.Webhook {
 func (o Options) podScheduling(mgr manager.Manager, _ queue.Settings) (webhookconfig.Webhook, error) {
 	handlers, err := podscheduling.Handlers(mgr)
 
-	return webhookconfig.Webhook{Handlers: handlers}, err //nolint:wrapcheck // Named by the caller.
+	return webhookconfig.Webhook{Handlers: handlers}, err
 }
 
 // affinityClasses returns the handlers of AffinityClasses.
 func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
 	handlers, err := affinityclass.NewHandlers(mgr, s.Namespace, s.Clock)
 
-	return webhookconfig.Webhook{Handlers: handlers}, err //nolint:wrapcheck // Named by the caller.
+	return webhookconfig.Webhook{Handlers: handlers}, err
 }
 
 // federatedObjects returns the handler of federated objects.

@@ -54,12 +54,13 @@ func (o Options) optIn(
 			continue
 		}
 
-		system := &systems.System{Name: name, Groups: systemGroups[name], Cache: o.cacheOf(name)}
+		system := &systems.System{Name: name, Groups: systemGroups[name]}
 
 		if system.Needs, err = o.needsOf(members); err != nil {
 			return nil, nil, err
 		}
 
+		system.Cache = cacheOf(system.Needs)
 		system.Setup = func(mgr manager.Manager) (map[string]http.Handler, error) {
 			// Controllers keep what they share from their first setup, so that each start needs new ones.
 			return setupMembers(mgr, membersOf(o.allSharing(enabled, shared), name, enabled), settings)
@@ -116,11 +117,13 @@ func (o Options) needsOf(members []controller) ([]systems.Need, error) {
 	return needs, nil
 }
 
-// cacheOf returns a function that returns the settings of the cache of a system.
-func (o Options) cacheOf(system string) func() cache.Options {
+// cacheOf returns a function that returns the settings of the cache of a system with these needs.
+func cacheOf(needs []systems.Need) func() cache.Options {
+	works := slices.ContainsFunc(needs, func(need systems.Need) bool { return need.Resource == "manifestworks" })
+
 	return func() cache.Options {
 		options := cache.Options{DefaultTransform: compact()}
-		if system == federationSystem {
+		if works {
 			options.ByObject = map[client.Object]cache.ByObject{&workv1.ManifestWork{}: managedWorks()}
 		}
 

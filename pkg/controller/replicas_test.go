@@ -31,7 +31,7 @@ type runnables struct {
 func (r *runnables) Add(added manager.Runnable) error {
 	r.added = append(r.added, added)
 
-	return r.Manager.Add(added) //nolint:wrapcheck // It stands for the manager.
+	return r.Manager.Add(added)
 }
 
 // docs/spec/trust.md R4: the controllers of a standby warm up before the election, and would wait for a cache that starts after it.

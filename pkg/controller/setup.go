@@ -139,11 +139,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 
 	if err := systems.Add(mgr, optIn...); err != nil {
-		return err //nolint:wrapcheck // It names the system.
+		return err
 	}
 
 	for _, controller := range membersOf(o.allSharing(enabled, shared), "", enabled) {
-
 		if controller.setup != nil {
 			if err := controller.setup(mgr, settings); err != nil {
 				return fmt.Errorf("setting up controller %s: %w", controller.name, err)

@@ -493,7 +493,8 @@ func TestAnOutdatedPlanIsDropped(t *testing.T) {
 	carryOut := func(allowed int) (told []string, asked int, err error) {
 		plan, objects := four()
 		writer := Writer{Client: newServer(t, objects...), Proceed: func(context.Context) error {
-			if asked++; asked > allowed {
+			asked++
+			if asked > allowed {
 				return ErrOutdated
 			}
 

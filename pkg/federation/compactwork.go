@@ -48,9 +48,9 @@ func IsCompactWork(work *workv1.ManifestWork) bool { return digestOf(work) != ni
 // CompactWork makes a work small for a cache, in place. A compact work, which may be shared, is not written to.
 //
 // It keeps what ExistingWorkOf, Identity.Owns, StoredHash and requests need: names, versions, finalizers, the identity of the object, who has
-// applied it, the hash and replicas instead of the manifests, and the deletion policy; of the status the conditions Applied and Available, the failures of
-// manifests, and the ready replicas. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A work that cannot be hashed
-// gets an empty hash, which differs from that of every wanted work.
+// applied it, the hash and replicas instead of the manifests, and the deletion policy; of the status the conditions Applied and Available, the
+// failures of manifests, and the ready replicas. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A work that
+// cannot be hashed gets an empty hash, which differs from that of every wanted work.
 func CompactWork(work *workv1.ManifestWork) {
 	if IsCompactWork(work) {
 		return

@@ -12,7 +12,8 @@ func TestANamespaceIsOutsideOfItsObjects(t *testing.T) {
 	past := Past{Target: h.evaluate(configMap(nil)).OwnTarget()}
 	usa := `[{"key":"location","operator":"in","values":["usa"]}]`
 
-	own := h.evaluate(configMap(map[string]string{SelectorAnnotation: usa})).Removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
+	own := h.evaluate(configMap(map[string]string{SelectorAnnotation: usa})).
+		Removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
 	if own.Outside || own.Held != "" || len(own.Allowed) != 2 {
 		t.Errorf("after a change of the object: got %+v", own)
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // Hold returns a Blocked copy of the Result in which those clusters of the existing decisions stay that are leaving, although the Result does
-// not select them (docs/spec/differences.md B12). Other clusters join and are replaced as far as the wanted number of clusters and the hard constraints
-// permit; if none does, the copy selects nothing. Its RequeueAt is the earliest of that of the Result, the given time unless zero, and the
-// time at which rejections by taints can change.
+// not select them (docs/spec/differences.md B12). Other clusters join and are replaced as far as the wanted number of clusters and the hard
+// constraints permit; if none does, the copy selects nothing. Its RequeueAt is the earliest of that of the Result, the given time unless zero,
+// and the time at which rejections by taints can change.
 func (r *Result) Hold(existing map[string]bool, leaving []string, again time.Time) *Result {
 	held := *r
 	held.blocked, held.stages = true, nil

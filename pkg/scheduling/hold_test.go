@@ -36,7 +36,7 @@ func TestHold(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			existing := map[string]bool{}
-			for _, name := range strings.Fields(tc.existing) {
+			for name := range strings.FieldsSeq(tc.existing) {
 				existing[name] = true
 			}
 

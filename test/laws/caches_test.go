@@ -21,7 +21,8 @@ var cacheMakers = map[string]map[string][]string{
 	},
 	"sigs.k8s.io/controller-runtime/pkg/cluster": {"New": {}},
 	module + "pkg/lenient": {"NewCache": {
-		"cmd/placement/controller.go", "cmd/placement/internal/provider/run.go", "pkg/explain/hubstate/watcher.go", "pkg/controller/systems/manager.go",
+		"cmd/placement/controller.go", "cmd/placement/internal/provider/run.go", "pkg/explain/hubstate/watcher.go",
+		"pkg/controller/systems/manager.go",
 	}},
 	"k8s.io/client-go/tools/cache": {
 		"NewSharedIndexInformer":            {"pkg/lenient/cache.go", "pkg/controller/watchhealth/monitor.go"},

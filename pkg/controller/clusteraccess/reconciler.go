@@ -100,7 +100,7 @@ func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessR
 func (r *reconciler) release(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
 	klog.FromContext(ctx).V(2).Info("Removed the finalizer of a provider that gives no access")
 
-	return finalizer.Remove(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer) //nolint:wrapcheck // It names the object.
+	return finalizer.Remove(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer)
 }
 
 // find restores the Cluster in the status of an AccessRequest that is being deleted: without it no provider knows where to remove the access.

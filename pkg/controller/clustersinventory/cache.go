@@ -30,7 +30,7 @@ func objectCache(mgr manager.Manager) (cache.Cache, error) {
 		return nil, fmt.Errorf("selecting by label %s: %w", openmcpv1alpha1.ClusterLabel, err)
 	}
 
-	return extracache.Add(mgr, "namespaces and Leases", cache.Options{ //nolint:wrapcheck // It names the cache.
+	return extracache.Add(mgr, "namespaces and Leases", cache.Options{
 		DefaultTransform: compact, DefaultLabelSelector: labels.NewSelector().Add(*published),
 		ByObject: map[client.Object]cache.ByObject{
 			&coordinationv1.Lease{}: {

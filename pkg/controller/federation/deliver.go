@@ -93,7 +93,7 @@ func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, erro
 	}
 
 	again, err := r.lose(ctx, p, plan)
-	if err = errors.Join(failed, err); err != nil {
+	if err := errors.Join(failed, err); err != nil {
 		return 0, err
 	}
 

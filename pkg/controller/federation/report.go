@@ -147,7 +147,8 @@ func (p *cycle) refusals() string {
 
 	if refused := p.writes.refused; len(refused) > 0 {
 		slices.Sort(refused)
-		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+"; clusters in scope keep their copies for at most "+federation.GainWait.String()+". "+
+		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+
+			"; clusters in scope keep their copies for at most "+federation.GainWait.String()+". "+
 			"Grant the hub the right, or correct the object, quota or policy that the message names; the hub tries again")
 	}
 

@@ -46,7 +46,8 @@ func TestRefusedWritesAreTold(t *testing.T) {
 		return w.told()
 	}
 	note := func(err error) string {
-		return fmt.Sprintf("Warning DeliveryFailed: the API server refuses ManifestWork eu2/%s: %v; clusters in scope keep their copies for at most 5m0s. "+
+		return fmt.Sprintf("Warning DeliveryFailed: the API server refuses ManifestWork eu2/%s: %v; "+
+			"clusters in scope keep their copies for at most 5m0s. "+
 			"Grant the hub the right, or correct the object, quota or policy that the message names; the hub tries again", name, err)
 	}
 

@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,7 @@ func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
 		w.maxRemovalPercent, w.scopeHold = 50, 10*time.Minute
 		w.settle()
 		change(w, selecting(""), func(c *corev1.ConfigMap) {
-			for key, value := range annotations {
-				c.Annotations[key] = value
-			}
+			maps.Copy(c.Annotations, annotations)
 		})
 		w.settle()
 		w.check(w.store.Delete(t.Context(), members()))

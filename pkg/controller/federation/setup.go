@@ -125,7 +125,7 @@ func indexWorks(ctx context.Context, mgr manager.Manager) error {
 func objectCache(mgr manager.Manager) (cache.Cache, error) {
 	options := cache.Options{DefaultTransform: compactMetadata}
 
-	return extracache.Add(mgr, "delivered objects", options) //nolint:wrapcheck // It names the cache.
+	return extracache.Add(mgr, "delivered objects", options)
 }
 
 // compactMetadata drops what the controller does not read of the metadata of an object before it is cached.

@@ -192,7 +192,8 @@ func (p *cycle) reachedClusters() []string {
 	}
 
 	for _, work := range p.Works {
-		if !work.Foreign && !(delivered && (work.Deleting || slices.Contains(p.writes.withdrawn, work.Cluster))) {
+		gone := delivered && (work.Deleting || slices.Contains(p.writes.withdrawn, work.Cluster))
+		if !work.Foreign && !gone {
 			clusters = append(clusters, work.Cluster)
 		}
 	}

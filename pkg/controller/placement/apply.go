@@ -143,7 +143,8 @@ func (r *reconciler) guardedWriter(p *cycle) decision.Writer {
 		case err != nil:
 			return err
 		case latest == nil, latest.UID != p.placement.UID, latest.Generation != p.placement.Generation,
-			!latest.DeletionTimestamp.IsZero(), !maps.Equal(unreadable.WithoutMark(latest.Annotations), unreadable.WithoutMark(p.placement.Annotations)):
+			!latest.DeletionTimestamp.IsZero(),
+			!maps.Equal(unreadable.WithoutMark(latest.Annotations), unreadable.WithoutMark(p.placement.Annotations)):
 			return fmt.Errorf("placement %s changed while clusters left its decisions: %w", klog.KObj(p.placement), decision.ErrOutdated)
 		case r.clock.Since(p.provedAt) > proofValidity:
 			return fmt.Errorf("the proof that clusters may leave the decisions of placement %s is older than %s: %w",

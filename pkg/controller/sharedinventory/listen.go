@@ -170,7 +170,7 @@ func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Ki
 			continue
 		}
 
-		s.known[known] = ctx
+		s.known[known] = ctx //nolint:fatcontext // It is the same for all kinds.
 
 		if _, err := informer.AddEventHandler(s.unreadables.handler(known, kind.Unreadable)); err != nil {
 			return nil, fmt.Errorf("listening to unreadable %T: %w", kind.Object, err)

@@ -43,7 +43,8 @@ type Shared struct {
 
 	mu            sync.Mutex
 	subscriptions []*subscription
-	// known are the kinds that are listened to, each with the context in which it is, and synced tells of the initial lists of the inventory's kinds once they are.
+	// known are the kinds that are listened to, each with the context in which it is, and synced tells of the initial lists of the inventory's
+	// kinds once they are.
 	known  map[schema.GroupVersionKind]context.Context
 	synced []toolscache.DoneChecker
 }

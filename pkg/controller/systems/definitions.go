@@ -23,7 +23,7 @@ import (
 
 // definitions follows the metadata of all CustomResourceDefinitions. It is safe for concurrent use.
 type definitions struct {
-	cached    client.Reader
+	cached    cache.Cache
 	discovery discovery.DiscoveryInterfaceWithContext
 
 	mu        sync.Mutex
@@ -39,24 +39,40 @@ func addDefinitions(mgr manager.Manager) (*definitions, error) {
 
 	informers, err := extracache.Add(mgr, "definitions", cache.Options{DefaultTransform: bare})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It names the cache.
-	}
-
-	informer, err := informers.GetInformer(context.Background(), emptyDefinition(), cache.BlockUntilSynced(false))
-	if err != nil {
-		return nil, fmt.Errorf("watching CustomResourceDefinitions: %w", err)
+		return nil, err
 	}
 
 	d := &definitions{cached: informers, discovery: served}
+	if err := mgr.Add(d); err != nil {
+		return nil, fmt.Errorf("adding the watch of CustomResourceDefinitions: %w", err)
+	}
+
+	return d, nil
+}
+
+var _ manager.LeaderElectionRunnable = (*definitions)(nil)
+
+// NeedLeaderElection returns false.
+func (*definitions) NeedLeaderElection() bool { return false }
+
+// Start has changes of definitions notify the systems until ctx ends.
+func (d *definitions) Start(ctx context.Context) error {
+	informer, err := d.cached.GetInformer(ctx, emptyDefinition(), cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watching CustomResourceDefinitions: %w", err)
+	}
+
 	notify := func(any) { d.notify() }
 
 	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: notify, DeleteFunc: notify, UpdateFunc: func(_, _ any) { d.notify() },
 	}); err != nil {
-		return nil, fmt.Errorf("handling the events of CustomResourceDefinitions: %w", err)
+		return fmt.Errorf("handling the events of CustomResourceDefinitions: %w", err)
 	}
 
-	return d, nil
+	<-ctx.Done()
+
+	return nil
 }
 
 // bare drops what nothing reads of a definition.
@@ -109,6 +125,29 @@ type view struct {
 	soon    bool
 }
 
+// served returns the resources of the versions of some needs, none for a version that is not served.
+func (d *definitions) served(ctx context.Context, needs []Need) (map[schema.GroupVersion][]metav1.APIResource, error) {
+	served := map[schema.GroupVersion][]metav1.APIResource{}
+
+	for _, need := range needs {
+		if _, asked := served[need.GroupVersion]; asked {
+			continue
+		}
+
+		list, err := d.discovery.ServerResourcesForGroupVersionWithContext(ctx, need.GroupVersion.String())
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("asking the API server for its resources of %s: %w", need.GroupVersion, err)
+		}
+
+		served[need.GroupVersion] = nil
+		if err == nil {
+			served[need.GroupVersion] = list.APIResources
+		}
+	}
+
+	return served, nil
+}
+
 // look returns what the API server has of some needs. It returns an error if discovery fails.
 func (d *definitions) look(ctx context.Context, needs []Need) (view, error) {
 	var (
@@ -117,21 +156,12 @@ func (d *definitions) look(ctx context.Context, needs []Need) (view, error) {
 		missing    []string
 	)
 
-	served := map[schema.GroupVersion][]metav1.APIResource{}
+	served, err := d.served(ctx, needs)
+	if err != nil {
+		return view{}, err
+	}
 
 	for _, need := range needs {
-		if _, asked := served[need.GroupVersion]; !asked {
-			list, err := d.discovery.ServerResourcesForGroupVersionWithContext(ctx, need.GroupVersion.String())
-			if err != nil && !apierrors.IsNotFound(err) {
-				return view{}, fmt.Errorf("asking the API server for its resources of %s: %w", need.GroupVersion, err)
-			}
-
-			served[need.GroupVersion] = nil
-			if err == nil {
-				served[need.GroupVersion] = list.APIResources
-			}
-		}
-
 		resource := need.Resource
 		at := slices.IndexFunc(served[need.GroupVersion], func(r metav1.APIResource) bool {
 			return r.Name == need.Resource || need.Resource == "" && r.Kind == need.Kind && !strings.Contains(r.Name, "/")

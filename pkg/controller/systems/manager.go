@@ -127,7 +127,7 @@ func (n *nested) run(ctx context.Context, ready func()) error {
 	}
 
 	if cause := context.Cause(ctx); cause != context.Canceled { //nolint:errorlint // It is the cause itself if nothing has failed.
-		return cause
+		return fmt.Errorf("running the system: %w", cause)
 	}
 
 	return nil
@@ -159,6 +159,27 @@ func (n *nested) runInOrder(ctx context.Context, start func(func(context.Context
 		}
 	}
 
+	n.warmUp(ctx, start, cancel)
+
+	if ctx.Err() != nil {
+		return
+	}
+
+	ready()
+
+	select {
+	case <-n.Elected():
+	case <-ctx.Done():
+		return
+	}
+
+	for _, runnable := range leading {
+		start(runnable.Start)
+	}
+}
+
+// warmUp starts what runs on every replica, and returns when the controllers have filled their caches.
+func (n *nested) warmUp(ctx context.Context, start func(func(context.Context) error), cancel context.CancelCauseFunc) {
 	var warming sync.WaitGroup
 
 	for _, runnable := range n.added {
@@ -177,20 +198,4 @@ func (n *nested) runInOrder(ctx context.Context, start func(func(context.Context
 	}
 
 	warming.Wait()
-
-	if ctx.Err() != nil {
-		return
-	}
-
-	ready()
-
-	select {
-	case <-n.Elected():
-	case <-ctx.Done():
-		return
-	}
-
-	for _, runnable := range leading {
-		start(runnable.Start)
-	}
 }

@@ -143,7 +143,7 @@ func (r *namespaceReconciler) record(ctx context.Context, tree *tenancy.Tree, na
 
 	record, err := tree.Effective(namespace.Name).Allowed.Record()
 	if err != nil || record == namespace.Annotations[tenancy.AllowedAnnotation] {
-		return false, err //nolint:wrapcheck // It says what was being done.
+		return false, err
 	}
 
 	var value *string

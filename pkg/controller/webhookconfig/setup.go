@@ -167,7 +167,7 @@ func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.
 		return cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
 	}
 
-	return extracache.Add(mgr, "the webhook configurations of "+webhook.Controller, cache.Options{ //nolint:wrapcheck // It names the cache.
+	return extracache.Add(mgr, "the webhook configurations of "+webhook.Controller, cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(), NewInformer: o.NewInformer,
 		ByObject: map[client.Object]cache.ByObject{
 			&admissionregistrationv1.MutatingWebhookConfiguration{}:   named(webhook.Mutating),

@@ -66,7 +66,28 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 		}
 	}
 
-	counted, lost := b.countRemovals(result, past, left.countOthers())
+	counted := r.count(result, past, incumbents, left, now)
+	r.holds = !b.Released && counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted)
+	r.scope = b.holdScope(result, past, incumbents, left, r.Leaving, now)
+
+	switch kept := r.scope.kept(r.Leaving, r.holds); {
+	case len(kept) > 0:
+		return r.block(result, incumbents, left, counted, kept, ceil(now, time.Second))
+	case b.Released:
+		return Result{budget: b, valid: true, scope: r.scope}
+	}
+
+	r.reserved = left.union(r.Recent).truncated()
+	r.Recent = r.Recent.truncated()
+
+	return r
+}
+
+// count compares the previous clusters with the scheduling.Result, and sets Leaving and Recent.
+func (r *Result) count(
+	result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, now time.Time,
+) removalCount {
+	counted, lost := r.budget.countRemovals(result, past, left.countOthers())
 	at := ceil(now, time.Second)
 
 	for _, cluster := range lost.removed(counted, left, incumbents, at) {
@@ -82,20 +103,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 		r.Recent.Others = left.Others
 	}
 
-	r.holds = !b.Released && counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted)
-	r.scope = b.holdScope(result, past, incumbents, left, r.Leaving, now)
-
-	switch kept := r.scope.kept(r.Leaving, r.holds); {
-	case len(kept) > 0:
-		return r.block(result, incumbents, left, counted, kept, at)
-	case b.Released:
-		return Result{budget: b, valid: true, scope: r.scope}
-	}
-
-	r.reserved = left.union(r.Recent).truncated()
-	r.Recent = r.Recent.truncated()
-
-	return r
+	return counted
 }
 
 // LimitUnknown reports whether the Result depends on a limit of the hub that is not known.

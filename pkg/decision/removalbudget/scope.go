@@ -51,7 +51,9 @@ type scopeHold struct {
 }
 
 // holdScope returns the hold of the leaving clusters that have left the scope.
-func (b Budget) holdScope(result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, leaving []string, now time.Time) scopeHold {
+func (b Budget) holdScope(
+	result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, leaving []string, now time.Time,
+) scopeHold {
 	h := scopeHold{outside: result.OutOfScope(leaving), until: b.hub.until}
 	hub := b.own()
 

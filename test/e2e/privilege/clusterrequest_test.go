@@ -64,7 +64,7 @@ func TestClusterRequests(t *testing.T) {
 	h.Stop(t, second)
 
 	wantRightsUsed(t, h, "clusterrequest-requests",
-		"update clusterrequestgrants.cluster.openmcp.cloud",                 // A new request of a former one's name adopts its Grant, if no garbage is collected.
+		"update clusterrequestgrants.cluster.openmcp.cloud",                 // A new request of a former one's name adopts its Grant.
 		"patch events.events.k8s.io",                                        // A repeated Event is patched into a series.
 		"create managedclustersets/join.cluster.open-cluster-management.io", // So does one when a Purpose names a set.
 		"release clusterrequests.cluster.openmcp.cloud",                     // An admission policy asks for it when a finalizer goes.

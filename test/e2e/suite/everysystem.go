@@ -191,7 +191,7 @@ func (h *Hub) TryInjection(t *testing.T) error {
 func (h *Hub) TryClass(t *testing.T) error {
 	t.Helper()
 	if err := h.CreateApplication(t, "nosuch"); err == nil || !strings.Contains(err.Error(), `AffinityClass "nosuch" not found`) {
-		return fmt.Errorf("an application of a class that does not exist: %v", err)
+		return fmt.Errorf("an application of a class that does not exist: %w", err)
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: namespace}, read)).To(Succeed())
 			g.Expect(read.Annotations).To(HaveKeyWithValue(tenancy.AllowedAnnotation, `["dc1","dc2"]`))
 		}
-		refused := refusedWith(http.StatusUnprocessableEntity, `AffinityClass "gpu" is not allowed in tenant namespace "`+namespace+`" (allowed: dc1, dc2)`)
+		refused := refusedWith(http.StatusUnprocessableEntity,
+			`AffinityClass "gpu" is not allowed in tenant namespace "`+namespace+`" (allowed: dc1, dc2)`)
 
 		Eventually(recorded).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		Eventually(func() error {

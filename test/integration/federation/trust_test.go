@@ -48,7 +48,8 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(notTheirs("status and finalizers"))
 
 		for _, body := range []string{
-			`{"spec":{"workload":{"manifests":[]}}}`, `{"spec":{"executor":{"subject":{"type":"ServiceAccount","serviceAccount":{"namespace":"a","name":"b"}}}}}`,
+			`{"spec":{"workload":{"manifests":[]}}}`,
+			`{"spec":{"executor":{"subject":{"type":"ServiceAccount","serviceAccount":{"namespace":"a","name":"b"}}}}}`,
 			`{"metadata":{"labels":{"federation.kubernetes.io/managed":null}}}`,
 			`{"metadata":{"labels":{"federation.kubernetes.io/managed":"false"}}}`,
 			`{"metadata":{"annotations":{"federation.kubernetes.io/object":"ConfigMap/team-b/other"}}}`, `{"metadata":{"annotations":null}}`,
@@ -60,8 +61,10 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 			To(notTheirs("adding an owner"))
 		Expect(patch(ctx, work, `{"metadata":{"managedFields":[{}]}}`)).To(notTheirs("field manager"))
 
-		Expect(patch(ctx, work, `{"metadata":{"finalizers":["cluster.open-cluster-management.io/manifest-work-cleanup","example.com/a"]}}`)).To(Succeed())
-		Expect(patch(ctx, work, `{"metadata":{"finalizers":["cluster.open-cluster-management.io/manifest-work-cleanup"]}}`)).To(Succeed())
+		for _, finalizers := range []string{`,"example.com/a"`, ""} {
+			Expect(patch(ctx, work, `{"metadata":{"finalizers":["cluster.open-cluster-management.io/manifest-work-cleanup"`+finalizers+`]}}`)).
+				To(Succeed())
+		}
 		Expect(worksOf(ctx, Default, object)["us1"].Spec).To(Equal(work.Spec))
 
 		By("and the deletion of the object still withdraws")
@@ -99,8 +102,8 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 		resume := suite.PauseHub(ctx) // It sees the reports at once.
 
 		for member, ready := range map[*members.Member]int{eu1: 3, eu2: 3, us1: 1_000_000} {
-			report := fmt.Sprintf(`{"status":{"resourceStatus":{"manifests":[{"resourceMeta":{"ordinal":1,"resource":"deployments","name":"web"},`+
-				`"conditions":[],"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":%d}}]}}]}}}`, federation.ReadyReplicas, ready)
+			report := fmt.Sprintf(`{"status":{"resourceStatus":{"manifests":[{"resourceMeta":{"ordinal":1,`+
+				`"resource":"deployments","name":"web"},"conditions":[],"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":%d}}]}}]}}}`, federation.ReadyReplicas, ready)
 			work := worksOf(ctx, Default, object)[member.Cluster]
 			Expect(member.AgentOnHub().Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(report)))).To(Succeed())
 			Expect(federation.ReadyOf(worksOf(ctx, Default, object)[member.Cluster])).To(BeEquivalentTo(ready))

@@ -90,14 +90,14 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 
 		Expect(eve.Create(ctx, newProfile(f.Namespace, otherManager, f.Name("c001")))).To(Succeed(), "of another cluster manager")
 
-		real := createProfile(ctx, f, f.Namespace, ourManager, "c002")
-		Expect(eve.Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType,
+		genuine := createProfile(ctx, f, f.Namespace, ourManager, "c002")
+		Expect(eve.Patch(ctx, genuine.DeepCopy(), client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata":{"labels":{"open-cluster-management.io/cluster-name":"prod"}}}`)))).To(refused)
-		Expect(eve.Status().Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType,
+		Expect(eve.Status().Patch(ctx, genuine.DeepCopy(), client.RawPatch(types.MergePatchType,
 			[]byte(`{"status":{"properties":[{"name":"a","value":"b"}]}}`)))).To(refused)
-		Expect(eve.Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType,
+		Expect(eve.Patch(ctx, genuine.DeepCopy(), client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata":{"finalizers":["example.com/held"]}}`)))).To(Succeed(), "finalizers ask for nothing")
-		Expect(eve.Patch(ctx, real.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
+		Expect(eve.Patch(ctx, genuine.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 
 		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "multicluster.x-k8s.io:clusterprofile-publisher"})
 		Eventually(func() error { return eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c003"))) }).

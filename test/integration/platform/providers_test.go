@@ -57,7 +57,7 @@ func (w *world) bindEverywhere(user, role string) {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
 	w.Create(w.ctx, binding)
-	DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, binding)).To(Succeed()) }) //nolint:contextcheck // The spec has ended.
+	DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, binding)).To(Succeed()) })
 }
 
 // attack is a write of a provider to what is not its own.
@@ -78,10 +78,10 @@ func (a attack) send(ctx context.Context, api client.Client) error {
 
 	patch := client.RawPatch(types.MergePatchType, []byte(a.merge))
 	if a.status {
-		return api.Status().Patch(ctx, object, patch) //nolint:wrapcheck // A test looks at it.
+		return api.Status().Patch(ctx, object, patch)
 	}
 
-	return api.Patch(ctx, object, patch) //nolint:wrapcheck // A test looks at it.
+	return api.Patch(ctx, object, patch)
 }
 
 // patchOf returns a merge patch of JSON.
@@ -311,7 +311,9 @@ var _ = Describe("a provider that is taken over", func() {
 		freed := attack{object: cluster, merge: `{"metadata":{"finalizers":["example.com/held"]}}`}
 		Expect(freed.send(ctx, collector)).To(Succeed())
 
-		held := attack{object: cluster, merge: `{"metadata":{"finalizers":null}}`, what: "a finalizer", needs: `"provide" on clusterproviders "nobody"`}
+		held := attack{
+			object: cluster, merge: `{"metadata":{"finalizers":null}}`, what: "a finalizer", needs: `"provide" on clusterproviders "nobody"`,
+		}
 		refused(ctx, collector, []attack{held})
 		suite.DropFinalizers(ctx, cluster)
 		suite.ExpectGone(ctx, cluster)

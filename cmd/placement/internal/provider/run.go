@@ -45,8 +45,7 @@ func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error
 	})
 	settings := clusterprovider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
 	more := func(mgr manager.Manager) error {
-		//nolint:contextcheck // The index that it adds is made before the manager starts.
-		err := access.Setup(mgr, access.Settings{
+		err := access.Setup(mgr, access.Settings{ //nolint:contextcheck // The index that it adds is made before the manager starts.
 			Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: p,
 			Clock: clock.RealClock{}, Workers: workers, Timeout: timeout,
 		})
