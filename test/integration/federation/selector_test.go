@@ -1,26 +1,37 @@
 package federation
 
 import (
+	"context"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 var _ = Describe("the cluster selector", func() {
-	// Each object is everywhere first, so that the withdrawal from the last cluster shows that its selector was evaluated.
-	DescribeTable("selects the clusters whose labels match", func(ctx SpecContext, selector string, clusters ...string) {
-		s := newScene(ctx)
-		object := s.configMap(ctx, "c", nil)
+	// everywhere creates an object that is everywhere first, so that the withdrawal from the last cluster shows that its selector, which it gets
+	// together with other content, was evaluated.
+	everywhere := func(ctx context.Context, selector string) *corev1.ConfigMap {
+		GinkgoHelper()
+
+		object := newScene(ctx).configMap(ctx, "c", nil)
 		expectDelivered(ctx, object, "eu1", "eu2", "us1")
 
 		before := object.DeepCopy()
 		object.Annotations = selecting(selector)
 		object.Data["v"] = "2"
 		Expect(hub.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+
+		return object
+	}
+
+	DescribeTable("selects the clusters whose labels match", func(ctx SpecContext, selector string, clusters ...string) {
+		object := everywhere(ctx, selector)
 		expectDelivered(ctx, object, clusters...)
 		Expect(notes(ctx, Default, object, federation.ReasonClusterSelectorInvalid)).To(BeEmpty())
 	},
@@ -28,9 +39,7 @@ var _ = Describe("the cluster selector", func() {
 			`[{"key":"location","operator":"in","values":["europe"]},{"key":"environment","operator":"==","values":["prod"]}]`, "eu1"),
 		Entry("federated-selector F3: the empty selector selects all", `[]`, "eu1", "eu2", "us1"),
 		Entry("federated-selector F4: version > 14", `[{"key":"version","operator":">","values":["14"]}]`, "eu1"),
-		Entry("federated-selector F5: Gt is strict", `[{"key":"version","operator":"Gt","values":["15"]}]`),
 		Entry("federated-selector F6: Lt does not match an absent label", `[{"key":"version","operator":"Lt","values":["15"]}]`, "eu2"),
-		Entry("federated-selector F7: Gt does not match a label that is no number", `[{"key":"location","operator":"Gt","values":["1"]}]`),
 		Entry("federated-selector F8: != matches an absent label", `[{"key":"load","operator":"!=","values":["3"]}]`, "eu2", "us1"),
 		Entry("federated-selector F9: notin matches an absent label", `[{"key":"load","operator":"notin","values":["3"]}]`, "eu2", "us1"),
 		Entry("federated-selector F10: exists", `[{"key":"load","operator":"exists"}]`, "eu1"),
@@ -38,6 +47,23 @@ var _ = Describe("the cluster selector", func() {
 		Entry("federated-selector F11: a range of one key",
 			`[{"key":"version","operator":"Gt","values":["8"]},{"key":"version","operator":"Lt","values":["10"]}]`, "eu2"),
 		Entry("federated-selector F25: objects of the control plane alone", federation.ControlPlaneOnly),
+	)
+
+	DescribeTable("withdraws from all clusters for a selector that matches none only when the annotation releases it", func(
+		ctx SpecContext, selector string,
+	) {
+		object := everywhere(ctx, selector)
+		expectEvent(ctx, object, federation.ReasonRemovalHeld, "matches no cluster in scope", "eu1", "eu2", "us1")
+		Expect(clustersOf(ctx, Default, object)).To(ConsistOf("eu1", "eu2", "us1"))
+
+		advice := release.FindStringSubmatch(notes(ctx, Default, object, federation.ReasonRemovalHeld)[0])
+		Expect(advice).To(HaveLen(2), "the Event says how to release the removals")
+		annotate(ctx, object, map[string]string{removalbudget.ReleaseAnnotation: advice[1]})
+		expectDelivered(ctx, object)
+		Expect(notes(ctx, Default, object, federation.ReasonClusterSelectorInvalid)).To(BeEmpty())
+	},
+		Entry("federated-selector F5: Gt is strict", `[{"key":"version","operator":"Gt","values":["15"]}]`),
+		Entry("federated-selector F7: Gt does not match a label that is no number", `[{"key":"location","operator":"Gt","values":["1"]}]`),
 	)
 
 	It("federated-selector F1: without an annotation every cluster in scope gets a copy", func(ctx SpecContext) {
