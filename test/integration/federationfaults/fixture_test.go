@@ -91,9 +91,16 @@ func (w *world) record(ctx context.Context) {
 	w.mark = w.history.Mark()
 }
 
-// members creates clusters with their namespaces, from the first number to the last. The label wave has the value that of returns.
+// members creates available clusters with their namespaces, from the first number to the last: clusters that are not available do not wait for
+// the gains of others. The label wave has the value that of returns.
 func (w *world) members(ctx context.Context, set string, first, last int, of func(i int) string) {
 	GinkgoHelper()
+
+	available, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []metav1.Condition{{
+		Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Specified", LastTransitionTime: metav1.Now(),
+	}}}})
+	Expect(err).NotTo(HaveOccurred())
+
 	w.ManyClusters(ctx, set, first, last, func(i int, cluster *clusterv1.ManagedCluster) { cluster.Labels[wave] = of(i) })
 	Expect(suite.Each(ctx, last-first+1, func(ctx context.Context, i int) error {
 		name := w.Name(fmt.Sprintf("c%03d", first+i))
@@ -101,6 +108,11 @@ func (w *world) members(ctx context.Context, set string, first, last int, of fun
 
 		if err := suite.Client.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("creating Namespace %s: %w", name, err)
+		}
+
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := suite.Client.Status().Patch(ctx, cluster, client.RawPatch(types.MergePatchType, available)); err != nil {
+			return fmt.Errorf("making ManagedCluster %s available: %w", name, err)
 		}
 
 		return nil
