@@ -62,7 +62,9 @@ func TestLeastPrivilegeOfFederation(t *testing.T) {
 	if len(forbidden) > 0 {
 		t.Errorf("the ServiceAccount may not:%s", describe(forbidden))
 	}
+	delivering := holdingOfDelivery()
 	held := []string{
+		delivering.String(),
 		"create manifestworks.work.open-cluster-management.io", // The API server asks for it when server-side apply creates an object.
 		"patch events.events.k8s.io",                           // A repeated Event is patched into a series.
 	}
@@ -74,6 +76,19 @@ func TestLeastPrivilegeOfFederation(t *testing.T) {
 	}
 	if len(idle) > 0 {
 		t.Errorf("granted, and never used; drop it from manifests/federation:%s", describe(idle))
+	}
+	t.Run("holding "+delivering.String(), func(t *testing.T) { checkHolding(t, h, delivering) })
+}
+
+// holdingOfDelivery is the verb that is in no request: the admission policy of works asks whether the creator may deliver.
+func holdingOfDelivery() holding {
+	return holding{
+		privilege{role: manifestRole + "federation", verb: "deliver", group: workv1.GroupName, resource: "manifestworks"},
+		func() client.Object {
+			return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "c1", Name: "never", Labels: map[string]string{federation.ManagedLabel: "true"},
+			}}
+		},
 	}
 }
 
