@@ -88,12 +88,13 @@ status:
 `), 0o600))
 	simulated := suite.Run(t, "simulate", "--kubeconfig", hub, "--add", "-f", promised)
 	simulated.WantExit(t, 0)
-	simulated.WantStdout(t, "\n  ~ lab/training: Denied, NoMatchingProfile -> Granted new Cluster lab/training\n")
+	simulated.WantStdout(t, "\n  ~ lab/training: Denied, NoMatchingProfile -> Granted new Cluster cluster-openmcp-shared/training\n")
 	suite.Run(t, "__complete", "explain", "--kubeconfig", hub, "-n", "lab", "clusterrequest/t").WantStdout(t, "clusterrequest/training\n")
 	suite.Run(t, "__complete", "explain", "--kubeconfig", hub, "-n", "lab", "clusterr").WantStdout(t, "clusterrequest/\n")
 	suite.Kubectl(t, hub, "patch", "providerconfig", "loopback", "--type=json", "-p",
 		`[{"op":"add","path":"/spec/profiles/0/traits/-","value":{"trait":"kubernetes.io/apis/compute"}}]`)
-	p.WaitFor(t, &p.Stdout, "\nlab/training  Granted  lab/training  Succeeded  loopback/local 1.37.0  lab-training-")
+	p.WaitFor(t, &p.Stdout, "\nlab/training  Granted  cluster-openmcp-shared/training  Succeeded  loopback/local 1.37.0  "+
+		"cluster-openmcp-shared-training-")
 
 	// The cluster goes with its last request, after the object and the decision.
 	suite.Kubectl(t, hub, "delete", "clusterrequest", "-n", "shop", "web", "checkout")
