@@ -33,8 +33,8 @@ func notTheirs(words ...string) OmegaMatcher {
 
 var _ = Describe("the agent of a member, with the rights that a registered cluster has", func() {
 	// patch sends a merge patch of a work as the agent of us1 does.
-	patch := func(ctx context.Context, work *workv1.ManifestWork, body string, options ...client.PatchOption) error {
-		return us1.AgentOnHub().Patch(ctx, work.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(body)), options...)
+	patch := func(ctx context.Context, work *workv1.ManifestWork, body string) error {
+		return us1.AgentOnHub().Patch(ctx, work.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(body)))
 	}
 
 	It("T8: changes nothing of a work of the hub but the status and its finalizer", func(ctx SpecContext) {
@@ -44,7 +44,7 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 
 		work := worksOf(ctx, Default, object)["us1"]
 		Expect(work.Finalizers).To(ContainElement(workv1.ManifestWorkFinalizer))
-		Eventually(func() error { return patch(ctx, work, `{"metadata":{"labels":{"a":"b"}}}`, client.DryRunAll) }).
+		Eventually(func() error { return patch(ctx, work, `{"metadata":{"labels":{"a":"b"}}}`) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(notTheirs("status and finalizers"))
 
 		for _, body := range []string{
