@@ -214,7 +214,8 @@ func (e *Evaluation) loseInScope(removal *Removal, in []string, all int, budget 
 		removal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
 	case e.matchesNone && past.Selected != e.Target.String() && !released:
 		removal.hold(in, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
-			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(in), e.Object.Identity(), removalbudget.ReleaseAnnotation, token))
+			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(in), e.Object.Identity(),
+			removalbudget.ReleaseAnnotation, token))
 	case removal.Outside && !released && e.exceeds(all, budget.Percent, past, now):
 		removal.hold(in, ReasonRemovalHeld, e.exceeded(in, all, budget, past, now))
 

@@ -12,7 +12,8 @@ var (
 	// PodSchedulingSkips counts what pod scheduling policies did not inject, by reason.
 	PodSchedulingSkips = counters(hub+"podscheduling_skips_total",
 		"Fields of pod scheduling policies that were not injected into a workload that matched, by reason: Conflict, SchedulingGates, "+
-			"DaemonSetPod, TooManyTerms, EmptyTerms, MatchesNothing, Invalid; and reviews without the policies of a namespace: NamespaceBusy.", "reason")
+			"DaemonSetPod, TooManyTerms, EmptyTerms, MatchesNothing, Invalid; and reviews without the policies of a namespace: "+
+			"NamespaceBusy.", "reason")
 )
 
 // ObservePodSchedulingReview records the response to the review of a workload or of a pod scheduling policy. It is safe for concurrent use.

@@ -26,7 +26,8 @@ func TestRecordedClasses(t *testing.T) {
 			Effective{Allowed: Allowed{Restricted: true, Names: []string{"gpu"}}}},
 		{"T13: an empty record allows nothing", nil, Namespace{Name: "tenant-acme", Recorded: `[]`},
 			Effective{Allowed: Allowed{Restricted: true, Names: []string{}}}},
-		{"T13: what is no record allows nothing", nil, Namespace{Name: "tenant-acme", Recorded: `gpu`}, Effective{Allowed: Allowed{Restricted: true}}},
+		{"T13: what is no record allows nothing", nil, Namespace{Name: "tenant-acme", Recorded: `gpu`},
+			Effective{Allowed: Allowed{Restricted: true}}},
 		{"T13: a platform's own namespace of such a name is free", []*appsv1alpha1.Tenant{acme}, Namespace{Name: "tenant-acme-us"}, Effective{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

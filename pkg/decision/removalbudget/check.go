@@ -66,7 +66,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 		}
 	}
 
-	counted := r.count(result, past, incumbents, left, now)
+	r, counted := r.count(result, past, incumbents, left, now)
 	r.holds = !b.Released && counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted)
 	r.scope = b.holdScope(result, past, incumbents, left, r.Leaving, now)
 
@@ -83,10 +83,10 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	return r
 }
 
-// count compares the previous clusters with the scheduling.Result, and sets Leaving and Recent.
-func (r *Result) count(
+// count compares the previous clusters with the scheduling.Result, and returns the Result with Leaving and Recent.
+func (r Result) count(
 	result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, now time.Time,
-) removalCount {
+) (Result, removalCount) {
 	counted, lost := r.budget.countRemovals(result, past, left.countOthers())
 	at := ceil(now, time.Second)
 
@@ -103,7 +103,7 @@ func (r *Result) count(
 		r.Recent.Others = left.Others
 	}
 
-	return counted
+	return r, counted
 }
 
 // LimitUnknown reports whether the Result depends on a limit of the hub that is not known.

@@ -30,8 +30,9 @@ type Evaluator struct {
 // NewEvaluator prepares the policies and arranges the other objects, which must not change while the Evaluator is used.
 func NewEvaluator(objects *Objects) *Evaluator {
 	e := &Evaluator{
-		objects: objects, namespaces: map[string]map[string]string{}, recorded: map[string]string{}, classes: map[string]*cozystackv1alpha1.AffinityClass{},
-		tree: tenancy.NewTree(objects.Tenants), owners: ownersOf(objects),
+		objects: objects, namespaces: map[string]map[string]string{}, recorded: map[string]string{},
+		classes: map[string]*cozystackv1alpha1.AffinityClass{},
+		tree:    tenancy.NewTree(objects.Tenants), owners: ownersOf(objects),
 	}
 
 	for _, policy := range objects.ClusterPolicies {

@@ -103,7 +103,9 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 
 		for member, ready := range map[*members.Member]int{eu1: 3, eu2: 3, us1: 1_000_000} {
 			report := fmt.Sprintf(`{"status":{"resourceStatus":{"manifests":[{"resourceMeta":{"ordinal":1,`+
-				`"resource":"deployments","name":"web"},"conditions":[],"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":%d}}]}}]}}}`, federation.ReadyReplicas, ready)
+				`"resource":"deployments","name":"web"},"conditions":[],`+
+				`"statusFeedback":{"values":[{"name":%q,"fieldValue":{"type":"Integer","integer":%d}}]}}]}}}`,
+				federation.ReadyReplicas, ready)
 			work := worksOf(ctx, Default, object)[member.Cluster]
 			Expect(member.AgentOnHub().Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(report)))).To(Succeed())
 			Expect(federation.ReadyOf(worksOf(ctx, Default, object)[member.Cluster])).To(BeEquivalentTo(ready))

@@ -92,6 +92,6 @@ var _ = Describe("A restart", Ordered, func() {
 			now := suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 			g.Expect(now-evaluations).To(BeNumerically(">=", objects), "every object was evaluated again")
 		}).WithContext(ctx).WithTimeout(settleTimeout).Should(Succeed())
-		Expect(suite.AwaitUnchanged(ctx, writes)).To(Equal(written))
+		Expect(suite.AwaitUnchanged(ctx, writes)[len(written):]).To(BeEmpty(), "writes after the restart")
 	})
 })

@@ -44,8 +44,8 @@ func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error
 		Name: o.Name, APIServer: o.APIServer, Etcd: o.Etcd, DataDir: o.DataDir, Clock: clock.RealClock{},
 	})
 	settings := clusterprovider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
-	more := func(mgr manager.Manager) error {
-		err := access.Setup(mgr, access.Settings{ //nolint:contextcheck // The index that it adds is made before the manager starts.
+	more := func(mgr manager.Manager) error { //nolint:contextcheck // The index that it adds is made before the manager starts.
+		err := access.Setup(mgr, access.Settings{
 			Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: p,
 			Clock: clock.RealClock{}, Workers: workers, Timeout: timeout,
 		})
