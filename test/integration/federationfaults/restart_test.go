@@ -77,7 +77,11 @@ var _ = Describe("A restart", Ordered, func() {
 
 		// The Events of the delivery are sent when there is nothing else to do, which can be after the works have been the same for a while.
 		writes := func(g Gomega) []string {
-			return slices.DeleteFunc(suite.HubWrites(g, func(namespace string) bool { return namespace != "" }), func(write string) bool {
+			ofThisSpec := func(namespace string) bool {
+				return namespace == w.Namespace || strings.HasPrefix(namespace, w.Namespace+"-")
+			}
+
+			return slices.DeleteFunc(suite.HubWrites(g, ofThisSpec), func(write string) bool {
 				return strings.Contains(write, " events") // With a name or without.
 			})
 		}
