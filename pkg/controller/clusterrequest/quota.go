@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 )
 
-// quotaRetry is after which time a write is tried again that a ResourceQuota refused. No event tells of a quota that is raised.
+// quotaRetry is the time after which the hub repeats a write that a ResourceQuota refused. A raised quota sends the hub no event.
 const quotaRetry = time.Minute
 
 // exceedsQuota reports whether a ResourceQuota refused a write. The API server has no reason of its own for that.

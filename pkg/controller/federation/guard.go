@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-// WorksPolicy is the name of the ValidatingAdmissionPolicy that lets nobody else change the works of the hub, and of its binding.
+// WorksPolicy is the name of the ValidatingAdmissionPolicy, and of its binding, that permits only the hub to change its works.
 const WorksPolicy = "open-cluster-management-placement-hub-federation-works"
 
 var errNotDenying = errors.New("the binding does not deny what the policy refuses")

@@ -182,7 +182,7 @@ func dependencyKey(namespace string, d federation.Dependency) inventory.Key {
 }
 
 // reachedClusters returns the clusters that get the object, and those that have it, sorted: where its withdrawal is not allowed yet, or fails, its
-// dependencies stay with it. What is being deleted counts unless the object is delivered, because nothing tells of its end then.
+// dependencies stay with it. What is being deleted counts unless the object is delivered, because no event follows its end then.
 func (p *cycle) reachedClusters() []string {
 	var clusters []string
 

@@ -54,7 +54,7 @@ func (d *divided) Get(ctx context.Context, key client.ObjectKey, object client.O
 		return err
 	}
 
-	return from.Get(ctx, key, object, options...) //nolint:wrapcheck // It stands for the other cache.
+	return from.Get(ctx, key, object, options...) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
 // List reads objects.
@@ -64,7 +64,7 @@ func (d *divided) List(ctx context.Context, list client.ObjectList, options ...c
 		return err
 	}
 
-	return from.List(ctx, list, options...) //nolint:wrapcheck // It stands for the other cache.
+	return from.List(ctx, list, options...) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
 // GetInformer returns the informer of the kind of an object.
@@ -113,7 +113,7 @@ func (d *divided) RemoveInformer(ctx context.Context, object client.Object) erro
 		return fmt.Errorf("the informer of %T belongs to the hub", object)
 	}
 
-	return d.own.RemoveInformer(ctx, object) //nolint:wrapcheck // It stands for the other cache.
+	return d.own.RemoveInformer(ctx, object) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
 // IndexField adds an index to one of the system's own kinds: an index of another kind would outlive the system.
@@ -127,12 +127,12 @@ func (d *divided) IndexField(ctx context.Context, object client.Object, field st
 		return fmt.Errorf("the cache of %T belongs to the hub, and gets no index %s of a system", object, field)
 	}
 
-	return d.own.IndexField(ctx, object, field, extract) //nolint:wrapcheck // It stands for the other cache.
+	return d.own.IndexField(ctx, object, field, extract) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
 // Start runs the cache of the system's own kinds until ctx ends.
 func (d *divided) Start(ctx context.Context) error {
-	return d.own.Start(ctx) //nolint:wrapcheck // It stands for the other cache.
+	return d.own.Start(ctx) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
 // GetCache makes a manager start the cache on every replica.
