@@ -154,7 +154,7 @@ func (p *cycle) next(now time.Time) reconcile.Result {
 		}
 	}
 
-	if p.deletesForNewSpec() {
+	if p.deletesForNewSpec() || p.joinsWhileHeld() {
 		wake = now
 	}
 
@@ -213,6 +213,9 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err
 func (p *cycle) deletesForNewSpec() bool {
 	return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0
 }
+
+// joinsWhileHeld reports whether decisions were written while a removal is blocked: clusters that have joined change when it is not.
+func (p *cycle) joinsWhileHeld() bool { return p.Removal.Blocked && len(p.changes.list) > 0 }
 
 // holdBegins reports whether a removal is blocked that was not blocked before.
 func (p *cycle) holdBegins() bool {

@@ -90,7 +90,7 @@ func (r Result) count(
 	counted, lost := r.budget.countRemovals(result, past, left.countOthers())
 	at := ceil(now, time.Second)
 
-	for _, cluster := range lost.removed(counted, left, incumbents, at) {
+	for _, cluster := range lost.removed(counted, left, incumbents) {
 		if incumbents[cluster] {
 			r.Leaving = append(r.Leaving, cluster)
 			r.Recent = r.Recent.with(cluster, at)

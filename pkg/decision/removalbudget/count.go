@@ -2,7 +2,6 @@ package removalbudget
 
 import (
 	"slices"
-	"time"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
@@ -126,7 +125,7 @@ func drains(f *clusterinfo.ClusterInfo) bool {
 
 // removed returns those of the losses that count and are not replaced, sorted by name. If only some of them are replaced, those that left
 // first are dropped first, and then those that are still feasible.
-func (l losses) removed(t removalCount, left RecentRemovals, incumbents map[string]bool, now time.Time) []string {
+func (l losses) removed(t removalCount, left RecentRemovals, incumbents map[string]bool) []string {
 	var (
 		certain, replaceable []string
 		counts               int
@@ -143,15 +142,20 @@ func (l losses) removed(t removalCount, left RecentRemovals, incumbents map[stri
 		counts = t.removed() - t.infeasible
 	}
 
-	leaves := func(cluster string) time.Time {
-		if incumbents[cluster] {
-			return now
-		}
+	slices.SortStableFunc(replaceable, func(a, b string) int { return left.Clusters[a].Compare(left.Clusters[b]) })
 
-		return left.Clusters[cluster]
+	// The clusters that leave now are the last ones, also within the second in which others left.
+	earlier, now := []string{}, []string{}
+
+	for _, cluster := range replaceable {
+		if incumbents[cluster] {
+			now = append(now, cluster)
+		} else {
+			earlier = append(earlier, cluster)
+		}
 	}
 
-	slices.SortStableFunc(replaceable, func(a, b string) int { return leaves(a).Compare(leaves(b)) })
+	replaceable = slices.Concat(earlier, now)
 
 	removed := slices.Concat(certain, replaceable[len(replaceable)-min(counts, len(replaceable)):])
 	slices.Sort(removed)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -27,6 +28,21 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 		if !ruling.Blocked || ruling.Removed != 4 || ruling.Of != 10 {
 			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Blocked, ruling.Removed, ruling.Of)
 		}
+	}
+}
+
+// G5: a cluster that leaves counts beside others that have left within the same second, whatever their names.
+func TestRemovalsWithinOneSecond(t *testing.T) {
+	w := newFixture(2)
+	wanted(3)(w)
+	w.record(metav1.Condition{
+		Type: removalbudget.RecordCondition, Status: metav1.ConditionTrue, Reason: removalbudget.ReasonClustersRemoved,
+		Message: `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-02T03:04:05Z","clusters":["c05","c07"]}]`,
+	})
+	w.remove(0, 1)
+
+	if ruling := w.judge(10); gone(ruling) != "2 of 3: c00" {
+		t.Errorf("got %q", gone(ruling))
 	}
 }
 
