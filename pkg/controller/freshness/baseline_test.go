@@ -91,7 +91,9 @@ func TestTheHistoryGoesBack(t *testing.T) {
 
 				go func() { ended <- s.checker.WatchHistory(ctx) }()
 
+				s.mu.Lock()
 				tc.happens(s)
+				s.mu.Unlock()
 
 				removal := s.removal(1)
 				if tc.reason == "the version of a list" {

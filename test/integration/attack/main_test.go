@@ -119,6 +119,8 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 		return nil, fmt.Errorf("making a client that watches: %w", err)
 	}
 
+	log := newTail() // It sets the logger that the watches of the recorder use.
+
 	recorder, err := newRecorder(ctx, watcher)
 	if err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 	}
 
 	return &arena{
-		environment: environment, admin: admin, recorder: recorder, log: newTail(), clock: &skewedClock{}, struck: map[string]int{},
+		environment: environment, admin: admin, recorder: recorder, log: log, clock: &skewedClock{}, struck: map[string]int{},
 	}, nil
 }
 
