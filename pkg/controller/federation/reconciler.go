@@ -255,11 +255,7 @@ func (r *reconciler) read(ctx context.Context, p *cycle, kind federation.Kind) (
 		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
 	}
 
-	body, payload, err := federation.BodyOf(kind, object)
-	if err != nil {
-		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
-	}
-
+	body, payload := federation.BodyOf(kind, object)
 	if p.payload = payload; p.memory.version != object.GetResourceVersion() {
 		p.memory.version, p.memory.body, p.memory.hashes = object.GetResourceVersion(), body, nil
 	}
