@@ -204,7 +204,8 @@ func TestB13AnOldProofIsMadeAgain(t *testing.T) {
 
 		w.time.SetTime(w.time.Now().Add(time.Second))
 
-		if sinceProof++; sinceProof > parallelWrites+int(freshness.Validity/time.Second) {
+		sinceProof++
+		if sinceProof > parallelWrites+int(freshness.Validity/time.Second) {
 			t.Errorf("got %d deletions on one proof", sinceProof)
 		}
 
