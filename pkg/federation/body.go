@@ -14,6 +14,9 @@ const digestLength = 10
 type Body struct {
 	// Excluded describes why the object is never delivered; empty if it is.
 	Excluded string
+	// Mistake names the field by which the object cannot be delivered, and what is wrong with it; empty if there is none. The other fields
+	// may be missing then.
+	Mistake string
 	// Replicas is the number of replicas of a kind with replicas.
 	Replicas int32
 	// Dependencies are the objects that the Pods of a workload need.
@@ -22,8 +25,8 @@ type Body struct {
 	Digest string
 }
 
-// BodyOf returns the Body of an object, and its Payload.
-func BodyOf(kind Kind, object *unstructured.Unstructured) (Body, *Payload, error) {
+// BodyOf returns the Body of an object, and its Payload, which is not to be delivered if the Body has a Mistake.
+func BodyOf(kind Kind, object *unstructured.Unstructured) (Body, *Payload) {
 	payload := NewPayload(kind, object)
 	body := Body{Excluded: Excluded(kind, object)}
 
@@ -32,7 +35,7 @@ func BodyOf(kind Kind, object *unstructured.Unstructured) (Body, *Payload, error
 
 		switch {
 		case err != nil:
-			return Body{}, nil, fmt.Errorf("replicas of %s: %w", payload.Identity(), err)
+			body.Mistake = err.Error()
 		case found:
 			body.Replicas = clamp(replicas)
 		default:
@@ -40,21 +43,19 @@ func BodyOf(kind Kind, object *unstructured.Unstructured) (Body, *Payload, error
 		}
 	}
 
-	dependencies, err := Dependencies(object)
-	if err != nil {
-		return Body{}, nil, err
+	var err error
+	if body.Dependencies, err = Dependencies(object); err != nil {
+		body.Mistake = err.Error()
 	}
-
-	body.Dependencies = dependencies
 
 	encoded, err := json.Marshal(payload.content)
 	if err != nil {
-		return Body{}, nil, fmt.Errorf("encode %s: %w", payload.Identity(), err)
+		body.Mistake = fmt.Sprintf("encoding it: %v", err)
 	}
 
 	body.Digest = shortHash(string(encoded))[:digestLength]
 
-	return body, payload, nil
+	return body, payload
 }
 
 // Variant returns how the work of a selected cluster differs from those of other clusters.

@@ -21,10 +21,7 @@ func storedWork(t *testing.T) (Identity, *workv1.ManifestWork) {
 
 	object := objectOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a}, spec: {replicas: 9}}`)
 
-	_, payload, err := BodyOf(kindOf(kindDeployment), object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, payload := BodyOf(kindOf(kindDeployment), object)
 
 	work, err := payload.Work("c1", Variant{HasReplicas: true, Replicas: 5})
 	if err != nil {

@@ -37,7 +37,7 @@ func Dependencies(object *unstructured.Unstructured) ([]Dependency, error) {
 
 	spec := corev1.PodSpec{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &spec); err != nil {
-		return nil, fmt.Errorf("pod template of %s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
+		return nil, fmt.Errorf("spec.template.spec is no pod template: %w", err)
 	}
 
 	d := dependencies{}

@@ -173,6 +173,11 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 		return outside
 	}
 
+	if mistake := object.Body.Mistake; mistake != "" {
+		return e.hold(Held, ReasonDeliveryFailed, fmt.Sprintf("%s stays in its clusters as it is: %s. Correct the object",
+			object.Identity(), mistake))
+	}
+
 	if target.Placement != "" {
 		return e.byPlacement(view)
 	}

@@ -14,10 +14,7 @@ import (
 func TestExistingWorkOf(t *testing.T) {
 	object := objectOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a}, spec: {replicas: 9}}`)
 
-	_, payload, err := BodyOf(kindOf(kindDeployment), object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, payload := BodyOf(kindOf(kindDeployment), object)
 
 	deleted := metav1.Now()
 	applied := func(status metav1.ConditionStatus, generation int64) []metav1.Condition {

@@ -66,7 +66,10 @@ type Removal struct {
 	// is none.
 	Kept         []string
 	Reason, Held string
-	// Outside reports that the removals of clusters in scope count for the budget. Those of the others always do.
+	// Draining are the clusters that would lose their work and are about to be deleted, sorted: no budget counts or holds them
+	// (docs/spec/differences.md G5).
+	Draining []string
+	// Outside reports that the removals of clusters in scope count for the budget. Those of clusters out of scope always do.
 	Outside bool
 	// RequeueAt is when to look again; zero for no such time.
 	RequeueAt time.Time
@@ -77,7 +80,16 @@ type Removal struct {
 func (r *Removal) ForScope() bool { return slices.ContainsFunc(r.Allowed, r.outOfScope) }
 
 // Counts reports whether the removal of a cluster counts for the budget.
-func (r *Removal) Counts(cluster string) bool { return r.Outside || r.outOfScope(cluster) }
+func (r *Removal) Counts(cluster string) bool {
+	return !r.drains(cluster) && (r.Outside || r.outOfScope(cluster))
+}
+
+func (r *Removal) drains(cluster string) bool { return slices.Contains(r.Draining, cluster) }
+
+// withoutDraining returns those of the clusters that count for a budget.
+func (r *Removal) withoutDraining(clusters []string) []string {
+	return slices.DeleteFunc(slices.Clone(clusters), r.drains)
+}
 
 // OnlyScope drops those of Allowed that are in scope.
 func (r *Removal) OnlyScope() {
@@ -134,11 +146,17 @@ func (e *Evaluation) Removal(plan WorkPlan, unserved []string, budget Budget, pa
 		return removal
 	}
 
+	for _, cluster := range plan.Lose {
+		if removalbudget.Drains(e.snapshot.Cluster(cluster)) {
+			removal.Draining = append(removal.Draining, cluster)
+		}
+	}
+
 	out, in := e.split(plan.Lose)
 	e.loseScope(&removal, out, budget, past, now)
 
 	if len(in) > 0 {
-		e.loseInScope(&removal, in, len(plan.Lose), budget, past, now)
+		e.loseInScope(&removal, in, len(removal.withoutDraining(plan.Lose)), budget, past, now)
 	}
 
 	slices.Sort(removal.Allowed)
@@ -158,16 +176,18 @@ func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Tim
 
 // loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works.
 func (e *Evaluation) loseScope(removal *Removal, out []string, budget Budget, past Past, now time.Time) {
-	grace, held := ScopeGrace, e.exceeds(len(out), budget.Hub, past, now)
-	if held {
-		grace = max(ScopeGrace, budget.ScopeHold)
-	}
+	exceeded := e.exceeds(removal, len(removal.withoutDraining(out)), budget.Hub, past, now)
 
 	var kept []string
 
 	for _, cluster := range out {
 		since := sinceIn(past.OutOfScope, cluster, now)
 		removal.OutOfScope[cluster] = since
+
+		grace, held := ScopeGrace, exceeded && !removal.drains(cluster)
+		if held {
+			grace = max(ScopeGrace, budget.ScopeHold)
+		}
 
 		due := since.Add(grace)
 		if slices.Contains(e.leaving, cluster) { // Its users leave before it.
@@ -203,28 +223,34 @@ func (*Evaluation) usersHold(budget Budget) time.Duration {
 	return budget.ScopeHold
 }
 
-// loseInScope decides about clusters that the object does not select any more; all is the number of clusters that would lose it.
+// loseInScope decides about clusters that the object does not select any more; all is the number of clusters that would lose it and count for the
+// budget.
 func (e *Evaluation) loseInScope(removal *Removal, in []string, all int, budget Budget, past Past, now time.Time) {
 	token := e.ReleaseToken()
-	released := budget.Release == token
+	released, counted := budget.Release == token, removal.withoutDraining(in)
 
 	switch {
 	case e.pendingUser != "":
 		removal.lookAt(now.Add(pendingRetry))
 		removal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
+
+		return
+	case len(counted) == 0:
 	case e.matchesNone && past.Selected != e.Target.String() && !released:
-		removal.hold(in, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
-			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(in), e.Object.Identity(),
+		removal.hold(counted, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
+			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(counted), e.Object.Identity(),
 			removalbudget.ReleaseAnnotation, token))
-	case removal.Outside && !released && e.exceeds(all, budget.Percent, past, now):
-		removal.hold(in, ReasonRemovalHeld, e.exceeded(in, all, budget, past, now))
+	case removal.Outside && !released && e.exceeds(removal, all, budget.Percent, past, now):
+		removal.hold(counted, ReasonRemovalHeld, e.exceeded(removal, counted, all, budget, past, now))
 
 		if len(past.Withdrawn) > 0 {
 			removal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
 		}
 	default:
-		e.waitForGains(removal, in, now)
+		counted = nil
 	}
+
+	e.waitForGains(removal, slices.DeleteFunc(slices.Clone(in), func(cluster string) bool { return slices.Contains(counted, cluster) }), now)
 }
 
 // waitForGains lets healthy clusters keep their works while a selected cluster cannot get the object, for GainWait.
@@ -342,8 +368,8 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 
 // exceeds reports whether a number of removals exceeds a percentage. One cluster may always leave within the window, unless none may
 // (docs/spec/differences.md G5).
-func (e *Evaluation) exceeds(removals, limit int, past Past, now time.Time) bool {
-	before, total := e.counted(past, now)
+func (e *Evaluation) exceeds(removal *Removal, removals, limit int, past Past, now time.Time) bool {
+	before, total := e.counted(removal, past, now)
 	if limit > 0 && before+removals <= removalbudget.FreeRemovals {
 		return false
 	}
@@ -351,10 +377,11 @@ func (e *Evaluation) exceeds(removals, limit int, past Past, now time.Time) bool
 	return limit < removalbudget.NoLimit && (before+removals)*percent > limit*total
 }
 
-// counted returns how many works were withdrawn within the window, and that number with the works that exist.
-func (e *Evaluation) counted(past Past, now time.Time) (before, total int) {
+// counted returns how many works were withdrawn within the window, and that number with the works that exist and are not those of clusters that
+// drain.
+func (e *Evaluation) counted(removal *Removal, past Past, now time.Time) (before, total int) {
 	before = len(slices.DeleteFunc(slices.Clone(past.Withdrawn), func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) }))
-	total = before
+	total = before - len(removal.Draining)
 
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting {
@@ -366,8 +393,8 @@ func (e *Evaluation) counted(past Past, now time.Time) (before, total int) {
 }
 
 // exceeded returns a sentence about a budget that is exceeded.
-func (e *Evaluation) exceeded(lose []string, all int, budget Budget, past Past, now time.Time) string {
-	before, total := e.counted(past, now)
+func (e *Evaluation) exceeded(removal *Removal, lose []string, all int, budget Budget, past Past, now time.Time) string {
+	before, total := e.counted(removal, past, now)
 
 	return fmt.Sprintf("%d of %d clusters would lose %s within %s, which exceeds %d%%: %s; they keep it. To withdraw it, set the annotation %s=%s",
 		before+all, total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose),

@@ -20,12 +20,13 @@ var managedCluster = inventory.Clusters.Resource.GroupVersion().WithKind("Manage
 func (r *reconciler) delete(ctx context.Context, p *cycle) (time.Duration, error) {
 	d := p.Deletion()
 
-	err := r.each(ctx, d.Orphan, func(ctx context.Context, cluster string) error { return r.orphan(ctx, p, cluster) })
+	err := r.remove(ctx, p, d.Orphan, func(ctx context.Context, cluster string) error { return r.orphan(ctx, p, cluster) })
 	if err != nil {
 		return 0, err
 	}
 
-	if err := r.each(ctx, d.Delete, func(ctx context.Context, cluster string) error { return r.deleteWork(ctx, p, cluster) }); err != nil {
+	err = r.remove(ctx, p, d.Delete, func(ctx context.Context, cluster string) error { return r.deleteWork(ctx, p, cluster) })
+	if err != nil {
 		return 0, err
 	}
 
@@ -113,6 +114,7 @@ func (r *reconciler) gone(ctx context.Context, key inventory.Key) (time.Duration
 	}
 
 	kind := r.state.kinds[key.GroupKind]
+	p.removal.ProvedAt = r.clock.Now()
 
 	err = r.live.Get(ctx, key.NamespacedName, emptyMetadata(kind))
 	if err == nil {

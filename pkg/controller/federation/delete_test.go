@@ -65,6 +65,56 @@ func TestDeletionWaitsForAgents(t *testing.T) {
 	}
 }
 
+// federated-selector 3.1.5: the deletion of an object whose writes have failed ends by itself, without an event: each reconcile asks for the next
+// one, within a minute.
+func TestADeletionEndsByItself(t *testing.T) {
+	works := schema.GroupResource{Resource: "manifestworks"}
+
+	for _, failure := range []error{
+		apierrors.NewForbidden(works, "x", nil), apierrors.NewConflict(works, "x", errors.New("changed")),
+		apierrors.NewInternalError(errors.New("etcd")), apierrors.NewTooManyRequests("busy", 1), context.DeadlineExceeded,
+	} {
+		w := newWorld(t, selecting("europe"))
+		w.settle()
+		w.fail = func(verb, cluster string) error {
+			if verb == "delete" && cluster == namespaceName {
+				return nil // That of the user.
+			}
+
+			return failure
+		}
+		w.selectLocation("usa")
+		w.show()
+		w.expectRetries(failure)
+		w.check(w.store.Delete(t.Context(), selecting("")))
+		w.show()
+		w.expectRetries(failure)
+
+		w.fail = func(string, string) error { return nil }
+		w.expectRetries(failure)
+
+		if err := w.store.Get(t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+			t.Errorf("got %v after %v, want that the object is gone", err, failure)
+		}
+
+		same(t, "clusters after "+failure.Error(), w.clusters(), "")
+	}
+}
+
+// expectRetries reconciles the ConfigMap x many times, each of which is to ask for the next one while the object exists.
+func (w *world) expectRetries(after error) {
+	w.t.Helper()
+
+	for range 40 {
+		result, err := w.Reconcile(w.t.Context(), keyOfConfigMap("x"))
+		exists := w.store.Get(w.t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}) == nil
+
+		if wait := result.RequeueAfter; exists && err == nil && (wait == 0 || wait > time.Minute) {
+			w.t.Fatalf("after %v: the next reconcile is after %v", after, wait)
+		}
+	}
+}
+
 // federated-selector 3.1.5: the namespace of a cluster that is no ManagedCluster any more goes, whatever the state of the object is.
 func TestAbandonedWorksOfHeldObjects(t *testing.T) {
 	for _, value := range []string{"?", selectorOf("europe")} {

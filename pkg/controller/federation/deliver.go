@@ -6,25 +6,20 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const (
-	// parallelWrites is how many works of one object are written at the same time.
-	parallelWrites = 8
 	// firstPostponed and longestPostponed bound the backoff of a withdrawal that could not be proved.
 	firstPostponed   = time.Second
 	longestPostponed = 30 * time.Second
@@ -190,13 +185,14 @@ func (r *reconciler) gain(ctx context.Context, p *cycle, plan federation.WorkPla
 		return err
 	}
 
-	for _, clusters := range [][]string{plan.Gain, plan.Reduce} {
-		if err := r.each(ctx, clusters, func(ctx context.Context, cluster string) error { return r.apply(ctx, p, cluster) }); err != nil {
-			return err
-		}
+	write := func(ctx context.Context, cluster string) error { return r.apply(ctx, p, cluster) }
+	if err := r.each(ctx, plan.Gain, write); err != nil {
+		return err
 	}
 
-	return nil
+	p.removal.ProvedAt = r.clock.Now() // The replicas of a plan need no proof.
+
+	return r.remove(ctx, p, plan.Reduce, write)
 }
 
 // prepareGain reads the payload, and adds the finalizer to the object.
@@ -206,55 +202,6 @@ func (r *reconciler) prepareGain(ctx context.Context, p *cycle) error {
 	}
 
 	return r.addFinalizer(ctx, p)
-}
-
-// each calls a function for each of the clusters in their order, several at the same time. A failure of one does not keep the others from being
-// written.
-func (r *reconciler) each(ctx context.Context, clusters []string, write func(ctx context.Context, cluster string) error) error {
-	var (
-		group errgroup.Group
-		mu    sync.Mutex
-		errs  []error
-	)
-
-	group.SetLimit(parallelWrites)
-
-	for _, cluster := range clusters {
-		group.Go(func() error {
-			if err := write(ctx, cluster); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-
-				errs = append(errs, err)
-			}
-
-			return nil
-		})
-	}
-
-	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // there is none
-	}
-
-	return gathered(errs)
-}
-
-// mostErrors is how many errors one error has.
-const mostErrors = 3
-
-// gathered returns an error with a few of the errors; nil for none. A conflict, which is retried quietly, hides no other error.
-func gathered(errs []error) error {
-	if others := slices.DeleteFunc(slices.Clone(errs), decision.Outdated); len(others) > 0 {
-		errs = others
-	}
-
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-
-	if more := len(errs) - mostErrors; more > 0 {
-		errs = append(errs[:mostErrors:mostErrors], fmt.Errorf("and %d more errors", more)) //nolint:err113 // It has no type of its own.
-	}
-
-	return errors.Join(errs...)
 }
 
 // lose withdraws works, as far as the rules of federation.Evaluation.Removal and the proof of the view allow.
@@ -303,7 +250,7 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 		return 0, errChanged
 	}
 
-	err = r.each(ctx, removal.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
+	err = r.remove(ctx, p, removal.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
 
 	for _, cluster := range p.writes.withdrawn {
 		if removal.Counts(cluster) {
@@ -333,6 +280,7 @@ func (r *reconciler) proved(ctx context.Context, p *cycle, lost *federation.Remo
 		Others:   []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: p.key.Namespace}}},
 	}
 
+	p.removal.ProvedAt = r.clock.Now()
 	err := r.state.shared.Checker.Prove(ctx, removal)
 
 	switch {

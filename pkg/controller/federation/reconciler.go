@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -65,6 +66,10 @@ type cycle struct {
 	payload *federation.Payload
 	// stored are the works at the time of the evaluation.
 	stored []*workv1.ManifestWork
+	// namespace is the metadata of the Namespace of the object; nil if the cache has none.
+	namespace *metav1.ObjectMeta
+	// removal is what the writes that take the object from clusters rely on.
+	removal freshness.Plan
 	// shown is the number of the last change of the view before the evaluation, and followed are the decisions that it follows.
 	shown    uint64
 	followed decided
@@ -106,7 +111,11 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 
 	if p == nil {
 		again, err := r.gone(ctx, key)
-		if err != nil {
+
+		switch {
+		case errors.Is(err, errChanged):
+			return r.changed.When(key), metrics.Outdated, nil
+		case err != nil:
 			return 0, metrics.Failed, err
 		}
 
@@ -127,6 +136,10 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 
 	switch {
 	case errors.Is(err, errChanged): // The events of the change may have been handled before.
+		if p.writes.count > 0 {
+			r.changed.Forget(key) // What is left of the plan goes on without waiting.
+		}
+
 		return r.changed.When(key), metrics.Outdated, nil
 	case err != nil:
 		return 0, metrics.Failed, err
@@ -202,6 +215,7 @@ func (r *reconciler) evaluate(ctx context.Context, key inventory.Key) (*cycle, e
 	}
 
 	p.Evaluation = federation.Evaluate(object, view, r.clock.Now())
+	p.removal = freshness.Plan{Meta: object.Meta.DeepCopy(), Annotations: federation.HubAnnotations, ProvedAt: r.clock.Now()}
 
 	return p, nil
 }
@@ -241,11 +255,7 @@ func (r *reconciler) read(ctx context.Context, p *cycle, kind federation.Kind) (
 		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
 	}
 
-	body, payload, err := federation.BodyOf(kind, object)
-	if err != nil {
-		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
-	}
-
+	body, payload := federation.BodyOf(kind, object)
 	if p.payload = payload; p.memory.version != object.GetResourceVersion() {
 		p.memory.version, p.memory.body, p.memory.hashes = object.GetResourceVersion(), body, nil
 	}
@@ -274,6 +284,8 @@ func (r *reconciler) view(ctx context.Context, p *cycle, object *federation.Obje
 	if err != nil {
 		return federation.View{}, err
 	}
+
+	p.namespace = namespace
 
 	users, err := r.users(ctx, p.key, namespace)
 	if err != nil {

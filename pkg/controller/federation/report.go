@@ -100,7 +100,7 @@ func (p *cycle) problems(now time.Time) map[string]string {
 	}
 
 	if note := p.refusals(); note != "" {
-		problems[federation.ReasonDeliveryFailed] = note
+		problems[federation.ReasonDeliveryFailed] = strings.Trim(problems[federation.ReasonDeliveryFailed]+"; "+note, "; ")
 	}
 
 	if note := p.conflicts(); note != "" {

@@ -1,14 +1,19 @@
 package federation
 
 import (
+	"context"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -47,6 +52,48 @@ func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
 		_, err = w.reconcileOnce(keyOfConfigMap("x"))
 		w.check(err)
 		same(t, name+", after the hold", w.clusters(), "")
+	}
+}
+
+// T10: an object whose pod template cannot be read stays in its clusters as it is, and leaves those that leave the scope; its deletion is carried
+// out.
+func TestAnObjectThatCannotBeReadLosesItsScope(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	w.settle()
+	w.told()
+	w.live = interceptor.NewClient(w.store, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if read, untyped := object.(*unstructured.Unstructured); untyped {
+				defer func() {
+					w.check(unstructured.SetNestedField(read.Object, "no list", "spec", "template", "spec", "containers"))
+				}()
+			}
+
+			return c.Get(ctx, key, object, options...)
+		},
+	})
+
+	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Data["a"] = "c" })
+	w.settle()
+	same(t, "in scope", w.clusters(), "eu1 eu2")
+
+	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0],
+		"Warning DeliveryFailed: ConfigMap/team-a/x stays in its clusters as it is: spec.template.spec is no pod template: ") {
+		t.Errorf("got events %q", told)
+	}
+
+	w.check(w.store.Delete(t.Context(), members()))
+	w.settle()
+	w.time.SetTime(w.time.Now().Add(federation.ScopeGrace))
+	_, err := w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	same(t, "out of scope", w.clusters(), "")
+
+	w.check(w.store.Delete(t.Context(), selecting("")))
+	w.settle()
+
+	if err := w.store.Get(t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+		t.Errorf("got %v, want that the object is gone", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package freshness proves that a decision was not made on an old view of the hub (docs/spec/differences.md B10, B11, B14).
+// Package freshness proves that a decision was not made on an old view of the hub (docs/spec/differences.md B10, B11, B13, B14).
 //
 // Placements, ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings and AddOnPlacementScores arrive by separate watches, any of
 // which can be behind the others for as long as its connection is broken. A view in which one kind is new and another one is old may show a
@@ -17,6 +17,9 @@
 // The requests of a proof are sent together. Single objects are read by quorum GETs. Many clusters are compared with one consistent list per
 // kind, which all proofs within a second share if the view has shown no change that concerns them since it was requested. While the watch of
 // the clusters is broken, a few clusters are read whole, so that an agent that writes all the time keeps nothing selected.
+//
+// A proof ages while a plan is carried out. Plan lets the next write that removes clusters pass while the object is as it was evaluated and the
+// proof is not older than Validity.
 //
 // A new leader compares every object once, in the background and by page, because the watches of a standby may have been broken.
 //

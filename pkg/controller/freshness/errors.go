@@ -16,6 +16,8 @@ var (
 	// ErrViewChanged means that the view has shown a change of what decides about a Removal since the snapshot of the result was taken, so that
 	// the result has to be computed again.
 	ErrViewChanged = errors.New("what decides about the clusters has changed since the object was evaluated")
+	// ErrProofExpired means that a plan was proved longer than Validity ago, so that it has to be made and proved again.
+	ErrProofExpired = fmt.Errorf("the proof that clusters may leave is older than %s", Validity)
 	// ErrHistoryLost means that the API server shows an earlier state than it has shown before, as after etcd was restored from a backup without
 	// a higher revision. Versions that were read before prove nothing then.
 	ErrHistoryLost = errors.New("the API server has gone back to an earlier state, as after etcd was restored from a backup")

@@ -8,8 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // proof is what the API server has shown of the objects that decide about a removal.
@@ -40,17 +38,9 @@ func newProof(removal Removal) *proof {
 	return p
 }
 
-// isForObject reports whether the object is as it was evaluated. Its status and labels do not count, nor does the mark of unreadable fields,
-// which only objects in the memory of the hub have.
+// isForObject reports whether the object is as it was evaluated.
 func (p *proof) isForObject() bool {
-	evaluated, annotations := p.removal.Meta, p.object.Annotations
-	if p.removal.Annotations != nil {
-		annotations = p.removal.Annotations(annotations)
-	}
-
-	return p.found && p.object.UID == evaluated.UID && p.object.Generation == evaluated.Generation &&
-		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
-		maps.Equal(unreadable.WithoutMark(annotations), unreadable.WithoutMark(evaluated.Annotations))
+	return p.found && sameObject(&p.removal.Meta, &p.object, p.removal.Annotations)
 }
 
 // concerns reports whether a change of the view may change the removal.

@@ -4,23 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
-
-// proofValidity is how long after its removals were proved a plan may remove clusters.
-const proofValidity = 5 * time.Second
 
 // applyTraced calls apply in a span, and reads the objects again that conflicted.
 func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
@@ -132,26 +127,26 @@ func (r *reconciler) delete(
 	return writer.Delete(ctx, output.plan, written, observe)
 }
 
-// guardedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or more than
-// proofValidity after the removals were proved. The Placement is then evaluated again, which proves them again (docs/spec/differences.md B13).
+// guardedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or on an old proof.
+// The Placement is then evaluated again, which proves the removals again (docs/spec/differences.md B13).
 func (r *reconciler) guardedWriter(p *cycle) decision.Writer {
-	writer := r.writer
+	writer, plan := r.writer, freshness.Plan{Meta: &p.placement.ObjectMeta, ProvedAt: p.provedAt}
 	writer.Proceed = func(ctx context.Context) error {
-		latest, err := r.placement(ctx, p.placement.Key())
-
-		switch {
-		case err != nil:
+		placement, err := r.placement(ctx, p.placement.Key())
+		if err != nil {
 			return err
-		case latest == nil, latest.UID != p.placement.UID, latest.Generation != p.placement.Generation,
-			!latest.DeletionTimestamp.IsZero(),
-			!maps.Equal(unreadable.WithoutMark(latest.Annotations), unreadable.WithoutMark(p.placement.Annotations)):
-			return fmt.Errorf("placement %s changed while clusters left its decisions: %w", klog.KObj(p.placement), decision.ErrOutdated)
-		case r.clock.Since(p.provedAt) > proofValidity:
-			return fmt.Errorf("the proof that clusters may leave the decisions of placement %s is older than %s: %w",
-				klog.KObj(p.placement), proofValidity, decision.ErrOutdated)
-		default:
-			return nil
 		}
+
+		var latest *metav1.ObjectMeta
+		if placement != nil {
+			latest = &placement.ObjectMeta
+		}
+
+		if err := plan.Proceed(latest, r.clock.Now()); err != nil {
+			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(p.placement), decision.ErrOutdated, err)
+		}
+
+		return nil
 	}
 
 	return writer

@@ -100,7 +100,7 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 	for cluster := range past {
 		switch {
 		case kept[cluster]:
-		case drains(result.Cluster(cluster)):
+		case Drains(result.Cluster(cluster)):
 			t.previous--
 		case result.IsFeasible(cluster):
 			lost.outranked = append(lost.outranked, cluster)
@@ -118,8 +118,8 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 	return t, lost
 }
 
-// drains reports whether a cluster has the taint of a cluster that is about to be deleted, and whose removal nothing can hold.
-func drains(f *clusterinfo.ClusterInfo) bool {
+// Drains reports whether a cluster has the taint of a cluster that is about to be deleted, and whose removal nothing can hold; false for nil.
+func Drains(f *clusterinfo.ClusterInfo) bool {
 	return f != nil && slices.ContainsFunc(f.Taints, func(taint clusterv1.Taint) bool { return taint.Key == openmcpv1alpha1.TerminatingTaint })
 }
 

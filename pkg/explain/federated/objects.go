@@ -197,14 +197,11 @@ func (o *Objects) prepareOne(kind federation.Kind, object *unstructured.Unstruct
 		DeletionTimestamp: object.GetDeletionTimestamp(), OwnerReferences: object.GetOwnerReferences(),
 	}
 
-	body, payload, err := federation.BodyOf(kind, object)
-	if err != nil {
-		return p, fmt.Errorf("reading the object: %w", err)
-	}
-
+	body, payload := federation.BodyOf(kind, object)
 	p.object.Body, p.hash = body, hasher(payload)
 	identity := p.object.Identity()
 
+	var err error
 	if p.works, err = federation.ExistingWorksOf(identity, works[identity.WorkName()]); err != nil {
 		return p, fmt.Errorf("reading its works: %w", err)
 	}

@@ -146,10 +146,7 @@ func identityOf(object *unstructured.Unstructured) federation.Identity {
 func (t *truth) evaluate(object *unstructured.Unstructured) (*federation.Evaluation, *federation.Payload, error) {
 	identity := identityOf(object)
 
-	body, payload, err := federation.BodyOf(configMaps, object)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", identity, err)
-	}
+	body, payload := federation.BodyOf(configMaps, object)
 
 	view := federation.View{
 		Compiler: t.compiler, HubNamespace: manifests.Namespace, Namespace: t.namespaces[object.GetNamespace()],
