@@ -95,7 +95,8 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	addRemovalFlags(fs, &o.controllers, removalbudget.NoLimit)
 	fs.StringSliceVar(&o.controllers.FederatedKinds, federatedKindsFlag, o.controllers.FederatedKinds,
 		"Kinds of namespaced objects to deliver to member clusters beyond "+deliveredKinds()+": group/version/Kind, such as batch/v1/CronJob, "+
-			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each.")
+			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each. "+
+			"While the API server does not serve one of them, the federation is off.")
 	addClusterRequestFlags(fs, &o.controllers)
 
 	addTracingFlag(fs, &o.tracingFile)

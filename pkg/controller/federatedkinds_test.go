@@ -21,6 +21,7 @@ func TestFederatedKinds(t *testing.T) {
 		reason  string
 		values  []string
 		want    []schema.GroupVersionResource
+		absent  []schema.GroupVersionKind
 		wantErr string
 	}{
 		{reason: "the kinds that are delivered anyway are not repeated", values: []string{"v1/Secret"}},
@@ -30,12 +31,12 @@ func TestFederatedKinds(t *testing.T) {
 		},
 		{reason: "a malformed kind", values: []string{"CronJob"}, wantErr: `"CronJob" must be group/version/Kind`},
 		{
-			reason: "a kind that nobody has installed", values: []string{"db.example.com/v1/Postgres"},
-			wantErr: "the API server does not serve Postgres of db.example.com/v1; install its CustomResourceDefinition, or leave the kind out",
-		},
-		{
-			reason: "another version of a kind", values: []string{"batch/v2/CronJob"},
-			wantErr: "the API server does not serve CronJob of batch/v2",
+			reason: "kinds that are not served do not keep the hub from starting",
+			values: []string{"db.example.com/v1/Postgres", "batch/v1/CronJob", "batch/v2/Job"},
+			want:   []schema.GroupVersionResource{batch.WithResource("cronjobs")},
+			absent: []schema.GroupVersionKind{
+				{Group: "db.example.com", Version: "v1", Kind: "Postgres"}, {Group: "batch", Version: "v2", Kind: "Job"},
+			},
 		},
 		{
 			reason: "a cluster-scoped kind", values: []string{"v1/PersistentVolume"},
@@ -45,7 +46,7 @@ func TestFederatedKinds(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			o := Options{FederatedKinds: tc.values}
 
-			got, err := o.FederatedResources(mapper)
+			got, absent, err := o.FederatedResources(mapper)
 			if tc.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) {
 					t.Fatalf("error %v, want %q", err, tc.wantErr)
@@ -62,7 +63,20 @@ func TestFederatedKinds(t *testing.T) {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
 
+			if diff := cmp.Diff(tc.absent, absent); diff != "" {
+				t.Errorf("kinds that are not served (-want +got):\n%s", diff)
+			}
+
 			kinds, err := o.federatedKinds(mapper)
+			if len(tc.absent) > 0 {
+				want := "Postgres of db.example.com/v1: the API server does not serve it; install its CustomResourceDefinition"
+				if err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Fatalf("error of a start of the system %v, want %q", err, want)
+				}
+
+				return
+			}
+
 			if err != nil {
 				t.Fatal(err)
 			}

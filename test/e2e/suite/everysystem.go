@@ -30,8 +30,8 @@ import (
 // EverySystem enables the controllers of all systems, but for the one that taints clusters without a reported availability.
 const EverySystem = "--controllers=*,-managedcluster-taints,podscheduling/*,affinityclass/*,federation/*,clusterrequest/*"
 
-// systems are all opt-in systems.
-var systems = []string{manifests.PodScheduling, manifests.AffinityClass, manifests.Federation, manifests.ClusterRequest}
+// Systems are all opt-in systems.
+var Systems = []string{manifests.PodScheduling, manifests.AffinityClass, manifests.Federation, manifests.ClusterRequest}
 
 // PlatformDefinitions are the definitions that Flux and the platform bring for AffinityClasses.
 const PlatformDefinitions = "../../integration/affinityclass/testdata/platform.yaml"
@@ -41,7 +41,7 @@ func (h *Hub) InstallEverySystem(t *testing.T) {
 	t.Helper()
 	h.Apply(t, PlatformDefinitions)
 	Must(t, manifests.InstallManifestWorks(t.Context(), h.Environment.AdminConfig()))
-	for _, system := range systems {
+	for _, system := range Systems {
 		Must(t, manifests.InstallSystem(t.Context(), h.Environment.AdminConfig(), system, ""))
 	}
 }
@@ -60,7 +60,7 @@ func (h *Hub) Apply(t *testing.T, name string) {
 // CallReplicaOfEverySystem has the API server call a replica with every review.
 func (h *Hub) CallReplicaOfEverySystem(t *testing.T, r *Replica) {
 	t.Helper()
-	for _, system := range systems {
+	for _, system := range Systems {
 		h.CallReplica(t, r, system)
 	}
 	h.TryOut(t, r)
@@ -74,9 +74,25 @@ const world = "world"
 // ClusterRequest. A policy and its Pods are the business of TryReviews.
 func (h *Hub) CreateWorld(t *testing.T) {
 	t.Helper()
+	h.CreatePolicy(t)
+	h.CreateRest(t)
+}
+
+// CreatePolicy creates the part of CreateWorld that only needs pod scheduling policies.
+func (h *Hub) CreatePolicy(t *testing.T) {
+	t.Helper()
 	policy := &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: world, Name: world}}
 	policy.Spec.PodSelector = &metav1.LabelSelector{}
 	policy.Spec.NodeSelector = map[string]string{"pool": world}
+	Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: world, Labels: map[string]string{federation.FederatedLabel: "true"},
+	}}))
+	Must(t, h.Client.Create(t.Context(), policy))
+}
+
+// CreateRest creates what CreateWorld creates beside CreatePolicy.
+func (h *Hub) CreateRest(t *testing.T) {
+	t.Helper()
 	shared := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: world, Name: world}}
 	shared.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "cloud", Profile: "small"}
 	shared.Spec.Purposes = []openmcpv1alpha1.PurposeName{world}
@@ -84,7 +100,6 @@ func (h *Hub) CreateWorld(t *testing.T) {
 	request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: metav1.ObjectMeta{Namespace: world, Name: world}}
 	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{world}
 	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: world, Labels: map[string]string{federation.FederatedLabel: "true"}}},
 		&clusterv1beta2.ManagedClusterSetBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: world, Name: "global"},
 			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "global"},
@@ -93,7 +108,7 @@ func (h *Hub) CreateWorld(t *testing.T) {
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: world, Name: world, Annotations: map[string]string{
 			federation.SelectorAnnotation: `[{"key":"` + world + `","operator":"in","values":["true"]}]`,
 		}}},
-		policy, &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: world}}, shared, request,
+		&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: world}}, shared, request,
 	} {
 		Must(t, h.Client.Create(t.Context(), object))
 	}
@@ -170,7 +185,7 @@ func (h *Hub) Outcome(t *testing.T) map[string]string {
 // TryReviews returns an error unless the webhooks of all systems answer for the objects of CreateWorld. It changes nothing.
 func (h *Hub) TryReviews(t *testing.T) error {
 	t.Helper()
-	return errors.Join(h.tryDefaults(t), h.TryInjection(t), h.TryClass(t), h.TryRequester(t))
+	return errors.Join(h.TryDefaults(t), h.TryInjection(t), h.TryClass(t), h.TryRequester(t))
 }
 
 // TryInjection returns an error unless a new Pod gets the constraints of the policy of CreateWorld.

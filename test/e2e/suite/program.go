@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -107,6 +108,18 @@ func (p *Program) temporary() string { return filepath.Join(p.Directory, "tmp") 
 
 func (p *Program) String() string {
 	return "stdout:\n" + p.Stdout.String() + "stderr:\n" + p.Stderr.String()
+}
+
+// CPUTime returns for how long the process has used CPUs, on Linux.
+func (p *Program) CPUTime(t *testing.T) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	Must(t, err)
+	_, after, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(after)
+	user, err := strconv.Atoi(fields[11])
+	Must(t, err)
+	return time.Duration(user) * time.Second / 100 // proc(5): clock ticks, of which a second has 100.
 }
 
 // Ended reports whether the process has ended.

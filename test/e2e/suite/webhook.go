@@ -36,7 +36,7 @@ func (h *Hub) TryOut(t *testing.T, r *Replica) {
 		t.Fatalf("the replica does not say where it serves the webhook; %s", r)
 	}
 	Must(t, manifests.InstallWebhook(t.Context(), h.Environment.AdminConfig(), "https://"+found[1]))
-	Eventually(t, "waiting for the webhook", func() error { return h.tryDefaults(t) })
+	Eventually(t, "waiting for the webhook", func() error { return h.TryDefaults(t) })
 }
 
 // LoseCertificates edits and deletes the certificates of the webhook, and has it look at a namespace. Nobody is asked any more in the end.
@@ -60,8 +60,8 @@ func (h *Hub) LoseCertificates(t *testing.T, leader *Replica) {
 	Must(t, manifests.RemoveWebhook(t.Context(), h.Environment.AdminConfig()))
 }
 
-// tryDefaults is nil when a new cluster would get a set.
-func (h *Hub) tryDefaults(t *testing.T) error {
+// TryDefaults returns an error unless a new cluster gets a set. It changes nothing.
+func (h *Hub) TryDefaults(t *testing.T) error {
 	t.Helper()
 	cluster := &clusterv1.ManagedCluster{}
 	cluster.Name = "tried"

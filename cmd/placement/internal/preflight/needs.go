@@ -29,8 +29,8 @@ type need struct {
 	reads []schema.GroupVersionResource
 	// rights are the rights beyond those to read.
 	rights []right
-	// federated returns the resources of --federated-kinds; nil if they are not needed.
-	federated func(meta.RESTMapper) ([]schema.GroupVersionResource, error)
+	// federated returns the resources of --federated-kinds, and the kinds that are not served; nil if they are not needed.
+	federated func(meta.RESTMapper) ([]schema.GroupVersionResource, []schema.GroupVersionKind, error)
 }
 
 // hintOf returns what to do when a resource of a group is not served.

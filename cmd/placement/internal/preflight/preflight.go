@@ -70,7 +70,7 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 	if err := checkResources(ctx, client, needed.reads); err != nil {
 		return nil, err
 	}
-	federated, err := needed.federatedRights(client)
+	federated, err := needed.federatedRights(ctx, client)
 	if err != nil {
 		return nil, err
 	}

@@ -281,16 +281,14 @@ func TestFederatedKinds(t *testing.T) {
 			"list cronjobs.batch\n", "watch cronjobs.batch\n", "patch cronjobs.batch\n",
 			"federation.kubernetes.io/aggregate-to-federated-kinds=true", "--federated-kinds",
 		}},
-		{reason: "a kind that is not served", kind: "batch/v1/Job", want: []string{
-			"--federated-kinds: the API server does not serve Job of batch/v1; install its CustomResourceDefinition",
-		}},
+		{reason: "a kind that is not served", kind: "batch/v1/Job"},
 		{reason: "a cluster-scoped kind", kind: "v1/PersistentVolume", want: []string{"--federated-kinds: PersistentVolume of v1 is cluster-scoped"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			o := controller.Options{Controllers: []string{"federation/*"}, Namespace: "hub", FederatedKinds: []string{tc.kind}}
 			needed, err := controllersNeed(o, election.Options{Disable: true})
 			expect.NoError(t, err)
-			rights, err := needed.federatedRights(client)
+			rights, err := needed.federatedRights(t.Context(), client)
 			if err == nil {
 				err = checkRights(t.Context(), client, rights, federatedHint)
 			}

@@ -1,0 +1,64 @@
+package freshness
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Drop forgets the objects of one resource, as if the watch had shown their deletion, and nothing else.
+func TestDrop(t *testing.T) {
+	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+	gadgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gadgets"}
+	name := func(of schema.GroupVersionResource, namespace, name string) Object {
+		return Object{Resource: of, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+	}
+	first, second, other := name(widgets, "a", "w"), name(widgets, "b", "w"), name(gadgets, "a", "w")
+
+	o := NewObserved()
+	for _, object := range []Object{first, second, other} {
+		o.Set(object, "7", nil)
+	}
+
+	since := o.Now()
+	o.Drop(widgets)
+
+	for object, want := range map[Object]string{first: "", second: "", other: "7"} {
+		if got := o.shown(object); got != want {
+			t.Errorf("%v is shown in version %q, want %q", object, got, want)
+		}
+	}
+
+	if left := o.objects(widgets, ""); len(left) > 0 {
+		t.Errorf("objects are left: %v", left)
+	}
+
+	for _, object := range []Object{first, second} {
+		if !o.changedSince(since, func(c change) bool { return c.deleted && c.object == object }) {
+			t.Errorf("the deletion of %v is no change", object)
+		}
+
+		// A proof that reads a version of the object waits until a new watch shows it.
+		if behind, _ := o.check(map[Object]string{object: "8"}, o.Now(), func(change) bool { return false }); len(behind) != 1 {
+			t.Errorf("%v in version 8 counts as shown", object)
+		}
+	}
+
+	if o.changedSince(since, func(c change) bool { return c.object == other }) {
+		t.Errorf("%v has changed", other)
+	}
+
+	number := o.Now()
+	o.Drop(widgets)
+
+	if o.Now() != number {
+		t.Error("a drop of nothing is a change")
+	}
+
+	o.Set(first, "9", nil)
+
+	if got := o.shown(first); got != "9" {
+		t.Errorf("after it came back the object is shown in version %q", got)
+	}
+}
