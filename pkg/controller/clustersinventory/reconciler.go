@@ -33,6 +33,8 @@ type reconciler struct {
 	clock         clock.PassiveClock
 	drainTimeout  time.Duration
 	defaultSet    string
+	// definition is the UID of the CustomResourceDefinition of Clusters at the setup of the controller.
+	definition types.UID
 	conflicts     queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -47,6 +49,8 @@ type cycle struct {
 	namespace *metav1.PartialObjectMetadata
 	// lease is that of the provider, if the Cluster is published.
 	lease types.NamespacedName
+	// providerLost reports whether the ClusterProvider, or its profile, may have been lost with its CustomResourceDefinition.
+	providerLost bool
 	// taken names an object that has the name of the ManagedCluster, but is not that of the Cluster; empty if there is none.
 	taken string
 }

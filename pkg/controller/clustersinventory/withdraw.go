@@ -34,6 +34,10 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 		return again, err
 	}
 
+	if again, held, err := r.holdForDefinition(ctx, c); held || err != nil {
+		return again, err
+	}
+
 	if c.managed != nil && c.managed.DeletionTimestamp == nil {
 		if clusterrequest.TerminatingEffect(c.cluster) == clusterv1.TaintEffectNoSelectIfNew {
 			return 0, r.hold(ctx, c)
