@@ -32,6 +32,15 @@ type Definition struct {
 	Terminating bool
 }
 
+// DefinitionOf returns what the metadata of a CustomResourceDefinition says, which is nil if there is none.
+func DefinitionOf(found *metav1.PartialObjectMetadata) Definition {
+	if found == nil {
+		return Definition{}
+	}
+
+	return Definition{UID: found.UID, Created: found.CreationTimestamp.Time, Terminating: found.DeletionTimestamp != nil}
+}
+
 // MayHaveTaken reports whether an absent object may have been lost with its kind: the CustomResourceDefinition is being deleted, or is not older
 // than a witness, which is an object that was written when the absent one existed (docs/spec/trust.md T2).
 func (d Definition) MayHaveTaken(witness metav1.Object) bool {

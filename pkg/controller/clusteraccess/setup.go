@@ -17,6 +17,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -53,7 +54,7 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	r := &reconciler{
-		cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
+		cached: mgr.GetCache(), live: liveread.Confirmed{Reader: mgr.GetAPIReader()}, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
 		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 

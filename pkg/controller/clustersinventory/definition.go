@@ -23,13 +23,8 @@ const (
 // definition reads a CustomResourceDefinition from the API server.
 func definition(ctx context.Context, live client.Reader, name string) (clusterrequest.Definition, error) {
 	found, err := liveread.Definition(ctx, live, name)
-	if err != nil || found == nil {
-		return clusterrequest.Definition{}, err //nolint:wrapcheck // The error names the definition.
-	}
 
-	return clusterrequest.Definition{
-		UID: found.UID, Created: found.CreationTimestamp.Time, Terminating: found.DeletionTimestamp != nil,
-	}, nil
+	return clusterrequest.DefinitionOf(found), err //nolint:wrapcheck // The error names the definition.
 }
 
 // holdForDefinition reports whether a Cluster is being deleted or gone with its CustomResourceDefinition, and then keeps what it has. The

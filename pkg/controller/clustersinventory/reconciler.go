@@ -35,7 +35,7 @@ type reconciler struct {
 	defaultSet    string
 	// definition is the UID of the CustomResourceDefinition of Clusters at the setup of the controller.
 	definition types.UID
-	conflicts     queue.ConflictBackoff[reconcile.Request]
+	conflicts  queue.ConflictBackoff[reconcile.Request]
 }
 
 // cycle is one reconcile of a Cluster.
@@ -51,6 +51,8 @@ type cycle struct {
 	lease types.NamespacedName
 	// providerLost reports whether the ClusterProvider, or its profile, may have been lost with its CustomResourceDefinition.
 	providerLost bool
+	// provedAt is when the API server said that the Cluster is being deleted or gone.
+	provedAt time.Time
 	// taken names an object that has the name of the ManagedCluster, but is not that of the Cluster; empty if there is none.
 	taken string
 }

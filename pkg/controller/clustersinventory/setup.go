@@ -69,7 +69,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		definition: served.UID,
-		client: client.WithFieldOwner(mgr.GetClient(), FieldManager), live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
+		client:     client.WithFieldOwner(mgr.GetClient(), FieldManager), live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
 		formats: formats, recorder: recorder, clock: settings.Clock, drainTimeout: cmp.Or(o.DrainTimeout, clusterrequest.DefaultDrainTimeout),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: cmp.Or(o.DefaultSet, clusterrequest.DefaultClusterSet),
 	}
