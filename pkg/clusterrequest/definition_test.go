@@ -13,7 +13,9 @@ import (
 
 // docs/spec/trust.md T2.
 func TestManagedClusterStaysWithoutItsCluster(t *testing.T) {
-	recorded := func(uid string) map[string]string { return map[string]string{openmcpv1alpha1.DefinitionAnnotation: uid} }
+	recorded := func(uid string) map[string]string {
+		return map[string]string{openmcpv1alpha1.DefinitionAnnotation: uid}
+	}
 	for _, test := range []struct {
 		reason      string
 		annotations map[string]string

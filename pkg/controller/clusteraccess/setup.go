@@ -53,8 +53,13 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("write events of AccessRequests: %w", err)
 	}
 
+	live, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err //nolint:wrapcheck // Named by the caller.
+	}
+
 	r := &reconciler{
-		cached: mgr.GetCache(), live: liveread.Confirmed{Reader: mgr.GetAPIReader()}, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
+		cached: mgr.GetCache(), live: live, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
 		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 

@@ -36,7 +36,12 @@ const (
 // SetupRequests adds the controller of ClusterRequests to a manager.
 func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
 	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
-	live := liveread.Confirmed{Reader: mgr.GetAPIReader()}
+
+	live, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err //nolint:wrapcheck // Named by the caller.
+	}
+
 	ledger := newLedger(live, writer, options)
 	r := &reconciler{
 		ledger: ledger, cached: mgr.GetCache(), live: live, writer: writer, clock: settings.Clock,
@@ -78,7 +83,7 @@ func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, 
 	}
 
 	o := &orphans{
-		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), recorder: recorder,
+		ledger: ledger, cached: mgr.GetCache(), live: ledger.live, recorder: recorder,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 

@@ -2,11 +2,13 @@ package clustersinventory
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -19,6 +21,32 @@ const (
 	clusterDefinition  = "clusters." + openmcpv1alpha1.GroupName
 	providerDefinition = "clusterproviders." + openmcpv1alpha1.GroupName
 )
+
+// servedDefinition is the UID of the CustomResourceDefinition of Clusters, which is read once. It is safe for concurrent use.
+type servedDefinition struct {
+	mu    sync.Mutex
+	uid   types.UID
+	known bool
+}
+
+// read returns the UID; empty if another API server serves Clusters.
+func (s *servedDefinition) read(ctx context.Context, live client.Reader) (types.UID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.known {
+		return s.uid, nil
+	}
+
+	served, err := definition(ctx, live, clusterDefinition)
+	if err != nil {
+		return "", err
+	}
+
+	s.uid, s.known = served.UID, true
+
+	return s.uid, nil
+}
 
 // definition reads a CustomResourceDefinition from the API server.
 func definition(ctx context.Context, live client.Reader, name string) (clusterrequest.Definition, error) {

@@ -129,7 +129,11 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 		return err
 	}
 
-	wanted := r.wanted(c)
+	wanted, err := r.wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.Before
 
 	if err := r.createOwn(ctx, c, wanted); err != nil || c.taken != "" {
@@ -191,7 +195,12 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 
 	claimed := equality.Semantic.DeepEqual(c.managed.Status.ClusterClaims, merged.Claims)
 
-	wanted := clusterrequest.Published(c.managed, r.wanted(c))
+	wanted, err := r.wanted(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+
+	wanted = clusterrequest.Published(c.managed, wanted)
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.After
 
 	if !claimed {
@@ -220,11 +229,16 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 }
 
 // wanted returns the fields of the ManagedCluster of a Cluster that the controller applies.
-func (r *reconciler) wanted(c *cycle) *clusterv1.ManagedCluster {
-	wanted := clusterrequest.ManagedCluster(c.cluster, r.defaultSet)
-	wanted.Annotations[openmcpv1alpha1.DefinitionAnnotation] = string(r.definition)
+func (r *reconciler) wanted(ctx context.Context, c *cycle) (*clusterv1.ManagedCluster, error) {
+	uid, err := r.served.read(ctx, r.live)
+	if err != nil {
+		return nil, err
+	}
 
-	return wanted
+	wanted := clusterrequest.ManagedCluster(c.cluster, r.defaultSet)
+	wanted.Annotations[openmcpv1alpha1.DefinitionAnnotation] = string(uid)
+
+	return wanted, nil
 }
 
 // provider returns the ClusterProvider of a Cluster; nil if it does not exist.

@@ -33,9 +33,9 @@ type reconciler struct {
 	clock         clock.PassiveClock
 	drainTimeout  time.Duration
 	defaultSet    string
-	// definition is the UID of the CustomResourceDefinition of Clusters at the setup of the controller.
-	definition types.UID
-	conflicts  queue.ConflictBackoff[reconcile.Request]
+	// served has the CustomResourceDefinition of Clusters under which this start of the system sees Clusters. The system ends with it.
+	served    servedDefinition
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // cycle is one reconcile of a Cluster.

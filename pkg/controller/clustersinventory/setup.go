@@ -61,15 +61,8 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
-	// The annotation of ManagedClusters has the definition from before the caches are filled: a Cluster of a later one keeps its ManagedCluster.
-	served, err := definition(context.Background(), mgr.GetAPIReader(), clusterDefinition)
-	if err != nil {
-		return err
-	}
-
 	r := &reconciler{
-		definition: served.UID,
-		client:     client.WithFieldOwner(mgr.GetClient(), FieldManager), live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
+		client: client.WithFieldOwner(mgr.GetClient(), FieldManager), live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
 		formats: formats, recorder: recorder, clock: settings.Clock, drainTimeout: cmp.Or(o.DrainTimeout, clusterrequest.DefaultDrainTimeout),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: cmp.Or(o.DefaultSet, clusterrequest.DefaultClusterSet),
 	}
