@@ -94,7 +94,7 @@ func (r *reconciler) keep(ctx context.Context, c *cycle, condition metav1.Condit
 		return err
 	}
 
-	r.event(c, corev1.EventTypeWarning, condition.Reason, condition.Message)
+	r.event(c, corev1.EventTypeWarning, clusterrequest.ReasonDefinitionReplaced, condition.Message)
 
 	return nil
 }
