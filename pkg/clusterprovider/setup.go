@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -65,9 +66,14 @@ func Setup(mgr manager.Manager, settings Settings) error {
 }
 
 func setupClusters(mgr manager.Manager, settings Settings) error {
+	live, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err //nolint:wrapcheck // Named by the caller.
+	}
+
 	writer := client.WithFieldOwner(mgr.GetClient(), FieldManager(settings.Name))
 	r := &clusterReconciler{
-		name: settings.Name, provider: settings.Provider, cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: writer,
+		name: settings.Name, provider: settings.Provider, cached: mgr.GetCache(), live: live, writer: writer,
 		clock: settings.Queue.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		leases: newLeases(settings, mgr.GetAPIReader(), writer),
 	}

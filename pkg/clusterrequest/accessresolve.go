@@ -16,6 +16,8 @@ type AccessReferents struct {
 	Request *openmcpv1alpha1.ClusterRequest
 	Grant   *openmcpv1alpha1.ClusterRequestGrant
 	Cluster *openmcpv1alpha1.Cluster
+	// RequestLost says that the ClusterRequest may be gone, or is being deleted, with its CustomResourceDefinition.
+	RequestLost bool
 	// NoAccess says that the ClusterProvider of the Cluster does not exist or has no spec.access.
 	NoAccess bool
 }
@@ -69,12 +71,15 @@ func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (t
 }
 
 // ResolveAccess decides on an AccessRequest. Once it is resolved, the access is withdrawn only if the ClusterRequest is deleted or has another
-// Cluster; a Cluster that is only missing may be created again.
+// Cluster; a Cluster that is only missing may be created again, and so may a ClusterRequest that was lost with its CustomResourceDefinition.
 func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
 	given := access.Status.ClusterRef
 	key, isRequest := AccessReference(access)
 	target, granted := AccessCluster(access, to)
 	switch {
+	case isRequest && to.RequestLost && given != nil:
+		return unresolved("", "ClusterRequest '%s' is gone with its CustomResourceDefinition: the access stays until it is created again. "+
+			"To end the access, delete the AccessRequest", key)
 	case isRequest && to.Request == nil:
 		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' not found", key)
 	case isRequest && to.Request.DeletionTimestamp != nil:

@@ -31,6 +31,9 @@ const (
 	maxLeaseDuration = time.Hour
 	// agentLeaseFactor is how many durations the Lease of an agent may be old, as in Open Cluster Management.
 	agentLeaseFactor = 5
+	// recreationGrace is how long a Cluster that was created again keeps the availability of its ManagedCluster while its provider has reported
+	// nothing. An agent of Open Cluster Management may be silent for as long.
+	recreationGrace = agentLeaseFactor * defaultLeaseDuration
 )
 
 // Heartbeat is what the hub knows of a Lease. The zero Heartbeat is that of no Lease.
@@ -66,7 +69,8 @@ func IsHeartbeat(name string) bool {
 
 // Available returns the condition ManagedClusterConditionAvailable of the ManagedCluster of a Cluster, without a transition time, and when it
 // changes unless its Lease is renewed; zero for never. A condition that says that the Lease has expired stays until a renewal: a hub that
-// starts cannot know when the last one was.
+// starts cannot know when the last one was. A ManagedCluster that is available stays so while the provider of a Cluster that was created again
+// has not reported yet.
 func Available(
 	cluster *openmcpv1alpha1.Cluster, lease types.NamespacedName, present []metav1.Condition, beat Heartbeat, now time.Time,
 ) (condition metav1.Condition, until time.Time) {
@@ -74,7 +78,10 @@ func Available(
 	provider := cluster.Spec.ClusterProviderRef.Name
 	last := meta.FindStatusCondition(present, condition.Type)
 	health := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)
+	awaited := cluster.CreationTimestamp.Add(recreationGrace)
 	switch {
+	case health == nil && last != nil && last.Status == metav1.ConditionTrue && now.Before(awaited):
+		return *last, awaited
 	case beat == Heartbeat{}:
 		condition.Reason = ReasonLeaseNotFound
 		condition.Message = fmt.Sprintf("ClusterProvider %s has no Lease %s: see whether it runs", provider, lease)

@@ -101,6 +101,7 @@ func Published(present, wanted *clusterv1.ManagedCluster) *clusterv1.ManagedClus
 	}
 	changed.Labels = merge(changed.Labels, wanted.Labels)
 	changed.Annotations = merge(changed.Annotations, wanted.Annotations)
+	delete(changed.Annotations, openmcpv1alpha1.WithdrawAnnotation) // It is about a Cluster that is gone.
 	changed.Spec.HubAcceptsClient = wanted.Spec.HubAcceptsClient
 	changed.Spec.Taints = slices.DeleteFunc(changed.Spec.Taints, isTerminating)
 

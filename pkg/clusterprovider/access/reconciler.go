@@ -25,8 +25,10 @@ const soonestRenewal = time.Minute
 type reconciler struct {
 	Settings
 
-	cached    client.Reader
+	cached client.Reader
+	// live reads Secrets from the API server, and clusters reads Clusters.
 	live      client.Reader
+	clusters  client.Reader
 	writer    client.Client
 	conflicts queue.ConflictBackoff[reconcile.Request]
 	refusals  workqueue.TypedRateLimiter[reconcile.Request]
@@ -108,7 +110,7 @@ func (r *reconciler) act(ctx context.Context, request *openmcpv1alpha1.AccessReq
 func (r *reconciler) cluster(ctx context.Context, request *openmcpv1alpha1.AccessRequest) (*openmcpv1alpha1.Cluster, error) {
 	cluster := &openmcpv1alpha1.Cluster{}
 
-	for _, reader := range []client.Reader{r.cached, r.live} { // What follows from its absence cannot be taken back.
+	for _, reader := range []client.Reader{r.cached, r.clusters} { // What follows from its absence cannot be taken back.
 		err := reader.Get(ctx, clusterKey(request), cluster)
 		if err == nil {
 			return cluster, nil

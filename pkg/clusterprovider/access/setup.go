@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -73,8 +74,13 @@ func Setup(mgr manager.Manager, settings Settings) error {
 		return fmt.Errorf("index AccessRequests by their Cluster: %w", err)
 	}
 
+	clusters, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err //nolint:wrapcheck // Named by the caller.
+	}
+
 	r := &reconciler{
-		Settings: settings, cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: client.WithFieldOwner(mgr.GetClient(), fieldManager),
+		Settings: settings, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters, writer: client.WithFieldOwner(mgr.GetClient(), fieldManager),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		refusals:  workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
 	}

@@ -23,6 +23,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/finalizer"
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -84,7 +85,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 
 // expire deletes an AccessRequest whose time is over.
 func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
-	err := client.IgnoreNotFound(r.writer.Delete(ctx, access, client.Preconditions{UID: &access.UID}))
+	err := client.IgnoreNotFound(r.writer.Delete(ctx, access, client.Preconditions{UID: &access.UID, ResourceVersion: &access.ResourceVersion}))
 	if err != nil {
 		return fmt.Errorf("delete AccessRequest %s, whose ttl is over: %w", client.ObjectKeyFromObject(access), err)
 	}
@@ -208,6 +209,10 @@ func (r *reconciler) decide(
 		return clusterrequest.AccessResolution{}, err
 	}
 
+	if to.RequestLost, err = r.lost(ctx, access, to); err != nil {
+		return clusterrequest.AccessResolution{}, err
+	}
+
 	resolution := clusterrequest.ResolveAccess(access, to)
 	if !resolution.Review {
 		return resolution, nil
@@ -216,6 +221,28 @@ func (r *reconciler) decide(
 	allowed, err := r.review(ctx, access, resolution.Cluster)
 
 	return resolution.Reviewed(access, allowed), err
+}
+
+// requestDefinition is the name of the CustomResourceDefinition of ClusterRequests.
+const requestDefinition = "clusterrequests." + openmcpv1alpha1.GroupName
+
+// lost reports whether the ClusterRequest of an access that was given may be gone, or is being deleted, with its CustomResourceDefinition.
+func (r *reconciler) lost(
+	ctx context.Context, access *openmcpv1alpha1.AccessRequest, to clusterrequest.AccessReferents,
+) (bool, error) {
+	_, isRequest := clusterrequest.AccessReference(access)
+	if !isRequest || access.Status.ClusterRef == nil || to.Request != nil && to.Request.DeletionTimestamp == nil {
+		return false, nil
+	}
+
+	found, err := liveread.Definition(ctx, r.live, requestDefinition)
+	if err != nil {
+		return false, err //nolint:wrapcheck // The error names the definition.
+	}
+
+	served := clusterrequest.DefinitionOf(found)
+
+	return served.Terminating || to.Request == nil && served.MayHaveTaken(access), nil
 }
 
 // referents reads what an AccessRequest refers to.

@@ -17,6 +17,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -52,8 +53,13 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("write events of AccessRequests: %w", err)
 	}
 
+	live, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err //nolint:wrapcheck // Named by the caller.
+	}
+
 	r := &reconciler{
-		cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
+		cached: mgr.GetCache(), live: live, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
 		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 

@@ -28,6 +28,10 @@ const (
 // reasonOrphansRemoved is the reason of the Event on a Cluster that loses finalizers of requests that do not exist.
 const reasonOrphansRemoved = "OrphanedRequestsRemoved"
 
+// reasonOrphansHeld is the reason of the Event on a Cluster that keeps such finalizers, because the requests may have been lost with their
+// definition.
+const reasonOrphansHeld = "OrphanedRequestsHeld"
+
 // orphans takes the finalizers of requests that do not exist off Clusters, with their prefixes. It never deletes a Cluster.
 type orphans struct {
 	ledger       *ledger
@@ -63,7 +67,8 @@ func indexRequests(ctx context.Context, mgr manager.Manager) error {
 }
 
 // Reconcile removes the finalizers of requests that do not exist from a Cluster. It finds candidates in the cache and confirms each by a read
-// from the API server. A UID is never used again, so a request that is missing there after its finalizer was seen is gone.
+// from the API server. A UID is never used again, so a request that is missing there after its finalizer was seen is gone. The finalizers stay
+// where the definition of requests is not older than the Cluster: the requests may come back with their Grants.
 func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
 	cluster := &openmcpv1alpha1.Cluster{}
 
@@ -79,6 +84,19 @@ func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconci
 	gone, err := o.gone(ctx, suspects)
 	if err != nil || len(gone) == 0 {
 		return reconcile.Result{}, err
+	}
+
+	served, err := definition(ctx, o.live)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+
+	if served.MayHaveTaken(cluster) {
+		o.recorder.Eventf(referenceTo(cluster, "Cluster"), nil, corev1.EventTypeWarning, reasonOrphansHeld, action,
+			"%d ClusterRequests that have this Cluster are gone, perhaps with a former CustomResourceDefinition: their finalizers stay until their "+
+				"ClusterRequestGrants are there again. Remove finalizers %s<UID> that nothing needs", len(gone), openmcpv1alpha1.RequestFinalizerPrefix)
+
+		return reconcile.Result{}, nil
 	}
 
 	if err := o.ledger.read(ctx, key.NamespacedName); err != nil {

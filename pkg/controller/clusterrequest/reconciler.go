@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/finalizer"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
@@ -80,7 +81,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		return r.waitForQuota(ctx, request, err)
 	}
 
-	if err != nil && !apierrors.IsConflict(err) && request.Status.Status != openmcpv1alpha1.RequestGranted {
+	if err != nil && !apierrors.IsConflict(err) && !errors.Is(err, decision.ErrOutdated) && request.Status.Status != openmcpv1alpha1.RequestGranted {
 		result := clusterrequest.Result{
 			Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonError, Message: err.Error(),
 		}
@@ -107,7 +108,7 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 	if decided.Outcome == clusterrequest.OutcomeReplaced {
 		metrics.ObserveRequestDecision(string(decided.Outcome))
 
-		if err := r.replace(ctx, decided); err != nil {
+		if err := r.replace(ctx, request, decided); err != nil {
 			return err
 		}
 
@@ -126,10 +127,8 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 		return err
 	}
 
-	for _, cluster := range decided.Leave {
-		if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(cluster), request.UID); err != nil {
-			return err
-		}
+	if err := r.leaveAll(ctx, r.prove(request), decided.Leave, request.UID); err != nil {
+		return err
 	}
 
 	ref := decided.Grant.Spec.ClusterRef
@@ -235,23 +234,44 @@ func carries(cluster *openmcpv1alpha1.Cluster, request types.UID, prefix string)
 }
 
 // replace removes the Grant and the finalizers of a former request.
-func (r *reconciler) replace(ctx context.Context, decided clusterrequest.Decision) error {
-	former := clusterrequest.GrantOwner(decided.Obsolete)
+func (r *reconciler) replace(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, decided clusterrequest.Decision) error {
+	proved := r.prove(request)
 
-	for _, cluster := range decided.Leave {
-		if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(cluster), former); err != nil {
+	if err := r.leaveAll(ctx, proved, decided.Leave, clusterrequest.GrantOwner(decided.Obsolete)); err != nil {
+		return err
+	}
+
+	return r.deleteGrant(ctx, proved, decided.Obsolete)
+}
+
+// leaveAll removes the finalizer of a request from Clusters.
+func (r *reconciler) leaveAll(ctx context.Context, proved *proof, clusters []*openmcpv1alpha1.Cluster, request types.UID) error {
+	for _, cluster := range clusters {
+		if err := proved.proceed(ctx); err != nil {
+			return err
+		}
+
+		if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(cluster), request); err != nil {
 			return err
 		}
 	}
 
-	return r.deleteGrant(ctx, decided.Obsolete)
+	return nil
 }
 
-// deleteGrant deletes a Grant, unless it is another one meanwhile.
-func (r *reconciler) deleteGrant(ctx context.Context, grant *openmcpv1alpha1.ClusterRequestGrant) error {
+// deleteGrant deletes a Grant, unless it is another one meanwhile or has changed.
+func (r *reconciler) deleteGrant(ctx context.Context, proved *proof, grant *openmcpv1alpha1.ClusterRequestGrant) error {
 	key := client.ObjectKeyFromObject(grant)
 
-	err := r.writer.Delete(ctx, grant, client.Preconditions{UID: &grant.UID})
+	if err := proved.proceed(ctx); err != nil {
+		return err
+	}
+
+	err := r.writer.Delete(ctx, grant, client.Preconditions{UID: &grant.UID, ResourceVersion: &grant.ResourceVersion})
+	if apierrors.IsConflict(err) {
+		err = errors.Join(err, r.readGrant(ctx, key)) // It is decided again on the present one.
+	}
+
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete ClusterRequestGrant %s: %w", key, err)
 	}
@@ -273,7 +293,11 @@ func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.Clust
 		return err
 	}
 
-	for {
+	for proved := r.prove(request); ; {
+		if err := proved.proceed(ctx); err != nil {
+			return err
+		}
+
 		switch left := r.ledger.release(request); {
 		case len(left.Delete) > 0:
 			if err := r.ledger.remove(ctx, left.Delete[0]); err != nil {
@@ -286,7 +310,7 @@ func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.Clust
 		case left.WaitFor != nil:
 			return nil
 		case left.Grant != nil:
-			if err := r.deleteGrant(ctx, left.Grant); err != nil {
+			if err := r.deleteGrant(ctx, proved, left.Grant); err != nil {
 				return err
 			}
 		default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -41,6 +42,15 @@ func newTestReconciler(t *testing.T, objects ...client.Object) (*reconciler, cli
 
 	known := []*openmcpv1alpha1.Cluster{testCluster("a"), testCluster("b")}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithStatusSubresource(&openmcpv1alpha1.ClusterRequest{})
+
+	byName := func(object client.Object) []string { return []string{object.GetName()} }
+	for _, kind := range []client.Object{
+		&openmcpv1alpha1.ClusterRequest{}, &openmcpv1alpha1.ClusterRequestGrant{}, &openmcpv1alpha1.Cluster{},
+		&apiextensionsv1.CustomResourceDefinition{},
+	} {
+		builder = builder.WithIndex(kind, metav1.ObjectNameField, byName) // API servers have it.
+	}
+
 	server := builder.WithObjects(append(objects, known[0], known[1])...).Build()
 	live := &reads{Reader: server}
 	l := newLedger(live, server, clusterrequest.Options{})

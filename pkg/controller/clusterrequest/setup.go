@@ -17,6 +17,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -35,9 +36,15 @@ const (
 // SetupRequests adds the controller of ClusterRequests to a manager.
 func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
 	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
-	ledger := newLedger(mgr.GetAPIReader(), writer, options)
+
+	live, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err //nolint:wrapcheck // Named by the caller.
+	}
+
+	ledger := newLedger(live, writer, options)
 	r := &reconciler{
-		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: writer, clock: settings.Clock,
+		ledger: ledger, cached: mgr.GetCache(), live: live, writer: writer, clock: settings.Clock,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), states: metrics.NewRequestStates[types.NamespacedName](),
 		written: newOwnWrites(),
 	}
@@ -76,7 +83,7 @@ func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, 
 	}
 
 	o := &orphans{
-		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), recorder: recorder,
+		ledger: ledger, cached: mgr.GetCache(), live: ledger.live, recorder: recorder,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 

@@ -35,9 +35,23 @@ func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, erro
 		return 0, err
 	}
 
+	profile := profileOf(provider, c.cluster.Spec.ClusterProviderRef.Profile)
+	claims := clusterrequest.Claims(c.cluster, profile)
+
+	if profile == nil && c.managed != nil {
+		served, err := definition(ctx, r.live, providerDefinition)
+		if err != nil {
+			return 0, err
+		}
+
+		if served.MayHaveTaken(c.managed) {
+			c.providerLost = provider == nil
+			claims = clusterrequest.KeepTraits(claims, c.managed)
+		}
+	}
+
 	c.lease = r.lease(c, provider)
 
-	claims := clusterrequest.Claims(c.cluster, profileOf(provider, c.cluster.Spec.ClusterProviderRef.Profile))
 	if err := r.prepare(ctx, c, claims); err != nil {
 		return 0, err
 	}
@@ -115,7 +129,11 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 		return err
 	}
 
-	wanted := clusterrequest.ManagedCluster(c.cluster, r.defaultSet)
+	wanted, err := r.wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.Before
 
 	if err := r.createOwn(ctx, c, wanted); err != nil || c.taken != "" {
@@ -177,7 +195,12 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 
 	claimed := equality.Semantic.DeepEqual(c.managed.Status.ClusterClaims, merged.Claims)
 
-	wanted := clusterrequest.Published(c.managed, clusterrequest.ManagedCluster(c.cluster, r.defaultSet))
+	wanted, err := r.wanted(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+
+	wanted = clusterrequest.Published(c.managed, wanted)
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.After
 
 	if !claimed {
@@ -191,6 +214,7 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 	c.managed = wanted
 	wanted = c.managed.DeepCopy()
 	wanted.Status.ClusterClaims = merged.Claims
+	meta.RemoveStatusCondition(&wanted.Status.Conditions, clusterrequest.ConditionClusterGone)
 	again := r.setAvailable(c, wanted)
 
 	if err := r.patch(ctx, c.managed, wanted, true); err != nil {
@@ -202,6 +226,19 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.After
 
 	return again, r.patch(ctx, c.managed, wanted, false)
+}
+
+// wanted returns the fields of the ManagedCluster of a Cluster that the controller applies.
+func (r *reconciler) wanted(ctx context.Context, c *cycle) (*clusterv1.ManagedCluster, error) {
+	uid, err := r.served.read(ctx, r.live)
+	if err != nil {
+		return nil, err
+	}
+
+	wanted := clusterrequest.ManagedCluster(c.cluster, r.defaultSet)
+	wanted.Annotations[openmcpv1alpha1.DefinitionAnnotation] = string(uid)
+
+	return wanted, nil
 }
 
 // provider returns the ClusterProvider of a Cluster; nil if it does not exist.
@@ -249,10 +286,18 @@ func (r *reconciler) lease(c *cycle, provider *openmcpv1alpha1.ClusterProvider) 
 	return clusterrequest.LeaseKey(c.cluster, "")
 }
 
-// setAvailable sets the condition ManagedClusterConditionAvailable, unless an agent does, and returns after which time it may change.
+// setAvailable sets the condition ManagedClusterConditionAvailable, unless an agent does, and returns after which time it may change. The condition
+// stays as it is while it is not known where the Lease is, because the ClusterProvider was lost with its definition.
 func (r *reconciler) setAvailable(c *cycle, managed *clusterv1.ManagedCluster) time.Duration {
 	now := r.clock.Now()
 	agent := r.heartbeats.get(types.NamespacedName{Namespace: c.name(), Name: clusterrequest.AgentLeaseName}, c.Request)
+
+	if c.providerLost && meta.FindStatusCondition(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) != nil {
+		if _, followed := r.heartbeats.lastFollowed(c.Request); !followed {
+			return 0
+		}
+	}
+
 	beat := r.heartbeats.follow(c.lease, c.Request)
 
 	if until := clusterrequest.AgentReports(managed, agent); until.After(now) {

@@ -33,7 +33,9 @@ type reconciler struct {
 	clock         clock.PassiveClock
 	drainTimeout  time.Duration
 	defaultSet    string
-	conflicts     queue.ConflictBackoff[reconcile.Request]
+	// served has the CustomResourceDefinition of Clusters under which this start of the system sees Clusters. The system ends with it.
+	served    servedDefinition
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // cycle is one reconcile of a Cluster.
@@ -47,6 +49,10 @@ type cycle struct {
 	namespace *metav1.PartialObjectMetadata
 	// lease is that of the provider, if the Cluster is published.
 	lease types.NamespacedName
+	// providerLost reports whether the ClusterProvider, or its profile, may have been lost with its CustomResourceDefinition.
+	providerLost bool
+	// provedAt is when the API server said that the Cluster is being deleted or gone.
+	provedAt time.Time
 	// taken names an object that has the name of the ManagedCluster, but is not that of the Cluster; empty if there is none.
 	taken string
 }

@@ -21,8 +21,12 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
+
+// proofValidity is how long after the API server was asked for a Cluster its end counts as proved.
+const proofValidity = 5 * time.Second
 
 // staleDelay is how long a Cluster waits that the cache does not show, but the API server has.
 const staleDelay = time.Second
@@ -33,6 +37,12 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 	if again, err := r.verify(ctx, c); again > 0 || err != nil {
 		return again, err
 	}
+
+	if again, held, err := r.holdForDefinition(ctx, c); held || err != nil {
+		return again, err
+	}
+
+	c.provedAt = r.clock.Now()
 
 	if c.managed != nil && c.managed.DeletionTimestamp == nil {
 		if clusterrequest.TerminatingEffect(c.cluster) == clusterv1.TaintEffectNoSelectIfNew {
@@ -45,12 +55,49 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 	}
 
 	if c.namespace != nil && c.namespace.DeletionTimestamp == nil {
+		if err := r.proceed(ctx, c); err != nil {
+			return 0, err
+		}
+
 		if err := r.deleteNamespace(ctx, c); err != nil {
 			return 0, err
 		}
 	}
 
 	return 0, r.letGo(ctx, c)
+}
+
+// proceed is called before each deletion. Its error ends the reconcile: the Cluster or the ManagedCluster is not what it was, or what the API
+// server said is older than proofValidity (docs/spec/differences.md B13).
+func (r *reconciler) proceed(ctx context.Context, c *cycle) error {
+	latest, err := r.read(ctx, c.Request)
+
+	switch {
+	case err != nil:
+		return err
+	case r.clock.Since(c.provedAt) > proofValidity:
+		return fmt.Errorf("the proof that Cluster %s ends is older than %s: %w", c.Request, proofValidity, decision.ErrOutdated)
+	case !sameObject(c.cluster, latest.cluster),
+		latest.cluster != nil && latest.cluster.DeletionTimestamp == nil,
+		latest.managed != nil && !sameObject(c.managed, latest.managed),
+		latest.managed != nil && latest.managed.Annotations[openmcpv1alpha1.WithdrawAnnotation] !=
+			c.managed.Annotations[openmcpv1alpha1.WithdrawAnnotation]:
+		return fmt.Errorf("cluster %s or its ManagedCluster has changed: %w", c.Request, decision.ErrOutdated)
+	}
+
+	return nil
+}
+
+// sameObject reports whether two states are of one object, or both nil.
+func sameObject[T any, P interface {
+	*T
+	metav1.Object
+}](a, b P) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+
+	return a.GetUID() == b.GetUID()
 }
 
 // verify asks the API server for what the caches do not show, so that a cache that is behind withdraws nothing and leaves nothing. It returns
@@ -127,6 +174,10 @@ func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error)
 		r.event(c, corev1.EventTypeNormal, clusterrequest.ReasonDraining, fmt.Sprintf("ManagedCluster %s waits for %s", c.name(), left))
 
 		return drain.Again, nil
+	}
+
+	if err := r.proceed(ctx, c); err != nil {
+		return 0, err
 	}
 
 	// The cache may show a state from before the taint, or a ManagedCluster of that name that is gone.

@@ -22,6 +22,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -37,6 +38,11 @@ func TestClustersInventory(t *testing.T) {
 	suite.ConfigureHub = func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory")
 		o.Clock, o.ClusterDrainTimeout = now, drainTimeout
+		o.AddSystem = func(system *systems.System) {
+			if system.Name == manifests.ClusterRequest {
+				requestSystem.Store(system)
+			}
+		}
 	}
 	suite.Run(t, "ManagedClusters of Clusters")
 }
@@ -48,6 +54,13 @@ func prepare(ctx SpecContext) {
 	for _, system := range []string{manifests.Federation, manifests.ClusterRequest} {
 		Expect(manifests.InstallSystem(ctx, admin, system, "")).To(Succeed())
 	}
+
+	createProvider(ctx)
+}
+
+// createProvider creates the ClusterProvider of all Clusters.
+func createProvider(ctx context.Context) {
+	GinkgoHelper()
 
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: "gardener"}}
 	Expect(suite.Client.Create(ctx, provider)).To(Succeed())

@@ -32,6 +32,10 @@ const (
 	ClaimsAnnotation = GroupName + "/claims"
 	// LabelsAnnotation of a ManagedCluster has the names of the labels that the hub wrote, separated by commas.
 	LabelsAnnotation = GroupName + "/labels"
+	// DefinitionAnnotation of a ManagedCluster is the UID that the CustomResourceDefinition of Clusters had when its Cluster was last seen.
+	DefinitionAnnotation = GroupName + "/definition"
+	// WithdrawAnnotation of a ManagedCluster with the value "true" withdraws it although its Cluster was lost with its CustomResourceDefinition.
+	WithdrawAnnotation = GroupName + "/withdraw"
 )
 
 // Labels and the taint.
