@@ -19,8 +19,8 @@ const maxListedMissing = 10
 // ProfilesNotBelieved precedes the ClusterProfiles in the message of the condition ProfilesFound that are not believed.
 const ProfilesNotBelieved = "; not believed: "
 
-// maxListedDoubts is the number of ClusterProfiles that are not believed that are listed.
-const maxListedDoubts = 3
+// maxListedUnbelieved is the number of ClusterProfiles that are not believed that are listed.
+const maxListedUnbelieved = 3
 
 // Profiles returns the decisions as references to ClusterProfiles: for each selected cluster its profile in the namespace of the Placement,
 // or else its first profile by namespace and name. Profiles whose claim is not believed do not count (docs/spec/trust.md T18). Clusters
@@ -112,9 +112,9 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 	return first, found
 }
 
-// doubtsOf returns the ClusterProfiles that claim to represent a selected cluster and are not believed, sorted by cluster, namespace and
+// unbelieved returns the ClusterProfiles that claim to represent a selected cluster and are not believed, sorted by cluster, namespace and
 // name, each as a text with the reason.
-func doubtsOf(result *scheduling.Result) []string {
+func unbelieved(result *scheduling.Result) []string {
 	var texts []string
 
 	for _, f := range slices.SortedFunc(slices.Values(result.Selected), func(a, b *clusterinfo.ClusterInfo) int {
@@ -153,10 +153,10 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *api.P
 			"multicluster.x-k8s.io: %s%s", len(missing), len(result.Selected), strings.Join(named, ", "), more)
 	}
 
-	if doubts := doubtsOf(result); len(doubts) > 0 {
-		listed, more := doubts, ""
-		if len(listed) > maxListedDoubts {
-			listed, more = listed[:maxListedDoubts], fmt.Sprintf(" and %d more", len(doubts)-maxListedDoubts)
+	if texts := unbelieved(result); len(texts) > 0 {
+		listed, more := texts, ""
+		if len(listed) > maxListedUnbelieved {
+			listed, more = listed[:maxListedUnbelieved], fmt.Sprintf(" and %d more", len(texts)-maxListedUnbelieved)
 		}
 
 		condition.Message += ProfilesNotBelieved + strings.Join(listed, ", ") + more + "; delete them, or correct their labels"

@@ -111,12 +111,12 @@ func TestProfilesThatAreNotBelieved(t *testing.T) {
 	answer, missing := Profiles(result, own, none)
 	expect(t, "references", [][]string{{"ns/c-1", "z/c-2"}}, referencesOf(answer.Plan()))
 
-	const doubts = "; not believed: ClusterProfile ns/a-fake of cluster c-1 (its label lies), " +
+	const suffix = "; not believed: ClusterProfile ns/a-fake of cluster c-1 (its label lies), " +
 		"ClusterProfile ns/c-2 of cluster c-2 (its manager is another); delete them, or correct their labels"
 
 	condition := ProfilesFound(result, missing, asked)[0]
 	expect(t, "status", metav1.ConditionTrue, condition.Status)
-	expect(t, "message", "Every selected cluster has a ClusterProfile"+doubts, condition.Message)
+	expect(t, "message", "Every selected cluster has a ClusterProfile"+suffix, condition.Message)
 
 	world.DeleteProfile(clusterinfo.Profile{Namespace: "z", Name: "c-2"})
 
@@ -125,7 +125,7 @@ func TestProfilesThatAreNotBelieved(t *testing.T) {
 	expect(t, "references", [][]string{{"ns/c-1"}}, referencesOf(answer.Plan()))
 	expect(t, "missing", []string{"c-2"}, missing)
 	expect(t, "message when one is missing", "1 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
-		"multicluster.x-k8s.io: c-2"+doubts, ProfilesFound(result, missing, asked)[0].Message)
+		"multicluster.x-k8s.io: c-2"+suffix, ProfilesFound(result, missing, asked)[0].Message)
 
 	for _, name := range []string{"x-1", "x-2", "x-3"} {
 		set("ns", name, map[string]string{"c-1": "its label lies"})
