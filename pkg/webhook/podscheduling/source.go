@@ -112,7 +112,7 @@ func (s *Source) OnDelete(object any) {
 }
 
 func (s *Source) set(object any) {
-	policy := compile(object)
+	policy := Compile(object)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,9 +127,9 @@ func (s *Source) set(object any) {
 	}
 }
 
-// compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
+// Compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
 // the field it would inject something else.
-func compile(object any) *podconstraints.Policy {
+func Compile(object any) *podconstraints.Policy {
 	var (
 		policy *podconstraints.Policy
 		fields unreadable.Fields
@@ -197,11 +197,11 @@ func (s *Source) list(ctx context.Context) (*podconstraints.Policies, error) {
 	}
 
 	for i := range cluster.Items {
-		policies = append(policies, compile(&cluster.Items[i]))
+		policies = append(policies, Compile(&cluster.Items[i]))
 	}
 
 	for i := range namespaced.Items {
-		policies = append(policies, compile(&namespaced.Items[i]))
+		policies = append(policies, Compile(&namespaced.Items[i]))
 	}
 
 	return podconstraints.NewPolicies(policies), nil
