@@ -19,7 +19,6 @@ import (
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
 	"github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
 
@@ -65,12 +64,7 @@ func (r *limitsReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 
 	slices.SortFunc(list.Items, func(a, b kupidv1alpha1.PodSchedulingPolicy) int { return cmp.Compare(a.Name, b.Name) })
 
-	policies := make([]*podconstraints.Policy, len(list.Items))
-	for i := range list.Items {
-		policies[i] = podscheduling.Compile(&list.Items[i])
-	}
-
-	beyond := podconstraints.BeyondLimits(policies)
+	beyond := podscheduling.BeyondLimits(list.Items)
 
 	for i := range list.Items {
 		if err := r.write(ctx, &list.Items[i], beyond[list.Items[i].Name]); err != nil {
@@ -88,8 +82,9 @@ func (r *limitsReconciler) write(ctx context.Context, policy *kupidv1alpha1.PodS
 		return nil
 	}
 
+	var differs bool
+
 	changed := policy.DeepCopy()
-	differs := false
 
 	if reason == "" {
 		differs = meta.RemoveStatusCondition(&changed.Status.Conditions, kupidv1alpha1.ConditionWithinLimits)

@@ -112,7 +112,7 @@ func (s *Source) OnDelete(object any) {
 }
 
 func (s *Source) set(object any) {
-	policy := Compile(object)
+	policy := compile(object)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,9 +127,9 @@ func (s *Source) set(object any) {
 	}
 }
 
-// Compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
+// compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
 // the field it would inject something else.
-func Compile(object any) *podconstraints.Policy {
+func compile(object any) *podconstraints.Policy {
 	var (
 		policy *podconstraints.Policy
 		fields unreadable.Fields
@@ -197,11 +197,11 @@ func (s *Source) list(ctx context.Context) (*podconstraints.Policies, error) {
 	}
 
 	for i := range cluster.Items {
-		policies = append(policies, Compile(&cluster.Items[i]))
+		policies = append(policies, compile(&cluster.Items[i]))
 	}
 
 	for i := range namespaced.Items {
-		policies = append(policies, Compile(&namespaced.Items[i]))
+		policies = append(policies, compile(&namespaced.Items[i]))
 	}
 
 	return podconstraints.NewPolicies(policies), nil
@@ -235,4 +235,14 @@ func (s *Source) cachedLabels(namespace string) (labels map[string]string, found
 	labels, found = s.namespaces[namespace]
 
 	return labels, found
+}
+
+// BeyondLimits returns why PodSchedulingPolicies of one namespace are beyond its limits, by their names, as podconstraints.BeyondLimits does.
+func BeyondLimits(policies []kupidv1alpha1.PodSchedulingPolicy) map[string]string {
+	compiled := make([]*podconstraints.Policy, len(policies))
+	for i := range policies {
+		compiled[i] = compile(&policies[i])
+	}
+
+	return podconstraints.BeyondLimits(compiled)
 }

@@ -87,7 +87,7 @@ func TestUnreadablePolicyIsInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	compiled := Compile(policy)
+	compiled := compile(policy)
 	if len(compiled.Errors) != 1 || compiled.Errors[0].Field != "spec.tolerations[0]" {
 		t.Errorf("errors %v, want one about spec.tolerations[0]", compiled.Errors)
 	}

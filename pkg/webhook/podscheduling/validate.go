@@ -55,7 +55,7 @@ func validate(request admission.Request) (admission.Response, error) {
 		return admission.Allowed("the policy is being deleted"), nil
 	}
 
-	policy := Compile(object)
+	policy := compile(object)
 	if len(policy.Errors) > 0 {
 		return denied(policy.Errors), nil
 	}
