@@ -28,8 +28,8 @@ type ClusterInfo struct {
 	Resources map[string]float64
 	// Scores are the AddOnPlacementScores of the cluster by object name.
 	Scores map[string]ScoreSet
-	// Profiles are the ClusterProfiles that represent the cluster, sorted by namespace and name.
-	Profiles []Profile
+	// Profiles are the ClusterProfiles that claim to represent the cluster, sorted by namespace and name.
+	Profiles []ProfileClaim
 	// Terminating reports whether the cluster has a deletion timestamp; it is never a candidate then (docs/spec/differences.md C5).
 	Terminating bool
 	// Available reports whether the condition ManagedClusterConditionAvailable is True.
@@ -43,6 +43,17 @@ type ClusterInfo struct {
 // Profile names a ClusterProfile of the API group multicluster.x-k8s.io.
 type Profile struct {
 	Namespace, Name string
+}
+
+// String returns "namespace/name".
+func (p Profile) String() string { return p.Namespace + "/" + p.Name }
+
+// ProfileClaim is the claim of a ClusterProfile to represent a cluster.
+type ProfileClaim struct {
+	Profile
+
+	// Doubt is why the claim is not believed; empty if it is.
+	Doubt string
 }
 
 // ScoreSet is one AddOnPlacementScore object of a cluster.
@@ -189,7 +200,7 @@ func (f *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
 }
 
 // WithProfiles returns a copy with other ClusterProfiles, to which it keeps a reference.
-func (f *ClusterInfo) WithProfiles(profiles []Profile) *ClusterInfo {
+func (f *ClusterInfo) WithProfiles(profiles []ProfileClaim) *ClusterInfo {
 	changed := *f
 	changed.Profiles = profiles
 

@@ -11,7 +11,7 @@ import (
 // TestUpdateEqualsNew checks that Update returns the same ClusterInfo as New, whatever the state before.
 func TestUpdateEqualsNew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		before := clusterFacts(t, "before").WithProfiles([]Profile{{"ns", "c1"}})
+		before := clusterFacts(t, "before").WithProfiles([]ProfileClaim{{Profile: Profile{"ns", "c1"}}})
 		cluster := clusterFacts(t, "after").source.cluster
 
 		got, want := before.Update(cluster), New(cluster, before.Scores).WithProfiles(before.Profiles)

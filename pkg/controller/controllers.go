@@ -153,6 +153,9 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 			reads(policyResource("podschedulingpolicies"), policyResource("clusterpodschedulingpolicies"), namespaces),
 			rules("podscheduling"),
 		}},
+		{name: podscheduling.Limits, system: podSchedulingSystem, setup: podscheduling.SetupLimits, access: Access{
+			reads(policyResource("podschedulingpolicies"), definitions), rules("podscheduling-limits"),
+		}},
 		{name: affinityclass.Controller, system: affinityClassSystem, webhook: affinityClasses, served: classWebhook, access: Access{
 			reads(classes, tenants, releases, namespaces), rules("affinityclass-webhook"),
 		}},

@@ -86,7 +86,7 @@ func TestProfilesOfALongName(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Name = strings.Repeat("p", 64)
 	world := stateOf("c-1")
-	world.SetProfile("c-1", clusterinfo.Profile{Namespace: "ns", Name: "c-1"})
+	world.SetProfile(clusterinfo.Profile{Namespace: "ns", Name: "c-1"}, map[string]string{"c-1": ""})
 
 	asked := api.V1beta1.Read(placement)
 	none := NewExisting(references{api.V1beta1.Codec()}, asked, nil)

@@ -16,8 +16,15 @@ import (
 // maxListedMissing is the number of clusters without a ClusterProfile that are listed.
 const maxListedMissing = 10
 
+// ProfilesNotBelieved precedes the ClusterProfiles in the message of the condition ProfilesFound that are not believed.
+const ProfilesNotBelieved = "; not believed: "
+
+// maxListedUnbelieved is the number of ClusterProfiles that are not believed that are listed.
+const maxListedUnbelieved = 3
+
 // Profiles returns the decisions as references to ClusterProfiles: for each selected cluster its profile in the namespace of the Placement,
-// or else its first profile by namespace and name. Clusters without a profile are left out and returned, sorted by name.
+// or else its first profile by namespace and name. Profiles whose claim is not believed do not count (docs/spec/trust.md T18). Clusters
+// without a profile are left out and returned, sorted by name.
 //
 // A result that does not apply keeps the existing references. Without any, they are those of the clusters in the existing decisions of the Placement.
 func Profiles(result *scheduling.Result, own, existing Existing) (desired Desired, missing []string) {
@@ -83,16 +90,48 @@ func decidedClusters(result *scheduling.Result, own Existing) []string {
 }
 
 func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profile, bool) {
-	if f == nil || len(f.Profiles) == 0 {
+	if f == nil {
 		return clusterinfo.Profile{}, false
 	}
 
-	near := slices.IndexFunc(f.Profiles, func(profile clusterinfo.Profile) bool { return profile.Namespace == namespace })
+	var (
+		first clusterinfo.Profile
+		found bool
+	)
 
-	return f.Profiles[max(near, 0)], true
+	for _, claim := range f.Profiles {
+		switch {
+		case claim.Doubt != "":
+		case claim.Namespace == namespace:
+			return claim.Profile, true
+		case !found:
+			first, found = claim.Profile, true
+		}
+	}
+
+	return first, found
 }
 
-// ProfilesFound returns the condition ProfilesFound; a stalled result keeps the existing condition.
+// unbelieved returns the ClusterProfiles that claim to represent a selected cluster and are not believed, sorted by cluster, namespace and
+// name, each as a text with the reason.
+func unbelieved(result *scheduling.Result) []string {
+	var texts []string
+
+	for _, f := range slices.SortedFunc(slices.Values(result.Selected), func(a, b *clusterinfo.ClusterInfo) int {
+		return strings.Compare(a.Name, b.Name)
+	}) {
+		for _, claim := range f.Profiles {
+			if claim.Doubt != "" {
+				texts = append(texts, fmt.Sprintf("ClusterProfile %s of cluster %s (%s)", claim.Profile, f.Name, claim.Doubt))
+			}
+		}
+	}
+
+	return texts
+}
+
+// ProfilesFound returns the condition ProfilesFound, which also names the ClusterProfiles that are not believed; a stalled result keeps the
+// existing condition.
 func ProfilesFound(result *scheduling.Result, missing []string, placement *api.Placement) []metav1.Condition {
 	if result.Outcome() != scheduling.Decided {
 		return existingCondition(placement, ConditionProfilesFound)
@@ -112,6 +151,15 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *api.P
 		condition.Status, condition.Reason = metav1.ConditionFalse, ReasonProfilesMissing
 		condition.Message = fmt.Sprintf("%d of %d selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
 			"multicluster.x-k8s.io: %s%s", len(missing), len(result.Selected), strings.Join(named, ", "), more)
+	}
+
+	if texts := unbelieved(result); len(texts) > 0 {
+		listed, more := texts, ""
+		if len(listed) > maxListedUnbelieved {
+			listed, more = listed[:maxListedUnbelieved], fmt.Sprintf(" and %d more", len(texts)-maxListedUnbelieved)
+		}
+
+		condition.Message += ProfilesNotBelieved + strings.Join(listed, ", ") + more + "; delete them, or correct their labels"
 	}
 
 	return []metav1.Condition{condition}

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,7 +46,7 @@ func TestProfiles(t *testing.T) {
 	world := stateOf("c-1", "c-2", "c-3", "c-4")
 	for cluster, namespaces := range map[string][]string{"c-1": {"a", "ns", "z"}, "c-2": {"z", "b"}, "c-4": {"ns"}} {
 		for _, namespace := range namespaces {
-			world.SetProfile(cluster, clusterinfo.Profile{Namespace: namespace, Name: cluster})
+			world.SetProfile(clusterinfo.Profile{Namespace: namespace, Name: cluster}, map[string]string{cluster: ""})
 		}
 	}
 
@@ -66,7 +67,7 @@ func TestProfiles(t *testing.T) {
 		Message: "1 of 4 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of multicluster.x-k8s.io: c-3",
 	}, condition)
 
-	world.SetProfile("c-3", clusterinfo.Profile{Namespace: "ns", Name: "c-3"})
+	world.SetProfile(clusterinfo.Profile{Namespace: "ns", Name: "c-3"}, map[string]string{"c-3": ""})
 
 	_, missing = Profiles(resultOf(placement, world), own, none)
 	expect(t, "missing when there is one for all", 0, len(missing))
@@ -89,4 +90,47 @@ func TestProfiles(t *testing.T) {
 	}
 
 	expect(t, "condition while held", 0, len(ProfilesFound(held, nil, asked)))
+}
+
+// docs/spec/trust.md T18: a ClusterProfile that is not believed is named by no decision, and by the condition with the reason.
+func TestProfilesThatAreNotBelieved(t *testing.T) {
+	world := stateOf("c-1", "c-2")
+	set := func(namespace, name string, claims map[string]string) {
+		world.SetProfile(clusterinfo.Profile{Namespace: namespace, Name: name}, claims)
+	}
+	set("ns", "a-fake", map[string]string{"c-1": "its label lies", "a-fake": "its label lies"})
+	set("ns", "c-1", map[string]string{"c-1": ""})
+	set("ns", "c-2", map[string]string{"c-2": "its manager is another", "prod": "its manager is another"})
+	set("z", "c-2", map[string]string{"c-2": ""})
+
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	asked := api.V1beta1.Read(placement)
+	none, own := NewExisting(references{api.V1beta1.Codec()}, asked, nil), NewExisting(asked.API.Codec(), asked, nil)
+
+	result := resultOf(placement, world)
+	answer, missing := Profiles(result, own, none)
+	expect(t, "references", [][]string{{"ns/c-1", "z/c-2"}}, referencesOf(answer.Plan()))
+
+	const suffix = "; not believed: ClusterProfile ns/a-fake of cluster c-1 (its label lies), " +
+		"ClusterProfile ns/c-2 of cluster c-2 (its manager is another); delete them, or correct their labels"
+
+	condition := ProfilesFound(result, missing, asked)[0]
+	expect(t, "status", metav1.ConditionTrue, condition.Status)
+	expect(t, "message", "Every selected cluster has a ClusterProfile"+suffix, condition.Message)
+
+	world.DeleteProfile(clusterinfo.Profile{Namespace: "z", Name: "c-2"})
+
+	result = resultOf(placement, world)
+	answer, missing = Profiles(result, own, none)
+	expect(t, "references", [][]string{{"ns/c-1"}}, referencesOf(answer.Plan()))
+	expect(t, "missing", []string{"c-2"}, missing)
+	expect(t, "message when one is missing", "1 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
+		"multicluster.x-k8s.io: c-2"+suffix, ProfilesFound(result, missing, asked)[0].Message)
+
+	for _, name := range []string{"x-1", "x-2", "x-3"} {
+		set("ns", name, map[string]string{"c-1": "its label lies"})
+	}
+
+	message := ProfilesFound(resultOf(placement, world), nil, asked)[0].Message
+	expect(t, "bounded message", true, strings.Contains(message, " and 2 more; delete them"))
 }

@@ -124,6 +124,8 @@ func IsNotable(condition metav1.Condition) bool {
 		return condition.Status != metav1.ConditionTrue
 	case clusterv1beta1.PlacementConditionMisconfigured:
 		return condition.Status != metav1.ConditionFalse || strings.Contains(condition.Message, "could not be evaluated")
+	case decision.ConditionProfilesFound:
+		return condition.Status != metav1.ConditionTrue || strings.Contains(condition.Message, decision.ProfilesNotBelieved)
 	case removalbudget.Condition:
 		return condition.Status != metav1.ConditionFalse || condition.Reason == removalbudget.ReasonInvalidAnnotation
 	default:

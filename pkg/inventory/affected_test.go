@@ -189,10 +189,10 @@ func TestAffectedByMovedProfile(t *testing.T) {
 	}
 
 	profile := clusterinfo.Profile{Namespace: "fleet", Name: "p"}
-	i.SetProfile("a1", profile)
+	i.SetProfile(profile, map[string]string{"a1": ""})
 
 	var got []string
-	for _, key := range i.SetProfile("b1", profile).Subscribers {
+	for _, key := range i.SetProfile(profile, map[string]string{"b1": ""}).Subscribers {
 		got = append(got, key.String())
 	}
 

@@ -24,8 +24,9 @@ type Inventory struct {
 	tainted    flags
 	unreadable flags // see clusterinfo.ClusterInfo.HasUnreadable
 	scores     map[string]map[string]clusterinfo.ScoreSet
-	profiles   map[string][]clusterinfo.Profile
-	profileOf  map[clusterinfo.Profile]string
+	profiles   map[string][]clusterinfo.ProfileClaim
+	// claims has the clusters that each ClusterProfile claims to represent, with the doubt of each claim.
+	claims map[clusterinfo.Profile]map[string]string
 
 	sets *table[*ClusterSet]
 	// members has the views of the sets by name, and selecting those of the sets with a label selector. boundIn has the namespaces in which
@@ -60,8 +61,8 @@ func New(compiler *selector.Compiler) *Inventory {
 		tainted:     newFlags(),
 		unreadable:  newFlags(),
 		scores:      map[string]map[string]clusterinfo.ScoreSet{},
-		profiles:    map[string][]clusterinfo.Profile{},
-		profileOf:   map[clusterinfo.Profile]string{},
+		profiles:    map[string][]clusterinfo.ProfileClaim{},
+		claims:      map[clusterinfo.Profile]map[string]string{},
 		sets:        newTable[*ClusterSet](),
 		members:     map[string]*view{},
 		selecting:   map[string]*view{},

@@ -28,14 +28,14 @@ type objects struct {
 	decisions map[DecisionKey]Page
 	// assumed has the clusters of the assumed result of each placement.
 	assumed  map[Key][]string
-	profiles map[clusterinfo.Profile]string
+	profiles map[clusterinfo.Profile]map[string]string
 }
 
 func noObjects() *objects {
 	return &objects{
 		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
 		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
-		decisions: map[DecisionKey]Page{}, assumed: map[Key][]string{}, profiles: map[clusterinfo.Profile]string{},
+		decisions: map[DecisionKey]Page{}, assumed: map[Key][]string{}, profiles: map[clusterinfo.Profile]map[string]string{},
 	}
 }
 
@@ -106,8 +106,9 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 			return
 		}
 
-		o.profiles[profile] = cluster
-		i.SetProfile(cluster, profile)
+		doubt := pick(t, "doubt", "", "its label is wrong")
+		o.profiles[profile] = map[string]string{cluster: doubt, pick(t, "labelled cluster", "c1", "c2"): doubt}
+		i.SetProfile(profile, o.profiles[profile])
 	case "assumed":
 		owner := NewPlacementKey(V1beta1, namespace, pick(t, "placement", "p", "q"))
 		if gone {
@@ -152,8 +153,8 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 		i.SetCluster(object)
 	}
 
-	for profile, cluster := range o.profiles {
-		i.SetProfile(cluster, profile)
+	for profile, claims := range o.profiles {
+		i.SetProfile(profile, claims)
 	}
 
 	for object := range maps.Values(o.bindings) {

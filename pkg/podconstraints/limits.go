@@ -1,6 +1,10 @@
 package podconstraints
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // The limits for the PodSchedulingPolicies of one namespace in one workload: docs/spec/trust.md section 5. Cluster policies have none.
 const (
@@ -72,4 +76,33 @@ func selectorCost[V any](selector map[string]V) cost {
 	}
 
 	return c
+}
+
+// BeyondLimits returns why policies of one namespace are beyond its limits, by their names. It injects all of them that select Pods, in the
+// order of their names, into a Pod without constraints, as a review would for a Pod that all of them select. The messages name no number that
+// changes with every policy of the namespace.
+func BeyondLimits(policies []*Policy) map[string]string {
+	ordered := slices.SortedFunc(slices.Values(policies), func(a, b *Policy) int { return cmp.Compare(a.Name, b.Name) })
+	ordered = slices.DeleteFunc(ordered, func(policy *Policy) bool {
+		_, selectable := policy.pods.Requirements()
+
+		return !selectable
+	})
+
+	beyond := map[string]string{}
+
+	for at, result := range Inject(&Workload{Kind: podKind, path: podPath, spec: map[string]any{}}, ordered).Policies {
+		for _, skip := range result.Skipped {
+			switch {
+			case skip.Reason != TooManyTerms || skip.Field != "":
+			case at >= MaxPolicies:
+				beyond[result.Policy.Name] = fmt.Sprintf("the policy comes after the first %d of the namespace by name, and is skipped for a Pod "+
+					"that all of these select; delete some, or narrow their podSelectors", MaxPolicies)
+			default:
+				beyond[result.Policy.Name] = "for a Pod that all policies of the namespace up to this one by name select, it " + skip.Message
+			}
+		}
+	}
+
+	return beyond
 }

@@ -169,3 +169,38 @@ func BenchmarkPolicyBomb(b *testing.B) {
 		})
 	}
 }
+
+// docs/spec/trust.md section 5: what a Pod that all policies select would not be given is named, by the specs alone.
+func TestBeyondLimits(t *testing.T) {
+	var many []*Policy
+	for i := range MaxPolicies + 2 {
+		many = append(many, own(t, fmt.Sprintf("p%03d", i), fmt.Sprintf("nodeSelector: {k%03d: v}", i)))
+	}
+
+	large := []*Policy{own(t, "c", "nodeName: n1"), own(t, "b", tolerations("b", 1001)), own(t, "a", tolerations("a", 1000))}
+	nothing := namespacedPolicy(t, "n", "a0", "nodeSelector: {x: v}")
+
+	for _, tc := range []struct {
+		reason   string
+		policies []*Policy
+		want     map[string]string // a part of each message
+	}{
+		{"none", nil, map[string]string{}},
+		{"100 fit", many[:MaxPolicies], map[string]string{}},
+		{"what comes after 100 does not", many, map[string]string{"p100": "after the first 100", "p101": "after the first 100"}},
+		{"what selects no Pod does not count", append([]*Policy{nothing}, many[:MaxPolicies]...), map[string]string{}},
+		{"too many expressions, and what comes after them", large, map[string]string{
+			"b": "with the policy b", "c": "with the policy b the node selector, tolerations and affinity terms would have more than 2000"}},
+		{"the same without the large one", []*Policy{large[0], large[2]}, map[string]string{}},
+	} {
+		got := BeyondLimits(tc.policies)
+		for name, message := range got {
+			if !strings.Contains(message, tc.want[name]) || tc.want[name] == "" {
+				t.Errorf("%s: policy %s: %s", tc.reason, name, message)
+			}
+		}
+		if len(got) != len(tc.want) {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}

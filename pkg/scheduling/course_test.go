@@ -144,7 +144,9 @@ func (c *course) profileEvent(t *rapid.T, gone bool) happening {
 
 	cluster := pick(t, "cluster", courseClusters...)
 
-	return c.set("profile "+profile.Namespace, func(i *inventory.Inventory) inventory.Affected { return i.SetProfile(cluster, profile) })
+	return c.set("profile "+profile.Namespace, func(i *inventory.Inventory) inventory.Affected {
+		return i.SetProfile(profile, map[string]string{cluster: ""})
+	})
 }
 
 // decisionEvent draws an event of decisions of existing and other Placements, on existing and other clusters.

@@ -144,13 +144,8 @@ func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bo
 }
 
 func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
-	at := time.Now()
-
-	if cluster, ours := clusterOf(after); ours {
-		f.state.shared.Notify(at, f.state.inventory.SetProfile(cluster, clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}))
-	} else {
-		f.deleteProfile(after)
-	}
+	at, profile := time.Now(), clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}
+	f.state.shared.Notify(at, f.state.inventory.SetProfile(profile, claimsOf(after)))
 }
 
 func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"fmt"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -124,16 +125,36 @@ func (multicluster) decisions(decisions []api.Decision) []clusterinventory.Clust
 // clusterManager is the name of the cluster manager whose ClusterProfiles represent ManagedClusters.
 const clusterManager = "open-cluster-management"
 
-// clusterOf returns the ManagedCluster that a ClusterProfile represents; false if it belongs to another cluster manager. Open Cluster
-// Management labels its profiles with the name of the cluster, which is also their own name.
-func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
+// claimsOf returns the ManagedClusters that a ClusterProfile claims to represent by its name and its label, each with the reason why that is
+// not believed, which is empty for a claim that is. A profile of another cluster manager claims none.
+//
+// Open Cluster Management gives a profile the name of the cluster, and the labels of its name and of the cluster manager, when it creates the
+// profile. They identify the cluster and never change, unlike the label of the cluster set, which follows a ManagedCluster with a delay: a
+// comparison of that label would take decisions away until it has followed. A missing label contradicts nothing.
+func claimsOf(profile *clusterinventory.ClusterProfile) map[string]string {
 	if profile.Spec.ClusterManager.Name != clusterManager {
-		return "", false
+		return nil
 	}
 
+	if manager, labelled := profile.Labels[clusterinventory.LabelClusterManagerKey]; labelled && manager != clusterManager {
+		return claims(profile, fmt.Sprintf("its label %s is %q, and its spec.clusterManager.name %q",
+			clusterinventory.LabelClusterManagerKey, manager, clusterManager))
+	}
+
+	if cluster := profile.Labels[clusterv1.ClusterNameLabelKey]; cluster != "" && cluster != profile.Name {
+		return claims(profile, fmt.Sprintf("its label %s is %q, and its name, which is that of the ManagedCluster, %q",
+			clusterv1.ClusterNameLabelKey, cluster, profile.Name))
+	}
+
+	return claims(profile, "")
+}
+
+// claims returns the clusters that the name and the label of a ClusterProfile say, with a doubt.
+func claims(profile *clusterinventory.ClusterProfile, doubt string) map[string]string {
+	clusters := map[string]string{profile.Name: doubt}
 	if cluster := profile.Labels[clusterv1.ClusterNameLabelKey]; cluster != "" {
-		return cluster, true
+		clusters[cluster] = doubt
 	}
 
-	return profile.Name, true
+	return clusters
 }

@@ -3,8 +3,11 @@ package placement
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -38,6 +41,38 @@ func TestForeignSlices(t *testing.T) {
 		}, Scheduler: tc.scheduler}
 		if got := !decision.Owns(Multicluster, placement, page); got != tc.want {
 			t.Errorf("%s: foreign is %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// docs/spec/trust.md T18: a ClusterProfile is believed whose manager, labels and name agree about the ManagedCluster.
+func TestClaimsOfClusterProfiles(t *testing.T) {
+	const (
+		name    = clusterv1.ClusterNameLabelKey
+		manager = clusterinventory.LabelClusterManagerKey
+		set     = clusterinventory.LabelClusterSetKey
+	)
+
+	for _, tc := range []struct {
+		reason, profile, manager string
+		labels, want             map[string]string
+	}{
+		{"of the producer", "c1", clusterManager, map[string]string{name: "c1", manager: clusterManager, set: "s"}, map[string]string{"c1": ""}},
+		{"without labels", "c1", clusterManager, nil, map[string]string{"c1": ""}},
+		{"of another cluster manager", "c1", "elsewhere", map[string]string{name: "c1"}, nil},
+		{"labelled as another cluster", "fake", clusterManager, map[string]string{name: "c1"}, map[string]string{
+			"c1":   `its label open-cluster-management.io/cluster-name is "c1", and its name, which is that of the ManagedCluster, "fake"`,
+			"fake": `its label open-cluster-management.io/cluster-name is "c1", and its name, which is that of the ManagedCluster, "fake"`,
+		}},
+		{"labelled as of another cluster manager", "c1", clusterManager, map[string]string{name: "c1", manager: "elsewhere"}, map[string]string{
+			"c1": `its label x-k8s.io/cluster-manager is "elsewhere", and its spec.clusterManager.name "open-cluster-management"`,
+		}},
+	} {
+		profile := &clusterinventory.ClusterProfile{ObjectMeta: metav1.ObjectMeta{Name: tc.profile, Labels: tc.labels}}
+		profile.Spec.ClusterManager.Name = tc.manager
+
+		if diff := cmp.Diff(tc.want, claimsOf(profile)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}
 	}
 }

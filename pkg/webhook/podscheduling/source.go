@@ -236,3 +236,13 @@ func (s *Source) cachedLabels(namespace string) (labels map[string]string, found
 
 	return labels, found
 }
+
+// BeyondLimits returns why PodSchedulingPolicies of one namespace are beyond its limits, by their names, as podconstraints.BeyondLimits does.
+func BeyondLimits(policies []kupidv1alpha1.PodSchedulingPolicy) map[string]string {
+	compiled := make([]*podconstraints.Policy, len(policies))
+	for i := range policies {
+		compiled[i] = compile(&policies[i])
+	}
+
+	return podconstraints.BeyondLimits(compiled)
+}

@@ -1,11 +1,13 @@
 package multicluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -22,6 +24,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -197,4 +203,25 @@ func inFleet(shorts ...string) []string {
 	}
 
 	return references
+}
+
+// explained is what "placement explain" prints of the placement "p".
+func explained(ctx context.Context, f *suite.Fixture) string {
+	GinkgoHelper()
+
+	state, err := hubstate.FromCluster(ctx, suite.Client, []inventory.Key{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "p")})
+	Expect(err).NotTo(HaveOccurred())
+
+	now := time.Now()
+	reports := explain.Reports{Now: metav1.NewTime(now)}
+
+	for _, evaluation := range state.Evaluate(now, nil) {
+		reports.Placements = append(reports.Placements, state.Explain(evaluation, false))
+	}
+
+	var out bytes.Buffer
+
+	Expect(printers.Reports(&out, printers.FormatTable, reports)).To(Succeed())
+
+	return out.String()
 }

@@ -2,6 +2,7 @@ package multicluster
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -104,6 +105,45 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 
+	It("T18: name no ClusterProfile whose labels disagree with the ManagedCluster, and explain says which", func(ctx SpecContext) {
+		f := prepared(ctx)
+		f.Clusters(ctx, "set", 1, 2)
+		createProfile(ctx, f, f.Namespace, ourManager, "c001")
+		fake := newProfile(f.Namespace, ourManager, f.Name("a-fake"))
+		fake.Labels = map[string]string{clusterv1.ClusterNameLabelKey: f.Name("c001")}
+		f.Create(ctx, fake)
+
+		wrong := createProfile(ctx, f, f.Namespace, ourManager, "c002")
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		expectSlices(ctx, f, "p", []string{"./c001", "./c002"})
+		expectProfilesFound(ctx, f, found, fmt.Sprintf("; not believed: ClusterProfile %s/%s of cluster %s (its label "+
+			"open-cluster-management.io/cluster-name is %[3]q, and its name, which is that of the ManagedCluster, %[2]q)",
+			f.Namespace, fake.Name, f.Name("c001")))
+		Expect(explained(ctx, f)).To(ContainSubstring("not believed: ClusterProfile " + f.Namespace + "/" + fake.Name))
+
+		By("leaving a cluster out whose only profile says that another manager has it")
+		suite.Edit(ctx, wrong, func(p *clusterinventory.ClusterProfile) {
+			p.Labels = map[string]string{clusterinventory.LabelClusterManagerKey: otherManager}
+		})
+		expectSlices(ctx, f, "p", []string{"./c001"})
+		expectProfilesFound(ctx, f, missing, "ClusterProfile "+f.Namespace+"/"+wrong.Name+" of cluster "+wrong.Name)
+		Expect(explained(ctx, f)).To(ContainSubstring(`its label x-k8s.io/cluster-manager is "elsewhere"`))
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
+
+		By("keeping one whose label of the cluster set has not followed its ManagedCluster yet")
+		suite.Edit(ctx, wrong, func(p *clusterinventory.ClusterProfile) {
+			p.Labels = map[string]string{
+				clusterinventory.LabelClusterManagerKey: ourManager, clusterv1.ClusterNameLabelKey: wrong.Name,
+				clusterinventory.LabelClusterSetKey: "the-set-before",
+			}
+		})
+		expectSlices(ctx, f, "p", []string{"./c001", "./c002"})
+		Expect(suite.Client.Delete(ctx, fake)).To(Succeed())
+		expectProfilesFound(ctx, f, found, "Every selected cluster has a ClusterProfile")
+		Eventually(func() string { return explained(ctx, f) }).WithContext(ctx).WithTimeout(suite.Timeout).
+			ShouldNot(ContainSubstring("not believed"))
+	})
+
 	It("have one slice with an empty list when nothing is selected", func(ctx SpecContext) {
 		f := prepared(ctx)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
@@ -126,34 +166,28 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 
 		ordinary := f.Pages(ctx, Default, "p")[0].ResourceVersion
 
-		By("taking in those that are created, under whatever name they stand for a cluster")
+		By("taking in those that are created")
 		createProfile(ctx, f, fleet, ourManager, "c002")
 		expectSlices(ctx, f, "p", inFleet("c001", "c002"))
 
-		renamed := newProfile(fleet, ourManager, f.Name("fourth"))
-		renamed.Labels = map[string]string{clusterv1.ClusterNameLabelKey: f.Name("c004")}
-		f.Create(ctx, renamed)
-		expectSlices(ctx, f, "p", inFleet("c001", "c002", "fourth"))
+		labelled := newProfile(fleet, ourManager, f.Name("c004"))
+		labelled.Labels = map[string]string{clusterv1.ClusterNameLabelKey: f.Name("c004")}
+		f.Create(ctx, labelled)
+		expectSlices(ctx, f, "p", inFleet("c001", "c002", "c004"))
 		expectProfilesFound(ctx, f, missing, "1 of 4 selected clusters have no ClusterProfile")
-
-		suite.Edit(ctx, renamed, func(p *clusterinventory.ClusterProfile) { p.Labels[clusterv1.ClusterNameLabelKey] = f.Name("c003") })
-		expectProfilesFound(ctx, f, missing, ": "+f.Name("c004"))
-		expectSlices(ctx, f, "p", inFleet("c001", "c002", "fourth"))
-		suite.Edit(ctx, renamed, func(p *clusterinventory.ClusterProfile) { p.Labels[clusterv1.ClusterNameLabelKey] = f.Name("c004") })
-		expectProfilesFound(ctx, f, missing, ": "+f.Name("c003"))
 
 		By("preferring the one in the namespace of the placement")
 		near := createProfile(ctx, f, f.Namespace, ourManager, "c001")
-		expectSlices(ctx, f, "p", []string{"fleet/c002", "fleet/fourth", "./c001"})
+		expectSlices(ctx, f, "p", []string{"fleet/c002", "fleet/c004", "./c001"})
 		createProfile(ctx, f, f.Namespace, ourManager, "c003")
-		expectSlices(ctx, f, "p", []string{"fleet/c002", "fleet/fourth", "./c001", "./c003"})
+		expectSlices(ctx, f, "p", []string{"fleet/c002", "fleet/c004", "./c001", "./c003"})
 		expectProfilesFound(ctx, f, found, "Every selected cluster has a ClusterProfile")
 
 		By("letting go those that are deleted")
 		Expect(suite.Client.Delete(ctx, near)).To(Succeed())
-		expectSlices(ctx, f, "p", []string{"fleet/c001", "fleet/c002", "fleet/fourth", "./c003"})
+		expectSlices(ctx, f, "p", []string{"fleet/c001", "fleet/c002", "fleet/c004", "./c003"})
 		Expect(suite.Client.Delete(ctx, first)).To(Succeed())
-		expectSlices(ctx, f, "p", []string{"fleet/c002", "fleet/fourth", "./c003"})
+		expectSlices(ctx, f, "p", []string{"fleet/c002", "fleet/c004", "./c003"})
 		expectProfilesFound(ctx, f, missing, ": "+f.Name("c001"))
 		Expect(f.Pages(ctx, Default, "p")[0].ResourceVersion).To(Equal(ordinary), "the ordinary decisions do not move with it")
 	})

@@ -9,10 +9,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -114,5 +117,50 @@ var _ = Describe("Limits of the policies of a namespace", Ordered, func() {
 		again := workload(f, "Pod", "etcd", "etcd", "")
 		Expect(admin.Create(ctx, again, client.DryRunAll)).To(Succeed())
 		Expect(requiredTerms(podSpec(again))).To(Equal(requiredTerms(podSpec(first))), "always the same policies are skipped")
+	})
+
+	It("T12: a policy beyond the limits has a condition, until it fits again, and nothing else is written", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		admin, _ := namespaceAdmin(ctx, f)
+		tolerations := func(prefix string, count int) string {
+			list := make([]string, count)
+			for i := range list {
+				list[i] = fmt.Sprintf("{key: %s-%d, operator: Exists}", prefix, i)
+			}
+
+			return "tolerations: [" + strings.Join(list, ", ") + "]"
+		}
+		conditions := func(g Gomega, name string) []metav1.Condition {
+			found := &kupidv1alpha1.PodSchedulingPolicy{}
+			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, found)).To(Succeed())
+
+			return found.Status.Conditions
+		}
+		beyond := HaveExactElements(And(
+			HaveField("Type", "WithinLimits"), HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "TooManyTerms"),
+			HaveField("Message", ContainSubstring("with the policy b the node selector")), HaveField("ObservedGeneration", int64(1))))
+
+		policy(ctx, f, "a", tolerations("a", 1500))
+		policy(ctx, f, "b", tolerations("b", 501))
+		policy(ctx, f, "c", "nodeName: n1")
+		Eventually(func(g Gomega) {
+			g.Expect(conditions(g, "a")).To(BeEmpty())
+			g.Expect(conditions(g, "b")).To(beyond)
+			g.Expect(conditions(g, "c")).To(beyond)
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+
+		By("refusing a status that the namespace's administrator writes")
+		Expect(admin.Status().Patch(ctx, decode(f, "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: b}"),
+			client.RawPatch(types.MergePatchType, []byte(`{"status":null}`)))).To(Satisfy(apierrors.IsForbidden))
+
+		By("removing the condition where the policies fit again")
+		first := &kupidv1alpha1.PodSchedulingPolicy{}
+		Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: "a"}, first)).To(Succeed())
+		untouched := first.ResourceVersion
+		Expect(suite.Client.Delete(ctx, &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "b"}})).
+			To(Succeed())
+		Eventually(func(g Gomega) { g.Expect(conditions(g, "c")).To(BeEmpty()) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: "a"}, first)).To(Succeed())
+		Expect(first.ResourceVersion).To(Equal(untouched))
 	})
 })

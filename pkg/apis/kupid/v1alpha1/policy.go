@@ -6,9 +6,10 @@ import (
 )
 
 // PodSchedulingPolicy constrains on which nodes Pods of its namespace may run. Its constraints are injected into pod templates and Pods at
-// admission; what exists already stays as it is. A PodSchedulingPolicy has no status.
+// admission; what exists already stays as it is.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 // +kubebuilder:resource:path=podschedulingpolicies,scope=Namespaced
 type PodSchedulingPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -17,6 +18,25 @@ type PodSchedulingPolicy struct {
 	// spec selects Pods and has the constraints that are injected into them.
 	// +optional
 	Spec PodSchedulingPolicySpec `json:"spec,omitempty"`
+	// status is written by the hub. It is absent while the policy is within the limits of its namespace.
+	// +optional
+	Status PodSchedulingPolicyStatus `json:"status,omitempty,omitzero"`
+}
+
+// The condition of a PodSchedulingPolicy, which it has only while the status is False, and its reason.
+const (
+	// ConditionWithinLimits is False when a Pod that the policy and all policies of the namespace before it by name select is not given it.
+	ConditionWithinLimits = "WithinLimits"
+	ReasonTooManyTerms    = "TooManyTerms"
+)
+
+// PodSchedulingPolicyStatus is what the hub says about a PodSchedulingPolicy.
+type PodSchedulingPolicyStatus struct {
+	// conditions has WithinLimits while the policy is beyond the limits for the policies of one namespace.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // PodSchedulingPolicySpec selects Pods and has the constraints that are injected into them.
