@@ -19,7 +19,9 @@ func by(key string, values ...string) map[string]string {
 	}
 }
 
-func placed(name string) map[string]string { return map[string]string{federation.PlacementAnnotation: name} }
+func placed(name string) map[string]string {
+	return map[string]string{federation.PlacementAnnotation: name}
+}
 
 const (
 	unknownKey = "annotation federation.alpha.kubernetes.io/cluster-selector: key \"locaton\" is a label of none of the 5 clusters in scope; " +
