@@ -75,7 +75,8 @@ func (o *diffOptions) compareAll(
 	hub, given *explain.State, changes *statefile.ChangeReader, placements []inventory.Key, now time.Time,
 ) (explain.Differences, error) {
 	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
-	hub.Limit, hub.Federated.MaxRemovalPercent = o.hubLimit, o.hubLimit.Percent
+	hub.Limit = o.hubLimit
+	hub.Federated.SetLimit(o.hubLimit)
 	after, err := changes.ApplyFederatedTo(hub)
 	if err != nil {
 		return differences, err

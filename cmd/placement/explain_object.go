@@ -67,7 +67,7 @@ func (o *explainOptions) explainObjects(
 		}
 		return explanations, nil
 	}
-	state.Federated.MaxRemovalPercent = o.hubLimit.Percent
+	state.Federated.SetLimit(o.hubLimit)
 	wide := printers.Format(o.output) == printers.FormatWide
 	for _, evaluation := range state.EvaluateWanted(wanted, now) {
 		explanation, unknown := counterfactual.NewObjectExplanation(state, evaluation, o.clusters, wide, now)

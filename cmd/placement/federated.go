@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -68,6 +69,7 @@ type federatedOptions struct {
 	output        string
 	allNamespaces bool
 	watch         bool
+	hubLimit      removalbudget.Limit
 }
 
 func newFederatedCommand() *cobra.Command {
@@ -93,6 +95,7 @@ func newFederatedCommand() *cobra.Command {
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name@kind cluster\" per selected cluster).")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the report changes, until Ctrl-C.")
+	addHubBudgetFlags(flags, &o.hubLimit)
 	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
 }
@@ -136,6 +139,7 @@ func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printer
 // what the hub has written.
 func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federatedOutput {
 	wanted := wantedKeys(keys)
+	state.Federated.SetLimit(o.hubLimit)
 	if unread != nil && apierrors.IsForbidden(unread) {
 		return federatedOutput{state.ReportWrittenObjects(wanted, now)}
 	}

@@ -102,4 +102,18 @@ func addHubLimitFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	fs.Var(percent{&to.Percent}, maxRemovalFlag, hubLimitUsage)
 	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
+	addHubHoldFlag(fs, to)
+}
+
+// addHubHoldFlag adds the flag for how long the removal budget of a hub that is read holds lost scope. No status has it.
+func addHubHoldFlag(fs *pflag.FlagSet, to *removalbudget.Limit) {
+	hold := removalbudget.DefaultLostScopeHold
+	to.LostScopeHold = &hold
+	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "The value of this flag that the hub was started with.")
+}
+
+// addHubBudgetFlags adds the flags for the removal budget of a hub of which delivered objects are read.
+func addHubBudgetFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
+	fs.Var(percent{&to.Percent}, maxRemovalFlag, "The value of this flag that the hub was started with. Default: not known.")
+	addHubHoldFlag(fs, to)
 }

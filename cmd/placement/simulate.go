@@ -205,7 +205,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
 	}
 	in.state.Limit, in.state.Done = o.hubLimit, ctx.Done()
-	in.state.Federated.MaxRemovalPercent = o.hubLimit.Percent
+	in.state.Federated.SetLimit(o.hubLimit)
 	if len(in.changes) > 0 {
 		return o.whatIf(ctx, stdout, in, wanted, now)
 	}

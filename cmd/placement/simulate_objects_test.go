@@ -144,7 +144,7 @@ spec: {size: 3}
 		{"explain", append(hub, "explain", kinds, "widget/blue", "--cluster", "eu1"), exitOK, "would be selected if label location were usa"},
 		{"simulate", append(hub, "simulate", kinds, "--remove", "us1"), exitOK, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
 		{"diff", []string{"diff", kinds, "-f", widget, "--hub", hub[1], "--hub", hub[3]}, exitDiffers,
-			"Widget.example.com/team-a/blue: 0 gained, 1 lost"},
+			"Widget.example.com/team-a/blue: 0 gained, 0 lost, 1 kept, 1 of them held"},
 		{"without the flag", append(hub, "federated", "widget/blue"), exitUsage, `"widget/blue" names no object that is delivered`},
 		{"a file without the flag", append(hub, "federated"), exitFailure, "Widget of example.com/v1 is not known here"},
 		{"a mistake", append(hub, "federated", "--federated-kinds=v1/Event"), exitUsage, `--federated-kinds: "v1/Event" is never delivered`},

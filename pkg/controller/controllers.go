@@ -113,6 +113,7 @@ func (o Options) all(enabled []string) []controller {
 func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []controller {
 	placements := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
 	tenantControllers := tenantcontrollers.New()           // They share the informers of application kinds.
+	federated := federationSetup{o.federation(shared)}     // They share an index.
 
 	all := append([]controller{
 		{name: placement.Name, setup: placements, access: Access{
@@ -172,14 +173,17 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 		{name: tenantcontrollers.Namespaces, system: affinityClassSystem, setup: tenantControllers.Namespaces, access: Access{
 			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
 		}},
-		{name: federationcontroller.Objects, system: federationSystem, setup: o.federation(shared).Setup, access: Access{
+		{name: federationcontroller.Objects, system: federationSystem, setup: federated.Setup, access: Access{
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
 				schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks")),
 			rules("federation"),
 		}},
-		{name: federationwebhook.Controller, system: federationSystem, webhook: federatedObjects, served: federationWebhook, access: Access{
-			nil, rules("federation-webhook"),
+		{name: federationwebhook.Controller, system: federationSystem, webhook: federated.webhook, served: federationWebhook, access: Access{
+			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
+				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
+				schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks")),
+			rules("federation-webhook"),
 		}},
 	}, o.clusterRequestControllers()...)
 
@@ -306,9 +310,14 @@ func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookconfig.Webho
 	return webhookconfig.Webhook{Handlers: handlers}, err
 }
 
-// federatedObjects returns the handler of federated objects.
-func federatedObjects(manager.Manager, queue.Settings) (webhookconfig.Webhook, error) {
-	return webhookconfig.Webhook{Handlers: federationwebhook.Handlers()}, nil
+// federationSetup sets up the controllers of federated objects.
+type federationSetup struct{ federationcontroller.Options }
+
+// webhook returns the handler of federated objects.
+func (f federationSetup) webhook(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
+	handlers, err := f.Handlers(mgr, s)
+
+	return webhookconfig.Webhook{Handlers: handlers}, err
 }
 
 // accessRequests returns the handler of AccessRequests.

@@ -24,6 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	federationwebhook "github.com/placement-hub/placement-hub/pkg/webhook/federation"
 )
 
 // systemGroups are the API groups of the kinds that one opt-in system has for itself. The API server may not serve them: the system is off then.
@@ -100,7 +101,7 @@ func (o Options) needsOf(members []controller) ([]systems.Need, error) {
 			}
 		}
 
-		if member.name != federationcontroller.Objects {
+		if member.name != federationcontroller.Objects && member.name != federationwebhook.Controller {
 			continue
 		}
 
@@ -110,7 +111,9 @@ func (o Options) needsOf(members []controller) ([]systems.Need, error) {
 		}
 
 		for _, kind := range kinds {
-			needs = append(needs, systems.Need{GroupVersion: kind.GroupVersion(), Kind: kind.Kind})
+			if need := (systems.Need{GroupVersion: kind.GroupVersion(), Kind: kind.Kind}); !slices.Contains(needs, need) {
+				needs = append(needs, need)
+			}
 		}
 	}
 

@@ -32,6 +32,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scope"
+	federationwebhook "github.com/placement-hub/placement-hub/pkg/webhook/federation"
 )
 
 // defaultReconcileTimeout is the timeout of one reconcile unless Options set another one.
@@ -132,7 +133,11 @@ func Setup(mgr manager.Manager, o Options) error {
 		return err
 	}
 
-	if slices.Contains(enabled, federationcontroller.Objects) { // The inventory outlives a system.
+	isFederation := func(name string) bool {
+		return name == federationcontroller.Objects || name == federationwebhook.Controller
+	}
+
+	if slices.ContainsFunc(enabled, isFederation) { // The inventory outlives a system.
 		if err := shared.Connect(mgr); err != nil {
 			return fmt.Errorf("preparing proofs: %w", err)
 		}
@@ -210,7 +215,8 @@ func (o Options) placement(enabled []string, shared *sharedinventory.Shared) pla
 func (o Options) federation(shared *sharedinventory.Shared) federationcontroller.Options {
 	return federationcontroller.Options{
 		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit),
-		ScopeHold: ptr.Deref(o.RemovalLimit.LostScopeHold, removalbudget.DefaultLostScopeHold),
+		ScopeHold:  ptr.Deref(o.RemovalLimit.LostScopeHold, removalbudget.DefaultLostScopeHold),
+		IndexWorks: once(federationcontroller.IndexWorks),
 	}
 }
 

@@ -76,7 +76,7 @@ func ParseObject(value string) (groupKind string, name types.NamespacedName, val
 
 // WorkName returns the name of the ManifestWorks of the object.
 func (i Identity) WorkName() string {
-	return "fed-" + strings.ToLower(i.Kind.Kind) + "-" + shortHash(i.String())
+	return WorkNamePrefix + strings.ToLower(i.Kind.Kind) + "-" + shortHash(i.String())
 }
 
 // Owns reports whether a ManifestWork belongs to the object: by its name, which is a hash of the identity, and because the hub has applied it

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
-
-// WorksPolicy is the name of the ValidatingAdmissionPolicy, and of its binding, that permits only the hub to change its works.
-const WorksPolicy = "open-cluster-management-placement-hub-federation-works"
 
 var errNotDenying = errors.New("the binding does not deny what the policy refuses")
 
@@ -28,13 +25,13 @@ func (f *eventHandlers) guard(ctx context.Context) {
 	if err != nil {
 		klog.FromContext(ctx).Info("WARNING: ManifestWorks of the hub are not guarded: agents may change those of their clusters, so the replicas "+
 			"of clusters that are away are planned without them. Apply manifests/federation/works-policy.yaml, and start the hub again",
-			"policy", WorksPolicy, "reason", err.Error())
+			"policy", federation.WorksPolicy, "reason", err.Error())
 	}
 }
 
 // guarded returns an error unless the policy and its binding exist. Where they cannot be read, they count as missing.
 func guarded(ctx context.Context, live client.Reader) error {
-	name := types.NamespacedName{Name: WorksPolicy}
+	name := types.NamespacedName{Name: federation.WorksPolicy}
 
 	if err := live.Get(ctx, name, &admissionv1.ValidatingAdmissionPolicy{}); err != nil {
 		return fmt.Errorf("reading the policy: %w", err)
@@ -45,7 +42,7 @@ func guarded(ctx context.Context, live client.Reader) error {
 		return fmt.Errorf("reading the binding: %w", err)
 	}
 
-	if binding.Spec.PolicyName != WorksPolicy || !slices.Contains(binding.Spec.ValidationActions, admissionv1.Deny) {
+	if !federation.Guards(binding) {
 		return errNotDenying
 	}
 

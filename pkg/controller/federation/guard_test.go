@@ -6,15 +6,17 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // T8: works count as guarded only where both the policy and a binding that denies exist.
 func TestGuardedWorks(t *testing.T) {
-	named := metav1.ObjectMeta{Name: WorksPolicy}
+	named := metav1.ObjectMeta{Name: federation.WorksPolicy}
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: named}
 	binding := func(actions ...admissionv1.ValidationAction) *admissionv1.ValidatingAdmissionPolicyBinding {
 		return &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: named, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName: WorksPolicy, ValidationActions: actions,
+			PolicyName: federation.WorksPolicy, ValidationActions: actions,
 		}}
 	}
 

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -320,16 +318,5 @@ func (r *reconciler) load(ctx context.Context, p *cycle) ([]federation.ExistingW
 
 // namespace returns the metadata of a Namespace; nil if the cache has none.
 func (r *reconciler) namespace(ctx context.Context, name string) (*metav1.ObjectMeta, error) {
-	namespace := &corev1.Namespace{}
-
-	err := r.client.Get(ctx, types.NamespacedName{Name: name}, namespace, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-
-	if err != nil {
-		return nil, fmt.Errorf("reading Namespace %s: %w", name, err)
-	}
-
-	return &namespace.ObjectMeta, nil
+	return namespaceMeta(ctx, r.client, name)
 }

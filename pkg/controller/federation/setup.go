@@ -45,6 +45,8 @@ type Options struct {
 	ScopeHold time.Duration
 	// Inventory is shared with the other controllers.
 	Inventory *sharedinventory.Shared
+	// IndexWorks is IndexWorks, which the controller and the webhook of one manager call once.
+	IndexWorks func(manager.Manager, queue.Settings) error
 }
 
 // Setup adds the controller to the manager.
@@ -70,7 +72,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
-	if err := indexWorks(context.Background(), mgr); err != nil {
+	if err := o.IndexWorks(mgr, settings); err != nil {
 		return err
 	}
 
@@ -108,9 +110,9 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }
 
-// indexWorks has the ManifestWorks of an object found by their name.
-func indexWorks(ctx context.Context, mgr manager.Manager) error {
-	err := mgr.GetFieldIndexer().IndexField(ctx, &workv1.ManifestWork{}, workName, func(object client.Object) []string {
+// IndexWorks has the ManifestWorks of an object found by their name.
+func IndexWorks(mgr manager.Manager, _ queue.Settings) error {
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &workv1.ManifestWork{}, workName, func(object client.Object) []string {
 		return []string{object.GetName()}
 	})
 	if err != nil {

@@ -27,16 +27,9 @@ func (r *reconciler) snapshot(request *scheduling.Request) *inventory.Snapshot {
 
 // stored returns the ManifestWorks of the name that the works of an object have, with the last own writes.
 func (r *reconciler) stored(ctx context.Context, key inventory.Key) ([]*workv1.ManifestWork, error) {
-	list := &workv1.ManifestWorkList{}
-
-	err := r.client.List(ctx, list, client.MatchingFields{workName: r.state.identity(key).WorkName()}, client.UnsafeDisableDeepCopy)
+	cached, err := worksNamed(ctx, r.client, r.state.identity(key))
 	if err != nil {
-		return nil, fmt.Errorf("listing the ManifestWorks of %s: %w", r.state.identity(key), err)
-	}
-
-	cached := make([]*workv1.ManifestWork, 0, len(list.Items))
-	for i := range list.Items {
-		cached = append(cached, &list.Items[i])
+		return nil, err
 	}
 
 	return r.state.works.List(key, cached), nil

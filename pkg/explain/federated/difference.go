@@ -27,13 +27,15 @@ type Difference struct {
 	State   string `json:"state"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Gained are clusters that would get the object, and Lost those from which it would be withdrawn; both by name.
+	// Gained are clusters that would get the object, Lost those from which it would be withdrawn, and Held those from which it would be
+	// withdrawn if RemovalHeld did not keep it there; all by name.
 	Gained []Change `json:"gained"`
 	Lost   []Change `json:"lost"`
+	Held   []Change `json:"held,omitempty"`
 	// Updated counts the clusters whose copy would change, and Kept those that keep the object, with these.
 	Updated int `json:"updated"`
 	Kept    int `json:"kept"`
-	// RemovalHeld says why nothing would be withdrawn, and what to do; absent while withdrawals are allowed.
+	// RemovalHeld says why the object would not be withdrawn from Held, and what to do; absent while withdrawals are allowed.
 	RemovalHeld string `json:"removalHeld,omitempty"`
 	// Notes are warnings.
 	Notes []string `json:"notes,omitempty"`
@@ -50,11 +52,13 @@ type Change struct {
 	Anyway bool `json:"anyway,omitempty"`
 }
 
-// Differs reports whether any cluster would get, lose or change the object.
-func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+d.Updated > 0 }
+// Differs reports whether any cluster would get, lose or change the object, or would lose it if it were not held.
+func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Held)+d.Updated > 0 }
 
 // Due reports whether the change itself makes a difference.
-func (d Difference) Due() bool { return len(d.due(d.Gained))+len(d.due(d.Lost))+d.Updated > 0 }
+func (d Difference) Due() bool {
+	return len(d.due(d.Gained))+len(d.due(d.Lost))+len(d.due(d.Held))+d.Updated > 0
+}
 
 // replicas returns the number of replicas in clusters that would lose the object because of the change.
 func (d Difference) replicas() int32 {
@@ -149,8 +153,6 @@ func compare(before *Evaluation, after Evaluation) Difference {
 	}
 
 	for _, cluster := range after.Plan.Lose {
-		d.Kept--
-
 		change := Change{
 			Cluster: cluster, Reason: cmp.Or(reasons[cluster], "out of scope"), Anyway: before != nil && slices.Contains(before.Plan.Lose, cluster),
 		}
@@ -158,10 +160,21 @@ func compare(before *Evaluation, after Evaluation) Difference {
 			change.Replicas = ptr.To(works[cluster].Replicas)
 		}
 
+		if slices.Contains(after.Removal.Kept, cluster) {
+			d.Held = append(d.Held, change)
+
+			continue
+		}
+
+		d.Kept--
 		d.Lost = append(d.Lost, change)
 	}
 
 	slices.SortFunc(d.Gained, func(a, b Change) int { return cmp.Compare(a.Cluster, b.Cluster) })
+
+	if note := after.scopeHoldNote(); note != "" {
+		d.Notes = append(d.Notes, note)
+	}
 
 	if after.BudgetUnknown && len(d.Lost) > 0 {
 		d.Notes = append(d.Notes, unknownBudget)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -40,6 +41,8 @@ type Evaluation struct {
 	BudgetUnknown bool
 	BudgetMistake string
 
+	// scopeHold is how long the budget of the hub is taken to hold works of clusters that have left the scope.
+	scopeHold time.Duration
 	// hashes are those of the works of the selected clusters.
 	hashes map[string]string
 }
@@ -154,7 +157,8 @@ func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 
 	e.Evaluation = federation.Evaluate(p.object, federation.View{
 		Compiler: r.hub.Compiler, HubNamespace: r.objects.HubNamespace, Namespace: p.namespace, Works: p.works,
-		Snapshot: func(*scheduling.Request) *inventory.Snapshot { return r.hub.Snapshot },
+		Unguarded: r.objects.WorksUnguarded,
+		Snapshot:  func(*scheduling.Request) *inventory.Snapshot { return r.hub.Snapshot },
 		Decisions: func(name string) federation.Decisions {
 			return r.hub.Decisions(types.NamespacedName{Namespace: key.Namespace, Name: name})
 		},
@@ -205,7 +209,9 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 
 	var budget federation.Budget
 
-	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit, removalbudget.DefaultLostScopeHold)
+	hold := ptr.Deref(r.objects.LostScopeHold, removalbudget.DefaultLostScopeHold)
+	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit, hold)
+	e.scopeHold = hold
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
 	e.Removal = e.Evaluation.Removal(e.Plan, nil, budget, r.pasts[p.object.Key()], r.now)
 	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Removal.Outside || len(e.Removal.OutOfScope) > 0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -28,17 +30,27 @@ type Objects struct {
 	HubNamespace string
 	// MaxRemovalPercent is the removal budget of the hub; nil means unknown.
 	MaxRemovalPercent *int
+	// LostScopeHold is how long that budget holds the works of clusters that have left the scope; nil means
+	// removalbudget.DefaultLostScopeHold.
+	LostScopeHold *time.Duration
 	// Namespaces are those of the objects.
 	Namespaces []*corev1.Namespace
 	// Objects are objects of Kinds.
 	Objects []*unstructured.Unstructured
 	// Works are the ManifestWorks with the label federation.ManagedLabel.
 	Works []*workv1.ManifestWork
+	// WorksUnguarded reports that others may change the works; see federation.View.
+	WorksUnguarded bool
 	// WorksUnread reports that the works could not be read, and KindsUnread are the kinds of which no object could be read.
 	WorksUnread bool
 	KindsUnread []string
 	// Missing has a sentence for each kind that could not be read, with what that means for the reports.
 	Missing []string
+}
+
+// SetLimit sets the removal budget of the hub.
+func (o *Objects) SetLimit(limit removalbudget.Limit) {
+	o.MaxRemovalPercent, o.LostScopeHold = limit.Percent, limit.LostScopeHold
 }
 
 // Delivers reports whether there is an object in a namespace that takes part.

@@ -194,6 +194,10 @@ func notesOf(e Evaluation) []string {
 		notes = append(notes, unknownBudget)
 	}
 
+	if note := e.scopeHoldNote(); note != "" {
+		notes = append(notes, note)
+	}
+
 	if e.Target.Placement != "" && e.State == federation.Delivering {
 		notes = append(notes, "the clusters are the decisions of a Placement: placement explain "+e.Object.Meta.Namespace+"/"+e.Target.Placement+
 			" says why")
@@ -204,6 +208,17 @@ func notesOf(e Evaluation) []string {
 	}
 
 	return notes
+}
+
+// scopeHoldNote names the flag of the hub that decides for how long works are held; empty if it decides nothing.
+func (e Evaluation) scopeHoldNote() string {
+	for _, cluster := range e.Removal.Kept {
+		if _, out := e.Removal.OutOfScope[cluster]; out {
+			return "the hub is taken to run with --lost-scope-hold=" + e.scopeHold.String() + "; give this flag here too if it has another value"
+		}
+	}
+
+	return ""
 }
 
 // usersText returns "needed by Deployment.apps/team-a/web".

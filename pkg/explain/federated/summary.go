@@ -14,7 +14,7 @@ type Summary struct {
 	Gained  int `json:"gained"`
 	// Workloads counts the losing objects with replicas by kind.
 	Workloads []WorkloadSummary `json:"workloads,omitempty"`
-	// Held counts the objects whose withdrawal would be held, and Stopped those that would not be delivered any more, but kept.
+	// Held counts the objects whose withdrawal from some clusters would be held, and Stopped those that would not be delivered any more, but kept.
 	Held    int `json:"held"`
 	Stopped int `json:"stopped"`
 }
@@ -31,15 +31,15 @@ func Summarize(differences []Difference) Summary {
 	var s Summary
 
 	for _, d := range differences {
-		lost, gained := len(d.due(d.Lost)), len(d.due(d.Gained))
+		lost, held, gained := len(d.due(d.Lost)), len(d.due(d.Held)), len(d.due(d.Gained))
 
-		if d.State != "Delivering" && lost == 0 {
+		if d.State != "Delivering" && lost+held == 0 {
 			s.Stopped++
 
 			continue
 		}
 
-		if lost > 0 && d.RemovalHeld != "" {
+		if held > 0 {
 			s.Held++
 		}
 

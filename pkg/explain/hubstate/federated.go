@@ -79,6 +79,9 @@ func AddFederated(ctx context.Context, hub client.Reader, state *explain.State, 
 		r.readKind(ctx, kind, namespaces)
 	}
 
+	r.readForeign(ctx)
+	r.readGuard(ctx)
+
 	return r.err
 }
 

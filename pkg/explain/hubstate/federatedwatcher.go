@@ -28,6 +28,8 @@ type FederatedWatcher struct {
 
 	namespace string
 	kinds     []federation.Kind
+	// foreign are the works of others at the first read.
+	foreign []*workv1.ManifestWork
 }
 
 // NewFederatedWatcher returns a FederatedWatcher of the objects of a namespace, or of all when it is empty, and reads them once, with the State
@@ -49,6 +51,7 @@ func NewFederatedWatcher(
 		return nil, state, err
 	}
 
+	w.foreign = foreignIn(state.Federated.Works)
 	named := cache.ByObject{}
 
 	var namespaces []string
@@ -105,7 +108,7 @@ func (w *FederatedWatcher) Watch(ctx context.Context) error {
 
 // Read returns the State from the caches, as FederatedFromCluster does from a hub.
 func (w *FederatedWatcher) Read(ctx context.Context) (*explain.State, error) {
-	return FederatedFromCluster(ctx, watchedReader{w.hub, w.Watcher}, w.namespace, w.kinds)
+	return FederatedFromCluster(ctx, rememberedForeign{watchedReader{w.hub, w.Watcher}, w.foreign}, w.namespace, w.kinds)
 }
 
 // refusals reads from a hub, and keeps the errors of kinds that it does not serve or that the user may not list.

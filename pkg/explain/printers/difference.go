@@ -15,6 +15,8 @@ const (
 	markLost   = "-"
 	markMoved  = "~"
 	markKept   = "="
+	// markHeld marks clusters that keep what they would lose if it were not held.
+	markHeld = "!"
 )
 
 // Differences prints a comparison. The table lists kept clusters by name only with showKept. FormatName prints "namespace/name +cluster" for

@@ -92,7 +92,8 @@ func writeObjectDifference(out *bytes.Buffer, d federated.Difference) {
 		fmt.Fprintf(out, "  %s\n", Printable(indented(note)))
 	}
 
-	writeTable(out, slices.Concat(objectChangeRows(markLost, d.Lost), objectChangeRows(markGained, d.Gained)), nil)
+	rows := slices.Concat(objectChangeRows(markLost, d.Lost), objectChangeRows(markHeld, d.Held), objectChangeRows(markGained, d.Gained))
+	writeTable(out, rows, nil)
 
 	if d.Kept > 0 {
 		fmt.Fprintf(out, "  %s %d kept\n", markKept, d.Kept)
@@ -105,6 +106,10 @@ func objectDifferenceText(d federated.Difference) string {
 	}
 
 	text := fmt.Sprintf("%d gained, %d lost, %d kept", len(d.Gained), len(d.Lost), d.Kept)
+	if len(d.Held) > 0 {
+		text += fmt.Sprintf(", %d of them held", len(d.Held))
+	}
+
 	if d.Updated > 0 {
 		text += fmt.Sprintf(", %d of them updated", d.Updated)
 	}

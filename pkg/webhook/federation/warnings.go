@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
-// maxWarnings keeps all warnings of webhook.MaxWarningBytes far below the 4096 bytes that an API server passes on at most.
+// maxWarnings, with maxConsequences, keeps all warnings of webhook.MaxWarningBytes at the 4096 bytes that an API server passes on at most.
 const maxWarnings = 10
 
 const namespaceKind = "Namespace"

@@ -1,0 +1,111 @@
+package federation
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Change is what a change of an object, or of the defaults of its Namespace, withdraws (docs/spec/trust.md 7.2, typing errors).
+type Change struct {
+	// Withdrawn are the clusters that lose the object because of the change, sorted.
+	Withdrawn []string
+	// Kept are the clusters that would lose it because of the change, and keep it until the removal is released, sorted. MatchesNone reports
+	// that this is because the selector matches no cluster in scope; otherwise the removal budget holds them.
+	Kept        []string
+	MatchesNone bool
+}
+
+// ChangeFrom compares the evaluation of a changed object with that of the object before the change, which is nil for a new object. What the
+// controller remembers besides, and clusters that leave the scope, are no part of the change.
+func (e *Evaluation) ChangeFrom(before *Evaluation, budget Budget, now time.Time) (Change, error) {
+	if e.State != Delivering {
+		return Change{}, nil
+	}
+
+	plan, err := e.Plan(sameHash)
+	if err != nil {
+		return Change{}, err
+	}
+
+	var past Past
+
+	anyway := e.withdrawals()
+
+	if before != nil {
+		past = Past{Target: before.OwnTarget(), Selected: before.Target.String()}
+
+		planned, err := before.Plan(sameHash)
+		if err != nil {
+			return Change{}, err
+		}
+
+		if before.State == Delivering {
+			anyway = slices.Concat(anyway, planned.Lose)
+		}
+	}
+
+	isDue := func(cluster string) bool { return slices.Contains(anyway, cluster) }
+	plan.Lose = slices.DeleteFunc(plan.Lose, isDue)
+	removal := e.Removal(plan, nil, budget, past, now)
+
+	return Change{Withdrawn: removal.Allowed, Kept: removal.Kept, MatchesNone: e.matchesNone}, nil
+}
+
+// sameHash is the hash of all works where only their clusters matter.
+func sameHash(Variant) (string, error) { return "", nil }
+
+// UnknownKey is a label key of a selector that is on no cluster in scope.
+type UnknownKey struct {
+	Key string
+	// Similar is a label key of the clusters that is similar; empty if there is none.
+	Similar string
+}
+
+// UnknownKeys returns the label keys of the selector that are on none of the clusters in scope, sorted, and the number of these clusters. It
+// returns no key unless all labels are known.
+func (e *Evaluation) UnknownKeys() (unknown []UnknownKey, candidates int) {
+	if e.State != Delivering || len(e.Target.Requirements) == 0 {
+		return nil, 0
+	}
+
+	missing := map[string]bool{}
+	for i := range e.Target.Requirements {
+		missing[e.Target.Requirements[i].Key()] = true
+	}
+
+	members, _ := e.snapshot.Candidates(e.snapshot.Scope(e.Object.Meta.Namespace, nil))
+	candidates = int(members.Count()) //nolint:gosec // It is the number of clusters.
+
+	if candidates == 0 {
+		return nil, 0
+	}
+
+	for id := range members.EachSet() {
+		info := e.snapshot.ClusterInfo(id)
+		if len(info.Unreadable.Under("metadata")) > 0 {
+			return nil, candidates
+		}
+
+		maps.DeleteFunc(missing, func(key string, _ bool) bool { _, has := info.Labels[key]; return has })
+
+		if len(missing) == 0 {
+			return nil, candidates
+		}
+	}
+
+	known := map[string]bool{}
+
+	for id := range members.EachSet() {
+		for key := range e.snapshot.ClusterInfo(id).Labels {
+			known[key] = true
+		}
+	}
+
+	names := slices.Sorted(maps.Keys(known))
+	for _, key := range slices.Sorted(maps.Keys(missing)) {
+		unknown = append(unknown, UnknownKey{Key: key, Similar: Similar(key, names)})
+	}
+
+	return unknown, candidates
+}
