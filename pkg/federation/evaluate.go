@@ -290,7 +290,7 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 			return e.hold(Held, ReasonClusterSelectorInvalid, err.Error())
 		}
 
-		e.Replicas = PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
+		e.Replicas = replan(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
 	}
 
 	e.State = Delivering
