@@ -123,6 +123,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	}
 	view := &placement.View{}
 	o.controllers.View = view
+	o.controllers.FormerRenewal = lock.FormerRenewal
 	ready := map[string]func(context.Context) error{}
 	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }
 	var optIn []*systems.System

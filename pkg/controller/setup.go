@@ -80,6 +80,9 @@ type Options struct {
 	ClustersInventorySet string
 	// AddSystem registers an enabled opt-in system for reports whether it is on; nil for no reports.
 	AddSystem func(*systems.System)
+	// FormerRenewal returns, once this process is the leader, when the former leader has renewed the lease last, and zero if there was none: the
+	// problems that it has reported get no Event again. Nil means that nothing is known of a former leader.
+	FormerRenewal func() time.Time
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }
@@ -191,7 +194,7 @@ func DefaultWorkers() int { return min(workersPerCPU*runtime.GOMAXPROCS(0), maxD
 func (o Options) settings() queue.Settings {
 	settings := queue.Settings{
 		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Timeout: max(o.ReconcileTimeout, 0), Clock: o.Clock,
-		Tracing: o.Tracing,
+		Tracing: o.Tracing, FormerRenewal: o.FormerRenewal,
 	}
 	settings.Workers = cmp.Or(settings.Workers, DefaultWorkers())
 	settings.Timeout = cmp.Or(settings.Timeout, defaultReconcileTimeout)

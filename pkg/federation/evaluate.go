@@ -120,8 +120,9 @@ type Evaluation struct {
 	// serviceAccount is created with the object in the members; empty for none.
 	serviceAccount string
 	snapshot       *inventory.Snapshot
-	// pendingUser is View.Users.Pending.
-	pendingUser string
+	// pendingUser is View.Users.Pending, and pendingDependency reports that the clusters of a dependency are not known yet.
+	pendingUser       string
+	pendingDependency bool
 	// leaving are the clusters of users of the object that have left the scope, and matchesNone reports that the selector matches no cluster in
 	// scope.
 	leaving     []string
@@ -295,7 +296,7 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 			return e.hold(Held, ReasonClusterSelectorInvalid, err.Error())
 		}
 
-		e.Replicas = PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
+		e.Replicas = replan(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
 	}
 
 	e.State = Delivering
@@ -318,6 +319,8 @@ func (e *Evaluation) dependencies(view View) {
 
 		if clusters, found := view.Reached(dependency); found {
 			known, reached[dependency] = append(known, dependency), clusters
+		} else {
+			e.pendingDependency = true
 		}
 	}
 
@@ -360,6 +363,9 @@ func (e *Evaluation) replicaClusters(preferences Preferences, unguarded bool) []
 
 	return clusters
 }
+
+// Pending reports whether objects that the evaluation needs have not been evaluated yet. Their evaluation makes the next one.
+func (e *Evaluation) Pending() bool { return e.pendingUser != "" || e.pendingDependency }
 
 // incumbents returns the clusters that have the object.
 func (e *Evaluation) incumbents() map[string]bool {

@@ -24,9 +24,6 @@ var localAnnotations = map[string]bool{
 // hubPrefix is the prefix of further annotations for the hub, such as those of the removal budget.
 const hubPrefix = "placement-hub.open-cluster-management.io/"
 
-// hubServiceFields are the fields of the spec of a Service whose values the hub's API server gives and that differ in each cluster.
-var hubServiceFields = []string{"clusterIP", "clusterIPs", "externalIPs", "healthCheckNodePort"}
-
 // Payload is the copy of an object that members get, without the Namespace. It is immutable.
 type Payload struct {
 	kind            Kind
@@ -59,30 +56,10 @@ func NewPayload(kind Kind, object *unstructured.Unstructured) *Payload {
 	content["metadata"] = metadata
 
 	if spec, ok := content["spec"].(map[string]any); ok && kind.Group == "" && kind.Kind == kindService {
-		stripService(spec)
+		stripService(spec, object.GetManagedFields())
 	}
 
 	return &Payload{kind: kind, namespace: object.GetNamespace(), name: object.GetName(), content: content}
-}
-
-// stripService removes the addresses and ports that the hub's API server gave to a Service. The clusterIP None is the choice of the user.
-func stripService(spec map[string]any) {
-	headless := spec["clusterIP"] == corev1.ClusterIPNone
-
-	for _, name := range hubServiceFields {
-		delete(spec, name)
-	}
-
-	if headless {
-		spec["clusterIP"] = corev1.ClusterIPNone
-	}
-
-	ports, _ := spec["ports"].([]any)
-	for _, port := range ports {
-		if fields, ok := port.(map[string]any); ok {
-			delete(fields, "nodePort")
-		}
-	}
 }
 
 // withReplicas returns the content of the object with its number of replicas. It shares all other parts.

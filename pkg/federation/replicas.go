@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,6 +27,25 @@ type share struct {
 
 	hash    uint64
 	planned int32
+	// preallocated is the part of planned that the cluster has for its ready replicas and that none of its shares has used up.
+	preallocated int32
+}
+
+// replan distributes the replicas of a workload that may have works already. While each cluster has what it gets without ready replicas, that
+// stays, so that neither the order in which clusters become ready nor a restart of their Pods moves replicas (docs/spec/trust.md T15).
+func replan(key inventory.Key, total int32, preferences Preferences, clusters []ReplicaCluster) map[string]int32 {
+	unready := make([]ReplicaCluster, 0, len(clusters))
+	for _, cluster := range clusters {
+		cluster.Ready = 0
+		unready = append(unready, cluster)
+	}
+
+	even := PlanReplicas(key, total, preferences, unready)
+	if !slices.ContainsFunc(clusters, func(c ReplicaCluster) bool { return c.Planned != even[c.Name] }) {
+		return even
+	}
+
+	return PlanReplicas(key, total, preferences, clusters)
 }
 
 // PlanReplicas distributes the replicas of the workload that key identifies (docs/spec/federated-selector.md 3.1.6). The result has each of
@@ -65,7 +85,8 @@ func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clust
 
 	if !preferences.Rebalance {
 		for _, s := range available {
-			remaining -= s.raise(s.Ready, remaining)
+			s.preallocated = s.raise(s.Ready, remaining)
+			remaining -= s.preallocated
 		}
 	}
 
@@ -100,10 +121,11 @@ func (s *share) raise(wanted, remaining int32) int32 {
 	return added
 }
 
-// distribute adds the remaining replicas by weight, rounding each share up. A cluster that reaches its maximum leaves the next rounds.
+// distribute adds the remaining replicas by weight, rounding each share up. A share first uses up the preallocated replicas of its cluster. A
+// cluster that reaches its maximum leaves the next rounds.
 func distribute(shares []*share, remaining int32) {
-	for before := int32(-1); remaining > 0 && remaining != before; {
-		before = remaining
+	for remaining > 0 {
+		before, last := remaining, len(shares)
 
 		var weights int64
 		for _, s := range shares {
@@ -117,20 +139,50 @@ func distribute(shares []*share, remaining int32) {
 		left := make([]*share, 0, len(shares))
 
 		for _, s := range shares {
-			// Both factors are below 2^31, and the sum of weights is far below 2^62: there is no overflow.
-			due := int32((int64(before)*int64(s.Weight) + weights - 1) / weights)
-			due = min(due, remaining)
-
-			added := s.raise(s.planned+due, remaining)
+			due := min(s.due(before, weights), remaining)
+			free := due - s.use(due)
+			added := s.raise(s.planned+free, remaining)
 			remaining -= added
 
-			if added == due {
+			if added == free {
 				left = append(left, s)
 			}
 		}
 
-		shares = left
+		if shares = left; remaining == before && len(shares) == last {
+			useRounds(shares, remaining, weights)
+		}
 	}
+}
+
+// useRounds uses up preallocated replicas for all those further rounds at once in which every share consists of them. The number of rounds is
+// thus bounded whatever replicas an object asks for.
+func useRounds(shares []*share, remaining int32, weights int64) {
+	rounds := int32(math.MaxInt32)
+
+	for _, s := range shares {
+		if due := s.due(remaining, weights); due > 0 {
+			rounds = min(rounds, s.preallocated/due)
+		}
+	}
+
+	for _, s := range shares {
+		s.use(rounds * s.due(remaining, weights))
+	}
+}
+
+// due returns the share of the cluster in the remaining replicas.
+func (s *share) due(remaining int32, weights int64) int32 {
+	// Both factors are below 2^31, and the sum of weights is far below 2^62: there is no overflow.
+	return int32((int64(remaining)*int64(s.Weight) + weights - 1) / weights)
+}
+
+// use takes up to a number of preallocated replicas, and returns how many.
+func (s *share) use(most int32) int32 {
+	used := min(most, s.preallocated)
+	s.preallocated -= used
+
+	return used
 }
 
 // hashOf orders clusters of equal weight differently for each object, so that single replicas do not all get to the same cluster.

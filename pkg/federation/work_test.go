@@ -112,7 +112,7 @@ spec: {replicas: 4, template: {spec: {containers: [{name: c, image: "a<b"}]}}}`,
 apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: team-a}
-spec: {type: NodePort, ports: [{port: 80}, {port: 81}]}`, nil},
+spec: {type: NodePort, externalIPs: [1.2.3.4], ports: [{port: 80}, {port: 81}]}`, nil},
 		{
 			"federated-selector 3.1.4: a headless Service stays headless",
 			`{apiVersion: v1, kind: Service, metadata: {name: x, namespace: ns}, spec: {clusterIP: None, clusterIPs: [None]}}`,

@@ -39,6 +39,8 @@ type eventHandlers struct {
 	elected <-chan struct{}
 	// recorder sends events about unreadable objects from the election on.
 	recorder events.EventRecorder
+	// formerRenewal is queue.Settings.FormerRenewal.
+	formerRenewal func() time.Time
 }
 
 // source returns the source of the controller.
@@ -48,7 +50,7 @@ func (f *eventHandlers) source() *sharedinventory.Source {
 
 // lead enables the queue at the election, and enqueues every object that is known.
 func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
-	f.state.shared.Elect(f.recorder)
+	f.state.shared.Elect(f.recorder, f.formerRenewal)
 	f.state.queue.SetQueue(q)
 	f.state.enqueueFor(queue.PriorityInitial, time.Time{}, f.state.memories.keys()...)
 }

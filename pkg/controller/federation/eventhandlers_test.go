@@ -130,7 +130,7 @@ func TestAStandby(t *testing.T) {
 
 	same(t, "writes", w.written(), "")
 
-	standby := newState(w.state.shared, federation.DefaultKinds(), w.time)
+	standby := newState(w.state.shared, federation.DefaultKinds(), w.time, nil)
 	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
 	handlers.updateObject(t.Context(), keyOfConfigMap("x"), nil, &metav1.PartialObjectMetadata{ObjectMeta: selecting("").ObjectMeta}, true)
 
@@ -149,7 +149,7 @@ func TestAStandbyForgets(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.settle()
 
-	standby := newState(w.state.shared, federation.DefaultKinds(), w.time)
+	standby := newState(w.state.shared, federation.DefaultKinds(), w.time, nil)
 	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
 	key, works := keyOfConfigMap("x"), []*workv1.ManifestWork{w.work("eu1"), w.work("eu2")}
 	known := func() string { return named(standby.memories.keys()) }

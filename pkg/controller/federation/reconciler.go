@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -42,6 +43,7 @@ type reconciler struct {
 	objects, live client.Reader
 	recorder      events.EventRecorder
 	clock         clock.PassiveClock
+	changes       *changes
 	hubNamespace  string
 	// maxRemovalPercent is Options.MaxRemovalPercent.
 	maxRemovalPercent int
@@ -130,7 +132,7 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 		r.link(p) // The dependencies leave after the object.
 	}
 
-	r.report(ctx, p, err == nil)
+	err = errors.Join(err, r.report(ctx, p, err == nil))
 
 	switch {
 	case errors.Is(err, errChanged): // The events of the change may have been handled before.
@@ -256,6 +258,7 @@ func (r *reconciler) read(ctx context.Context, p *cycle, kind federation.Kind) (
 	body, payload := federation.BodyOf(kind, object)
 	if p.payload = payload; p.memory.version != object.GetResourceVersion() {
 		p.memory.version, p.memory.body, p.memory.hashes = object.GetResourceVersion(), body, nil
+		p.memory.changed = problems.LastChange(object)
 	}
 
 	return metav1.ObjectMeta{

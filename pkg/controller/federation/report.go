@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
@@ -51,7 +52,7 @@ func (r *reconciler) enqueueLinked(keys []inventory.Key) {
 
 // report sends the Events of a cycle: one for what it has done, and one for each problem that is new. A cycle that is not complete ended with an
 // error: the problems that it does not show may be there still.
-func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) {
+func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) error {
 	if p.writes.held != "" {
 		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", p.writes.held)
 	}
@@ -66,57 +67,63 @@ func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) {
 		r.event(p, corev1.EventTypeNormal, federation.ReasonWithdrawn, "Withdrawn from clusters "+removalbudget.Name(clusters))
 	}
 
-	problems := p.problems(r.clock.Now())
+	notes := p.problems(r.clock.Now())
+
+	fresh, err := r.state.problems.New(p.key, problems.Look{
+		Notes: notes, Partial: !complete || p.Pending() || len(p.writes.missed) > 0 && !p.writes.told,
+		Changed: func() (time.Time, error) { return r.lastChange(ctx, p) },
+	})
+	if err != nil {
+		return err
+	}
 
 	for _, reason := range []string{
 		federation.ReasonClusterSelectorInvalid, federation.ReasonFederationSuspended, federation.ReasonTooLarge,
 		federation.ReasonDeliveryFailed, federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonRemovalHeld,
 		federation.ReasonDeletionWaiting,
 	} {
-		switch note, found := problems[reason]; {
-		case found && p.memory.told[reason] != note:
-			r.event(p, corev1.EventTypeWarning, reason, note)
-			p.memory.told[reason] = note
-		case !found && complete:
-			delete(p.memory.told, reason)
+		if slices.Contains(fresh, reason) {
+			r.event(p, corev1.EventTypeWarning, reason, notes[reason])
 		}
 	}
+
+	return nil
 }
 
 // problems returns the notes about what is wrong with an object, by the reasons of their Events.
 func (p *cycle) problems(now time.Time) map[string]string {
-	problems := map[string]string{}
+	found := map[string]string{}
 
 	if p.Reason != "" {
-		problems[p.Reason] = p.Message
+		found[p.Reason] = p.Message
 	}
 
 	if p.writes.tooLarge != nil {
-		problems[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", p.writes.tooLarge)
+		found[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", p.writes.tooLarge)
 	}
 
 	if p.writes.heldReason != "" {
-		problems[p.writes.heldReason] = p.writes.held
+		found[p.writes.heldReason] = p.writes.held
 	}
 
 	if note := p.refusals(); note != "" {
-		problems[federation.ReasonDeliveryFailed] = strings.Trim(problems[federation.ReasonDeliveryFailed]+"; "+note, "; ")
+		found[federation.ReasonDeliveryFailed] = strings.Trim(found[federation.ReasonDeliveryFailed]+"; "+note, "; ")
 	}
 
 	if note := p.conflicts(); note != "" {
-		problems[federation.ReasonDeliveryConflict] = note
+		found[federation.ReasonDeliveryConflict] = note
 	}
 
 	if note := p.missing(); note != "" {
-		problems[federation.ReasonDependenciesMissing] = note
+		found[federation.ReasonDependenciesMissing] = note
 	}
 
 	if away := p.Away(now); len(away) > 0 {
-		problems[federation.ReasonDeletionWaiting] = fmt.Sprintf("waiting for clusters %s to remove %s",
+		found[federation.ReasonDeletionWaiting] = fmt.Sprintf("waiting for clusters %s to remove %s",
 			removalbudget.Name(away), p.Object.Identity().NamespacedName)
 	}
 
-	return problems
+	return found
 }
 
 // isRefusal reports whether the API server, or an admission webhook that it calls, refuses a request, so that a retry alone does not mend it.

@@ -60,7 +60,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
-	shared := newState(o.Inventory, kinds, settings.Clock)
+	shared := newState(o.Inventory, kinds, settings.Clock, settings.FormerRenewal)
 
 	recorder, err := eventwriter.Add(mgr, component, shared.queue.Busy)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	r := &reconciler{
-		state: shared, client: mgr.GetClient(), objects: objects, live: live, recorder: recorder, clock: settings.Clock,
+		state: shared, client: mgr.GetClient(), objects: objects, live: live, recorder: recorder, clock: settings.Clock, changes: newChanges(),
 		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent, scopeHold: o.ScopeHold,
 		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
 		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
@@ -103,6 +103,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	handlers := &eventHandlers{
 		state: shared, cache: mgr.GetCache(), objects: objects, live: live, elected: mgr.Elected(), recorder: recorder,
+		formerRenewal: settings.FormerRenewal,
 	}
 
 	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.enqueueAffected)))

@@ -12,6 +12,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -27,6 +28,8 @@ type state struct {
 	// works has the own writes of ManifestWorks that the cache does not show yet.
 	works    *assumecache.Cache[inventory.Key, *workv1.ManifestWork]
 	memories *memories
+	// problems has those of which Events were sent.
+	problems *problems.Memory[inventory.Key]
 	links    *links
 	// synced is set once the initial lists were handled. Before that nothing is evaluated: an incomplete inventory would withdraw works.
 	synced atomic.Bool
@@ -34,10 +37,13 @@ type state struct {
 	unguarded atomic.Bool
 }
 
-func newState(shared *sharedinventory.Shared, kinds []federation.Kind, c clock.PassiveClock) *state {
+func newState(
+	shared *sharedinventory.Shared, kinds []federation.Kind, c clock.PassiveClock, formerRenewal func() time.Time,
+) *state {
 	s := &state{
 		shared: shared, kinds: make(map[inventory.GroupKind]federation.Kind, len(kinds)), queue: queue.NewPriorityQueue[inventory.Key](),
 		works: assumecache.New[inventory.Key, *workv1.ManifestWork](c), memories: newMemories(), links: newLinks(),
+		problems: problems.New[inventory.Key](c, formerRenewal),
 	}
 
 	for _, kind := range kinds {
@@ -68,6 +74,7 @@ func (s *state) forget(key inventory.Key) {
 	s.shared.Inventory.Unsubscribe(key)
 	s.works.Forget(key)
 	s.memories.forget(key)
+	s.problems.Forget(key)
 	s.queue.Forget(key)
 	s.enqueue(queue.PriorityFleet, s.links.forget(key)...)
 }
@@ -112,8 +119,8 @@ type memory struct {
 	// deleted has the UIDs of the works that the hub has deleted and that wait for their finalizers, by cluster, until the watch has shown
 	// the end of each.
 	deleted map[string]types.UID
-	// told has the last note of each reason, so that an Event is sent only for what is new.
-	told map[string]string
+	// changed is when the object was changed last, as it was read.
+	changed time.Time
 }
 
 // memories has the memory of each object. Only the worker that reconciles an object reads or changes its memory.
@@ -131,7 +138,7 @@ func (m *memories) get(key inventory.Key) *memory {
 
 	known := m.of[key]
 	if known == nil {
-		known = &memory{told: map[string]string{}}
+		known = &memory{}
 		m.of[key] = known
 	}
 

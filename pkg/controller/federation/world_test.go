@@ -57,6 +57,8 @@ type world struct {
 	pending []inventory.Key
 	// proving is called before each read of a proof; nil for nothing.
 	proving func()
+	// formerRenewal is queue.Settings.FormerRenewal.
+	formerRenewal time.Time
 	// shown are the objects that the watches have shown, by their kinds and names.
 	shown map[string]client.Object
 }
@@ -97,12 +99,12 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	shared := sharedinventory.New()
 	shared.Checker = freshness.New(proofs{world: w}, shared.Observed, nil)
 
-	state := newState(shared, federation.DefaultKinds(), w.time)
+	state := newState(shared, federation.DefaultKinds(), w.time, func() time.Time { return w.formerRenewal })
 	state.queue.SetQueue(keys{world: w})
 	state.synced.Store(true)
 
 	w.reconciler = &reconciler{
-		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
+		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub", changes: newChanges(),
 		maxRemovalPercent: removalbudget.NoLimit, conflicts: queue.NewConflictBackoff[inventory.Key](),
 		postponed: newBackoff(time.Second, time.Second),
 		changed:   newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),

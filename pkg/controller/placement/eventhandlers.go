@@ -36,6 +36,8 @@ type eventHandlers struct {
 	elected <-chan struct{}
 	// recorder sends events about unreadable objects from the election on.
 	recorder events.EventRecorder
+	// formerRenewal is queue.Settings.FormerRenewal.
+	formerRenewal func() time.Time
 }
 
 // source returns the source of the controller.
@@ -45,7 +47,7 @@ func (f *eventHandlers) source() *sharedinventory.Source {
 
 // lead enables the queue at the election, and enqueues every Placement that is known.
 func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
-	f.state.shared.Elect(f.recorder)
+	f.state.shared.Elect(f.recorder, f.formerRenewal)
 	f.state.queue.SetQueue(q)
 	f.state.enqueue(queue.PriorityInitial, "placement", f.state.requests.keys()...)
 }

@@ -137,7 +137,9 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 
-	handlers := &eventHandlers{state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder}
+	handlers := &eventHandlers{
+		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder, formerRenewal: settings.FormerRenewal,
+	}
 
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }

@@ -19,7 +19,7 @@ const (
 	longestRetry = time.Minute
 )
 
-// Settings are common to all controllers of a hub. Every field except Tracing is set.
+// Settings are common to all controllers of a hub. Every field except Tracing and FormerRenewal is set.
 type Settings struct {
 	// Namespace holds the objects of the hub itself.
 	Namespace string
@@ -29,6 +29,8 @@ type Settings struct {
 	Timeout time.Duration
 	// Clock has the time by which tolerations and scores expire.
 	Clock clock.PassiveClock
+	// FormerRenewal returns when the former leader has renewed the lease last, and zero if there was none; nil if nothing is known of one.
+	FormerRenewal func() time.Time
 	// Tracing receives spans; nil disables them.
 	Tracing trace.TracerProvider
 }

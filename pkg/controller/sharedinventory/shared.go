@@ -218,7 +218,7 @@ func owned(keys []inventory.Key, owns func(inventory.Key) bool) []inventory.Key 
 }
 
 // Elect notes that this process has become the leader, so that unreadable objects are warned of. Each controller calls it before it evaluates
-// anything; the first call counts.
-func (s *Shared) Elect(recorder events.EventRecorder) {
-	s.elected.Do(func() { s.unreadables.warn(recorder) })
+// anything; the first call counts. formerRenewal is queue.Settings.FormerRenewal.
+func (s *Shared) Elect(recorder events.EventRecorder, formerRenewal func() time.Time) {
+	s.elected.Do(func() { s.unreadables.warn(recorder, formerRenewal) })
 }

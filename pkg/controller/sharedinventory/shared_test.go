@@ -136,8 +136,8 @@ func TestTheElectionIsNotedOnce(t *testing.T) {
 	s.unreadables.handler(clusterKind, "").OnAdd(spoilt, true)
 
 	first, second := events.NewFakeRecorder(1), events.NewFakeRecorder(1)
-	s.Elect(first)
-	s.Elect(second)
+	s.Elect(first, nil)
+	s.Elect(second, nil)
 
 	if len(first.Events) != 1 || len(second.Events) != 0 {
 		t.Errorf("%d and %d warnings, want 1 and 0", len(first.Events), len(second.Events))

@@ -6,14 +6,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
@@ -31,12 +34,16 @@ const (
 type unreadables struct {
 	mu       sync.Mutex
 	recorder events.EventRecorder
+	// problems has those of which events were sent; nil before the election.
+	problems *problems.Memory[corev1.ObjectReference]
 	known    map[schema.GroupVersionKind]map[types.NamespacedName]unreadableObject
 }
 
 type unreadableObject struct {
 	reference           corev1.ObjectReference
 	fields, consequence string
+	// since is when this process has seen the fields first, and for an object of the initial list when it was created.
+	since time.Time
 }
 
 func newUnreadables() *unreadables {
@@ -45,16 +52,23 @@ func newUnreadables() *unreadables {
 
 // handler returns the event handler for a kind. The consequence is a sentence about what the hub does without the fields.
 func (u *unreadables) handler(kind schema.GroupVersionKind, consequence string) toolscache.ResourceEventHandler {
-	return On(func(_, after client.Object, _ bool) { u.note(kind, after, consequence) },
+	return On(func(_, after client.Object, initial bool) {
+		since := time.Now()
+		if initial {
+			since = after.GetCreationTimestamp().Time
+		}
+
+		u.note(kind, after, consequence, since)
+	},
 		func(last client.Object) { u.drop(kind, client.ObjectKeyFromObject(last)) })
 }
 
-// warn sends events about the known objects, and from now on about new ones.
-func (u *unreadables) warn(recorder events.EventRecorder) {
+// warn sends events about the known objects that the former leader cannot have seen, and from now on about new ones.
+func (u *unreadables) warn(recorder events.EventRecorder, formerRenewal func() time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 
-	u.recorder = recorder
+	u.recorder, u.problems = recorder, problems.New[corev1.ObjectReference](clock.RealClock{}, formerRenewal)
 
 	for _, objects := range u.known {
 		for _, key := range slices.SortedFunc(maps.Keys(objects), func(a, b types.NamespacedName) int {
@@ -65,7 +79,7 @@ func (u *unreadables) warn(recorder events.EventRecorder) {
 	}
 }
 
-func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, consequence string) {
+func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, consequence string, since time.Time) {
 	fields := unreadable.Of(object)
 	if len(fields) == 0 {
 		u.drop(kind, client.ObjectKeyFromObject(object))
@@ -80,24 +94,27 @@ func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, c
 		u.known[kind] = map[types.NamespacedName]unreadableObject{}
 	}
 
-	noted := unreadableObject{fields: fields.String(), consequence: consequence, reference: corev1.ObjectReference{
+	noted := unreadableObject{since: since, fields: fields.String(), consequence: consequence, reference: corev1.ObjectReference{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 	}}
-	before, again := u.known[kind][client.ObjectKeyFromObject(object)]
+	if before, again := u.known[kind][client.ObjectKeyFromObject(object)]; again && before.fields == noted.fields {
+		noted.since = before.since
+	}
+
 	u.known[kind][client.ObjectKeyFromObject(object)] = noted
 	u.count(kind)
-
-	// A heartbeat that changes nothing of it is no reason to warn again.
-	if !again || before != noted {
-		u.send(noted)
-	}
+	u.send(noted)
 }
 
 func (u *unreadables) drop(kind schema.GroupVersionKind, key types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 
-	if _, known := u.known[kind][key]; known {
+	if object, known := u.known[kind][key]; known {
+		if u.problems != nil {
+			u.problems.Forget(object.reference)
+		}
+
 		delete(u.known[kind], key)
 		u.count(kind)
 	}
@@ -107,8 +124,17 @@ func (u *unreadables) count(kind schema.GroupVersionKind) {
 	metrics.Unreadable.WithLabelValues(kind.Group, kind.Kind).Set(float64(len(u.known[kind])))
 }
 
+// send sends an event about an object after the election, unless one was sent: a heartbeat that changes nothing of it is no reason to warn again.
 func (u *unreadables) send(object unreadableObject) {
 	if u.recorder == nil {
+		return
+	}
+
+	fresh, err := u.problems.New(object.reference, problems.Look{
+		Notes:   map[string]string{unreadableReason: object.fields},
+		Changed: func() (time.Time, error) { return object.since, nil },
+	})
+	if err != nil || len(fresh) == 0 { // There is no error: the time is known.
 		return
 	}
 

@@ -3,6 +3,7 @@ package sharedinventory
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
@@ -75,7 +76,7 @@ func TestUnreadableObjectsAreCountedAndWarnedOf(t *testing.T) {
 	handler.OnAdd(spoiltCluster(t, "c2", "1"), true)
 	expect("a standby counts and is silent", 1)
 
-	known.warn(recorder)
+	known.warn(recorder, nil)
 	expect("a new leader warns of what there is", 1, warned)
 
 	handler.OnUpdate(spoiltCluster(t, "c1", "1", cpu), spoiltCluster(t, "c1", "2", cpu))
@@ -92,4 +93,43 @@ func TestUnreadableObjectsAreCountedAndWarnedOf(t *testing.T) {
 
 	handler.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "c2", Obj: spoiltCluster(t, "c2", "2", cpu)})
 	expect("it is gone", 0)
+}
+
+// T16: a new leader does not warn again of what was there before the last renewal of the former leader.
+func TestUnreadableObjectsAreNotWarnedOfAgain(t *testing.T) {
+	kind := schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster")
+	known, recorder := newUnreadables(), events.NewFakeRecorder(10)
+	handler := known.handler(kind, inventory.Clusters.Unreadable)
+	cpu := unreadable.Field{Path: "status.allocatable.cpu", Value: `"1e1.5"`, Problem: "is wrong"}
+	renewed := time.Now().Add(-time.Minute)
+
+	old := spoiltCluster(t, "old", "1", cpu)
+	old.CreationTimestamp = metav1.NewTime(renewed.Add(-time.Hour))
+	handler.OnAdd(old, true)
+
+	created := spoiltCluster(t, "created", "1", cpu)
+	created.CreationTimestamp = metav1.NewTime(renewed.Add(time.Second))
+	handler.OnAdd(created, true)
+
+	spoilt := spoiltCluster(t, "spoilt", "1")
+	handler.OnAdd(spoilt, true)
+	handler.OnUpdate(spoilt, spoiltCluster(t, "spoilt", "2", cpu))
+
+	known.warn(recorder, func() time.Time { return renewed })
+
+	if len(recorder.Events) != 2 {
+		t.Errorf("%d warnings, want those of the objects that were created and spoilt since", len(recorder.Events))
+	}
+
+	handler.OnUpdate(old, spoiltCluster(t, "old", "2", cpu))
+
+	if len(recorder.Events) != 2 {
+		t.Error("a heartbeat is no reason to warn")
+	}
+
+	handler.OnUpdate(old, spoiltCluster(t, "old", "3", unreadable.Field{Path: "status.capacity.cpu", Value: "x", Problem: "is wrong"}))
+
+	if len(recorder.Events) != 3 {
+		t.Error("another field is one")
+	}
 }

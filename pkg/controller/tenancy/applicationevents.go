@@ -16,6 +16,7 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
@@ -40,8 +41,11 @@ func (s *state) setupApplications(mgr manager.Manager, settings queue.Settings) 
 	}
 
 	r := &applicationReconciler{
-		state:     s,
-		reporter:  &reporter{writer: s.writer, recorder: writer, clock: settings.Clock, last: map[applicationKey]outcome{}},
+		state: s,
+		reporter: &reporter{
+			writer: s.writer, recorder: writer, clock: settings.Clock, live: s.live,
+			problems: problems.New[applicationKey](settings.Clock, settings.FormerRenewal),
+		},
 		conflicts: queue.NewConflictBackoff[applicationKey](),
 	}
 	mapped := handler.TypedEnqueueRequestsFromMapFunc[client.Object, applicationKey]

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -249,4 +251,30 @@ func TestAnApplicationWaitsForItsKind(t *testing.T) {
 	}
 
 	h.expectWrites(t)
+}
+
+// T16: a restart repeats no Warning of a kind without a status subresource, unless the application was changed after the last renewal of the
+// former leader.
+func TestARestartRepeatsNoRefusal(t *testing.T) {
+	renewed := time.Unix(1_700_000_000, 0)
+
+	for created, want := range map[time.Time]int{renewed.Add(-time.Hour): 0, renewed.Add(time.Hour): 1} {
+		app := application(redis, "tenant-acme", "cache", "gpu")
+		app.SetCreationTimestamp(metav1.NewTime(created))
+
+		h := newHub(t, app)
+		h.formerRenewal = renewed
+		h.resolve(t, app)
+
+		if events := h.events(); len(events) != want {
+			t.Errorf("created %v: events %q, want %d", created, events, want)
+		}
+
+		h.given(t, release("cache", app))
+		h.resolve(t, app)
+
+		if events := h.events(); len(events) != 1 || !strings.Contains(events[0], `AffinityClass "gpu" is not allowed`) {
+			t.Errorf("a later refusal: events %q", events)
+		}
+	}
 }

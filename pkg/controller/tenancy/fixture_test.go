@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,7 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
@@ -42,6 +44,8 @@ type hub struct {
 
 	state    *state
 	recorder *events.FakeRecorder
+	// formerRenewal is queue.Settings.FormerRenewal.
+	formerRenewal time.Time
 	// writes are the writing requests, as "verb kind/name".
 	writes []string
 	// fails returns the error of a writing request; nil for none.
@@ -62,6 +66,7 @@ func newHub(t *testing.T, objects ...client.Object) *hub {
 
 	h.Client = fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).
 		WithStatusSubresource(&cozystackv1alpha1.AffinityClass{}, &appsv1alpha1.Tenant{}, newObject(postgres)).
+		WithIndex(newObject(redis), metav1.ObjectNameField, func(object client.Object) []string { return []string{object.GetName()} }).
 		WithInterceptorFuncs(h.recording()).Build()
 
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_800_000_000, 0))
@@ -72,8 +77,11 @@ func newHub(t *testing.T, objects ...client.Object) *hub {
 	}
 	h.watch(t, "postgreses.apps.cozystack.io", "redises.apps.cozystack.io")
 	h.applications = &applicationReconciler{
-		state:     h.state,
-		reporter:  &reporter{writer: h.state.writer, recorder: h.recorder, clock: clock, last: map[applicationKey]outcome{}},
+		state: h.state,
+		reporter: &reporter{
+			writer: h.state.writer, recorder: h.recorder, clock: clock, live: h.Client,
+			problems: problems.New[applicationKey](clock, func() time.Time { return h.formerRenewal }),
+		},
 		conflicts: queue.NewConflictBackoff[applicationKey](),
 	}
 

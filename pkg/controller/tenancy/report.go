@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 )
 
 // ConditionAffinityClassResolved is False on an application whose class is not in its HelmRelease.
@@ -52,24 +53,17 @@ type reporter struct {
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
 
-	mu sync.Mutex
-	// last has the outcomes of applications that have no condition to read them from.
-	last map[applicationKey]outcome
+	// live reads from the API server.
+	live client.Reader
+	// problems has the refusals of applications that have no condition to read them from.
+	problems *problems.Memory[applicationKey]
 }
 
 // forget drops what is known of an application that is gone.
-func (r *reporter) forget(key applicationKey) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *reporter) forget(key applicationKey) { r.problems.Forget(key) }
 
-	delete(r.last, key)
-}
-
-// report writes the outcome of an application if it is new. After a restart the Warning of a refused application without conditions is
-// written again.
+// report writes the outcome of an application if it is new.
 func (r *reporter) report(ctx context.Context, of kind, application *unstructured.Unstructured, now outcome) error {
-	changed := true
-
 	if of.conditions {
 		patch := r.conditionPatch(application, now)
 		if patch == nil {
@@ -84,29 +78,52 @@ func (r *reporter) report(ctx context.Context, of kind, application *unstructure
 		if err := r.writer.Status().Patch(ctx, application.DeepCopy(), client.RawPatch(types.MergePatchType, data)); err != nil {
 			return fmt.Errorf("writing the status of %s %s: %w", of.Kind, client.ObjectKeyFromObject(application), err)
 		}
-	} else {
-		changed = r.remember(applicationKey{client.ObjectKeyFromObject(application), of.Kind}, now)
+	} else if isNew, err := r.isNew(ctx, of, application, now); err != nil || !isNew {
+		return err
 	}
 
-	if changed && now.status == metav1.ConditionFalse {
+	if now.status == metav1.ConditionFalse {
 		r.recorder.Eventf(application, nil, corev1.EventTypeWarning, now.reason, actionResolve, "%s", now.message)
 	}
 
 	return nil
 }
 
-// remember keeps an outcome, and reports whether it is another one than before.
-func (r *reporter) remember(key applicationKey, now outcome) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	if r.last[key] == now {
-		return false
+// isNew reports whether an outcome of an application without conditions is a refusal that has no Warning yet.
+func (r *reporter) isNew(ctx context.Context, of kind, application *unstructured.Unstructured, now outcome) (bool, error) {
+	look := problems.Look{Notes: map[string]string{}, Changed: func() (time.Time, error) { return r.lastChange(ctx, of, application) }}
+	if now.status == metav1.ConditionFalse {
+		look.Notes[now.reason] = now.message
 	}
 
-	r.last[key] = now
+	fresh, err := r.problems.New(applicationKey{client.ObjectKeyFromObject(application), of.Kind}, look)
+	if err != nil {
+		return false, fmt.Errorf("reporting on %s %s: %w", of.Kind, client.ObjectKeyFromObject(application), err)
+	}
 
-	return true
+	return len(fresh) > 0, nil
+}
+
+// lastChange returns when an application was changed last; zero if it is gone. The hub may list applications, and not get them.
+func (r *reporter) lastChange(ctx context.Context, of kind, application *unstructured.Unstructured) (time.Time, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(of.GroupVersion().WithKind(of.Kind + "List"))
+
+	err := r.live.List(ctx, list, client.InNamespace(application.GetNamespace()),
+		client.MatchingFields{metav1.ObjectNameField: application.GetName()})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading it from the API server: %w", err)
+	}
+
+	var last time.Time
+
+	for i := range list.Items {
+		if list.Items[i].GetName() == application.GetName() {
+			last = problems.LastChange(&list.Items[i])
+		}
+	}
+
+	return last, nil
 }
 
 // conditionPatch returns a merge patch of the status of an application that sets the condition and keeps all others as they are; nil if the

@@ -124,10 +124,7 @@ func (h *handler) evaluateOne(
 	ctx context.Context, snapshot *inventory.Snapshot, kind federation.Kind, content *unstructured.Unstructured, namespace *metav1.ObjectMeta,
 	works []federation.ExistingWork,
 ) (*federation.Evaluation, error) {
-	body, _, err := federation.BodyOf(kind, content)
-	if err != nil {
-		return nil, fmt.Errorf("reading the object: %w", err)
-	}
+	body, _ := federation.BodyOf(kind, content)
 
 	return h.pipeline(ctx, snapshot, federation.Object{Kind: kind, Meta: metadata(content), Body: body}, namespace, works)
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -165,6 +166,74 @@ var _ = Describe("copies and works that others touch", func() {
 		Eventually(port).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(int32(81)))
 		Expect(memberCopy(ctx, Default, us1, object).Spec.ClusterIP).To(Equal(before.ClusterIP))
 		Expect(memberCopy(ctx, Default, us1, object).Spec.ClusterIPs).To(Equal(before.ClusterIPs))
+	})
+})
+
+var _ = Describe("what users choose of a Service", func() {
+	// create creates a Service as a user does, with a manager of its own.
+	create := func(ctx context.Context, s scene, name string, spec corev1.ServiceSpec) *corev1.Service {
+		GinkgoHelper()
+
+		object := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name, Annotations: selecting(inUSA)}, Spec: spec,
+		}
+		s.Create(ctx, object)
+
+		return object
+	}
+	inMember := func(ctx context.Context, object *corev1.Service) *corev1.Service {
+		GinkgoHelper()
+
+		var found *corev1.Service
+
+		Eventually(func(g Gomega) { found = memberCopy(ctx, g, us1, object) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+
+		return found
+	}
+	ports := func() []corev1.ServicePort { return []corev1.ServicePort{{Port: 80}} }
+
+	It("trust 3: external addresses reach the member, with the traffic policy", func(ctx SpecContext) {
+		copied := inMember(ctx, create(ctx, newScene(ctx), "web", corev1.ServiceSpec{
+			Ports: ports(), ExternalIPs: []string{"192.0.2.7"}, ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal,
+		}))
+		Expect(copied.Spec.ExternalIPs).To(ConsistOf("192.0.2.7"))
+		Expect(copied.Spec.ExternalTrafficPolicy).To(Equal(corev1.ServiceExternalTrafficPolicyLocal))
+	})
+
+	It("trust 3: a nodePort of the user is that of the member; one of the hub is not, nor are its address and families", func(ctx SpecContext) {
+		s := newScene(ctx)
+		free := create(ctx, s, "free", corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: ports()})
+		fixed := create(ctx, s, "fixed", corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 31234}}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
+		})
+
+		Expect(inMember(ctx, fixed).Spec.Ports[0].NodePort).To(Equal(int32(31234)))
+		inMember(ctx, free)
+
+		payload := &corev1.Service{}
+		decodePayload(Default, worksOf(ctx, Default, free)["us1"], payload)
+		Expect(free.Spec.Ports[0].NodePort).NotTo(BeZero())
+		Expect(free.Spec.IPFamilies).NotTo(BeEmpty())
+		Expect(payload.Spec).To(Equal(corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(80)}},
+			SessionAffinity: corev1.ServiceAffinityNone, ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
+			InternalTrafficPolicy: ptr.To(corev1.ServiceInternalTrafficPolicyCluster),
+		}))
+
+		payload = &corev1.Service{}
+		decodePayload(Default, worksOf(ctx, Default, fixed)["us1"], payload)
+		Expect(payload.Spec.IPFamilies).To(ConsistOf(corev1.IPv4Protocol))
+		Expect(payload.Spec.IPFamilyPolicy).To(BeNil())
+
+		// A user who reads and writes all of a Service chooses no more than what the update changes.
+		suite.Edit(ctx, free, func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 })
+		Eventually(func(g Gomega) int32 { return memberCopy(ctx, g, us1, free).Spec.Ports[0].Port }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(int32(81)))
+
+		payload = &corev1.Service{}
+		decodePayload(Default, worksOf(ctx, Default, free)["us1"], payload)
+		Expect(payload.Spec.IPFamilies).To(BeEmpty())
+		Expect(payload.Spec.ClusterIP).To(BeEmpty())
 	})
 })
 

@@ -35,22 +35,53 @@ var _ = Describe("the replicas of a workload", func() {
 		}
 
 		expectNoCopy(ctx, object, us1)
+
+		for _, ready := range []map[string]int32{{"eu1": 0, "eu2": planned["eu2"]}, {"eu1": 2, "eu2": 1}, {"eu1": planned["eu1"], "eu2": 0}} {
+			expectStaying(ctx, object, planned, ready)
+		}
 	})
 
-	DescribeTable("follow the preferences", func(ctx SpecContext, preferences string, want map[string]int32) {
+	DescribeTable("follow the preferences, whatever of them is ready", func(ctx SpecContext, preferences string, want, ready map[string]int32) {
 		s := newScene(ctx)
 		annotations := selecting(inEurope)
 		annotations[federation.DeploymentPreferencesAnnotation] = preferences
-		expectReplicas(ctx, s.deployment(ctx, annotations), want)
+		object := s.deployment(ctx, annotations)
+		expectReplicas(ctx, object, want)
+		expectStaying(ctx, object, want, ready)
 	},
-		Entry("federated-selector F27: by weight", `{"clusters":{"eu1":{"weight":2},"eu2":{"weight":1}}}`, map[string]int32{"eu1": 6, "eu2": 3}),
+		Entry("federated-selector F27: by weight", `{"clusters":{"eu1":{"weight":2},"eu2":{"weight":1}}}`,
+			map[string]int32{"eu1": 6, "eu2": 3}, map[string]int32{"eu1": 0, "eu2": 3}),
 		Entry("federated-selector F28: of a cluster that is not selected, which count for nothing",
-			`{"clusters":{"us1":{"minReplicas":9,"weight":9},"eu1":{"weight":2},"eu2":{"weight":1}}}`, map[string]int32{"eu1": 6, "eu2": 3}),
-		Entry("federated-selector F29: with a maximum",
-			`{"clusters":{"eu1":{"maxReplicas":2,"weight":1},"*":{"weight":1}}}`, map[string]int32{"eu1": 2, "eu2": 7}),
-		Entry("federated-selector F30: of one cluster alone; the others get the object without replicas",
-			`{"clusters":{"eu1":{"weight":1}}}`, map[string]int32{"eu1": 9, "eu2": 0}),
+			`{"clusters":{"us1":{"minReplicas":9,"weight":9},"eu1":{"weight":2},"eu2":{"weight":1}}}`,
+			map[string]int32{"eu1": 6, "eu2": 3}, map[string]int32{"eu1": 5, "eu2": 1}),
+		Entry("federated-selector F29: with a maximum", `{"clusters":{"eu1":{"maxReplicas":2,"weight":1},"*":{"weight":1}}}`,
+			map[string]int32{"eu1": 2, "eu2": 7}, map[string]int32{"eu1": 0, "eu2": 7}),
+		Entry("federated-selector F30: of one cluster alone; the others get the object without replicas", `{"clusters":{"eu1":{"weight":1}}}`,
+			map[string]int32{"eu1": 9, "eu2": 0}, map[string]int32{"eu1": 4, "eu2": 3}),
 	)
+
+	It("T15: stay where they are while one cluster becomes ready late, and while one restarts all its Pods", func(ctx SpecContext) {
+		s := newScene(ctx)
+		object := s.deployment(ctx, selecting(inEurope))
+		before := object.DeepCopy()
+		*object.Spec.Replicas = 15
+		Expect(hub.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+		Eventually(func(g Gomega) []int32 { return slices.Collect(maps.Values(replicasOf(ctx, g, object))) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(ConsistOf(int32(8), int32(7)))
+
+		planned := replicasOf(ctx, Default, object)
+		for _, ready := range []map[string]int32{
+			{"eu1": planned["eu1"], "eu2": 0}, {"eu1": planned["eu1"], "eu2": 3}, planned, {"eu1": 0, "eu2": planned["eu2"]}, planned,
+		} {
+			expectStaying(ctx, object, planned, ready)
+		}
+
+		// At 20 both get some; with fewer, ready replicas stay in the order of the clusters.
+		before = object.DeepCopy()
+		*object.Spec.Replicas = 20
+		Expect(hub.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+		expectReplicas(ctx, object, map[string]int32{"eu1": 10, "eu2": 10})
+	})
 
 	It("federated-selector 3.1.6: preferences that cannot be parsed hold the object", func(ctx SpecContext) {
 		s := newScene(ctx)
@@ -137,6 +168,27 @@ func expectReplicas(ctx context.Context, object *appsv1.Deployment, want map[str
 	GinkgoHelper()
 	Eventually(func(g Gomega) map[string]int32 { return replicasOf(ctx, g, object) }).
 		WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(want))
+}
+
+// expectStaying has copies report ready replicas, and demands that the works keep the planned ones.
+func expectStaying(ctx context.Context, object *appsv1.Deployment, planned, ready map[string]int32) {
+	GinkgoHelper()
+
+	for _, member := range []*members.Member{eu1, eu2} {
+		Eventually(func(g Gomega) { setReady(ctx, g, member, object, ready[member.Cluster]) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+	}
+
+	Eventually(func(g Gomega) map[string]int32 {
+		reported := map[string]int32{}
+		for cluster, work := range worksOf(ctx, g, object) {
+			reported[cluster] = federation.ReadyOf(work)
+		}
+
+		return reported
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(ready))
+
+	Expect(suite.AwaitUnchanged(ctx, func(g Gomega) map[string]int32 { return replicasOf(ctx, g, object) })).To(Equal(planned), "%v are ready", ready)
 }
 
 // setReady writes the status of a copy in a member, where nothing runs pods.

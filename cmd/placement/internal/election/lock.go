@@ -51,6 +51,8 @@ type Lock struct {
 	firstTry  sync.Once
 	holding   bool
 	lastWrite time.Time
+	// former is the time of the last renewal that a read of the lease has shown while another process, or none, held it.
+	former time.Time
 }
 
 func newLock(process context.Context, inner resourcelock.Interface, o Options) *Lock {
@@ -103,6 +105,7 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	}
 	if record.HolderIdentity != l.Identity() {
 		l.wrote(time.Time{}, false)
+		l.sawRenewal(record.RenewTime.Time)
 	}
 	return record, raw, nil
 }
@@ -170,6 +173,23 @@ func (l *Lock) wrote(at time.Time, holding bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastWrite, l.holding = at, holding
+}
+
+func (l *Lock) sawRenewal(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.former = at
+}
+
+// FormerRenewal returns when the lease was renewed last before this process has acquired it, or released; zero if it did not exist. A nil lock
+// knows of no former leader.
+func (l *Lock) FormerRenewal() time.Time {
+	if l == nil {
+		return time.Time{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.former
 }
 
 // CheckRenewal is a liveness check: it fails for a leader that neither renews nor ends, and never for a standby.

@@ -267,3 +267,40 @@ func TestFirstAttemptReportsTheStandby(t *testing.T) {
 		t.Error("nobody is told of the first attempt")
 	}
 }
+
+// T16: a new leader knows when the former one has renewed the lease last, or released it, whether that has stopped or was cut off.
+func TestFormerRenewal(t *testing.T) {
+	var none *Lock
+	if !none.FormerRenewal().IsZero() {
+		t.Error("without a lock there is a former leader")
+	}
+
+	for _, stops := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			h, cut := newHub(), &atomic.Bool{}
+			leader := newContestant(t, h.client(cut), "leader")
+			<-leader.leadFrom
+			standby := newContestant(t, h.client(&atomic.Bool{}), "standby")
+			defer standby.stop()
+			time.Sleep(10 * time.Minute)
+			if !leader.lock.FormerRenewal().IsZero() {
+				t.Errorf("the first leader has a former one at %v", leader.lock.FormerRenewal())
+			}
+
+			ended := time.Now()
+			if stops {
+				leader.stop()
+				ended = <-leader.leadTo
+			} else {
+				cut.Store(true)
+			}
+			began := <-standby.leadFrom
+			time.Sleep(10 * time.Minute) // Its own renewals do not count.
+			former := standby.lock.FormerRenewal()
+			if period := Defaults().RetryPeriod; former.After(began) || former.Before(ended.Add(-period)) || former.After(ended.Add(time.Second)) {
+				t.Errorf("the former leader, ended at %v, has renewed the lease at %v", ended, former)
+			}
+			leader.stop()
+		})
+	}
+}
