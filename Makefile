@@ -160,7 +160,7 @@ soak: assets ## Create and delete objects of all kinds, then inject random fault
 		-count 1 -timeout 0 -v \
 		$(call hint,the lines above say what was wrong and which SEED repeats it)
 
-bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; 15 minutes)
+bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; SCENARIOS=hostile: tenants beside a hostile one; 20 minutes)
 	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"
 	@$(GO) run ./test/benchmark/run -binary $(BINARY) -sizes '$(SIZES)' -scenarios '$(SCENARIOS)' $(if $(JSON),-json '$(JSON)') $(if $(PODS),-pods '$(PODS)') \
 		$(if $(OBJECTS),-objects '$(OBJECTS)') $(if $(REQUESTS),-requests '$(REQUESTS)') \

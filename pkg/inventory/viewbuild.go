@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -121,18 +122,24 @@ func (b *viewBuild) run() {
 		b.index.build(b.eachCluster)
 	}
 
-	every := newFlags()
-	for id := range b.eachCluster {
-		every.set(id, true)
-	}
+	every := sync.OnceValue(b.everyCluster)
 
 	for _, made := range b.views {
 		if made.limited {
 			made.match(clustersAt(made.candidates, b.clusters.get))
 		} else {
-			made.matches = flags{bits: made.static.MatchByValue(every.bits, b.index.idsOf)}
+			made.matches = flags{bits: made.static.MatchByValue(every().bits, b.index.idsOf)}
 		}
 	}
+}
+
+func (b *viewBuild) everyCluster() flags {
+	every := newFlags()
+	for id := range b.eachCluster {
+		every.set(id, true)
+	}
+
+	return every
 }
 
 func (b *viewBuild) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {

@@ -3,6 +3,6 @@
 // floor, which is what a bare client that sends the same writes reaches on the same machine in the same run.
 //
 // What placements and the other systems cost is measured through the built binary, by the programs and packages below: run is make bench,
-// ideal and precomputed are what it compares the hub with, fleet, deliveries, admission and requests have the objects, and report prints the
-// figures.
+// ideal and precomputed are what it compares the hub with, fleet, deliveries, admission, requests and hostile have the objects, and report
+// prints the figures.
 package benchmark

@@ -42,6 +42,7 @@ func ReadJSON(paths ...string) (*Report, error) {
 		all.Admission = cmp.Or(one.Admission, all.Admission)
 		all.Federation = cmp.Or(one.Federation, all.Federation)
 		all.Requests = cmp.Or(one.Requests, all.Requests)
+		all.Hostile = cmp.Or(one.Hostile, all.Hostile)
 		for _, run := range one.Runs {
 			all.Runs = slices.DeleteFunc(all.Runs, func(r Run) bool { return r.Size == run.Size })
 			all.Runs = append(all.Runs, run)

@@ -83,14 +83,16 @@ type Report struct {
 	// Federation is what was measured of federated objects; nil for nothing.
 	Federation *Run `json:"federation,omitempty"`
 	// Requests is what was measured of ClusterRequests; nil for nothing.
-	Requests  *Run       `json:"requests,omitempty"`
+	Requests *Run `json:"requests,omitempty"`
+	// Hostile is what was measured of tenants beside a hostile one; nil for nothing.
+	Hostile   *Run       `json:"hostile,omitempty"`
 	Exponents []Exponent `json:"exponents,omitempty"`
 	Targets   []Verdict  `json:"targets,omitempty"`
 }
 
 // separate returns the runs without a size that were measured.
 func (r *Report) separate() []*Run {
-	return slices.DeleteFunc([]*Run{r.Admission, r.Federation, r.Requests}, func(run *Run) bool { return run == nil })
+	return slices.DeleteFunc([]*Run{r.Admission, r.Federation, r.Requests, r.Hostile}, func(run *Run) bool { return run == nil })
 }
 
 // Text shows a value with its unit.

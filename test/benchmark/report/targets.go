@@ -97,7 +97,7 @@ func (r *Report) Judge(list []Target) []Verdict {
 
 // all returns the runs of all sizes, and those without.
 func (r *Report) all() []*Run {
-	runs := make([]*Run, 0, len(r.Runs)+3)
+	runs := make([]*Run, 0, len(r.Runs)+4)
 	for i := range r.Runs {
 		runs = append(runs, &r.Runs[i])
 	}

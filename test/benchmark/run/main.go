@@ -235,6 +235,7 @@ func separateScenarios() []separateScenario {
 		{admissionScenario, measureAdmission, func(r *report.Report) **report.Run { return &r.Admission }},
 		{federationScenario, measureFederation, func(r *report.Report) **report.Run { return &r.Federation }},
 		{requestsScenario, measureRequests, func(r *report.Report) **report.Run { return &r.Requests }},
+		{hostileScenario, measureHostile, func(r *report.Report) **report.Run { return &r.Hostile }},
 	}
 }
 

@@ -81,7 +81,7 @@ func (r *requestStage) furnish(ctx context.Context) error {
 		return err
 	}
 	err = errors.Join(
-		r.create(ctx, requests.ClusterProvider()), r.create(ctx, requests.Purpose(requests.HubPurpose)),
+		r.create(ctx, requests.Purpose(requests.HubPurpose)),
 		r.create(ctx, requests.Purpose(requests.FloorPurpose)),
 		each(ctx, requests.Namespaces, func(ctx context.Context, i int) error { return r.create(ctx, requests.Namespace(i)) }),
 	)
