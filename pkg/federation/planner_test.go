@@ -182,8 +182,8 @@ func drawShares(t *rapid.T) (Preferences, []ReplicaCluster) {
 	}, available(names...)
 }
 
-// TestReadinessMovesNothing checks that replicas stay where they were planned first, in whatever order the clusters become ready, restart their
-// Pods (docs/spec/trust.md T15).
+// TestReadinessMovesNothing checks that replicas stay where they were planned first, in whatever order the clusters become ready and restart
+// their Pods (docs/spec/trust.md T15).
 func TestReadinessMovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		preferences, clusters := drawShares(t)
