@@ -92,7 +92,7 @@ func (e Evaluation) verdict(cluster string, selected bool, verdict scheduling.Ve
 	case e.State == federation.Delivering && e.Target.Placement != "":
 		return "", "no decision of Placement " + e.Target.Placement
 	case e.State == federation.Delivering:
-		return "", "there is no ManagedCluster of this name"
+		return "", scheduling.DeletedReason
 	default:
 		return "", ""
 	}
