@@ -104,4 +104,6 @@ func (c *candidates) last(rank int) Verdict {
 }
 
 // index returns the index of a feasible cluster.
-func (c *candidates) index(cluster string) (int, bool) { return slices.BinarySearchFunc(c.clusters, cluster, compareName) }
+func (c *candidates) index(cluster string) (int, bool) {
+	return slices.BinarySearchFunc(c.clusters, cluster, compareName)
+}
