@@ -14,16 +14,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-const (
-	// clustersNamed is how many lost clusters, and how many gained ones, a text of changes names at most.
-	clustersNamed = 10
-	// longestNames is the length in bytes after which a text names no further lost or gained cluster, so that an Event has both and their
-	// numbers.
-	longestNames = 450
-	// longestReason is where the reason of a cluster is cut, in bytes.
-	longestReason = 200
-)
-
 // sendChanges sends one event and writes one log line about the clusters that the pages really gained and lost
 // (docs/spec/differences.md E1a). Edited are the names of the pages that others had edited.
 func (r *cycleRecorder) sendChanges(ctx context.Context, edited map[string]bool) {
@@ -49,17 +39,17 @@ func (c *pageChanges) describe(result *scheduling.Result, edited map[string]bool
 	var texts []string
 
 	if lost := without(was, is); len(lost) > 0 {
-		texts = append(texts, "lost "+nameReasons(lost, func(cluster string) string {
+		texts = append(texts, "lost "+scheduling.NameReasons(lost, func(cluster string) string {
 			if !own[cluster] {
 				return "another client had written it"
 			}
 
-			return cutReason(result.ReasonOf(cluster))
+			return result.ReasonOf(cluster)
 		}))
 	}
 
 	if gained := without(is, was); len(gained) > 0 {
-		texts = append(texts, "gained "+nameReasons(gained, func(cluster string) string {
+		texts = append(texts, "gained "+scheduling.NameReasons(gained, func(cluster string) string {
 			verdict, _ := result.VerdictOf(cluster)
 
 			return fmt.Sprintf("rank %d, score %d", verdict.Rank, verdict.Score)
@@ -75,35 +65,4 @@ func without(clusters, others map[string]bool) []string {
 	maps.DeleteFunc(left, func(cluster string, _ bool) bool { return others[cluster] })
 
 	return slices.Sorted(maps.Keys(left))
-}
-
-// nameReasons returns "c1 (reason), c2 (reason) and 3 more".
-func nameReasons(clusters []string, reason func(cluster string) string) string {
-	var text strings.Builder
-
-	for i, cluster := range clusters {
-		if i == clustersNamed || text.Len() > longestNames {
-			fmt.Fprintf(&text, " and %d more", len(clusters)-i)
-
-			break
-		}
-
-		if i > 0 {
-			text.WriteString(", ")
-		}
-
-		fmt.Fprintf(&text, "%s (%s)", cluster, reason(cluster))
-	}
-
-	return text.String()
-}
-
-// cutReason returns a reason on one line of at most longestReason bytes.
-func cutReason(reason string) string {
-	reason = strings.Join(strings.Fields(reason), " ")
-	if len(reason) <= longestReason {
-		return reason
-	}
-
-	return strings.ToValidUTF8(reason[:longestReason-len("...")], "") + "..."
 }

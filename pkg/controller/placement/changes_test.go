@@ -110,16 +110,3 @@ func TestEventsNameWhatWasReallyWritten(t *testing.T) {
 		t.Errorf("after the other writes: %q, want two lost clusters", rest)
 	}
 }
-
-// An event has room for the lost and the gained clusters and their numbers, whatever the length of names and reasons.
-func TestTextsOfChangesAreShort(t *testing.T) {
-	var clusters []string
-	for n := range 30 {
-		clusters = append(clusters, fmt.Sprintf("%s%02d", strings.Repeat("x", 61), n))
-	}
-
-	reason := cutReason(strings.Repeat("long ", 100))
-	if text := nameReasons(clusters, func(string) string { return reason }); len(text) > 450+63+200+30 || !strings.HasSuffix(text, " more") {
-		t.Errorf("%d bytes: %s", len(text), text)
-	}
-}
