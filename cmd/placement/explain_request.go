@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -91,7 +92,7 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 	if source.files != nil {
 		objects = &source.files.ClusterRequests
 	} else if objects, err = hubstate.RequestsFromCluster(ctx, source.hub); err != nil {
-		return err
+		return o.printWrittenRequests(ctx, source, names, err, stdout)
 	}
 	objects.Options = o.requestOptions
 	reports := requests.Reports{Requests: []requests.Report{}}
@@ -108,4 +109,22 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		}
 	}
 	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+}
+
+// printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise
+// it returns only the error.
+func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source, names []string, refused error, stdout io.Writer) error {
+	if !apierrors.IsForbidden(refused) {
+		return refused
+	}
+	found, err := hubstate.WrittenRequests(ctx, from.hub, from.namespace, names, "as this user may not read what the request is decided by")
+	if len(found) < len(names) && err == nil {
+		err = fmt.Errorf("%d of %d ClusterRequests do not exist in namespace %s; correct the name or the namespace",
+			len(names)-len(found), len(names), from.namespace)
+	}
+	if len(found) == 0 {
+		return errors.Join(refused, err)
+	}
+	reports := requests.Reports{Requests: found}
+	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout)), refused, err)
 }

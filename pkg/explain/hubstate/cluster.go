@@ -61,6 +61,12 @@ func namespacesOf(placements []inventory.Key, apis ...api.Adapter) []string {
 	return slices.Compact(namespaces)
 }
 
+// FleetViewRole is the ClusterRole that has all that an explanation reads beyond the namespace of its object.
+const FleetViewRole = "open-cluster-management:placement-hub:fleet-view"
+
+// fleetViewAdvice names the role and what it shows.
+const fleetViewAdvice = "the ClusterRole " + FleetViewRole + ", which shows the whole fleet, by a ClusterRoleBinding"
+
 // reader collects errors. It continues after a missing right, so that all of them are reported at once, and stops after any other error.
 type reader struct {
 	hub       client.Reader
@@ -107,8 +113,8 @@ func (r *reader) err() error {
 		return r.failed
 	case len(r.forbidden) > 0:
 		return fmt.Errorf("the hub does not allow this user to read what placements are decided by:\n%w\n"+
-			"ask an administrator of the hub for the verb list on these resources, by a ClusterRole and its binding; "+
-			"for placements and managedclustersetbindings a RoleBinding in the namespace is enough", errors.Join(r.forbidden...))
+			"ask an administrator of the hub for "+fleetViewAdvice+
+			"; for placements and managedclustersetbindings a RoleBinding to view in the namespace is enough", errors.Join(r.forbidden...))
 	default:
 		return nil
 	}

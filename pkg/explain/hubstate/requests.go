@@ -28,8 +28,34 @@ func RequestsFromCluster(ctx context.Context, hub client.Reader) (*requests.Obje
 		return nil, r.failed
 	case len(r.forbidden) > 0:
 		return nil, fmt.Errorf("the hub does not allow this user to read what ClusterRequests are decided by:\n%w\n"+
-			"ask an administrator of the hub for the verb list on these resources of the whole hub", errors.Join(r.forbidden...))
+			"ask an administrator of the hub for "+fleetViewAdvice, errors.Join(r.forbidden...))
 	default:
 		return objects, nil
 	}
+}
+
+// WrittenRequests reports the status that the hub has written for ClusterRequests of a namespace, and their Grants as far as the user may list
+// them, without an evaluation; because is the reason for that. Names that do not exist have no report.
+func WrittenRequests(ctx context.Context, hub client.Reader, namespace string, names []string, because string) ([]requests.Report, error) {
+	found, err := list[*openmcpv1alpha1.ClusterRequest](ctx, hub, namespace, &openmcpv1alpha1.ClusterRequestList{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the ClusterRequests of namespace %s: %w", namespace, err)
+	}
+
+	grants, err := list[*openmcpv1alpha1.ClusterRequestGrant](ctx, hub, namespace, &openmcpv1alpha1.ClusterRequestGrantList{})
+	if err != nil {
+		err = fmt.Errorf("reading the ClusterRequestGrants of namespace %s: %w", namespace, err)
+	}
+
+	var reports []requests.Report
+
+	for _, name := range names {
+		for _, request := range found {
+			if request.Name == name {
+				reports = append(reports, requests.NewWrittenReport(request, grants, because))
+			}
+		}
+	}
+
+	return reports, err
 }

@@ -119,6 +119,10 @@ func hasGrant(r requests.Report) bool {
 
 // requestHeadline returns "Granted, Cluster team-a/build of profile p/a, version 1.31.2, Shared", or why there is none.
 func requestHeadline(r requests.Report, style Style) string {
+	if r.Unanswered != "" {
+		return "no explanation, " + r.Unanswered + "; " + writtenStatus(r)
+	}
+
 	switch clusterrequest.Outcome(r.Outcome) {
 	case clusterrequest.OutcomeIgnored:
 		return style.alarm("ignored") + " because of an annotation of the request"
@@ -148,6 +152,28 @@ func requestHeadline(r requests.Report, style Style) string {
 
 	if cluster.New {
 		text += ", which is to be created"
+	}
+
+	return text
+}
+
+// writtenStatus returns "the status is Denied, NoMatchingProfile: no profile fits", or names the granted Cluster.
+func writtenStatus(r requests.Report) string {
+	if r.Status == "" {
+		return "the hub has written no status yet"
+	}
+
+	text := "the status is " + r.Status
+	if r.Cluster != nil {
+		return fmt.Sprintf("%s, Cluster %s/%s", text, r.Cluster.Namespace, r.Cluster.Name)
+	}
+
+	if r.Reason != "" {
+		text += ", " + r.Reason
+	}
+
+	if r.Message != "" {
+		text += ": " + Printable(indented(r.Message))
 	}
 
 	return text

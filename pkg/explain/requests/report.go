@@ -21,8 +21,10 @@ type Reports struct {
 type Report struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Outcome is that of clusterrequest.Decision: Kept, Adopted, Replaced, Recovered, Chosen, Refused or Ignored.
+	// Outcome is that of clusterrequest.Decision: Kept, Adopted, Replaced, Recovered, Chosen, Refused or Ignored; or OutcomeWritten.
 	Outcome string `json:"outcome"`
+	// Unanswered is the reason why the request was not evaluated; the other fields then have the values that the hub has written.
+	Unanswered string `json:"unanswered,omitempty"`
 	// Status, Reason and Message are what the controller writes for the present objects.
 	Status  string `json:"status,omitempty"`
 	Reason  string `json:"reason,omitempty"`
