@@ -144,6 +144,19 @@ func askingPolicies(t *testing.T, repository fs.FS) map[string]string {
 
 	policies := map[string]string{}
 
+	walkDocuments(t, repository, func(object metav1.PartialObjectMetadata, document []byte) {
+		if object.Kind == "ValidatingAdmissionPolicy" && askedVerb.Match(document) {
+			policies[strings.TrimPrefix(object.Name, policyPrefix)] = string(document)
+		}
+	})
+
+	return policies
+}
+
+// walkDocuments calls visit with each YAML document of the manifests.
+func walkDocuments(t *testing.T, repository fs.FS, visit func(object metav1.PartialObjectMetadata, document []byte)) {
+	t.Helper()
+
 	walkManifests(t, repository, func(file, text string) {
 		for documents := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text))); ; {
 			document, err := documents.Read()
@@ -156,13 +169,9 @@ func askingPolicies(t *testing.T, repository fs.FS) map[string]string {
 				t.Fatalf("%s: %v", file, err)
 			}
 
-			if object.Kind == "ValidatingAdmissionPolicy" && askedVerb.Match(document) {
-				policies[strings.TrimPrefix(object.Name, policyPrefix)] = string(document)
-			}
+			visit(object, document)
 		}
 	})
-
-	return policies
 }
 
 // verbRows returns the rows of the table of accessPage.
