@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -87,6 +88,11 @@ func (r askedRight) isAskedBy(policy string) bool {
 	return true
 }
 
+// isGrantedBy reports whether a rule of a role grants the right of the row.
+func (r askedRight) isGrantedBy(rule rbacv1.PolicyRule) bool {
+	return slices.Contains(rule.Verbs, r.verb) && slices.Contains(rule.Resources, r.resource) && slices.Contains(rule.APIGroups, r.group)
+}
+
 // checkHolders returns a finding for each role of the manifests that has the right of a row which does not name it. Rows of reading are exempt.
 func checkHolders(t *testing.T, repository fs.FS, rows []askedRight) []string {
 	t.Helper()
@@ -102,11 +108,9 @@ func checkHolders(t *testing.T, repository fs.FS, rows []askedRight) []string {
 					continue
 				}
 
-				for _, rule := range role.Rules {
-					if slices.Contains(rule.Verbs, row.verb) && slices.Contains(rule.Resources, row.resource) && slices.Contains(rule.APIGroups, row.group) {
-						findings = append(findings,
-							fmt.Sprintf("%s: the row of %s on %s does not name %s, which has it", accessPage, row.verb, row.resource, name))
-					}
+				if slices.ContainsFunc(role.Rules, row.isGrantedBy) {
+					findings = append(findings,
+						fmt.Sprintf("%s: the row of %s on %s does not name %s, which has it", accessPage, row.verb, row.resource, name))
 				}
 			}
 		}
@@ -144,6 +148,19 @@ func askingPolicies(t *testing.T, repository fs.FS) map[string]string {
 
 	policies := map[string]string{}
 
+	walkDocuments(t, repository, func(object metav1.PartialObjectMetadata, document []byte) {
+		if object.Kind == "ValidatingAdmissionPolicy" && askedVerb.Match(document) {
+			policies[strings.TrimPrefix(object.Name, policyPrefix)] = string(document)
+		}
+	})
+
+	return policies
+}
+
+// walkDocuments calls visit with each YAML document of the manifests.
+func walkDocuments(t *testing.T, repository fs.FS, visit func(object metav1.PartialObjectMetadata, document []byte)) {
+	t.Helper()
+
 	walkManifests(t, repository, func(file, text string) {
 		for documents := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text))); ; {
 			document, err := documents.Read()
@@ -156,13 +173,9 @@ func askingPolicies(t *testing.T, repository fs.FS) map[string]string {
 				t.Fatalf("%s: %v", file, err)
 			}
 
-			if object.Kind == "ValidatingAdmissionPolicy" && askedVerb.Match(document) {
-				policies[strings.TrimPrefix(object.Name, policyPrefix)] = string(document)
-			}
+			visit(object, document)
 		}
 	})
-
-	return policies
 }
 
 // verbRows returns the rows of the table of accessPage.
