@@ -189,13 +189,13 @@ func (w *world) patch(
 ) error {
 	verb := "finalizers " + object.GetName()
 
-	if work, is := object.(*workv1.ManifestWork); is {
+	if object.GetObjectKind().GroupVersionKind() == workKind {
 		verb = "patch "
 
 		if patch.Type() == types.ApplyPatchType {
 			verb = "update "
 
-			if err := c.Get(ctx, client.ObjectKeyFromObject(work), &workv1.ManifestWork{}); apierrors.IsNotFound(err) {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(object), &workv1.ManifestWork{}); apierrors.IsNotFound(err) {
 				verb = "create "
 			}
 		}
