@@ -20,15 +20,18 @@ const (
 
 // T2: a report names the selected clusters whose Clusters were lost with their definition, and how to release them.
 func TestReportNamesGoneClusters(t *testing.T) {
-	content := boundSet + "---\n" + placementHead + "metadata: {name: p, namespace: ns}\nspec: {}\n" +
-		"---\n" + clusterHead + fmt.Sprintf(inSet, "stays")
+	var content strings.Builder
+
+	content.WriteString(boundSet + "---\n" + placementHead + "metadata: {name: p, namespace: ns}\nspec: {}\n" +
+		"---\n" + clusterHead + fmt.Sprintf(inSet, "stays"))
 
 	for i := range 7 {
-		content += "---\n" + clusterHead + fmt.Sprintf(inSet, fmt.Sprintf("lost%d", i)) + gone
+		content.WriteString("---\n" + clusterHead + fmt.Sprintf(inSet, fmt.Sprintf("lost%d", i)) + gone)
 	}
 
-	content += "---\n" + clusterHead + "metadata: {name: elsewhere}\n" + gone
-	state := read(t, content)
+	content.WriteString("---\n" + clusterHead + "metadata: {name: elsewhere}\n" + gone)
+
+	state := read(t, content.String())
 	evaluation := state.Evaluate(noon, nil)[0]
 
 	for reason, report := range map[string]explain.Report{
