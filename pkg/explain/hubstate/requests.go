@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -58,4 +60,21 @@ func WrittenRequests(ctx context.Context, hub client.Reader, namespace string, n
 	}
 
 	return reports, err
+}
+
+// ReadManaged adds the ManagedClusters of a hub to objects, or says in objects.Missing that the user may not read them.
+func ReadManaged(ctx context.Context, hub client.Reader, objects *requests.Objects) error {
+	managed, err := list[*clusterv1.ManagedCluster](ctx, hub, "", &clusterv1.ManagedClusterList{})
+
+	switch {
+	case err == nil:
+		objects.Managed = managed
+	case apierrors.IsForbidden(err):
+		objects.Missing = append(objects.Missing, "ManagedClusters that stay without their Clusters are not shown, because this user may not list "+
+			"managedclusters; ask for that right if it matters")
+	case !isUnserved(err):
+		return fmt.Errorf("listing ManagedClusters: %w; check the connection to the hub and try again", err)
+	}
+
+	return nil
 }

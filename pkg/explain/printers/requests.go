@@ -55,6 +55,10 @@ func writeRequest(out *bytes.Buffer, r requests.Report, style Style) {
 		fmt.Fprintf(out, "  the status still says %s: the controller has to reconcile it\n", r.Written)
 	}
 
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "  %s\n", Printable(indented(note)))
+	}
+
 	writeRequirement(out, r.Requirement)
 
 	if hasGrant(r) && len(r.Clusters)+len(r.Profiles) > 0 {

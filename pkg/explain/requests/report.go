@@ -41,6 +41,8 @@ type Report struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Changes are alternatives, each of which would grant the request. Empty for a request that gets a Cluster.
 	Changes []Change `json:"changes,omitempty"`
+	// Notes say that the ManagedCluster of the Cluster stays although the Cluster was lost, and how to release it.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Granted is the Cluster of a request.
@@ -143,7 +145,7 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 	}
 
 	if decided.Grant != nil {
-		report.Cluster = newGranted(decided.Grant, decided.Create)
+		report.Cluster, report.Notes = newGranted(decided.Grant, decided.Create), objects.goneNotes(decided.Grant)
 	}
 
 	if decided.Outcome == clusterrequest.OutcomeRefused {
