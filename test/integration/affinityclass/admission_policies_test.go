@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-var _ = Describe("Policies and classes together, docs/spec/pod-scheduling-policy.md K31 and cluster-request.md X4", func() {
-	It("K31: a policy injects what the chart forgot, and the pods are admitted and bound in dc1", func(ctx SpecContext) {
+var _ = Describe("Policies and classes together, docs/spec/pod-scheduling-policy.md", func() {
+	It("K31, cluster-request X4: a policy injects what the chart forgot, and the pods are admitted and bound in dc1", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		Expect(suite.Client.Create(ctx, newRelease(namespace, "main-db", "dc1"))).To(Succeed())
 

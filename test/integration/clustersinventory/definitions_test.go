@@ -2,59 +2,19 @@ package clustersinventory
 
 import (
 	"strings"
-	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
-
-// requestSystem is the system of cluster requests of the running hub.
-var requestSystem atomic.Pointer[systems.System]
-
-// on waits until the system of cluster requests is on, or off.
-func (w *world) on(want bool) {
-	GinkgoHelper()
-	w.eventually(func(g Gomega) { g.Expect(requestSystem.Load().Off() == "").To(Equal(want)) })
-}
-
-// loseDefinition deletes the CustomResourceDefinition of a kind with all its objects, whatever finalizers they have, and installs it again.
-func (w *world) loseDefinition(kind string, list client.ObjectList) {
-	GinkgoHelper()
-
-	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: kind + "." + openmcpv1alpha1.GroupName}}
-	Expect(suite.Client.Delete(w.ctx, definition)).To(Succeed())
-	w.on(false)
-
-	w.eventually(func(g Gomega) {
-		if err := suite.Client.List(w.ctx, list); err == nil {
-			g.Expect(meta.EachListItem(list, func(object runtime.Object) error {
-				suite.DropFinalizers(w.ctx, object.(client.Object)) //nolint:forcetypeassert // Items of lists are objects.
-
-				return nil
-			})).To(Succeed())
-		}
-
-		err := suite.Client.Get(w.ctx, client.ObjectKeyFromObject(definition), definition)
-		g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
-	})
-
-	Expect(manifests.InstallSystem(w.ctx, suite.ControlPlane.AdminConfig(), manifests.ClusterRequest, "")).To(Succeed())
-	w.on(true)
-}
 
 // kept waits until a ManagedCluster says that it stays without its Cluster.
 func (w *world) kept(managed *clusterv1.ManagedCluster) {
@@ -81,7 +41,7 @@ var _ = Describe("definitions that are deleted and come back", Serial, func() {
 		w.selected(back.Name, gone.Name)
 		before := versions(w.Pages(ctx, Default, "p"))
 
-		w.loseDefinition("clusters", &openmcpv1alpha1.ClusterList{})
+		suite.LoseDefinition(ctx, "clusters", &openmcpv1alpha1.ClusterList{})
 		w.kept(back)
 		w.kept(gone)
 		Expect(versions(w.Pages(ctx, Default, "p"))).To(Equal(before), "nothing left the Placement at any moment")
@@ -108,7 +68,7 @@ var _ = Describe("definitions that are deleted and come back", Serial, func() {
 
 		w.remove(cluster)
 		w.terminating(managed)
-		w.loseDefinition("clusters", &openmcpv1alpha1.ClusterList{})
+		suite.LoseDefinition(ctx, "clusters", &openmcpv1alpha1.ClusterList{})
 		w.remove(work)
 		w.deleted(managed)
 	})
@@ -123,7 +83,7 @@ var _ = Describe("definitions that are deleted and come back", Serial, func() {
 		w.selected(managed.Name)
 		before := versions(w.Pages(ctx, Default, "p"))
 
-		w.loseDefinition("clusterproviders", &openmcpv1alpha1.ClusterProviderList{})
+		suite.LoseDefinition(ctx, "clusterproviders", &openmcpv1alpha1.ClusterProviderList{})
 		suite.Edit(ctx, cluster, func(c *openmcpv1alpha1.Cluster) {
 			c.Labels = map[string]string{openmcpv1alpha1.PlacementLabelPrefix + "seen": "again"}
 		})

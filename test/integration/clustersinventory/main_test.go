@@ -22,7 +22,6 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -38,11 +37,7 @@ func TestClustersInventory(t *testing.T) {
 	suite.ConfigureHub = func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory")
 		o.Clock, o.ClusterDrainTimeout = now, drainTimeout
-		o.AddSystem = func(system *systems.System) {
-			if system.Name == manifests.ClusterRequest {
-				requestSystem.Store(system)
-			}
-		}
+		suite.ObserveClusterRequests(o)
 	}
 	suite.Run(t, "ManagedClusters of Clusters")
 }

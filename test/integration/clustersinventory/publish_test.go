@@ -196,7 +196,7 @@ var _ = Describe("a Cluster that is healthy", func() {
 		})
 	})
 
-	It("cluster-request C70: stays published without requests, and is repaired", func(ctx SpecContext) {
+	It("cluster-request C70: is published without a request, and is repaired", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		cluster := w.cluster("c", func(c *openmcpv1alpha1.Cluster) {
 			c.Finalizers = []string{openmcpv1alpha1.RequestFinalizerPrefix + "gone"}

@@ -35,6 +35,7 @@ func TestPlatform(t *testing.T) {
 	suite.BeforeHub = install
 	suite.ConfigureHub = func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusterrequest/requests", "clusterrequest/access", "clusters-inventory")
+		suite.ObserveClusterRequests(o)
 	}
 	suite.Run(t, "all systems in one hub")
 }

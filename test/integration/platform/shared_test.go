@@ -60,6 +60,37 @@ var _ = Describe("a shared Cluster", func() {
 			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 	})
 
+	It("cluster-request C70: stays published without its last request where it is labelled so, and serves the next one", func(ctx SpecContext) {
+		provide(ctx, nullProvider, nil)
+
+		w := newWorld(ctx)
+		request := w.request("only", w.shared)
+		cluster := w.published(request)
+		suite.Edit(ctx, cluster, func(c *openmcpv1alpha1.Cluster) { c.Labels[openmcpv1alpha1.DeleteWithoutRequestsLabel] = "false" })
+
+		Expect(suite.Client.Delete(ctx, request)).To(Succeed())
+		suite.ExpectGone(ctx, request)
+		w.eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+			g.Expect(clusterrequest.RequestUIDs(cluster)).To(BeEmpty())
+		})
+
+		managed := &clusterv1.ManagedCluster{}
+
+		Consistently(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+			g.Expect(cluster.DeletionTimestamp).To(BeNil())
+			g.Expect(meta.IsStatusConditionTrue(cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished)).To(BeTrue())
+			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: cluster.Status.ManagedCluster}, managed)).To(Succeed())
+			g.Expect(managed.DeletionTimestamp).To(BeNil())
+			g.Expect(managed.Spec.Taints).To(BeEmpty())
+		}).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
+
+		next := w.request("next", w.shared)
+		Expect(w.published(next).UID).To(Equal(cluster.UID))
+		suite.Edit(ctx, cluster, func(c *openmcpv1alpha1.Cluster) { c.Labels[openmcpv1alpha1.DeleteWithoutRequestsLabel] = "true" })
+	})
+
 	It("T5: is reached by who has clusters/access for it, and not by who has that for another one beside it", func(ctx SpecContext) {
 		serveWebhook(ctx)
 		provide(ctx, accessProvider, givesAccess)

@@ -1,6 +1,8 @@
 package podscheduling
 
 import (
+	"fmt"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -153,8 +155,8 @@ var _ = Describe("What policies inject", Ordered, func() {
 		clusterPolicy(ctx, f, "b", "nodeSelector: {x: '1'}")
 		clusterPolicy(ctx, f, "a", "nodeSelector: {x: '2'}")
 
-		for range 10 {
-			Expect(tried(ctx, workload(f, "Pod", "etcd", "etcd", ""))).To(HaveKeyWithValue("nodeSelector", map[string]any{"x": "2"}))
+		for i := range 100 {
+			Expect(tried(ctx, workload(f, "Pod", "etcd", "etcd", fmt.Sprintf("hostname: h%d", i)))).To(HaveKeyWithValue("nodeSelector", map[string]any{"x": "2"}))
 		}
 	})
 
