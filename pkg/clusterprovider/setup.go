@@ -68,7 +68,7 @@ func Setup(mgr manager.Manager, settings Settings) error {
 func setupClusters(mgr manager.Manager, settings Settings) error {
 	live, err := liveread.NewConfirmed(mgr)
 	if err != nil {
-		return err //nolint:wrapcheck // Named by the caller.
+		return err
 	}
 
 	writer := client.WithFieldOwner(mgr.GetClient(), FieldManager(settings.Name))

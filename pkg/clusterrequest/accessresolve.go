@@ -76,14 +76,11 @@ func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) Ac
 	given := access.Status.ClusterRef
 	key, isRequest := AccessReference(access)
 	target, granted := AccessCluster(access, to)
+	if isRequest && to.requestGone(given != nil) {
+		return withoutRequest(key, to, given != nil)
+	}
+
 	switch {
-	case isRequest && to.RequestLost && given != nil:
-		return unresolved("", "ClusterRequest '%s' is gone with its CustomResourceDefinition: the access stays until it is created again. "+
-			"To end the access, delete the AccessRequest", key)
-	case isRequest && to.Request == nil:
-		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' not found", key)
-	case isRequest && to.Request.DeletionTimestamp != nil:
-		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' is being deleted", key)
 	case !granted && given == nil:
 		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' is not granted", key)
 	case !granted:
@@ -105,6 +102,24 @@ func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) Ac
 	}
 
 	return resolveCluster(access, to.Cluster)
+}
+
+// requestGone reports whether the ClusterRequest of an AccessRequest is missing or being deleted.
+func (r AccessReferents) requestGone(given bool) bool {
+	return r.Request == nil || r.Request.DeletionTimestamp != nil || r.RequestLost && given
+}
+
+// withoutRequest decides on an AccessRequest whose ClusterRequest is missing or being deleted.
+func withoutRequest(request types.NamespacedName, to AccessReferents, given bool) AccessResolution {
+	switch {
+	case to.RequestLost && given:
+		return unresolved("", "ClusterRequest '%s' is gone with its CustomResourceDefinition: the access stays until it is created again. "+
+			"To end the access, delete the AccessRequest", request)
+	case to.Request == nil:
+		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' not found", request)
+	default:
+		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' is being deleted", request)
+	}
 }
 
 // AccessProvider returns the name of the ClusterProvider of an AccessRequest: that of its Cluster or, if that is nil, of the label that the

@@ -3,6 +3,7 @@ package clusterrequest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,12 +52,7 @@ func (d Definition) MayHaveTaken(witness metav1.Object) bool {
 // under another CustomResourceDefinition. A ManagedCluster with the taint TerminatingTaint does not stay, because the deletion of its Cluster was
 // seen, nor does one with WithdrawAnnotation.
 func (d Definition) Keeps(managed *clusterv1.ManagedCluster, cluster types.NamespacedName) (metav1.Condition, bool) {
-	for _, taint := range managed.Spec.Taints {
-		if isTerminating(taint) {
-			return metav1.Condition{}, false
-		}
-	}
-	if types.UID(managed.Annotations[openmcpv1alpha1.DefinitionAnnotation]) == d.UID ||
+	if slices.ContainsFunc(managed.Spec.Taints, isTerminating) || types.UID(managed.Annotations[openmcpv1alpha1.DefinitionAnnotation]) == d.UID ||
 		managed.Annotations[openmcpv1alpha1.WithdrawAnnotation] == set {
 		return metav1.Condition{}, false
 	}

@@ -82,7 +82,8 @@ func TestAccessStaysWhileTheRequestIsLost(t *testing.T) {
 		})
 	}
 	access.Status.ClusterRef = nil
-	expectEqual(t, metav1.ConditionFalse, ResolveAccess(access, AccessReferents{RequestLost: true}).Resolved, "condition of an access that was not given")
+	resolution := ResolveAccess(access, AccessReferents{RequestLost: true})
+	expectEqual(t, metav1.ConditionFalse, resolution.Resolved, "condition of an access that was not given")
 }
 
 // docs/spec/trust.md T2: a Cluster that is created again leaves its ManagedCluster available until its provider had the time to report.

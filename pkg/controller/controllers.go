@@ -113,7 +113,6 @@ func (o Options) all(enabled []string) []controller {
 func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []controller {
 	placements := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
 	tenantControllers := tenantcontrollers.New()           // They share the informers of application kinds.
-	federated := federationSetup{o.federation(shared)}     // They share an index.
 
 	all := append([]controller{
 		{name: placement.Name, setup: placements, access: Access{
@@ -173,6 +172,22 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 		{name: tenantcontrollers.Namespaces, system: affinityClassSystem, setup: tenantControllers.Namespaces, access: Access{
 			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
 		}},
+	}, slices.Concat(o.federationControllers(shared), o.clusterRequestControllers())...)
+
+	for i := range all {
+		if reads := &all[i].access.Reads; all[i].system != "" && !slices.Contains(*reads, definitions) {
+			*reads = append(*reads, definitions) // A system is off while a definition is missing.
+		}
+	}
+
+	return all
+}
+
+// federationControllers returns the controllers of the system for federated objects.
+func (o Options) federationControllers(shared *sharedinventory.Shared) []controller {
+	federated := federationSetup{o.federation(shared)} // They share an index.
+
+	return []controller{
 		{name: federationcontroller.Objects, system: federationSystem, setup: federated.Setup, access: Access{
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
@@ -185,15 +200,7 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 				schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks")),
 			rules("federation-webhook"),
 		}},
-	}, o.clusterRequestControllers()...)
-
-	for i := range all {
-		if reads := &all[i].access.Reads; all[i].system != "" && !slices.Contains(*reads, definitions) {
-			*reads = append(*reads, definitions) // A system is off while a definition is missing.
-		}
 	}
-
-	return all
 }
 
 // clusterRequestControllers returns the controllers of the system for ClusterRequests.

@@ -75,7 +75,7 @@ func (e *Evaluation) UnknownKeys() (unknown []UnknownKey, candidates int) {
 	}
 
 	members, _ := e.snapshot.Candidates(e.snapshot.Scope(e.Object.Meta.Namespace, nil))
-	candidates = int(members.Count()) //nolint:gosec // It is the number of clusters.
+	candidates = int(members.Count())
 
 	if candidates == 0 {
 		return nil, 0

@@ -90,8 +90,8 @@ func TestUnknownKeys(t *testing.T) {
 		{reason: "a key of no cluster, near one", selector: mistype, want: []UnknownKey{{"locaton", "location"}}, candidates: 3},
 		{
 			reason:   "several, each once, with every operator",
-			selector: `[{"key":"tier","operator":"!"},{"key":"enviroment","operator":"!=","values":["prod"]},{"key":"tier","operator":"Exists"}]`,
-			want:     []UnknownKey{{"enviroment", "environment"}, {"tier", ""}}, candidates: 3,
+			selector: `[{"key":"tier","operator":"!"},{"key":"enviroxment","operator":"!=","values":["prod"]},{"key":"tier","operator":"Exists"}]`,
+			want:     []UnknownKey{{"enviroxment", "environment"}, {"tier", ""}}, candidates: 3,
 		},
 		{reason: "no requirement", selector: "[]"},
 		{
@@ -140,7 +140,7 @@ func TestSimilar(t *testing.T) {
 	names := []string{"environment", "example.com/region", "gpu", "location", "region", "zone"}
 
 	for name, want := range map[string]string{
-		"locaton": "location", "loaction": "location", "Location": "location", "enviroment": "environment", "regoin": "region",
+		"locaton": "location", "loaction": "location", "Location": "location", "enviroxment": "environment", "regoin": "region",
 		"example.com/regoin": "example.com/region", "gpus": "gpu", "zones": "zone", "cpu": "gpu", "provider": "", "": "",
 	} {
 		if got := Similar(name, names); got != want {

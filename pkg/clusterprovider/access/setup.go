@@ -76,11 +76,12 @@ func Setup(mgr manager.Manager, settings Settings) error {
 
 	clusters, err := liveread.NewConfirmed(mgr)
 	if err != nil {
-		return err //nolint:wrapcheck // Named by the caller.
+		return err
 	}
 
 	r := &reconciler{
-		Settings: settings, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters, writer: client.WithFieldOwner(mgr.GetClient(), fieldManager),
+		Settings: settings, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters,
+		writer:    client.WithFieldOwner(mgr.GetClient(), fieldManager),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		refusals:  workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
 	}

@@ -237,7 +237,7 @@ func (r *reconciler) lost(
 
 	found, err := liveread.Definition(ctx, r.live, requestDefinition)
 	if err != nil {
-		return false, err //nolint:wrapcheck // The error names the definition.
+		return false, err
 	}
 
 	served := clusterrequest.DefinitionOf(found)

@@ -55,7 +55,7 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	live, err := liveread.NewConfirmed(mgr)
 	if err != nil {
-		return err //nolint:wrapcheck // Named by the caller.
+		return err
 	}
 
 	r := &reconciler{

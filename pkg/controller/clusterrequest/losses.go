@@ -87,5 +87,5 @@ func (p *proof) compare(latest metav1.Object, found bool) error {
 func definition(ctx context.Context, live client.Reader) (clusterrequest.Definition, error) {
 	found, err := liveread.Definition(ctx, live, requestDefinition)
 
-	return clusterrequest.DefinitionOf(found), err //nolint:wrapcheck // The error names the definition.
+	return clusterrequest.DefinitionOf(found), err
 }

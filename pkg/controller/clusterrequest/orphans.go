@@ -93,8 +93,9 @@ func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconci
 
 	if served.MayHaveTaken(cluster) {
 		o.recorder.Eventf(referenceTo(cluster, "Cluster"), nil, corev1.EventTypeWarning, reasonOrphansHeld, action,
-			"%d ClusterRequests that have this Cluster are gone, perhaps with a former CustomResourceDefinition: their finalizers stay until their "+
-				"ClusterRequestGrants are there again. Remove finalizers %s<UID> that nothing needs", len(gone), openmcpv1alpha1.RequestFinalizerPrefix)
+			"%d ClusterRequests that have this Cluster are gone, perhaps with a former CustomResourceDefinition: their finalizers stay until "+
+				"their ClusterRequestGrants are there again. Remove finalizers %s<UID> that nothing needs",
+			len(gone), openmcpv1alpha1.RequestFinalizerPrefix)
 
 		return reconcile.Result{}, nil
 	}

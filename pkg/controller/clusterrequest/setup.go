@@ -39,7 +39,7 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 
 	live, err := liveread.NewConfirmed(mgr)
 	if err != nil {
-		return err //nolint:wrapcheck // Named by the caller.
+		return err
 	}
 
 	ledger := newLedger(live, writer, options)

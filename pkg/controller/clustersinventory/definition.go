@@ -52,7 +52,7 @@ func (s *servedDefinition) read(ctx context.Context, live client.Reader) (types.
 func definition(ctx context.Context, live client.Reader, name string) (clusterrequest.Definition, error) {
 	found, err := liveread.Definition(ctx, live, name)
 
-	return clusterrequest.DefinitionOf(found), err //nolint:wrapcheck // The error names the definition.
+	return clusterrequest.DefinitionOf(found), err
 }
 
 // holdForDefinition reports whether a Cluster is being deleted or gone with its CustomResourceDefinition, and then keeps what it has. The

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -19,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-var workKind = workv1.SchemeGroupVersion.WithKind("ManifestWork")
+var workKind = schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")
 
 // applied is what server-side apply is sent of a ManifestWork: its status and other fields are those of others.
 type applied struct {

@@ -151,6 +151,7 @@ func (s *stage) wantOff(t *testing.T, when, reason string) {
 // docs/spec/trust.md R3: a system runs while its definitions are served. It is ended and dropped when they go, and built anew when they return.
 func TestSystemFollowsItsDefinitions(t *testing.T) {
 	play(t, func(t *testing.T, s *stage) {
+		t.Helper()
 		s.wantOff(t, "without definitions", "CustomResourceDefinition widgets.example.com is not served in version v1")
 
 		if err := s.Ready(); err != nil {
@@ -193,6 +194,7 @@ func TestSystemFollowsItsDefinitions(t *testing.T) {
 // run for long.
 func TestSystemThatFailsStartsAgain(t *testing.T) {
 	play(t, func(t *testing.T, s *stage) {
+		t.Helper()
 		close(s.hub.elected)
 
 		s.failing = true
@@ -236,6 +238,7 @@ func TestSystemThatFailsStartsAgain(t *testing.T) {
 // A system that cannot be built is off, says why, and is tried again.
 func TestSystemThatCannotBeBuilt(t *testing.T) {
 	play(t, func(t *testing.T, s *stage) {
+		t.Helper()
 		close(s.hub.elected)
 
 		s.unbuildable = errBroken

@@ -120,15 +120,29 @@ func compare(before *Evaluation, after Evaluation) Difference {
 		d.Message = after.Unwritten
 	}
 
-	own := after.Own()
-	d.Kept = len(own)
+	d.Kept = len(after.Own())
 
 	if after.State != federation.Delivering && len(after.Plan.Lose) == 0 {
 		return d
 	}
 
-	works := make(map[string]federation.ExistingWork, len(own))
-	for _, work := range own {
+	d = d.withClusters(before, after)
+
+	if note := after.scopeHoldNote(); note != "" {
+		d.Notes = append(d.Notes, note)
+	}
+
+	if after.BudgetUnknown && len(d.Lost) > 0 {
+		d.Notes = append(d.Notes, unknownBudget)
+	}
+
+	return d
+}
+
+// withClusters adds what becomes of the works in the clusters that the plan names.
+func (d Difference) withClusters(before *Evaluation, after Evaluation) Difference {
+	works := map[string]federation.ExistingWork{}
+	for _, work := range after.Own() {
 		works[work.Cluster] = work
 	}
 
@@ -171,14 +185,6 @@ func compare(before *Evaluation, after Evaluation) Difference {
 	}
 
 	slices.SortFunc(d.Gained, func(a, b Change) int { return cmp.Compare(a.Cluster, b.Cluster) })
-
-	if note := after.scopeHoldNote(); note != "" {
-		d.Notes = append(d.Notes, note)
-	}
-
-	if after.BudgetUnknown && len(d.Lost) > 0 {
-		d.Notes = append(d.Notes, unknownBudget)
-	}
 
 	return d
 }

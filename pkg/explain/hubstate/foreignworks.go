@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,7 +48,7 @@ func (r *federatedReader) readForeign(ctx context.Context, given []*unstructured
 	}
 
 	empty := &metav1.PartialObjectMetadataList{}
-	empty.SetGroupVersionKind(workv1.SchemeGroupVersion.WithKind("ManifestWorkList"))
+	empty.SetGroupVersionKind(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWorkList"))
 
 	unmanaged, err := labels.NewRequirement(federation.ManagedLabel, selection.NotEquals, []string{"true"})
 	if err != nil {
@@ -148,8 +149,8 @@ func (r *federatedReader) readGuard(ctx context.Context) {
 
 			return
 		case apierrors.IsForbidden(err):
-			r.objects.Missing = append(r.objects.Missing, "whether the policy "+federation.WorksPolicy+" guards ManifestWorks may not be read by this "+
-				"user; replicas are those of a hub that has it")
+			r.objects.Missing = append(r.objects.Missing, "whether the policy "+federation.WorksPolicy+" guards ManifestWorks may not be read "+
+				"by this user; replicas are those of a hub that has it")
 
 			return
 		case err != nil:

@@ -42,8 +42,8 @@ func TestWarningsAboutClusters(t *testing.T) {
 		{reason: "a new object with a key of no cluster", after: by("locaton", "europe"), want: []string{unknownKey}},
 		{
 			reason: "a key that is similar to none", after: by("tier", "gold"),
-			want: []string{"annotation federation.alpha.kubernetes.io/cluster-selector: key \"tier\" is a label of none of the 5 clusters in scope; " +
-				"correct the key, or label the clusters"},
+			want: []string{"annotation federation.alpha.kubernetes.io/cluster-selector: key \"tier\" is a label of none of the 5 clusters " +
+				"in scope; correct the key, or label the clusters"},
 		},
 		{
 			reason: "a selector of other clusters withdraws", kind: "Service", before: by("location", "europe"), after: by("location", "usa"),
@@ -58,7 +58,8 @@ func TestWarningsAboutClusters(t *testing.T) {
 				"to keep it there, restore the former annotations"},
 		},
 		{
-			reason: "U4: a typing error is held, with the annotation that releases it", before: by("location", "europe"), after: by("locaton", "europe"),
+			reason: "U4: a typing error is held, with the annotation that releases it",
+			before: by("location", "europe"), after: by("locaton", "europe"),
 			edit: func(w *world) { w.works = []string{"eu1", "eu2"} },
 			want: []string{unknownKey, heldBySelector,
 				"federation: to withdraw the object all the same, set the annotation " + removalbudget.ReleaseAnnotation + "=<token>"},
@@ -107,8 +108,8 @@ func TestWarningsAboutClusters(t *testing.T) {
 		},
 		{
 			reason: "a typing error in the defaults of a Namespace", kind: namespaceKind, before: by("location", "usa"), after: by("locaton", "usa"),
-			want: []string{unknownKey, "federation: the new selector matches none of the 5 clusters in scope, so each object that follows the namespace " +
-				"stays in 1 cluster: us1; restore the former annotations, or see placement federated for what withdraws an object"},
+			want: []string{unknownKey, "federation: the new selector matches none of the 5 clusters in scope, so each object that follows " +
+				"the namespace stays in 1 cluster: us1; restore the former annotations, or see placement federated for what withdraws an object"},
 		},
 		{reason: "a new Namespace has no Placement yet", kind: namespaceKind, after: placed("web")},
 		{

@@ -101,14 +101,14 @@ func (h *handler) evaluateObject(
 ) error {
 	namespace, err := h.hub.Reader.NamespaceMeta(ctx, after.GetNamespace())
 	if err != nil || namespace == nil {
-		return err //nolint:wrapcheck // It names what was read.
+		return err
 	}
 
 	object := federation.Object{Kind: kind, Meta: metadata(after)}
 
 	works, err := h.hub.Reader.Works(ctx, object.Identity())
 	if err != nil {
-		return err //nolint:wrapcheck // As above.
+		return err
 	}
 
 	if into.after, err = h.evaluateOne(ctx, snapshot, kind, after, namespace, works); err != nil || before == nil {
@@ -190,7 +190,7 @@ func (h *handler) readPlacements(ctx context.Context, of *reviewed) (err error) 
 		of.placements, err = h.hub.Reader.Placements(ctx, of.after.Object.Meta.Namespace)
 	}
 
-	return err //nolint:wrapcheck // It names what was read.
+	return err
 }
 
 // metadata returns the metadata of an object that decide about its delivery.

@@ -24,7 +24,8 @@ func respond(tb testing.TB, kind, object string) admission.Response {
 	tb.Helper()
 
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-		UID: "1", Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Version: "v1", Kind: kind}, Object: runtime.RawExtension{Raw: []byte(object)},
+		UID: "1", Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Version: "v1", Kind: kind},
+		Object: runtime.RawExtension{Raw: []byte(object)},
 	}}
 
 	return Handlers(emptyHub())[Path].Handle(tb.Context(), request)

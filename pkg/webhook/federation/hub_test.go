@@ -111,12 +111,13 @@ func (w *world) Placements(context.Context, string) ([]string, error) {
 
 // review returns the response to the change of an object of team-a, or of team-a itself, from some annotations to others. Without former
 // annotations the object is created.
-func (w *world) review(t testing.TB, kind string, before, after map[string]string) admission.Response {
-	t.Helper()
+func (w *world) review(tb testing.TB, kind string, before, after map[string]string) admission.Response {
+	tb.Helper()
 
 	encode := func(annotations map[string]string) runtime.RawExtension {
 		object := metav1.PartialObjectMetadata{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}, ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "x", Annotations: annotations},
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: kind},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "x", Annotations: annotations},
 		}
 		if kind == namespaceKind {
 			object.Namespace, object.Name, object.Labels = "", "team-a", map[string]string{federation.FederatedLabel: "true"}
@@ -124,7 +125,7 @@ func (w *world) review(t testing.TB, kind string, before, after map[string]strin
 
 		raw, err := json.Marshal(object)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 
 		return runtime.RawExtension{Raw: raw}
@@ -137,9 +138,9 @@ func (w *world) review(t testing.TB, kind string, before, after map[string]strin
 		request.Operation, request.OldObject = admissionv1.Update, encode(before)
 	}
 
-	response := Handlers(w.hub)[Path].Handle(t.Context(), request)
+	response := Handlers(w.hub)[Path].Handle(tb.Context(), request)
 	if !response.Allowed {
-		t.Errorf("denied: %v", response.Result)
+		tb.Errorf("denied: %v", response.Result)
 	}
 
 	return response

@@ -58,12 +58,12 @@ func costly(mark string) string { return loops(2, mark) + " || " + loops(2, mark
 // loops returns an expression that is false for every cluster after loops over its claims within one another.
 func loops(depth int, mark string) string {
 	var expression strings.Builder
-	sum := `""`
+	sum := append(make([]string, 0, depth+1), `""`)
 	for level := range depth {
 		fmt.Fprintf(&expression, "managedCluster.status.clusterClaims.exists(c%d, ", level)
-		sum += fmt.Sprintf(" + c%d.name", level)
+		sum = append(sum, fmt.Sprintf("c%d.name", level))
 	}
-	fmt.Fprintf(&expression, "%s == %q%s", sum, mark, strings.Repeat(")", depth))
+	fmt.Fprintf(&expression, "%s == %q%s", strings.Join(sum, " + "), mark, strings.Repeat(")", depth))
 	return expression.String()
 }
 
@@ -106,8 +106,9 @@ func requirements(mark string) metav1.LabelSelector {
 
 // Bomb returns the policies of T12 (docs/spec/trust.md): 31 of 165 kB together, whose required terms multiply.
 func Bomb() []*kupidv1alpha1.PodSchedulingPolicy {
-	var policies []*kupidv1alpha1.PodSchedulingPolicy
-	for i := range 31 {
+	const number = 31
+	policies := make([]*kupidv1alpha1.PodSchedulingPolicy, 0, number)
+	for i := range number {
 		policy := &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: in(Attacker, fmt.Sprintf("bomb-%02d", i))}
 		policy.Spec.PodSelector = &metav1.LabelSelector{}
 		terms := []corev1.NodeSelectorTerm{existing(fmt.Sprintf("many-%d", i), 170)}

@@ -37,7 +37,8 @@ func TestExpressionsCostWhatTheyShould(t *testing.T) {
 				}
 				all, largest = all+evaluation.Cost()*times, max(largest, evaluation.Cost()*times)
 			}
-			if exceeds := largest > selector.MaxSelectorCost || all > selector.MaxCost; exceeds != tc.exceeds || largest < selector.MaxSelectorCost/2 {
+			exceeds := largest > selector.MaxSelectorCost || all > selector.MaxCost
+			if exceeds != tc.exceeds || largest < selector.MaxSelectorCost/2 {
 				t.Errorf("the cost is %d, that of a predicate %d; want at least half of the limit, and more than that: %t", all, largest, tc.exceeds)
 			}
 		})

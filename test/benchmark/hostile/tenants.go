@@ -18,9 +18,10 @@ import (
 const (
 	// Others is the number of tenants that are measured, counted from 0.
 	Others = 15
-	// Attacker is the tenant that is hostile. Bystander is one that sends the same requests about objects that concern the hub in nothing, so
+	// Attacker is the tenant that is hostile.
+	Attacker = Others
+	// Bystander is a tenant that sends the same requests about objects that concern the hub in nothing, so
 	// that the API server has the same work.
-	Attacker  = Others
 	Bystander = Others + 1
 	// Clusters is the number of clusters, which all tenants may use.
 	Clusters = 1000
@@ -60,10 +61,11 @@ func Account(tenant int) *corev1.ServiceAccount {
 // Rights returns what the user of a tenant may do: the shipped roles, and what Kubernetes permits an editor.
 func Rights(tenant int) []*rbacv1.RoleBinding {
 	const hub = "open-cluster-management:placement-hub:"
-	var bindings []*rbacv1.RoleBinding
-	for i, role := range []string{
+	roles := []string{
 		"system:aggregate-to-edit", hub + "edit", hub + "podscheduling-admin", hub + "clusterrequest-edit", hub + "clusterrequest-purposes",
-	} {
+	}
+	bindings := make([]*rbacv1.RoleBinding, 0, len(roles))
+	for i, role := range roles {
 		bindings = append(bindings, &rbacv1.RoleBinding{
 			ObjectMeta: in(tenant, fmt.Sprintf("right-%d", i)),
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
@@ -82,7 +84,7 @@ func Binding(tenant int, set string) *clusterv1beta2.ManagedClusterSetBinding {
 
 // Further returns the Placements of a tenant that are not edited: ordinary ones of a fleet.
 func Further(tenant int) []*clusterv1beta1.Placement {
-	var placements []*clusterv1beta1.Placement
+	placements := make([]*clusterv1beta1.Placement, 0, further)
 	for i := range further {
 		placement := Size().Placement(fleet.Concerned + tenant*further + i)
 		placement.Namespace = NamespaceName(tenant)

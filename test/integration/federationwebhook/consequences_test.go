@@ -159,7 +159,8 @@ var _ = Describe("Typing errors, docs/spec/trust.md 7.2", func() {
 		}
 
 		Eventually(func() ([]string, error) { return warned(annotate(in("location", "asia"))) }).
-			WithContext(ctx).WithTimeout(suite.Timeout).Should(ConsistOf(ContainSubstring("the new selector matches none of the 3 clusters in scope")))
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(ConsistOf(ContainSubstring(
+			"the new selector matches none of the 3 clusters in scope")))
 		Eventually(func() ([]string, error) { return warned(annotate(in("location", "usa"))) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(ConsistOf(ContainSubstring(
 			"withdraws each object that follows the namespace from 2 clusters: " + f.Name("eu1") + ", " + f.Name("eu2"))))

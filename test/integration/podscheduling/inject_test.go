@@ -156,7 +156,8 @@ var _ = Describe("What policies inject", Ordered, func() {
 		clusterPolicy(ctx, f, "a", "nodeSelector: {x: '2'}")
 
 		for i := range 100 {
-			Expect(tried(ctx, workload(f, "Pod", "etcd", "etcd", fmt.Sprintf("hostname: h%d", i)))).To(HaveKeyWithValue("nodeSelector", map[string]any{"x": "2"}))
+			pod := workload(f, "Pod", "etcd", "etcd", fmt.Sprintf("hostname: h%d", i))
+			Expect(tried(ctx, pod)).To(HaveKeyWithValue("nodeSelector", map[string]any{"x": "2"}))
 		}
 	})
 

@@ -44,7 +44,7 @@ func LoseDefinition(ctx context.Context, kind string, list client.ObjectList) {
 	Eventually(func(g Gomega) {
 		if err := Client.List(ctx, list); err == nil {
 			g.Expect(meta.EachListItem(list, func(object runtime.Object) error {
-				DropFinalizers(ctx, object.(client.Object)) //nolint:forcetypeassert // Items of lists are objects.
+				DropFinalizers(ctx, object.(client.Object))
 
 				return nil
 			})).To(Succeed())

@@ -216,6 +216,11 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 
 			for _, event := range events {
 				g.Expect(event.Regarding.APIVersion).To(Equal("placement.open-cluster-management.io/v1alpha1"))
+
+				if event.Reason == "ClustersChanged" { // It is about all decisions.
+					continue
+				}
+
 				g.Expect(event.Related).To(HaveField("APIVersion", event.Regarding.APIVersion))
 				g.Expect(event.Related).To(HaveField("Kind", "PlacementDecision"))
 				g.Expect(event.Note).NotTo(BeEmpty(), "%s of a held placement, which has no scores", event.Reason)
