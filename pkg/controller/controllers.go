@@ -382,6 +382,10 @@ func (o Options) Access() (Access, error) {
 		all.add(profileDecisions)
 	}
 
+	if serves, err := o.ServesWebhook(); err == nil && serves && o.Explanations != nil {
+		all.add(Access{nil, rules("explanations")})
+	}
+
 	return all, nil
 }
 

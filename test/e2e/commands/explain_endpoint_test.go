@@ -1,0 +1,210 @@
+package commands
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/test/e2e/suite"
+)
+
+// The shipped roles.
+const (
+	shippedEdit      = "open-cluster-management:placement-hub:edit"
+	shippedView      = "open-cluster-management:placement-hub:view"
+	shippedTenant    = "open-cluster-management:placement-hub:tenant"
+	shippedFleetView = "open-cluster-management:placement-hub:fleet-view"
+)
+
+// explaining starts a hub that publishes where it explains.
+func explaining(t *testing.T) (h *suite.Hub, address string, args []string) {
+	t.Helper()
+	h = suite.StartHub(t)
+	var listen net.ListenConfig
+	reserved, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	suite.Must(t, err)
+	address = reserved.Addr().String()
+	suite.Must(t, reserved.Close())
+	return h, address, []string{"--webhook-listen=" + address, "--explain-address=https://" + address, suite.Unevaluated}
+}
+
+// docs/spec/differences.md E1a: explain works for those who may read the object, and for no one else.
+func TestExplainThroughTheHub(t *testing.T) {
+	h, address, args := explaining(t)
+	suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--once", "--samples").WantExit(t, 0)
+	replica := h.StartReplica(t, args...)
+	awaitAddress(t, h, address)
+
+	editor := withRoles(t, h, "hub-editor", shippedEdit)
+	t.Run("with edit alone the hub explains", func(t *testing.T) {
+		p := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby", "--cluster", "eu1")
+		p.WantExit(t, 0)
+		p.WantStdout(t, "team-a/standby: 1 of 2 wanted selected", "eu1: Predicate", "would be selected if label region were ap-south")
+		suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "placement/ledger", "-o", "name").
+			WantStdout(t, "team-a/ledger@"+olderGroup+" ")
+		p = suite.Run(t, "explain", "--kubeconfig", editor, "--all", "-n", "team-a")
+		p.WantExit(t, 0)
+		p.WantStdout(t, "unsatisfied", "team-a/standby  ")
+	})
+
+	t.Run("what the hub explains is what fleet-view shows, but for clusters out of scope", func(t *testing.T) {
+		viewer := withRoles(t, h, "hub-viewer", shippedView, shippedFleetView)
+		own := suite.Run(t, "explain", "--kubeconfig", viewer, "team-a/standby")
+		byHub := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby")
+		own.WantExit(t, 0)
+		byHub.WantExit(t, 0)
+		if own.Stdout.String() != byHub.Stdout.String() {
+			t.Errorf("the hub explains\n%s\nwant\n%s", byHub.Stdout.String(), own.Stdout.String())
+		}
+		wide := suite.Run(t, "explain", "--kubeconfig", viewer, "team-a/standby", "-o", "wide").Stdout.String()
+		limited := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby", "-o", "wide").Stdout.String()
+		if !strings.Contains(wide, "edge-ams") || strings.Contains(limited, "edge-ams") {
+			t.Errorf("clusters out of scope: fleet-view sees\n%s\nedit sees\n%s", wide, limited)
+		}
+		existing := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby", "--cluster", "edge-ams")
+		existing.WantExit(t, 1)
+		missing := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby", "--cluster", "edge-xyz")
+		missing.WantExit(t, 1)
+		if a, b := existing.Stderr.String(), strings.ReplaceAll(missing.Stderr.String(), "edge-xyz", "edge-ams"); a != b {
+			t.Errorf("a cluster out of scope: %s; one that does not exist: %s", a, b)
+		}
+	})
+
+	t.Run("tenant adds sets alone, so the hub explains", func(t *testing.T) {
+		suite.Run(t, "explain", "--kubeconfig", withRoles(t, h, "hub-tenant", shippedEdit, shippedTenant), "team-a/standby").WantExit(t, 0)
+	})
+
+	t.Run("a user of another namespace gets nothing", func(t *testing.T) {
+		p := suite.Run(t, "explain", "--kubeconfig", editor, "team-b/training")
+		p.WantExit(t, 1)
+		if text := p.Stdout.String(); text != "" {
+			t.Errorf("shown: %s", text)
+		}
+		p.WantStderr(t, "placements.cluster")
+	})
+
+	t.Run("attacks", func(t *testing.T) { checkAttacks(t, h, address) })
+
+	t.Run("a hub that does not answer: what is written, the role, and no wall", func(t *testing.T) {
+		h.Stop(t, replica)
+		p := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby")
+		p.WantExit(t, 1)
+		p.WantStdout(t, "team-a/standby: no explanation", "PlacementSatisfied=False (NotAllDecisionsScheduled)")
+		p.WantStderr(t, "may not list or get managedclusters.cluster", shippedFleetView, "the hub does not explain it instead", "cannot be reached")
+		if lines := strings.Count(p.Stderr.String(), "\n"); lines > 4 {
+			t.Errorf("%d lines of refusals:\n%s", lines, p.Stderr.String())
+		}
+	})
+}
+
+// awaitAddress waits until the hub has published its address, as a user without any role reads it, and serves there.
+func awaitAddress(t *testing.T, h *suite.Hub, address string) {
+	t.Helper()
+	suite.Eventually(t, "waiting for the address", func() error {
+		published := &corev1.ConfigMap{}
+		key := client.ObjectKey{Namespace: "open-cluster-management-hub", Name: endpoint.ConfigMap}
+		if err := h.Client.Get(t.Context(), key, published); err != nil {
+			return err
+		}
+		if got := published.Data[endpoint.URLKey]; got != "https://"+address+endpoint.Path {
+			return fmt.Errorf("the address is %s", got)
+		}
+		if status, body, err := askAs(h, t, address, "", "{}"); err != nil || status != http.StatusUnauthorized {
+			return fmt.Errorf("%d %s: %w", status, body, errors.Join(err))
+		}
+		return nil
+	})
+}
+
+// askAs sends a body to the endpoint, with the certificate authorities of the ConfigMap.
+func askAs(h *suite.Hub, t *testing.T, address, token, body string) (int, string, error) {
+	t.Helper()
+	published := &corev1.ConfigMap{}
+	suite.Must(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: "open-cluster-management-hub", Name: endpoint.ConfigMap}, published))
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(published.Data[endpoint.AuthoritiesKey]))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+address+endpoint.Path, strings.NewReader(body))
+	suite.Must(t, err)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), errors.Join(err, response.Body.Close())
+}
+
+// checkAttacks sends what no user of the command would.
+func checkAttacks(t *testing.T, h *suite.Hub, address string) {
+	t.Helper()
+	asking := func(namespace, name string) string {
+		return fmt.Sprintf(`{"namespace":%q,"objects":[{"group":%q,"kind":"Placement","name":%q}],"output":"table"}`,
+			namespace, clusterv1beta1.GroupName, name)
+	}
+	withRoles(t, h, "hub-attacker", shippedEdit)
+	attacker := h.Token(t, "hub-attacker")
+	token := func(spec authenticationv1.TokenRequestSpec) string {
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "hub-attacker"}}
+		request := &authenticationv1.TokenRequest{Spec: spec}
+		suite.Must(t, h.Client.SubResource("token").Create(t.Context(), account, request))
+		return request.Status.Token
+	}
+	_, nothing, err := askAs(h, t, address, h.Stranger(t), asking("team-a", "missing"))
+	suite.Must(t, err)
+	for _, tc := range []struct {
+		reason, token, body string
+		want                int
+		says                string
+	}{
+		{"the right", attacker, asking("team-a", "standby"), http.StatusOK, "1 of 2 wanted selected"},
+		{"no token", "", asking("team-a", "standby"), http.StatusUnauthorized, "bearer token"},
+		{"a made-up token", "x.y.z", asking("team-a", "standby"), http.StatusUnauthorized, "bearer token"},
+		{
+			"a token of another audience", token(authenticationv1.TokenRequestSpec{Audiences: []string{"vault"}, ExpirationSeconds: ptr.To[int64](600)}),
+			asking("team-a", "standby"), http.StatusUnauthorized, "bearer token",
+		},
+		{"no role", h.Stranger(t), asking("team-a", "standby"), http.StatusForbidden, "may not get placements"},
+		{"another namespace", attacker, asking("team-b", "training"), http.StatusForbidden, "may not get placements"},
+		{"one that does not exist there", attacker, asking("team-b", "missing"), http.StatusForbidden, "may not get placements"},
+		{"a list of another namespace", attacker, `{"namespace":"team-b","output":"table"}`, http.StatusForbidden, "may not list placements"},
+		{"every namespace", attacker, `{"output":"table"}`, http.StatusBadRequest, "namespace: it is required"},
+		{
+			"a Secret", attacker, `{"namespace":"team-a","objects":[{"kind":"Secret","name":"x"}],"output":"table"}`, http.StatusForbidden,
+			"may not get secrets",
+		},
+		{
+			"a Node", attacker, `{"namespace":"team-a","objects":[{"kind":"Node","name":"x"}],"output":"table"}`, http.StatusBadRequest,
+			"does not explain",
+		},
+		{"a huge body", attacker, `{"namespace":"` + strings.Repeat("a", 2<<20) + `"}`, http.StatusRequestEntityTooLarge, "more than"},
+	} {
+		status, body, err := askAs(h, t, address, tc.token, tc.body)
+		suite.Must(t, err)
+		if status != tc.want || !strings.Contains(body, tc.says) {
+			t.Errorf("%s: %d %s; want %d, %q", tc.reason, status, body, tc.want, tc.says)
+		}
+	}
+	_, something, err := askAs(h, t, address, h.Stranger(t), asking("team-a", "standby"))
+	suite.Must(t, err)
+	if strings.ReplaceAll(nothing, "missing", "standby") != something {
+		t.Errorf("a stranger learns what exists: %s and %s", nothing, something)
+	}
+}
