@@ -49,7 +49,7 @@ func TestE1aWhoMayAsk(t *testing.T) {
 		{
 			reason: "one of them is not permitted", user: &user.DefaultInfo{Name: "ada"},
 			asked: []Asked{asked("get", "a", "x"), asked("get", "a", "z")},
-			want: []string{`user "ada" may not get things.example.com z in namespace a`, "a Role"},
+			want:  []string{`user "ada" may not get things.example.com z in namespace a`, "a Role"},
 		},
 		{
 			reason: "an object of that name in another namespace", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{asked("get", "b", "x")},

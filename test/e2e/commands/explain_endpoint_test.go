@@ -15,10 +15,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/manifests"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -207,4 +212,71 @@ func checkAttacks(t *testing.T, h *suite.Hub, address string) {
 	if strings.ReplaceAll(nothing, "missing", "standby") != something {
 		t.Errorf("a stranger learns what exists: %s and %s", nothing, something)
 	}
+}
+
+// docs/spec/differences.md E1a: delivered objects and ClusterRequests are explained by the hub to those who may read them.
+func TestExplainOtherSystemsThroughTheHub(t *testing.T) {
+	h, address, args := explaining(t)
+	admin := h.Environment.AdminConfig()
+	suite.Must(t, manifests.InstallManifestWorks(t.Context(), admin))
+	suite.Must(t, manifests.InstallSystem(t.Context(), admin, manifests.Federation, ""))
+	suite.Must(t, manifests.InstallSystem(t.Context(), admin, manifests.ClusterRequest, ""))
+	for _, object := range explainedObjects() {
+		suite.Must(t, h.Client.Create(t.Context(), object))
+	}
+	h.StartReplica(t, append(args, "--controllers=federation/objects")...)
+	awaitAddress(t, h, address)
+
+	const edit, requester = "edit", "open-cluster-management:placement-hub:clusterrequest-edit"
+	editor := withRoles(t, h, "object-editor", edit)
+	suite.Eventually(t, "waiting for the delivery", func() error {
+		p := suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "configmap/settings", "-o", "name")
+		if out := p.Stdout.String(); !strings.Contains(out, " eu1\n") {
+			return fmt.Errorf("it is delivered to %s: %s", out, p.Stderr.String())
+		}
+		return nil
+	})
+	p := suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "configmap/settings", "--cluster", "us1")
+	p.WantExit(t, 0)
+	p.WantStdout(t, "us1: Predicate", "would be selected if label location were europe")
+	p = suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "configmap/settings", "--cluster", "hidden")
+	p.WantExit(t, 1)
+	p.WantStderr(t, "there is no ManagedCluster hidden in the sets that the namespace may use")
+	viewer := withRoles(t, h, "object-viewer", shippedView)
+	suite.Run(t, "explain", "--kubeconfig", viewer, "-n", "team-a", "configmap/settings").WantExit(t, 1)
+
+	p = suite.Run(t, "explain", "--kubeconfig", withRoles(t, h, "requester", requester), "-n", "team-a", "clusterrequest/ci")
+	p.WantExit(t, 0)
+	p.WantStdout(t, "ClusterRequest/team-a/ci: Denied, PurposeNotFound")
+	p = suite.Run(t, "explain", "--kubeconfig", viewer, "-n", "team-a", "clusterrequest/ci")
+	p.WantExit(t, 1)
+	if text := p.Stdout.String(); text != "" {
+		t.Errorf("a user without the right is shown %s", text)
+	}
+}
+
+// explainedObjects are a ConfigMap for clusters in Europe, clusters in and out of scope, and a ClusterRequest.
+func explainedObjects() []client.Object {
+	objects := []client.Object{
+		&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "members"}},
+		&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "others"}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: map[string]string{federation.FederatedLabel: "true"}}},
+		&clusterv1beta2.ManagedClusterSetBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "members"},
+			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "members"},
+		},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: "settings", Annotations: map[string]string{federation.SelectorAnnotation: inEurope},
+		}},
+		&openmcpv1alpha1.ClusterRequest{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "ci"},
+			Spec:       openmcpv1alpha1.ClusterRequestSpec{Purposes: []openmcpv1alpha1.PurposeName{"workload"}},
+		},
+	}
+	for name, labels := range map[string][2]string{"eu1": {"members", "europe"}, "us1": {"members", "usa"}, "hidden": {"others", "europe"}} {
+		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, &clusterv1.ManagedCluster{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: labels[0], "location": labels[1]}},
+		})
+	}
+	return objects
 }
