@@ -71,7 +71,7 @@ The command assumes the default strategy and scope of the hub, or those of --clu
 For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
 placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch.
 
-For a user with fewer rights the hub explains Placements, delivered objects and ClusterRequests that the user may get: the
+For a user with fewer rights the hub explains Placements, workloads, delivered objects and ClusterRequests that the user may get: the
 command asks it with the bearer token of the user, at --endpoint or where the ConfigMap %[1]s says, and prints
 what the namespace of the object may see. If the hub does not answer, the command prints what the hub has written about
 the object and the missing rights, and exits with code 1.

@@ -17,8 +17,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -53,10 +55,10 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 		resource, known := e.resourceOf(object.GroupKind())
 		if !known {
 			return nil, fmt.Errorf("objects[%d]: the hub does not explain objects of the kind %s; ask for Placements, ClusterRequests or "+
-				"objects of a kind that is delivered to clusters", i, object.GroupKind())
+				"workloads or objects of a kind that is delivered to clusters", i, object.GroupKind())
 		}
 		if familyOf(object) != familyOf(question.Objects[0]) {
-			return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests and delivered objects one after the other", i)
+			return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests, workloads and delivered objects one after the other", i)
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
@@ -67,6 +69,7 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 const (
 	familyPlacements = "placements"
 	familyRequests   = "requests"
+	familyWorkloads  = "workloads"
 	familyDelivered  = "delivered"
 )
 
@@ -76,6 +79,8 @@ func familyOf(object endpoint.Object) string {
 		return familyRequests
 	case slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return object.GroupKind() == adapter.Kind().GroupKind() }):
 		return familyPlacements
+	case slices.ContainsFunc(pods.Kinds(), func(kind pods.Kind) bool { return object.GroupKind() == kind.GroupKind() }):
+		return familyWorkloads
 	default:
 		return familyDelivered
 	}
@@ -89,6 +94,11 @@ func (e *hubExplainer) resourceOf(kind schema.GroupKind) (schema.GroupVersionRes
 	for _, adapter := range api.Adapters() {
 		if kind == adapter.Kind().GroupKind() {
 			return placementResource(adapter), true
+		}
+	}
+	for _, workload := range pods.Kinds() {
+		if kind == workload.GroupKind() {
+			return workload.GroupVersion().WithResource(workload.Resource), true
 		}
 	}
 	for _, delivered := range e.delivered {
@@ -120,6 +130,8 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 		err = e.explainPlacements(ctx, o, question, style, &text)
 	case familyOf(question.Objects[0]) == familyRequests:
 		err = e.explainRequests(ctx, o, question, style, &text)
+	case familyOf(question.Objects[0]) == familyWorkloads:
+		err = e.explainWorkloads(ctx, o, question, style, &text)
 	default:
 		err = e.explainDelivered(ctx, o, question, style, &text)
 	}
@@ -183,6 +195,38 @@ func (e *hubExplainer) explainRequests(
 		reports.Requests = append(reports.Requests, report)
 	}
 	return printers.Requests(out, printers.Format(o.output), reports, style)
+}
+
+// explainWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
+// not read.
+func (e *hubExplainer) explainWorkloads(
+	ctx context.Context, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
+) error {
+	var workloads []hubstate.Workload
+	for _, object := range question.Objects {
+		for _, kind := range pods.Kinds() {
+			if kind.GroupKind() == object.GroupKind() {
+				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
+			}
+		}
+	}
+	objects, err := hubstate.PodsFromCluster(ctx, e.hub, workloads)
+	if objects == nil {
+		return err
+	}
+	reports, err := explainWorkloads(objects, objects.Workloads, false)
+	if err != nil {
+		return err
+	}
+	for i := range reports.Workloads {
+		access.LimitWorkload(&reports.Workloads[i])
+	}
+	explanations := counterfactual.WorkloadExplanations{Reports: reports}
+	explanations.Federated, err = o.deliveredWorkloads(ctx, &source{namespace: question.Namespace, hub: e.hub}, objects)
+	if err != nil && len(o.clusters) > 0 {
+		return &endpoint.AnswerError{Err: err}
+	}
+	return errors.Join(err, printers.Workloads(out, printers.Format(o.output), explanations, style))
 }
 
 func (e *hubExplainer) explainDelivered(

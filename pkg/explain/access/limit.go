@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -76,4 +77,29 @@ func LimitRequest(report *requests.Report) {
 	}
 
 	report.Notes = append(report.Notes, fmt.Sprintf("Clusters of other namespaces are only counted: %s", strings.Join(counts, ", ")))
+}
+
+// LimitWorkload removes the names of nodes, and the policies of the whole cluster that do not match; it counts both.
+func LimitWorkload(report *pods.Report) {
+	hidden := 0
+	report.Policies = slices.DeleteFunc(report.Policies, func(policy pods.Policy) bool {
+		other := !policy.Matches && strings.HasPrefix(policy.Policy, "ClusterPodSchedulingPolicy ")
+		if other {
+			hidden++
+		}
+
+		return other
+	})
+
+	if hidden > 0 {
+		report.Notes = append(report.Notes, fmt.Sprintf("ClusterPodSchedulingPolicies that do not match are only counted: %d", hidden))
+	}
+
+	if report.Nodes == nil {
+		return
+	}
+
+	report.Notes = append(report.Notes, fmt.Sprintf("%d of %d nodes fit, which are not named: %s",
+		len(report.Nodes.Fit), report.Nodes.Total, report.Nodes.Message))
+	report.Nodes = nil
 }

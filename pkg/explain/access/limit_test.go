@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
 
@@ -74,5 +75,30 @@ func TestE1aClustersOfOtherNamespacesAreOnlyCounted(t *testing.T) {
 
 	if got := strings.Join(report.Notes, ""); got != "Clusters of other namespaces are only counted: 1 lack Tenancy, 1 lack nothing" {
 		t.Errorf("notes %q", got)
+	}
+}
+
+func TestE1aNodesAreNotNamed(t *testing.T) {
+	report := pods.Report{
+		Policies: []pods.Policy{
+			{Policy: "ClusterPodSchedulingPolicy etcd", Matches: true}, {Policy: "ClusterPodSchedulingPolicy of-others"},
+			{Policy: "PodSchedulingPolicy team-a/own"},
+		},
+		Nodes: &pods.Nodes{
+			Total: 2, Fit: []string{"node-a"}, Message: "1/2 nodes are available: 1 node(s) were unschedulable.",
+			Rejected: []pods.Rejection{{Nodes: []string{"node-b"}}},
+		},
+	}
+	LimitWorkload(&report)
+
+	want := pods.Report{
+		Policies: []pods.Policy{{Policy: "ClusterPodSchedulingPolicy etcd", Matches: true}, {Policy: "PodSchedulingPolicy team-a/own"}},
+		Notes: []string{
+			"ClusterPodSchedulingPolicies that do not match are only counted: 1",
+			"1 of 2 nodes fit, which are not named: 1/2 nodes are available: 1 node(s) were unschedulable.",
+		},
+	}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
 	}
 }

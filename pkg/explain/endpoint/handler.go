@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/klog/v2"
@@ -150,7 +151,19 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 	}
 	defer done()
 
-	return h.explainer.Explain(ctx, question)
+	output, err := h.explainer.Explain(ctx, question)
+	if answered := (*AnswerError)(nil); apierrors.IsForbidden(err) && !errors.As(err, &answered) {
+		klog.FromContext(ctx).V(2).Info("The hub may not read what decides about an object", "err", err)
+
+		return "", refuse(http.StatusNotImplemented, "the hub itself may not read what decides about it: "+
+			"the system is not installed, or a role is missing")
+	}
+
+	if err != nil && ctx.Err() != nil {
+		return "", refuse(http.StatusServiceUnavailable, "the explanation took longer than %s; ask again in some seconds", timeout)
+	}
+
+	return output, err
 }
 
 // authenticate returns the user of the bearer token.

@@ -73,7 +73,14 @@ func (t *turns) take(ctx context.Context, own *turn) (done func()) {
 
 	select {
 	case t.all <- struct{}{}:
-		return func() { <-t.all; <-own.taken }
+		done = func() { <-t.all; <-own.taken }
+		if ctx.Err() != nil { // Of two ready cases select takes any.
+			done()
+
+			return nil
+		}
+
+		return done
 	case <-ctx.Done():
 		<-own.taken
 

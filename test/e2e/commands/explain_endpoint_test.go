@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -221,9 +223,13 @@ func TestExplainOtherSystemsThroughTheHub(t *testing.T) {
 	suite.Must(t, manifests.InstallManifestWorks(t.Context(), admin))
 	suite.Must(t, manifests.InstallSystem(t.Context(), admin, manifests.Federation, ""))
 	suite.Must(t, manifests.InstallSystem(t.Context(), admin, manifests.ClusterRequest, ""))
+	suite.Must(t, manifests.InstallSystem(t.Context(), admin, manifests.PodScheduling, ""))
 	for _, object := range explainedObjects() {
 		suite.Must(t, h.Client.Create(t.Context(), object))
 	}
+	workload := filepath.Join(t.TempDir(), "workload.yaml")
+	suite.Must(t, os.WriteFile(workload, []byte(olderWorkload+"---\n"+newerPolicy), 0o600))
+	suite.Kubectl(t, h.AdminKubeconfig, "apply", "--server-side", "--force-conflicts", "-f", workload)
 	h.StartReplica(t, append(args, "--controllers=federation/objects")...)
 	awaitAddress(t, h, address)
 
@@ -244,6 +250,16 @@ func TestExplainOtherSystemsThroughTheHub(t *testing.T) {
 	p.WantStderr(t, "there is no ManagedCluster hidden in the sets that the namespace may use")
 	viewer := withRoles(t, h, "object-viewer", shippedView)
 	suite.Run(t, "explain", "--kubeconfig", viewer, "-n", "team-a", "configmap/settings").WantExit(t, 1)
+
+	p = suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "deployment/web")
+	p.WantExit(t, 0)
+	p.WantStdout(t, "Deployment team-a/web: drifted", "lacks nodeSelector[pool], tolerations", "1 of 2 nodes fit, which are not named",
+		"Deployment.apps/team-a/web")
+	if text := p.Stdout.String(); strings.Contains(text, "n1") || strings.Contains(text, "n2") {
+		t.Errorf("nodes are named: %s", text)
+	}
+	p = suite.Run(t, "explain", "--kubeconfig", viewer, "-n", "team-a", "deployment/web")
+	p.WantExit(t, 1)
 
 	p = suite.Run(t, "explain", "--kubeconfig", withRoles(t, h, "requester", requester), "-n", "team-a", "clusterrequest/ci")
 	p.WantExit(t, 0)
