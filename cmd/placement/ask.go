@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -31,7 +32,7 @@ func (f *askFlags) addAsk(flags *pflag.FlagSet) {
 }
 
 // address returns where to ask.
-func (f *askFlags) address(ctx context.Context, from *source) (endpoint.Address, error) {
+func (f *askFlags) address(ctx context.Context, hub client.Reader) (endpoint.Address, error) {
 	if f.endpoint != "" && f.endpointCA != "" {
 		authorities, err := os.ReadFile(f.endpointCA)
 		if err != nil {
@@ -39,7 +40,7 @@ func (f *askFlags) address(ctx context.Context, from *source) (endpoint.Address,
 		}
 		return endpoint.Address{URL: f.endpoint, Authorities: authorities}, nil
 	}
-	published, err := endpoint.Discover(ctx, from.hub, f.hubNamespace)
+	published, err := endpoint.Discover(ctx, hub, f.hubNamespace)
 	if err != nil || f.endpoint == "" {
 		return published, err
 	}
@@ -60,13 +61,14 @@ func (o *explainOptions) ask(ctx context.Context, from *source, namespace string
 	case namespace == "":
 		return "", errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n")
 	}
-	address, err := o.address(ctx, from)
+	address, err := o.address(ctx, from.hub)
 	if err != nil {
 		return "", err
 	}
-	return endpoint.Ask(ctx, from.config, address, endpoint.Question{
+	answer, err := endpoint.Ask(ctx, from.config, address, endpoint.Question{
 		Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
 	})
+	return answer.Output, err
 }
 
 // askPlacements asks the hub to explain Placements.

@@ -76,23 +76,28 @@ func (o *explainOptions) runWorkloads(ctx context.Context, workloads []hubstate.
 		if objects == nil {
 			return unread
 		}
-		if unread != nil {
-			text, err := o.askWorkloads(ctx, source, workloads)
-			if answered(err) {
-				return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
-			}
-			unread = unanswered(unread, err)
-		}
 	}
 	if err != nil {
 		return err
 	}
+	if unread != nil {
+		text, err := o.askWorkloads(ctx, source, workloads)
+		if answered(err) {
+			return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+		}
+		unread = unanswered(unread, err)
+	}
+	return o.printWorkloads(ctx, source, objects, unread, stdout)
+}
+
+// printWorkloads prints explanations of workloads. unread says which rights are missing.
+func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
 	reports, err := explainWorkloads(objects, objects.Workloads, false)
 	if err != nil {
 		return err
 	}
 	explanations := counterfactual.WorkloadExplanations{Reports: reports}
-	if explanations.Federated, err = o.deliveredWorkloads(ctx, source, objects); err != nil && explanations.Federated == nil {
+	if explanations.Federated, err = o.deliveredWorkloads(ctx, from, objects); err != nil && explanations.Federated == nil {
 		return err
 	}
 	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), explanations, o.style(stdout)), unread, err)

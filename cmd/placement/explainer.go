@@ -42,10 +42,15 @@ var _ endpoint.Explainer = (*hubExplainer)(nil)
 // requestKind is the kind of ClusterRequests.
 var requestKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "ClusterRequest"}
 
-// Asked implements endpoint.Explainer: the verb get on each object, and list on the Placements of a namespace for the list of unsatisfied ones.
+// Asked implements endpoint.Explainer: the verb get on each object, and for manifests create and update too; list on the Placements of a namespace
+// for the list of unsatisfied ones.
 func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error) {
-	if !slices.Contains(printers.WideFormats(), printers.Format(question.Output)) {
-		return nil, fmt.Errorf("output: unknown format %q; use one of %v", question.Output, printers.WideFormats())
+	formats := printers.WideFormats()
+	if question.Manifests != "" {
+		formats = printers.Formats()
+	}
+	if !slices.Contains(formats, printers.Format(question.Output)) {
+		return nil, fmt.Errorf("output: unknown format %q; use one of %v", question.Output, formats)
 	}
 	if len(question.Objects) == 0 {
 		return []access.Asked{{Verb: access.VerbList, Resource: placementResource(api.V1beta1), Namespace: question.Namespace}}, nil
@@ -61,6 +66,15 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 			return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests, workloads and delivered objects one after the other", i)
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
+		if question.Manifests == "" {
+			continue
+		}
+		if familyOf(object) != familyPlacements {
+			return nil, fmt.Errorf("objects[%d]: manifests of Placements are compared, not of the kind %s", i, object.GroupKind())
+		}
+		asked = append(asked,
+			access.Asked{Verb: access.VerbCreate, Resource: resource, Namespace: question.Namespace},
+			access.Asked{Verb: access.VerbUpdate, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
 	return asked, nil
 }
@@ -114,7 +128,10 @@ func placementResource(adapter api.Adapter) schema.GroupVersionResource {
 }
 
 // Explain implements endpoint.Explainer.
-func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question) (string, error) {
+func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
+	if question.Manifests != "" {
+		return e.compare(ctx, question)
+	}
 	o := &explainOptions{
 		output: question.Output, clusters: question.Clusters, hubLimit: e.limit, requestOptions: e.requests, limited: true,
 	}
@@ -135,7 +152,7 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 	default:
 		err = e.explainDelivered(ctx, o, question, style, &text)
 	}
-	return text.String(), err
+	return endpoint.Answer{Output: text.String()}, err
 }
 
 func (e *hubExplainer) explainUnsatisfied(
@@ -145,6 +162,7 @@ func (e *hubExplainer) explainUnsatisfied(
 	if err != nil {
 		return err
 	}
+	state.SetsHidden, state.Done = true, ctx.Done()
 	// The user may list the Placements of one API.
 	state.Placements = slices.DeleteFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).API != api.V1beta1 })
 	return o.unsatisfiedIn(state, question.Namespace, e.now()).write(out, printers.Format(o.output), style)
@@ -161,6 +179,7 @@ func (e *hubExplainer) explainPlacements(
 	if err != nil {
 		return err
 	}
+	state.SetsHidden, state.Done = true, ctx.Done()
 	for _, key := range keys {
 		if !slices.ContainsFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).Key() == key }) {
 			return &endpoint.AnswerError{Err: fmt.Errorf("there is no Placement %s; correct the name or the namespace", key)}
@@ -236,6 +255,7 @@ func (e *hubExplainer) explainDelivered(
 	if err != nil {
 		return err
 	}
+	state.SetsHidden, state.Done = true, ctx.Done()
 	keys, err := keysOf(state, e.named(question), question.Namespace)
 	if err != nil {
 		return &endpoint.AnswerError{Err: err}

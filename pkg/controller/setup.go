@@ -174,6 +174,11 @@ func Setup(mgr manager.Manager, o Options) error {
 		return nil
 	}
 
+	return o.setupWebhooks(mgr, settings, webhooks)
+}
+
+// setupWebhooks serves the webhooks, and the explanations beside them.
+func (o Options) setupWebhooks(mgr manager.Manager, settings queue.Settings, webhooks []webhookconfig.Webhook) (err error) {
 	if o.Explanations != nil {
 		if o.Webhook.Published, err = o.Explanations(mgr); err != nil {
 			return fmt.Errorf("setting up the explanations: %w", err)

@@ -56,20 +56,20 @@ func Discover(ctx context.Context, hub client.Reader, namespace string) (Address
 
 // Ask asks a Question with the bearer token of a configuration, also one of a file or an exec plugin. The token is sent to the host of the
 // Address alone, after its certificate was verified; redirects are not followed. The error is an *AnswerError if the hub has answered with it.
-func Ask(ctx context.Context, config *rest.Config, address Address, question Question) (string, error) {
+func Ask(ctx context.Context, config *rest.Config, address Address, question Question) (Answer, error) {
 	target, transport, err := transportFor(config, address)
 	if err != nil {
-		return "", err
+		return Answer{}, err
 	}
 
 	text, err := json.Marshal(question)
 	if err != nil {
-		return "", fmt.Errorf("encoding the question: %w", err)
+		return Answer{}, fmt.Errorf("encoding the question: %w", err)
 	}
 
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(text))
 	if err != nil {
-		return "", fmt.Errorf("asking %s: %w", target, err)
+		return Answer{}, fmt.Errorf("asking %s: %w", target, err)
 	}
 
 	request.Header.Set("Content-Type", "application/json")
@@ -81,21 +81,21 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 
 	response, err := asker.Do(request) //nolint:bodyclose // readAnswer closes it.
 	if err != nil {
-		return "", fmt.Errorf("the hub cannot be reached there: %w", err)
+		return Answer{}, fmt.Errorf("the hub cannot be reached there: %w", err)
 	}
 
 	answer, err := readAnswer(response)
 	if err != nil {
-		return "", fmt.Errorf("asking %s: %w", target, err)
+		return Answer{}, fmt.Errorf("asking %s: %w", target, err)
 	}
 
 	switch {
 	case response.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("the hub answers %s: %s", response.Status, answer.Error)
+		return Answer{}, fmt.Errorf("the hub answers %s: %s", response.Status, answer.Error)
 	case answer.Error != "":
-		return answer.Output, &AnswerError{Err: errors.New(answer.Error)}
+		return answer, &AnswerError{Err: errors.New(answer.Error)}
 	default:
-		return answer.Output, nil
+		return answer, nil
 	}
 }
 

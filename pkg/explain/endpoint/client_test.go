@@ -56,9 +56,9 @@ func TestE1aTheTokenOfTheCallerIsSent(t *testing.T) {
 		config.Host = "https://api.example"
 		config.Username = ""
 
-		text, err := Ask(t.Context(), config, a.address, Question{Namespace: "team-a", Objects: []Object{{Kind: "Thing", Name: "x"}}})
-		if err != nil || text != "because" {
-			t.Errorf("%s: %q, %v", reason, text, err)
+		answer, err := Ask(t.Context(), config, a.address, Question{Namespace: "team-a", Objects: []Object{{Kind: "Thing", Name: "x"}}})
+		if err != nil || answer.Output != "because" {
+			t.Errorf("%s: %q, %v", reason, answer.Output, err)
 		}
 	}
 

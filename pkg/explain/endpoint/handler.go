@@ -28,8 +28,8 @@ type Explainer interface {
 	// Asked returns the rights that permit a Question. It reads no object. An error says what is wrong with the Question.
 	Asked(question *Question) ([]access.Asked, error)
 	// Explain returns the explanation, limited to what the namespace of the Question shows. The error is one for the caller if it is an
-	// *AnswerError.
-	Explain(ctx context.Context, question *Question) (string, error)
+	// *AnswerError; the Answer has none.
+	Explain(ctx context.Context, question *Question) (Answer, error)
 }
 
 // AnswerError is an error that the caller is shown: it names nothing that the caller may not know.
@@ -75,16 +75,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithTimeout(request.Context(), timeout)
 	defer cancel()
 
-	output, err := h.serve(ctx, w, request)
+	answer, err := h.serve(ctx, w, request)
 	if err == nil {
-		respond(ctx, w, http.StatusOK, Answer{Output: output})
+		respond(ctx, w, http.StatusOK, answer)
 
 		return
 	}
 
 	refused := &statusError{code: http.StatusInternalServerError, err: errors.New("the hub has no explanation; try again, or see the log of the hub")}
 	if answered := (*AnswerError)(nil); errors.As(err, &answered) {
-		respond(ctx, w, http.StatusOK, Answer{Output: output, Error: answered.Error()})
+		answer.Error = answered.Error()
+		respond(ctx, w, http.StatusOK, answer)
 
 		return
 	} else if !errors.As(err, &refused) {
@@ -113,57 +114,58 @@ func respond(ctx context.Context, w http.ResponseWriter, code int, answer Answer
 }
 
 // serve authenticates the caller before it reads the body, and authorizes before it reads objects.
-func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *http.Request) (string, error) {
+func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *http.Request) (Answer, error) {
 	if request.Method != http.MethodPost {
-		return "", refuse(http.StatusMethodNotAllowed, "method %s: use POST", request.Method)
+		return Answer{}, refuse(http.StatusMethodNotAllowed, "method %s: use POST", request.Method)
 	}
 
 	select {
 	case h.open <- struct{}{}:
 		defer func() { <-h.open }()
 	default:
-		return "", refuse(http.StatusServiceUnavailable, "the hub has %d requests for explanations; ask again in some seconds", maxOpen)
+		return Answer{}, refuse(http.StatusServiceUnavailable, "the hub has %d requests for explanations; ask again in some seconds", maxOpen)
 	}
 
 	caller, err := h.authenticate(ctx, request)
 	if err != nil {
-		return "", err
+		return Answer{}, err
 	}
 
 	own, joined := h.turns.join(caller.GetName())
 	if !joined {
-		return "", refuse(http.StatusTooManyRequests, "user %q has %d questions already; ask again in some seconds", caller.GetName(), maxOpenOfUser)
+		return Answer{}, refuse(http.StatusTooManyRequests, "user %q has %d questions already; ask again in some seconds",
+			caller.GetName(), maxOpenOfUser)
 	}
 	defer h.turns.leave(caller.GetName())
 
 	question, err := read(ctx, w, request)
 	if err != nil {
-		return "", err
+		return Answer{}, err
 	}
 
 	if err := h.authorize(ctx, caller, question); err != nil {
-		return "", err
+		return Answer{}, err
 	}
 
 	done := h.turns.take(ctx, own)
 	if done == nil {
-		return "", refuse(http.StatusServiceUnavailable, "other questions are being answered; ask again in some seconds")
+		return Answer{}, refuse(http.StatusServiceUnavailable, "other questions are being answered; ask again in some seconds")
 	}
 	defer done()
 
-	output, err := h.explainer.Explain(ctx, question)
+	answer, err := h.explainer.Explain(ctx, question)
 	if answered := (*AnswerError)(nil); apierrors.IsForbidden(err) && !errors.As(err, &answered) {
 		klog.FromContext(ctx).V(2).Info("The hub may not read what decides about an object", "err", err)
 
-		return "", refuse(http.StatusNotImplemented, "the hub itself may not read what decides about it: "+
+		return Answer{}, refuse(http.StatusNotImplemented, "the hub itself may not read what decides about it: "+
 			"the system is not installed, or a role is missing")
 	}
 
-	if err != nil && ctx.Err() != nil {
-		return "", refuse(http.StatusServiceUnavailable, "the explanation took longer than %s; ask again in some seconds", timeout)
+	if ctx.Err() != nil { // An evaluation that was cancelled has no result.
+		return Answer{}, refuse(http.StatusServiceUnavailable, "the explanation took longer than %s; ask again in some seconds", timeout)
 	}
 
-	return output, err
+	return answer, err
 }
 
 // authenticate returns the user of the bearer token.

@@ -73,7 +73,7 @@ func (e *explainer) Asked(question *Question) ([]access.Asked, error) {
 	return asked, nil
 }
 
-func (e *explainer) Explain(ctx context.Context, question *Question) (string, error) {
+func (e *explainer) Explain(ctx context.Context, question *Question) (Answer, error) {
 	e.explained.Add(1)
 	e.most.Store(max(e.most.Load(), e.running.Add(1)))
 
@@ -83,19 +83,19 @@ func (e *explainer) Explain(ctx context.Context, question *Question) (string, er
 		select {
 		case <-e.blocked:
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return Answer{}, ctx.Err()
 		}
 	}
 
 	switch question.Objects[0].Name {
 	case "x":
-		return "because", nil
+		return Answer{Output: "because"}, nil
 	case "unreadable":
-		return "", fmt.Errorf("reading: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", nil))
+		return Answer{}, fmt.Errorf("reading: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", nil))
 	case "broken":
-		return "", errors.New("etcd://secret is unreachable")
+		return Answer{}, errors.New("etcd://secret is unreachable")
 	default:
-		return "", &AnswerError{errors.New("there is no Thing " + question.Objects[0].Name)}
+		return Answer{}, &AnswerError{errors.New("there is no Thing " + question.Objects[0].Name)}
 	}
 }
 

@@ -33,7 +33,11 @@ type Question struct {
 	Objects []Object `json:"objects,omitempty"`
 	// Clusters are explained in full.
 	Clusters []string `json:"clusters,omitempty"`
-	// Output is a format of placement explain, and Color adds terminal colours to tables.
+	// Manifests are the Placements of Objects, in YAML or JSON, to compare with the hub as placement diff does. ShowKept lists the clusters that
+	// stay.
+	Manifests string `json:"manifests,omitempty"`
+	ShowKept  bool   `json:"showKept,omitempty"`
+	// Output is a format of placement explain or diff, and Color adds terminal colours to tables.
 	Output string `json:"output"`
 	Color  bool   `json:"color,omitempty"`
 }
@@ -52,6 +56,8 @@ func (o Object) GroupKind() schema.GroupKind { return schema.GroupKind{Group: o.
 type Answer struct {
 	// Output is in the format that the Question asks for. It may come with an Error.
 	Output string `json:"output,omitempty"`
+	// Differs reports a difference between the Manifests and the hub.
+	Differs bool `json:"differs,omitempty"`
 	// Error says why there is no explanation, or what of it is missing.
 	Error string `json:"error,omitempty"`
 }
@@ -65,6 +71,8 @@ func (q *Question) validate() error {
 		return fmt.Errorf("objects: %d are too many; ask for at most %d at once", len(q.Objects), maxNames)
 	case len(q.Clusters) > maxClusters:
 		return fmt.Errorf("clusters: %d are too many; ask for at most %d at once", len(q.Clusters), maxClusters)
+	case q.Manifests != "" && (len(q.Objects) == 0 || len(q.Clusters) > 0):
+		return errors.New("manifests: name their objects in objects, and no clusters")
 	case len(q.Clusters) > 0 && len(q.Objects) != 1:
 		return errors.New("clusters: they are explained for one object; name one in objects")
 	}

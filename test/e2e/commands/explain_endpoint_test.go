@@ -91,6 +91,34 @@ func TestExplainThroughTheHub(t *testing.T) {
 		}
 	})
 
+	t.Run("the hub compares what the user may write", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "placement.yaml")
+		write := func(namespace, set string) {
+			suite.Must(t, os.WriteFile(file, fmt.Appendf(nil, `{"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Placement",
+				"metadata": {"namespace": %q, "name": "new"}, "spec": {"numberOfClusters": 1, "clusterSets": [%q]}}`, namespace, set), 0o600))
+		}
+		write("team-a", "prod")
+		p := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file)
+		p.WantExit(t, 1)
+		p.WantStdout(t, "team-a/new", "the hub compares Placements")
+		suite.Run(t, "diff", "--kubeconfig", editor, "-f", file, "-o", "name").WantStdout(t, "team-a/new +")
+		write("team-a", "global")
+		existing := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file).Stdout.String()
+		write("team-a", "missing")
+		missing := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file).Stdout.String()
+		if existing != strings.ReplaceAll(missing, "missing", "global") || !strings.Contains(existing, "is not bound to namespace team-a") {
+			t.Errorf("of a set that is not bound:\n%s\nof one that does not exist:\n%s", existing, missing)
+		}
+		write("team-b", "prod")
+		p = suite.Run(t, "diff", "--kubeconfig", editor, "-f", file)
+		p.WantExit(t, 2)
+		p.WantStderr(t, "the hub does not explain it instead", "may not get placements.cluster.open-cluster-management.io new in namespace team-b")
+		write("team-a", "prod")
+		p = suite.Run(t, "diff", "--kubeconfig", withRoles(t, h, "hub-reader", shippedView), "-f", file)
+		p.WantExit(t, 2)
+		p.WantStderr(t, "may not create placements")
+	})
+
 	t.Run("tenant adds sets alone, so the hub explains", func(t *testing.T) {
 		suite.Run(t, "explain", "--kubeconfig", withRoles(t, h, "hub-tenant", shippedEdit, shippedTenant), "team-a/standby").WantExit(t, 0)
 	})
@@ -130,7 +158,7 @@ func awaitAddress(t *testing.T, h *suite.Hub, address string) {
 		if got := published.Data[endpoint.URLKey]; got != "https://"+address+endpoint.Path {
 			return fmt.Errorf("the address is %s", got)
 		}
-		if status, body, err := askAs(h, t, address, "", "{}"); err != nil || status != http.StatusUnauthorized {
+		if status, body, err := askAs(t, h, address, "", "{}"); err != nil || status != http.StatusUnauthorized {
 			return fmt.Errorf("%d %s: %w", status, body, errors.Join(err))
 		}
 		return nil
@@ -138,7 +166,7 @@ func awaitAddress(t *testing.T, h *suite.Hub, address string) {
 }
 
 // askAs sends a body to the endpoint, with the certificate authorities of the ConfigMap.
-func askAs(h *suite.Hub, t *testing.T, address, token, body string) (int, string, error) {
+func askAs(t *testing.T, h *suite.Hub, address, token, body string) (int, string, error) {
 	t.Helper()
 	published := &corev1.ConfigMap{}
 	suite.Must(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: "open-cluster-management-hub", Name: endpoint.ConfigMap}, published))
@@ -174,7 +202,7 @@ func checkAttacks(t *testing.T, h *suite.Hub, address string) {
 		suite.Must(t, h.Client.SubResource("token").Create(t.Context(), account, request))
 		return request.Status.Token
 	}
-	_, nothing, err := askAs(h, t, address, h.Stranger(t), asking("team-a", "missing"))
+	_, nothing, err := askAs(t, h, address, h.Stranger(t), asking("team-a", "missing"))
 	suite.Must(t, err)
 	for _, tc := range []struct {
 		reason, token, body string
@@ -185,7 +213,8 @@ func checkAttacks(t *testing.T, h *suite.Hub, address string) {
 		{"no token", "", asking("team-a", "standby"), http.StatusUnauthorized, "bearer token"},
 		{"a made-up token", "x.y.z", asking("team-a", "standby"), http.StatusUnauthorized, "bearer token"},
 		{
-			"a token of another audience", token(authenticationv1.TokenRequestSpec{Audiences: []string{"vault"}, ExpirationSeconds: ptr.To[int64](600)}),
+			"a token of another audience",
+			token(authenticationv1.TokenRequestSpec{Audiences: []string{"vault"}, ExpirationSeconds: ptr.To[int64](600)}),
 			asking("team-a", "standby"), http.StatusUnauthorized, "bearer token",
 		},
 		{"no role", h.Stranger(t), asking("team-a", "standby"), http.StatusForbidden, "may not get placements"},
@@ -203,13 +232,13 @@ func checkAttacks(t *testing.T, h *suite.Hub, address string) {
 		},
 		{"a huge body", attacker, `{"namespace":"` + strings.Repeat("a", 2<<20) + `"}`, http.StatusRequestEntityTooLarge, "more than"},
 	} {
-		status, body, err := askAs(h, t, address, tc.token, tc.body)
+		status, body, err := askAs(t, h, address, tc.token, tc.body)
 		suite.Must(t, err)
 		if status != tc.want || !strings.Contains(body, tc.says) {
 			t.Errorf("%s: %d %s; want %d, %q", tc.reason, status, body, tc.want, tc.says)
 		}
 	}
-	_, something, err := askAs(h, t, address, h.Stranger(t), asking("team-a", "standby"))
+	_, something, err := askAs(t, h, address, h.Stranger(t), asking("team-a", "standby"))
 	suite.Must(t, err)
 	if strings.ReplaceAll(nothing, "missing", "standby") != something {
 		t.Errorf("a stranger learns what exists: %s and %s", nothing, something)
