@@ -36,12 +36,20 @@ func (r *refusal) Error() string {
 // Unwrap returns the errors of the API server.
 func (r *refusal) Unwrap() []error { return r.refused }
 
-// resourceIn returns the resource that an error of the API server is about, or its text.
+// inNamespaceOf begins the namespace in a refusal by RBAC, and cluster scope has none.
+const inNamespaceOf = " in the namespace "
+
+// resourceIn returns the resource that an error of the API server is about, with its namespace, or its text.
 func resourceIn(err error) string {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return err.Error()
 	}
 
-	return schema.GroupResource{Group: status.Status().Details.Group, Resource: status.Status().Details.Kind}.String()
+	resource := schema.GroupResource{Group: status.Status().Details.Group, Resource: status.Status().Details.Kind}.String()
+	if _, namespace, namespaced := strings.Cut(status.Status().Message, inNamespaceOf); namespaced {
+		resource += inNamespaceOf + namespace
+	}
+
+	return resource
 }
