@@ -23,6 +23,9 @@
 //
 //   - rbac/vocabulary: what the controller "vocabulary" needs in addition, for the ConfigMap that a policy looks into.
 //
+//   - rbac/explanations: what the endpoint of explanations needs in addition, for the ConfigMap with its address, and the right of every
+//     authenticated user to read that one.
+//
 //   - rbac/clusterset-roles: what the controller "clusterset-roles" needs in addition, and holds because it grants it.
 //
 //   - rbac/people: roles for people, without bindings: three that are aggregated to view, edit and admin, and
@@ -51,7 +54,7 @@
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
-// the hub's namespace the Roles ...:leader-election, ...:vocabulary and ...:managedcluster-defaults; each is bound to the ServiceAccount by
+// the hub's namespace the Roles ...:leader-election, ...:vocabulary, ...:explanations and ...:managedcluster-defaults; each is bound to the ServiceAccount by
 // a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to

@@ -64,9 +64,13 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRoleBinding open-cluster-management:placement-hub:sets",
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:explanations",
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:explanations-address",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:managedcluster-defaults",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:explanations",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:explanations-address",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:managedcluster-defaults",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
@@ -311,6 +315,15 @@ func TestWriteRights(t *testing.T) {
 			reason: "one ConfigMap, of the hub's own namespace",
 			want:   map[string][]string{"configmaps": {"create", "update"}},
 		},
+		{
+			role:   "open-cluster-management:placement-hub:explanations",
+			reason: "one ConfigMap, of the hub's own namespace",
+			want:   map[string][]string{"configmaps": {"create", "update"}},
+		},
+		{
+			role: "open-cluster-management:placement-hub:explanations-address", reason: "every user reads one ConfigMap, and writes nothing",
+			want: map[string][]string{},
+		},
 		{role: "open-cluster-management:placement-hub:view", reason: "who views writes nothing", want: map[string][]string{}},
 		{
 			role: "open-cluster-management:placement-hub:edit", reason: "nobody but the hub writes decisions or a status",
@@ -364,6 +377,9 @@ func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
 		want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: ServiceAccount, Namespace: Namespace}}
 		if obj.GetName() == "multicluster.x-k8s.io:clusterprofile-publisher" { // Open Cluster Management makes the ClusterProfiles.
 			want[0].Name = "registration-controller-sa"
+		}
+		if obj.GetName() == "open-cluster-management:placement-hub:explanations-address" { // Who may not read it does not know where to ask.
+			want = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}
 		}
 		if diff := cmp.Diff(want, binding.Subjects); diff != "" {
 			t.Errorf("%s: subjects (-want +got):\n%s", describe(obj), diff)

@@ -89,6 +89,8 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 	if err != nil {
 		return err
 	}
+	view := &placement.View{}
+	o.controllers.View, o.controllers.Explanations = view, o.explanations(endpoint.Reviews, view)
 	if err := o.preflight(ctx, config); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -121,8 +123,6 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		// The manager closes it, too, once it serves.
 		defer func() { err = errors.Join(err, closeListener(o.controllers.Webhook.Listener)) }()
 	}
-	view := &placement.View{}
-	o.controllers.View = view
 	o.controllers.FormerRenewal = lock.FormerRenewal
 	ready := map[string]func(context.Context) error{}
 	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }
@@ -152,7 +152,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		server.AddEvaluationCheck("watches-"+system.Name, func(context.Context) error { return system.Watches() })
 	}
 	defer metrics.FollowEvaluation(func() bool { return server.Evaluable(ctx) })()
-	serveDebug(server, view)
+	serveDebug(server, o.controllers.View)
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())
 	}

@@ -51,6 +51,7 @@ type controllerOptions struct {
 
 	serving     endpoint.Options
 	webhook     string // address that API servers ask at
+	explain     explanationOptions
 	election    election.Options
 	controllers controller.Options
 	// observe serves evaluations of Placements, and runs no controller.
@@ -62,6 +63,7 @@ func newControllerOptions() *controllerOptions {
 		serving:  endpoint.Defaults(),
 		election: election.Defaults(),
 		webhook:  "0.0.0.0:9443",
+		explain:  explanationOptions{enabled: true},
 		controllers: controller.Options{
 			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
 			ClusterRequests:     defaultRequestOptions(),
@@ -116,6 +118,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
 		"HTTPS address of the webhooks of the controllers "+strings.Join(controller.WebhookNames(), ", ")+"; port 0 selects a free port. "+
 			"The certificate has the host names in the webhook configurations.")
+	o.explain.addFlags(fs)
 	fs.StringVar((*string)(&o.controllers.PolicyFailure), failurePolicyFlag, string(o.controllers.PolicyFailure),
 		"Failure policy of the webhooks of pod scheduling policies: Ignore admits what the hub cannot review, Fail refuses it.")
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
@@ -254,7 +257,7 @@ func (o *controllerOptions) validate() error {
 	if _, _, err := net.SplitHostPort(o.webhook); err != nil {
 		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))
 	}
-	return errors.Join(append(errs, o.election.Validate(), o.serving.Validate())...)
+	return errors.Join(append(errs, o.explain.validate(), o.election.Validate(), o.serving.Validate())...)
 }
 
 // validateDependents reports flags that have no effect without a controller that is not enabled.

@@ -46,7 +46,8 @@ var observed = []string{"placement", "placement-v1alpha1"}
 // ineffective are the flags of `placement controller` without effect on a read-only process.
 var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
-	"workers", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "webhook-listen", failurePolicyFlag, federatedKindsFlag,
+	"workers", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "webhook-listen", explanationsFlag, explainAddressFlag,
+	failurePolicyFlag, federatedKindsFlag,
 	tracing.Flag,
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -68,6 +69,9 @@ PodSchedulingPolicies of one namespace, those in it), and get on other owners of
 ClusterRequests and what decides about them the user needs list on clusterrequests, clusterrequestgrants, clusters,
 clusterproviders, purposes and traitequivalences.
 
+For a user with fewer rights the hub compares the Placements of one namespace that the user may get, create and update: the
+command sends it the files with the bearer token of the user, as placement explain does.
+
 The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
 without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An
 object that admission would refuse and a missing right are errors too. The command still prints the report of the
@@ -98,6 +102,7 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
 type diffOptions struct {
 	hubFlags
 	kindFlags
+	askFlags
 
 	files    []string
 	hub      []string
@@ -105,6 +110,8 @@ type diffOptions struct {
 	output   string
 	showKept bool
 	hubLimit removalbudget.Limit
+	// manifests are the contents of the files.
+	manifests [][]byte
 
 	requestOptions clusterrequest.Options
 }
@@ -132,6 +139,7 @@ func newDiffCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	o.addKinds(flags)
+	o.addAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with Placements, policies, classes and Tenants, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil,
@@ -176,7 +184,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	}
 	hub, unread, err := o.readState(ctx, config, placements, given, stdin)
 	if err != nil {
-		return false, err
+		return o.askUnread(ctx, config, placements, given, err, stdout)
 	}
 	differences, err := o.compareAll(hub, given, changes, placements, now)
 	if err != nil {
@@ -222,27 +230,46 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 }
 
 func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, []inventory.Key, error) {
-	crds, err := manifests.Definitions()
+	changes, err := newChanges(namespace, o.delivered)
 	if err != nil {
 		return nil, nil, err
+	}
+	take := func(name string, content []byte) {
+		o.manifests = append(o.manifests, content)
+		changes.Read(name, content)
+	}
+	if err := readPaths("--filename", o.files, stdin, take); err != nil {
+		return nil, nil, err
+	}
+	keys, err := keysIn(changes)
+	return changes, keys, err
+}
+
+// newChanges returns a reader of what is to be applied to a hub that delivers the kinds.
+func newChanges(namespace statefile.Namespace, delivered []federation.Kind) (*statefile.ChangeReader, error) {
+	crds, err := manifests.Definitions()
+	if err != nil {
+		return nil, err
 	}
 	changes, err := statefile.NewChangeReader(crds, namespace)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	changes.Deliver(o.delivered)
-	if err := readPaths("--filename", o.files, stdin, changes.Read); err != nil {
-		return nil, nil, err
-	}
+	changes.Deliver(delivered)
+	return changes, nil
+}
+
+// keysIn returns the keys of the Placements in changes.
+func keysIn(changes *statefile.ChangeReader) ([]inventory.Key, error) {
 	placements, err := changes.Placements()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	keys := make([]inventory.Key, 0, len(placements))
 	for _, placement := range placements {
 		keys = append(keys, placement.Key())
 	}
-	return changes, keys, nil
+	return keys, nil
 }
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.

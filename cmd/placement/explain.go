@@ -16,13 +16,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-const explainLong = `explain shows why a Placement selects certain clusters: a summary, notable findings, and a table of the clusters
+var explainLong = fmt.Sprintf(`explain shows why a Placement selects certain clusters: a summary, notable findings, and a table of the clusters
 with the verdict, the exact clause, the rank, the score, and the score of each prioritizer. It runs the code of the
 controller on the current objects of the hub, and changes nothing: it only reads.
 
@@ -61,15 +63,18 @@ ClusterRequests are named as clusterrequest/NAME. The report has what the reques
 who asks for each part, the first thing that each existing Cluster and each profile lacks, the choice with its rank, and
 for a request that is denied or pending the changes that would grant it; the command evaluates the request with each.
 A Grant is never computed again: the report of a granted request shows what another request like it would see. The user
-needs the verb list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and traitequivalences;
-for a user who has it on the requests of the namespace alone, the command prints the status that the hub has written.
+needs the verb list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and traitequivalences,
+or the hub explains the request.
 The command assumes the default strategy and scope of the hub, or those of --cluster-request-strategy and
 --cluster-request-scope.
 
 For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
-placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch. For a
-user who may not read the clusters, the command prints what the hub has written about the Placement and the missing
-right, and exits with code 1.
+placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch.
+
+For a user with fewer rights the hub explains Placements, workloads, delivered objects and ClusterRequests that the user may get: the
+command asks it with the bearer token of the user, at --endpoint or where the ConfigMap %[1]s says, and prints
+what the namespace of the object may see. If the hub does not answer, the command prints what the hub has written about
+the object and the missing rights, and exits with code 1.
 
 For workloads the user needs get on the workload, its owners and its namespace, and list on podschedulingpolicies,
 clusterpodschedulingpolicies, affinityclasses, tenants and nodes. The report says which of these are not installed or
@@ -80,7 +85,7 @@ beyond the namespace of the object, for which view is enough. It shows the whole
 
 With -f the command reads the hub from files, as placement simulate does.
 
-The exit code is 0 when everything was evaluated, also if a Placement is unsatisfied or misconfigured, or a Pod refused.`
+The exit code is 0 when everything was evaluated, also if a Placement is unsatisfied or misconfigured, or a Pod refused.`, endpoint.ConfigMap)
 
 const explainExample = `  # Why these clusters?
   placement explain team-a/standby
@@ -111,6 +116,7 @@ const explainExample = `  # Why these clusters?
 type explainOptions struct {
 	hubFlags
 	kindFlags
+	askFlags
 
 	files         []string
 	clusters      []string
@@ -121,6 +127,10 @@ type explainOptions struct {
 	allNamespaces bool
 	watch         bool
 	hubLimit      removalbudget.Limit
+	// limited shows only what the namespace of the object does: the hub explains for a user who may read no more.
+	limited bool
+	// color adds terminal colours to the tables of the hub's explanations.
+	color bool
 
 	requestOptions clusterrequest.Options
 }
@@ -140,6 +150,7 @@ func newExplainCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	o.addKinds(flags)
+	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one. Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
@@ -163,6 +174,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	if err := o.parseKinds(); err != nil {
 		return err
 	}
+	o.color = colored(stdout)
 	if requested, err := parseRequests(args); err != nil || len(requested) > 0 {
 		return o.runRequests(ctx, requested, err, stdin, stdout)
 	}
@@ -266,13 +278,20 @@ func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []t
 	return from.explain(ctx, o, targets, now)
 }
 
-// explainOutput is a list of unsatisfied Placements, or explanations.
+// explainOutput is a list of unsatisfied Placements, or explanations, or the text of the hub.
 type explainOutput struct {
+	byHub        *string
 	unsatisfied  *explain.Unsatisfied
 	explanations *counterfactual.Explanations
 }
 
 func (a *explainOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+	if a.byHub != nil {
+		if _, err := io.WriteString(out, *a.byHub); err != nil {
+			return fmt.Errorf("printing the answer: %w", err)
+		}
+		return nil
+	}
 	if a.unsatisfied != nil {
 		return printers.Unsatisfied(out, format, *a.unsatisfied, style)
 	}
@@ -313,15 +332,21 @@ func colored(stdout io.Writer) bool {
 func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*explainOutput, error) {
 	state.Limit = o.hubLimit
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
-	all := printers.Format(o.output) == printers.FormatWide || len(o.clusters) > 0
+	all := !o.limited && (printers.Format(o.output) == printers.FormatWide || len(o.clusters) > 0)
 	for _, evaluation := range state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }) {
 		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
 		for _, cluster := range o.clusters {
 			told, known := counterfactual.Explain(evaluation, cluster)
-			if !known {
+			switch {
+			case o.limited && (!known || !access.InScope(told)):
+				return nil, notInScope(cluster)
+			case !known:
 				return nil, unknownCluster(evaluation, cluster)
 			}
 			told.Counterfactuals = append(told.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
+			if o.limited {
+				access.LimitCluster(&told)
+			}
 			clusters = append(clusters, told)
 		}
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(state.Explain(evaluation, all), clusters))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -37,7 +40,23 @@ func (o *explainOptions) runObjects(ctx context.Context, names []deliveredName, 
 			return unread
 		}
 	}
+	if unread != nil && apierrors.IsForbidden(unread) {
+		text, err := o.askObjects(ctx, source, names)
+		if answered(err) {
+			return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+		}
+		unread = unanswered(unread, err)
+	}
 	return o.printObjects(state, names, source.namespace, unread, stdout)
+}
+
+// askObjects asks the hub to explain objects that are delivered.
+func (o *explainOptions) askObjects(ctx context.Context, from *source, names []deliveredName) (string, error) {
+	objects := make([]endpoint.Object, 0, len(names))
+	for _, named := range names {
+		objects = append(objects, endpoint.Object{Group: named.kind.Group, Kind: named.kind.Kind, Name: named.name})
+	}
+	return o.ask(ctx, from, from.namespace, objects)
 }
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
@@ -68,15 +87,29 @@ func (o *explainOptions) explainObjects(
 		return explanations, nil
 	}
 	state.Federated.SetLimit(o.hubLimit)
-	wide := printers.Format(o.output) == printers.FormatWide
+	wide := !o.limited && printers.Format(o.output) == printers.FormatWide
 	for _, evaluation := range state.EvaluateWanted(wanted, now) {
 		explanation, unknown := counterfactual.NewObjectExplanation(state, evaluation, o.clusters, wide, now)
-		if unknown != "" {
+		switch {
+		case o.limited && (unknown != "" || !limitObject(&explanation)):
+			return nil, notInScope(strings.Join(o.clusters, ", "))
+		case unknown != "":
 			return nil, fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", unknown)
 		}
 		explanations.Objects = append(explanations.Objects, explanation)
 	}
 	return explanations, nil
+}
+
+// limitObject removes from an explanation what its namespace does not show; false if it is about a cluster that the namespace may not use.
+func limitObject(explanation *counterfactual.ObjectExplanation) bool {
+	for i := range explanation.Explanations {
+		if !access.InScope(explanation.Explanations[i]) {
+			return false
+		}
+		access.LimitCluster(&explanation.Explanations[i])
+	}
+	return true
 }
 
 // deliveredWorkloads explains the workloads whose Namespace takes part in delivery; nil if there are none. The error may come with a result.

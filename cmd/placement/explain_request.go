@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
@@ -94,7 +95,7 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		objects = &source.files.ClusterRequests
 		objects.Managed = source.files.Clusters
 	} else if objects, err = readRequestObjects(ctx, source.hub); err != nil {
-		return o.printWrittenRequests(ctx, source, names, err, stdout)
+		return o.runUnreadRequests(ctx, source, names, err, stdout)
 	}
 	objects.Options = o.requestOptions
 	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
@@ -111,6 +112,23 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		}
 	}
 	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+}
+
+// runUnreadRequests explains ClusterRequests to a user who may not read what decides about them: the hub does it, or else the output is what the
+// hub has written, with the error.
+func (o *explainOptions) runUnreadRequests(ctx context.Context, from *source, names []string, refused error, stdout io.Writer) error {
+	if !apierrors.IsForbidden(refused) {
+		return refused
+	}
+	objects := make([]endpoint.Object, 0, len(names))
+	for _, name := range names {
+		objects = append(objects, endpoint.Object{Group: requestKind.Group, Kind: requestKind.Kind, Name: name})
+	}
+	text, err := o.ask(ctx, from, from.namespace, objects)
+	if answered(err) {
+		return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+	}
+	return o.printWrittenRequests(ctx, from, names, unanswered(refused, err), stdout)
 }
 
 // printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise

@@ -61,9 +61,25 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 	}
 	state, err := hubstate.FromCluster(ctx, s.hub, keys)
 	if err != nil {
-		return s.written(ctx, keys, now, err)
+		return s.explainUnread(ctx, o, keys, now, err)
 	}
 	return o.explainIn(state, keys, now)
+}
+
+// explainUnread explains Placements to a user who may not read their inputs: the hub does it, or else the result is what the hub has written,
+// with an error.
+func (s *source) explainUnread(
+	ctx context.Context, o *explainOptions, keys []inventory.Key, now time.Time, refused error,
+) (*explainOutput, error) {
+	if !apierrors.IsForbidden(refused) {
+		return nil, refused
+	}
+	text, err := o.askPlacements(ctx, s, keys)
+	if answered(err) {
+		return &explainOutput{byHub: &text}, err
+	}
+	found, err := s.written(ctx, keys, now, unanswered(refused, err))
+	return found, err
 }
 
 // resolve returns the keys of the Placements on the hub that the targets name.
@@ -149,9 +165,23 @@ func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Ti
 	}
 	state, err := hubstate.AllFromCluster(ctx, s.hub, namespace)
 	if err != nil {
-		return s.writtenUnsatisfied(ctx, namespace, now, err)
+		return s.unsatisfiedUnread(ctx, o, namespace, now, err)
 	}
 	return o.unsatisfiedIn(state, namespace, now), nil
+}
+
+// unsatisfiedUnread lists the unsatisfied Placements for a user who may not read their inputs: as the hub explains, or else as it has written.
+func (s *source) unsatisfiedUnread(
+	ctx context.Context, o *explainOptions, namespace string, now time.Time, refused error,
+) (*explainOutput, error) {
+	if !apierrors.IsForbidden(refused) {
+		return nil, refused
+	}
+	text, err := o.ask(ctx, s, namespace, nil)
+	if answered(err) {
+		return &explainOutput{byHub: &text}, err
+	}
+	return s.writtenUnsatisfied(ctx, namespace, now, unanswered(refused, err))
 }
 
 // writtenUnsatisfied lists the Placements with an unsatisfied status, and returns the error, if that is about a missing right. The list is

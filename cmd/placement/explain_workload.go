@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -79,15 +80,36 @@ func (o *explainOptions) runWorkloads(ctx context.Context, workloads []hubstate.
 	if err != nil {
 		return err
 	}
+	if unread != nil {
+		text, err := o.askWorkloads(ctx, source, workloads)
+		if answered(err) {
+			return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+		}
+		unread = unanswered(unread, err)
+	}
+	return o.printWorkloads(ctx, source, objects, unread, stdout)
+}
+
+// printWorkloads prints explanations of workloads. unread says which rights are missing.
+func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
 	reports, err := explainWorkloads(objects, objects.Workloads, false)
 	if err != nil {
 		return err
 	}
 	explanations := counterfactual.WorkloadExplanations{Reports: reports}
-	if explanations.Federated, err = o.deliveredWorkloads(ctx, source, objects); err != nil && explanations.Federated == nil {
+	if explanations.Federated, err = o.deliveredWorkloads(ctx, from, objects); err != nil && explanations.Federated == nil {
 		return err
 	}
 	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), explanations, o.style(stdout)), unread, err)
+}
+
+// askWorkloads asks the hub to explain workloads.
+func (o *explainOptions) askWorkloads(ctx context.Context, from *source, workloads []hubstate.Workload) (string, error) {
+	objects := make([]endpoint.Object, 0, len(workloads))
+	for _, workload := range workloads {
+		objects = append(objects, endpoint.Object{Group: workload.Kind.Group, Kind: workload.Kind.Kind, Name: workload.Name})
+	}
+	return o.ask(ctx, from, from.namespace, objects)
 }
 
 // explainWorkloads explains workloads that exist, or with isNew are to be created.

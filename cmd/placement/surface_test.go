@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
@@ -82,6 +83,8 @@ func TestSurfaceJSON(t *testing.T) {
 		"federated":                        federated.Reports{},
 		"version":                          buildVersion{},
 		"/debug/placements/":               debug.Response{},
+		"/explanations (request)":          endpoint.Question{},
+		"/explanations":                    endpoint.Answer{},
 		"controller --config":              operatorConfig{},
 		"controller --tracing-config-file": tracing.Config{},
 	} {

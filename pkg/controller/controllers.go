@@ -389,6 +389,16 @@ func (o Options) Access() (Access, error) {
 		all.add(profileDecisions)
 	}
 
+	if serves, err := o.ServesWebhook(); err == nil && serves && o.Explanations != nil {
+		all.add(Access{nil, rules("explanations")})
+
+		for _, system := range []string{podSchedulingSystem, affinityClassSystem} {
+			if len(membersOf(o.all(enabled), system, enabled)) > 0 {
+				all.add(Access{nil, rules(system + "-explanations")})
+			}
+		}
+	}
+
 	return all, nil
 }
 

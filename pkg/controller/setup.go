@@ -83,6 +83,9 @@ type Options struct {
 	// FormerRenewal returns, once this process is the leader, when the former leader has renewed the lease last, and zero if there was none: the
 	// problems that it has reported get no Event again. Nil means that nothing is known of a former leader.
 	FormerRenewal func() time.Time
+	// Explanations returns what is served to users beside the webhooks, once the manager is made; nil for nothing. It is not called by a hub
+	// without webhooks.
+	Explanations func(manager.Manager) (*webhookconfig.Published, error)
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }
@@ -169,6 +172,17 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	if len(webhooks) == 0 {
 		return nil
+	}
+
+	return o.setupWebhooks(mgr, settings, webhooks)
+}
+
+// setupWebhooks serves the webhooks, and the explanations beside them.
+func (o Options) setupWebhooks(mgr manager.Manager, settings queue.Settings, webhooks []webhookconfig.Webhook) (err error) {
+	if o.Explanations != nil {
+		if o.Webhook.Published, err = o.Explanations(mgr); err != nil {
+			return fmt.Errorf("setting up the explanations: %w", err)
+		}
 	}
 
 	if err := webhookconfig.Setup(mgr, settings, o.Webhook, webhooks); err != nil {

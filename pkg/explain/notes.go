@@ -106,7 +106,7 @@ func unboundSetNotes(result *scheduling.Result, state *State) []string {
 		exists := slices.ContainsFunc(state.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name })
 
 		switch {
-		case !exists:
+		case !exists && !state.SetsHidden:
 			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s does not exist: correct spec.clusterSets, or create it", name))
 		case !slices.Contains(result.Eligible, name):
 			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s is not bound to namespace %s: create the ManagedClusterSetBinding %s there",

@@ -42,6 +42,8 @@ type State struct {
 	Decisions  []api.Object
 	// Uncounted are the APIs whose PlacementDecisions could not be read, so that no prioritizer counts them.
 	Uncounted []api.Adapter
+	// SetsHidden leaves out of notes which sets exist that are not bound to the namespace of a Placement.
+	SetsHidden bool
 	// Done cancels evaluations when it is closed; their results are meaningless then.
 	Done <-chan struct{}
 	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +35,7 @@ type reconciler struct {
 	key       types.NamespacedName // of the Secret
 	schedule  certificates.Schedule
 	webhooks  []*watched
+	published *publisher      // nil for none
 	missing   map[absent]bool // configurations whose absence was logged
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
@@ -64,7 +66,7 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 
 	held := materialOf(secret)
 
-	next, again, err := r.schedule.Next(held, hostsOf(installed, r.key.Namespace), r.clock.Now())
+	next, again, err := r.schedule.Next(held, r.hosts(installed), r.clock.Now())
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -84,7 +86,25 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 		}
 	}
 
+	if r.published != nil { // It comes last, so that a missing right does not keep certificates from their renewal.
+		if err := r.published.publish(ctx, next.Bundle); err != nil {
+			return time.Time{}, err
+		}
+	}
+
 	return again, nil
+}
+
+// hosts returns the host names of the serving certificate.
+func (r *reconciler) hosts(installed []configuration) []string {
+	hosts := hostsOf(installed, r.key.Namespace)
+	if r.published != nil {
+		hosts = append(hosts, urlHosts(r.published.url(r.key.Namespace))...)
+	}
+
+	slices.Sort(hosts)
+
+	return slices.Compact(hosts)
 }
 
 // write stores the next certificates in the Secret.

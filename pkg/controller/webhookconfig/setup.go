@@ -80,6 +80,8 @@ type Options struct {
 	AddReadyCheck func(name string, check func(context.Context) error)
 	// Schedule has the lifetimes of certificates; the zero value means certificates.Standard.
 	Schedule certificates.Schedule
+	// Published is served beside the webhooks; nil for none.
+	Published *Published
 	// NewInformer creates the informers of the configurations; nil means client-go's shared index informers.
 	NewInformer func(
 		toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers,
@@ -97,7 +99,7 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 		o.Schedule = certificates.Standard()
 	}
 
-	answers, err := mount(webhooks)
+	answers, err := mount(webhooks, o.Published)
 	if err != nil {
 		return err
 	}
@@ -113,6 +115,10 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 		client: mgr.GetClient(), clock: s.Clock, key: key, schedule: o.Schedule, missing: map[absent]bool{},
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
+	if o.Published != nil {
+		r.published = &publisher{Published: o.Published, client: mgr.GetClient(), reader: mgr.GetAPIReader(), namespace: s.Namespace}
+	}
+
 	request := reconcile.Request{NamespacedName: key}
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		q.Add(request) // Even without a Secret or a configuration.
@@ -176,9 +182,13 @@ func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.
 	})
 }
 
-// mount returns the handler of all webhooks by their paths.
-func mount(webhooks []Webhook) (http.Handler, error) {
+// mount returns the handler of all webhooks by their paths, and of what is published.
+func mount(webhooks []Webhook, published *Published) (http.Handler, error) {
 	mux := http.NewServeMux()
+
+	if published != nil {
+		mux.Handle(published.Path, published.Handler)
+	}
 
 	for _, webhook := range webhooks {
 		handlers, err := Standalone(webhook.Handlers)

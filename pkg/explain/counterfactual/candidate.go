@@ -16,13 +16,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// The kinds of changes.
+// KindBinding is the kind of a change that binds another set to the namespace.
+const KindBinding = "Binding"
+
+// The kinds of other changes.
 const (
 	kindLabel       = "Label"
 	kindClaim       = "Claim"
 	kindToleration  = "Toleration"
 	kindTaint       = "Taint"
-	kindBinding     = "Binding"
 	kindClusterSets = "ClusterSets"
 	kindNumber      = "NumberOfClusters"
 	kindPoints      = "Points"

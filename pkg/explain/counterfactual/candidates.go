@@ -58,7 +58,7 @@ func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.V
 
 		if standing.Contains && !standing.Bound {
 			text := fmt.Sprintf("set %s bound to namespace %s", set.Name, s.key.Namespace)
-			candidates = append(candidates, s.newCandidate(kindBinding, set.Name, costUnusual, text,
+			candidates = append(candidates, s.newCandidate(KindBinding, set.Name, costUnusual, text,
 				whatif.WithBinding{Namespace: s.key.Namespace, Set: set.Name}))
 		}
 

@@ -62,14 +62,14 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 				"older Placement ": forbidden("older-placements"), "older PlacementDecision ": forbidden("older-placementdecisions"),
 			},
 			want: []string{
-				"does not allow", "\n  managedclustersetbindings.cluster", "\n  placements.cluster", "\n  older-placements.cluster",
-				"\n  older-placementdecisions.cluster", "ask an administrator",
+				"does not allow", "managedclustersetbindings.cluster", ", placements.cluster", ", older-placements.cluster",
+				", older-placementdecisions.cluster", "ask an administrator",
 			},
 		},
 		{
 			reason: "decisions of placements that are there",
 			refuse: map[string]error{"older PlacementDecision ": forbidden("older-placementdecisions")},
-			want:   []string{"\n  older-placementdecisions.cluster"},
+			want:   []string{"older-placementdecisions.cluster"},
 		},
 		{
 			reason: "what is worse ends it", refuse: map[string]error{"PlacementDecision ": errors.New("reset")},

@@ -2,7 +2,6 @@ package hubstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -112,9 +111,11 @@ func (r *reader) err() error {
 	case r.failed != nil:
 		return r.failed
 	case len(r.forbidden) > 0:
-		return fmt.Errorf("the hub does not allow this user to read what placements are decided by:\n%w\n"+
-			"ask an administrator of the hub for "+fleetViewAdvice+
-			"; for placements and managedclustersetbindings a RoleBinding to view in the namespace is enough", errors.Join(r.forbidden...))
+		return &refusal{
+			what: "the hub does not allow this user to read what placements are decided by", refused: r.forbidden,
+			advice: "ask an administrator of the hub for " + fleetViewAdvice +
+				"; for placements and managedclustersetbindings a RoleBinding to view in the namespace is enough",
+		}
 	default:
 		return nil
 	}
@@ -123,7 +124,7 @@ func (r *reader) err() error {
 func (r *reader) record(kind string, err error) {
 	switch {
 	case apierrors.IsForbidden(err):
-		r.forbidden = append(r.forbidden, fmt.Errorf("  %w", err))
+		r.forbidden = append(r.forbidden, err)
 	case isUnserved(err):
 		r.failed = fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub, "+
 			"or apply the CustomResourceDefinitions in manifests/crds to it", kind, err)

@@ -233,8 +233,8 @@ func TestReadSaysWhatIsMissing(t *testing.T) {
 			reason: "all missing rights at once",
 			refuse: map[string]error{"ManagedCluster ": forbidden("managedclusters"), "Placement a": forbidden("placements")},
 			want: []string{
-				"does not allow", "\n  managedclusters.cluster.open-cluster-management.io is forbidden: not you",
-				"\n  placements.cluster.open-cluster-management.io is forbidden: not you", "ask an administrator",
+				"does not allow", "may not list or get managedclusters.cluster.open-cluster-management.io, placements.cluster",
+				"ask an administrator",
 			},
 		},
 		{
@@ -257,7 +257,7 @@ func TestReadSaysWhatIsMissing(t *testing.T) {
 		{
 			reason: "an older placement whose decisions may not be listed", older: keys(inventory.V1alpha1, "a"),
 			refuse: map[string]error{"older PlacementDecision ": forbidden("placementdecisions"), "older Placement a": forbidden("placements")},
-			want:   []string{"does not allow", "\n  placementdecisions.cluster", "\n  placements.cluster"},
+			want:   []string{"does not allow", "list or get placementdecisions.cluster", ", placements.cluster"},
 		},
 		{
 			reason: "decisions of the other API that could not be listed", refuse: map[string]error{"older PlacementDecision ": errors.New("reset")},

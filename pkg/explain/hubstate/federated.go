@@ -3,6 +3,7 @@ package hubstate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func AddFederated(
 
 	r := &federatedReader{hub: hub, objects: &state.Federated}
 	r.objects.Kinds = kinds
-	r.readWorks(ctx)
+	r.readWorks(ctx, namespace)
 	r.readNamespaces(ctx, namespace)
 
 	namespaces := []string{namespace}
@@ -121,8 +122,14 @@ func (r *federatedReader) missing(kind, consequence string, err error) bool {
 	return true
 }
 
-func (r *federatedReader) readWorks(ctx context.Context) {
-	works, err := list[*workv1.ManifestWork](ctx, r.hub, "", &workv1.ManifestWorkList{}, managedWorks)
+// readWorks reads the works of the objects of one namespace, or of all.
+func (r *federatedReader) readWorks(ctx context.Context, namespace string) {
+	selected := maps.Clone(managedWorks)
+	if namespace != "" {
+		selected[federation.NamespaceLabel] = namespace
+	}
+
+	works, err := list[*workv1.ManifestWork](ctx, r.hub, "", &workv1.ManifestWorkList{}, selected)
 	if r.missing("ManifestWorks", noWorks, err) {
 		r.objects.WorksUnread = true
 	}

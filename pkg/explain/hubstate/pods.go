@@ -2,7 +2,6 @@ package hubstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -129,9 +128,10 @@ func (r *podsReader) result() (*pods.Objects, error) {
 	case r.reader.failed != nil:
 		return nil, r.reader.failed
 	case len(r.reader.forbidden) > 0:
-		return r.objects, fmt.Errorf("the cluster does not allow this user to read all that decides where Pods may run:\n%w\n"+
-			"ask an administrator of the cluster for "+fleetViewAdvice+"; for workloads and policies of the namespace view is enough",
-			errors.Join(r.reader.forbidden...))
+		return r.objects, &refusal{
+			what: "the cluster does not allow this user to read all that decides where Pods may run", refused: r.reader.forbidden,
+			advice: "ask an administrator of the cluster for " + fleetViewAdvice + "; for workloads and policies of the namespace view is enough",
+		}
 	default:
 		return r.objects, nil
 	}

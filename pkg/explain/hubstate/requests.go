@@ -2,7 +2,6 @@ package hubstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,8 +28,10 @@ func RequestsFromCluster(ctx context.Context, hub client.Reader) (*requests.Obje
 	case r.failed != nil:
 		return nil, r.failed
 	case len(r.forbidden) > 0:
-		return nil, fmt.Errorf("the hub does not allow this user to read what ClusterRequests are decided by:\n%w\n"+
-			"ask an administrator of the hub for "+fleetViewAdvice, errors.Join(r.forbidden...))
+		return nil, &refusal{
+			what: "the hub does not allow this user to read what ClusterRequests are decided by", refused: r.forbidden,
+			advice: "ask an administrator of the hub for " + fleetViewAdvice,
+		}
 	default:
 		return objects, nil
 	}

@@ -163,7 +163,7 @@ func TestDiffReportsWhatApplyingDoes(t *testing.T) {
 		p.WantStderr(t, "does not allow", "managedclusters.cluster", "managedclustersets.cluster", "managedclustersetbindings.cluster",
 			"addonplacementscores.cluster", "placements.cluster", "placementdecisions.cluster", "placements."+olderGroup,
 			"placementdecisions."+olderGroup, "ask an administrator",
-			`cannot list resource "placements" in API group "cluster.open-cluster-management.io" in the namespace "team-a"`)
+			`placements.cluster.open-cluster-management.io in the namespace "team-a"`)
 	})
 
 	t.Run("a user of one API is told what is not counted, and cannot compare the other", func(t *testing.T) {

@@ -163,7 +163,7 @@ func TestExplainWorkloads(t *testing.T) {
 		p.WantExit(t, 1)
 		p.WantStdout(t, "Deployment team-a/web: no policy matches", "ClusterPodSchedulingPolicies may not be read by this user",
 			"Nodes may not be read by this user; the report does not say which nodes fit")
-		p.WantStderr(t, "does not allow this user", "clusterpodschedulingpolicies.kupid.gardener.cloud", "nodes is forbidden", "ask an administrator")
+		p.WantStderr(t, "does not allow this user", "clusterpodschedulingpolicies.kupid.gardener.cloud", ", nodes", "ask an administrator")
 	})
 
 	t.Run("names are completed, and wrong ones pointed out", func(t *testing.T) {

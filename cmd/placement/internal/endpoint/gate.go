@@ -61,6 +61,16 @@ func newGate(config *rest.Config, client *http.Client) (*gate, error) {
 	return g, nil
 }
 
+// Reviews returns what authenticates the bearer token of a request (TokenReview), and what authorizes users (SubjectAccessReview). Both cache
+// the replies of the API server for ten seconds.
+func Reviews(config *rest.Config, client *http.Client) (authenticator.Request, authorizer.Authorizer, error) {
+	g, err := newGate(config, client)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.authenticator, g.authorizer, nil
+}
+
 // protect wraps a handler with the gate.
 func (g *gate) protect(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -12,12 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 )
 
 func TestCheckResources(t *testing.T) {
@@ -219,11 +221,12 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	expect.NoError(t, err)
 	access, err := controller.Options{
 		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*"}, ProfileDecisions: true,
+		Explanations: func(manager.Manager) (*webhookconfig.Published, error) { return nil, nil },
 	}.Access()
 	expect.NoError(t, err)
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
 		"affinityclass-view", "federation-view", "clusterrequest-access", "clusterrequest-admin", "clusterrequest-edit", "clusterrequest-purposes",
-		"clusterrequest-tenant", "clusterrequest-view", "work-agent"}
+		"clusterrequest-tenant", "clusterrequest-view", "work-agent", "explanations-address"}
 	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds"}
 	for name := range roles {
 		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
+)
+
+// The flags of the endpoint of explanations.
+const (
+	explanationsFlag   = "explanations"
+	explainAddressFlag = "explain-address"
+)
+
+// explanationOptions say whether and where users get explanations from the hub.
+type explanationOptions struct {
+	enabled bool
+	address string
+}
+
+func (o *explanationOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.enabled, explanationsFlag, o.enabled,
+		"Explain objects to users who may read them, on the port of the webhooks; no effect without a controller that serves a webhook. "+
+			"The ConfigMap "+endpoint.ConfigMap+" has the address.")
+	fs.StringVar(&o.address, explainAddressFlag, o.address,
+		"URL at which users reach the explanations, such as https://explain.example:443; its port must pass TLS through to --webhook-listen. "+
+			"By default the Service "+webhookconfig.Service+" in --namespace, which clients in the cluster of the hub reach.")
+}
+
+// validate reports an address that is no URL of an endpoint.
+func (o *explanationOptions) validate() error {
+	if o.address == "" {
+		return nil
+	}
+	address, err := url.Parse(o.address)
+	if err != nil {
+		return fmt.Errorf("--%s: %w", explainAddressFlag, err)
+	}
+	if address.Scheme != "https" || address.Hostname() == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" ||
+		address.Path != "" && address.Path != "/" && address.Path != endpoint.Path {
+		return fmt.Errorf("--%s: %q must be https://HOST or https://HOST:PORT", explainAddressFlag, o.address)
+	}
+	if !o.enabled {
+		return errors.New("--" + explainAddressFlag + " has no effect with --" + explanationsFlag + "=false; leave one of them out")
+	}
+	return nil
+}
+
+// url returns the URL to publish; empty for the Service.
+func (o *explanationOptions) url() string {
+	if o.address == "" {
+		return ""
+	}
+	address, err := url.Parse(o.address)
+	if err != nil {
+		return "" // validate has returned the error.
+	}
+	address.Path = endpoint.Path
+	return address.String()
+}
+
+// explanations returns the function that sets up the endpoint with the rights of the hub; nil if it is off.
+func (o *controllerOptions) explanations(
+	reviews func(*rest.Config, *http.Client) (authenticator.Request, authorizer.Authorizer, error), view *placement.View,
+) func(manager.Manager) (*webhookconfig.Published, error) {
+	if !o.explain.enabled || o.observe {
+		return nil
+	}
+	return func(mgr manager.Manager) (*webhookconfig.Published, error) {
+		kinds := kindFlags{added: o.controllers.FederatedKinds}
+		if err := kinds.parseKinds(); err != nil {
+			return nil, err
+		}
+		live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
+			HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("making the client: %w", err)
+		}
+		authentication, authorization, err := reviews(mgr.GetConfig(), mgr.GetHTTPClient())
+		if err != nil {
+			return nil, err
+		}
+		explainer := &hubExplainer{
+			hub: hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.controllers.RemovalLimit,
+			requests: o.controllers.ClusterRequests, now: time.Now,
+		}
+		return &webhookconfig.Published{
+			Handler: endpoint.New(authentication, authorization, explainer), Path: endpoint.Path, URL: o.explain.url(),
+			ConfigMap: endpoint.ConfigMap, URLKey: endpoint.URLKey, AuthoritiesKey: endpoint.AuthoritiesKey,
+		}, nil
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// docs/spec/differences.md E1a: the right to read each object permits its explanation, and the right to write it what a file would change.
+func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
+	placement := endpoint.Object{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
+	e := &hubExplainer{delivered: federation.DefaultKinds()}
+	for _, tc := range []struct {
+		reason   string
+		question endpoint.Question
+		want     []string
+		refused  []string
+	}{
+		{
+			reason: "a Placement", question: endpoint.Question{Objects: []endpoint.Object{placement}},
+			want: []string{"get placements.cluster.open-cluster-management.io p in namespace a"},
+		},
+		{
+			reason:   "one of the older API",
+			question: endpoint.Question{Objects: []endpoint.Object{{Group: "placement.open-cluster-management.io", Kind: "Placement", Name: "p"}}},
+			want:     []string{"get placements.placement.open-cluster-management.io p in namespace a"},
+		},
+		{reason: "a list", want: []string{"list placements.cluster.open-cluster-management.io in namespace a"}},
+		{
+			reason: "a manifest", question: endpoint.Question{Objects: []endpoint.Object{placement}, Manifests: "x"},
+			want: []string{
+				"get placements.cluster.open-cluster-management.io p in namespace a",
+				"create placements.cluster.open-cluster-management.io in namespace a",
+				"update placements.cluster.open-cluster-management.io p in namespace a",
+			},
+		},
+		{
+			reason: "objects that are delivered",
+			question: endpoint.Question{Objects: []endpoint.Object{
+				{Kind: "Secret", Name: "s"}, {Group: "networking.k8s.io", Kind: "Ingress", Name: "i"},
+			}},
+			want: []string{"get secrets s in namespace a", "get ingresses.networking.k8s.io i in namespace a"},
+		},
+		{
+			reason:   "workloads",
+			question: endpoint.Question{Objects: []endpoint.Object{{Group: "apps", Kind: "Deployment", Name: "d"}, {Kind: "Pod", Name: "p"}}},
+			want:     []string{"get deployments.apps d in namespace a", "get pods p in namespace a"},
+		},
+		{
+			reason:   "a ClusterRequest",
+			question: endpoint.Question{Objects: []endpoint.Object{{Group: "cluster.openmcp.cloud", Kind: "ClusterRequest", Name: "r"}}},
+			want:     []string{"get clusterrequests.cluster.openmcp.cloud r in namespace a"},
+		},
+		{
+			reason:   "a kind that is not explained",
+			question: endpoint.Question{Objects: []endpoint.Object{{Group: "rbac.authorization.k8s.io", Kind: "Role", Name: "r"}}},
+			refused:  []string{"objects[0]", "does not explain"},
+		},
+		{
+			reason:   "several kinds",
+			question: endpoint.Question{Objects: []endpoint.Object{placement, {Kind: "Secret", Name: "s"}}}, refused: []string{"objects[1]"},
+		},
+		{
+			reason:   "a manifest of a Secret",
+			question: endpoint.Question{Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}}, Manifests: "x"},
+			refused:  []string{"Placements are compared"},
+		},
+		{reason: "a format", question: endpoint.Question{Output: "exe"}, refused: []string{"output", `"exe"`}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			tc.question.Namespace = "a"
+			if tc.question.Output == "" {
+				tc.question.Output = "table"
+			}
+			asked, err := e.Asked(&tc.question)
+			if len(tc.refused) > 0 {
+				expect.Error(t, err, tc.refused)
+				return
+			}
+			expect.NoError(t, err)
+			got := make([]string, 0, len(asked))
+			for _, each := range asked {
+				got = append(got, each.String())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("rights (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Manifests may have no object that the rights of the caller were not checked for.
+func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
+	placement := endpoint.Object{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
+	manifest := func(namespace, name string) string {
+		return "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
+			"metadata: {namespace: " + namespace + ", name: " + name + "}\nspec: {}\n"
+	}
+	for _, tc := range []struct {
+		reason, manifests string
+		refused           []string
+	}{
+		{reason: "the object that is named", manifests: manifest("a", "p")},
+		{reason: "another object", manifests: manifest("a", "p") + "---\n" + manifest("a", "q"), refused: []string{"Placement a/q", "does not name"}},
+		{reason: "another namespace", manifests: manifest("b", "p"), refused: []string{"namespace"}},
+		{
+			reason: "a binding",
+			manifests: "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
+				"metadata: {name: s}\nspec: {clusterSet: s}\n",
+			refused: []string{"other objects than Placements"},
+		},
+		{
+			reason: "a typo", manifests: strings.Replace(manifest("a", "p"), "spec: {}", "spec: {numberOfCluster: 1}", 1),
+			refused: []string{"numberOfCluster"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			_, _, err := (&diffOptions{}).changesIn(&endpoint.Question{
+				Namespace: "a", Objects: []endpoint.Object{placement}, Manifests: tc.manifests,
+			})
+			if len(tc.refused) == 0 {
+				expect.NoError(t, err)
+				return
+			}
+			expect.Error(t, err, tc.refused)
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package access
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// InScope reports whether the explanation of a cluster may be shown: the cluster has a verdict and is in a set that the namespace may use, or the
+// explanation has nothing of the cluster. The reply to a question about any other cluster must be the same as for one that does not exist.
+func InScope(explained counterfactual.ClusterExplanation) bool {
+	if explained.Verdict == "" {
+		return len(explained.Sets)+len(explained.Predicates)+len(explained.Taints)+len(explained.Spread) == 0 && explained.AntiAffinity == nil &&
+			!explained.Terminating && explained.Gone == ""
+	}
+
+	return explained.Verdict != scheduling.StageScope.String()
+}
+
+// LimitCluster removes the sets that are not bound to the namespace, and the changes that bind one.
+func LimitCluster(explained *counterfactual.ClusterExplanation) {
+	explained.Sets = slices.DeleteFunc(explained.Sets, func(set counterfactual.Set) bool { return !set.Bound })
+	explained.Counterfactuals = slices.DeleteFunc(explained.Counterfactuals, func(alternative counterfactual.Counterfactual) bool {
+		return slices.ContainsFunc(alternative.Changes, func(change counterfactual.Change) bool {
+			return change.Kind == counterfactual.KindBinding
+		})
+	})
+}
+
+// LimitRequest removes the Clusters of other namespaces, but for the Cluster that the request has, and counts them by what they lack. Changes
+// that would grant the Cluster of another namespace do not name it.
+func LimitRequest(report *requests.Report) {
+	shown := func(namespace, name string) bool {
+		return namespace == report.Namespace ||
+			report.Cluster != nil && report.Cluster.Namespace == namespace && report.Cluster.Name == name
+	}
+
+	lacks := map[string]int{}
+	hidden := 0
+
+	report.Clusters = slices.DeleteFunc(report.Clusters, func(cluster requests.Cluster) bool {
+		if shown(cluster.Namespace, cluster.Name) {
+			return false
+		}
+
+		hidden++
+
+		if cluster.LackKind == "" {
+			lacks["nothing"]++
+		} else {
+			lacks[cluster.LackKind]++
+		}
+
+		return true
+	})
+
+	for i := range report.Changes {
+		change := &report.Changes[i]
+		if namespace, name, _ := strings.Cut(change.Cluster, "/"); !change.New && !shown(namespace, name) {
+			change.Cluster = "a Cluster of another namespace"
+		}
+	}
+
+	if hidden == 0 {
+		return
+	}
+
+	counts := make([]string, 0, len(lacks))
+	for _, lack := range slices.Sorted(maps.Keys(lacks)) {
+		counts = append(counts, fmt.Sprintf("%d lack %s", lacks[lack], lack))
+	}
+
+	report.Notes = append(report.Notes, fmt.Sprintf("Clusters of other namespaces are only counted: %s", strings.Join(counts, ", ")))
+}
+
+// LimitWorkload removes the names of nodes, and the policies of the whole cluster that do not match; it counts both.
+func LimitWorkload(report *pods.Report) {
+	hidden := 0
+	report.Policies = slices.DeleteFunc(report.Policies, func(policy pods.Policy) bool {
+		other := !policy.Matches && strings.HasPrefix(policy.Policy, "ClusterPodSchedulingPolicy ")
+		if other {
+			hidden++
+		}
+
+		return other
+	})
+
+	if hidden > 0 {
+		report.Notes = append(report.Notes, fmt.Sprintf("ClusterPodSchedulingPolicies that do not match are only counted: %d", hidden))
+	}
+
+	if report.Nodes == nil {
+		return
+	}
+
+	report.Notes = append(report.Notes, fmt.Sprintf("%d of %d nodes fit, which are not named: %s",
+		len(report.Nodes.Fit), report.Nodes.Total, report.Nodes.Message))
+	report.Nodes = nil
+}

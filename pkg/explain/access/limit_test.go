@@ -1,0 +1,104 @@
+package access
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+)
+
+func TestE1aClustersOutOfScopeAreNotExplained(t *testing.T) {
+	for _, tc := range []struct {
+		reason    string
+		explained counterfactual.ClusterExplanation
+		want      bool
+	}{
+		{"a cluster of a bound set", counterfactual.ClusterExplanation{Verdict: "Predicate", Taints: []counterfactual.Taint{{Text: "a"}}}, true},
+		{"a cluster of no bound set", counterfactual.ClusterExplanation{Verdict: "OutOfScope"}, false},
+		{"a misconfigured Placement", counterfactual.ClusterExplanation{Taints: []counterfactual.Taint{{Text: "a"}}}, false},
+		{"a misconfigured Placement, and a cluster that is deleted", counterfactual.ClusterExplanation{Terminating: true}, false},
+		{"nothing is shown of the cluster", counterfactual.ClusterExplanation{Reason: "no answer"}, true},
+	} {
+		if got := InScope(tc.explained); got != tc.want {
+			t.Errorf("%s: InScope is %t, want %t", tc.reason, got, tc.want)
+		}
+	}
+}
+
+func TestE1aSetsThatAreNotBoundAreNotNamed(t *testing.T) {
+	explained := counterfactual.ClusterExplanation{
+		Sets: []counterfactual.Set{{Name: "secret", Contains: true}, {Name: "prod", Contains: true, Bound: true}},
+		Counterfactuals: []counterfactual.Counterfactual{
+			{Text: "bind", Changes: []counterfactual.Change{{Kind: "Label"}, {Kind: counterfactual.KindBinding, Text: "secret were bound"}}},
+			{Text: "label", Changes: []counterfactual.Change{{Kind: "Label"}}},
+		},
+	}
+	LimitCluster(&explained)
+
+	want := counterfactual.ClusterExplanation{
+		Sets:            []counterfactual.Set{{Name: "prod", Contains: true, Bound: true}},
+		Counterfactuals: []counterfactual.Counterfactual{{Text: "label", Changes: []counterfactual.Change{{Kind: "Label"}}}},
+	}
+	if diff := cmp.Diff(want, explained); diff != "" {
+		t.Errorf("explanation (-want +got):\n%s", diff)
+	}
+}
+
+func TestE1aClustersOfOtherNamespacesAreOnlyCounted(t *testing.T) {
+	report := requests.Report{
+		Namespace: "team-a", Cluster: &requests.Granted{Namespace: "platform", Name: "shared"},
+		Clusters: []requests.Cluster{
+			{Namespace: "platform", Name: "shared", Rank: 1}, {Namespace: "team-a", Name: "own", Lack: "x", LackKind: "Trait"},
+			{Namespace: "team-b", Name: "theirs", Lack: "the request of team-b", LackKind: "Tenancy"}, {Namespace: "team-c", Name: "free", Rank: 2},
+		},
+		Changes: []requests.Change{
+			{Edits: []string{"e"}, Cluster: "team-b/theirs"}, {Edits: []string{"f"}, Cluster: "team-a/own"},
+			{Edits: []string{"g"}, Cluster: "platform/new", New: true},
+		},
+	}
+	LimitRequest(&report)
+
+	if diff := cmp.Diff([]requests.Cluster{
+		{Namespace: "platform", Name: "shared", Rank: 1}, {Namespace: "team-a", Name: "own", Lack: "x", LackKind: "Trait"},
+	}, report.Clusters); diff != "" {
+		t.Errorf("Clusters (-want +got):\n%s", diff)
+	}
+
+	if got := report.Changes[0].Cluster + ", " + report.Changes[1].Cluster + ", " + report.Changes[2].Cluster; got !=
+		"a Cluster of another namespace, team-a/own, platform/new" {
+		t.Errorf("changes grant %s", got)
+	}
+
+	if got := strings.Join(report.Notes, ""); got != "Clusters of other namespaces are only counted: 1 lack Tenancy, 1 lack nothing" {
+		t.Errorf("notes %q", got)
+	}
+}
+
+func TestE1aNodesAreNotNamed(t *testing.T) {
+	report := pods.Report{
+		Policies: []pods.Policy{
+			{Policy: "ClusterPodSchedulingPolicy etcd", Matches: true}, {Policy: "ClusterPodSchedulingPolicy of-others"},
+			{Policy: "PodSchedulingPolicy team-a/own"},
+		},
+		Nodes: &pods.Nodes{
+			Total: 2, Fit: []string{"node-a"}, Message: "1/2 nodes are available: 1 node(s) were unschedulable.",
+			Rejected: []pods.Rejection{{Nodes: []string{"node-b"}}},
+		},
+	}
+	LimitWorkload(&report)
+
+	want := pods.Report{
+		Policies: []pods.Policy{{Policy: "ClusterPodSchedulingPolicy etcd", Matches: true}, {Policy: "PodSchedulingPolicy team-a/own"}},
+		Notes: []string{
+			"ClusterPodSchedulingPolicies that do not match are only counted: 1",
+			"1 of 2 nodes fit, which are not named: 1/2 nodes are available: 1 node(s) were unschedulable.",
+		},
+	}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,101 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+)
+
+// The verbs of questions.
+const (
+	// VerbGet is for an explanation of an object that exists.
+	VerbGet = "get"
+	// VerbList is for a list of the objects of a namespace.
+	VerbList = "list"
+	// VerbCreate and VerbUpdate are for an object of a file: what would happen if the user applied it.
+	VerbCreate = "create"
+	VerbUpdate = "update"
+)
+
+// Asked is an object that a question is about, and the verb on it that permits the question.
+type Asked struct {
+	Verb     string
+	Resource schema.GroupVersionResource
+	// Namespace is never empty, because the objects of a question belong to a namespace. Name is empty for VerbList and VerbCreate.
+	Namespace, Name string
+}
+
+// String returns "get placements.cluster.open-cluster-management.io standby in namespace team-a".
+func (a Asked) String() string {
+	text := a.Verb + " " + a.Resource.GroupResource().String()
+	if a.Name != "" {
+		text += " " + a.Name
+	}
+
+	return text + " in namespace " + a.Namespace
+}
+
+// Authorizer decides what users may do; an error means that the decision is not known.
+type Authorizer interface {
+	Authorize(ctx context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error)
+}
+
+// RefusalError says which rights a user lacks. It is the same whether the objects exist or not.
+type RefusalError struct {
+	User  string
+	Lacks []Asked
+}
+
+func (r *RefusalError) Error() string {
+	lacks := make([]string, 0, len(r.Lacks))
+	for _, asked := range r.Lacks {
+		lacks = append(lacks, asked.String())
+	}
+
+	return fmt.Sprintf("user %q may not %s; a Role with these verbs permits the explanation", r.User, strings.Join(lacks, ", nor "))
+}
+
+// Check returns nil if a user may ask about all of the objects, and a *RefusalError if not. Any other error means that it is not known; then nothing
+// may be shown.
+func Check(ctx context.Context, authority Authorizer, who user.Info, asked ...Asked) error {
+	if who == nil || who.GetName() == "" || who.GetName() == user.Anonymous {
+		return &RefusalError{User: user.Anonymous, Lacks: asked}
+	}
+
+	if len(asked) == 0 {
+		return errors.New("the question is about no object")
+	}
+
+	var lacks []Asked
+
+	for _, each := range asked {
+		if each.Namespace == "" || each.Resource.Resource == "" || each.Verb == "" ||
+			(each.Name == "") != slices.Contains([]string{VerbList, VerbCreate}, each.Verb) {
+			return fmt.Errorf("the question %q does not name an object of a namespace", each)
+		}
+
+		decision, _, err := authority.Authorize(ctx, authorizer.AttributesRecord{
+			User: who, Verb: each.Verb, Namespace: each.Namespace, Name: each.Name, ResourceRequest: true,
+			APIGroup: each.Resource.Group, APIVersion: each.Resource.Version, Resource: each.Resource.Resource,
+		})
+		if err != nil {
+			return fmt.Errorf("asking the API server whether %s may %s: %w", who.GetName(), each, err)
+		}
+
+		if decision != authorizer.DecisionAllow {
+			lacks = append(lacks, each)
+		}
+	}
+
+	if len(lacks) > 0 {
+		return &RefusalError{User: who.GetName(), Lacks: lacks}
+	}
+
+	return nil
+}

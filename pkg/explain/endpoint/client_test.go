@@ -1,0 +1,109 @@
+package endpoint
+
+import (
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// asked is the endpoint of a hub that remembers the credentials of the last request.
+type asked struct {
+	address     Address
+	token       string
+	certificate bool
+}
+
+func newAsked(t *testing.T, handler http.HandlerFunc) *asked {
+	t.Helper()
+
+	a := &asked{}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		a.token, a.certificate = request.Header.Get("Authorization"), len(request.TLS.PeerCertificates) > 0
+		handler(w, request)
+	}))
+	t.Cleanup(server.Close)
+
+	a.address = Address{URL: server.URL, Authorities: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+
+	return a
+}
+
+func TestE1aTheTokenOfTheCallerIsSent(t *testing.T) {
+	a := newAsked(t, func(w http.ResponseWriter, request *http.Request) {
+		r := &reviewer{}
+		New(r, r, &explainer{}).ServeHTTP(w, request)
+	})
+	file := filepath.Join(t.TempDir(), "token")
+
+	if err := os.WriteFile(file, []byte("team-a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	for reason, config := range map[string]*rest.Config{
+		"a token": {BearerToken: "team-a"}, "a file": {BearerTokenFile: file},
+		"an exec plugin": {ExecProvider: &api.ExecConfig{
+			APIVersion: "client.authentication.k8s.io/v1", Command: "echo", InteractiveMode: api.NeverExecInteractiveMode,
+			Args: []string{`{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"team-a"}}`},
+		}},
+	} {
+		config.Host = "https://api.example"
+		config.Username = ""
+
+		answer, err := Ask(t.Context(), config, a.address, Question{Namespace: "team-a", Objects: []Object{{Kind: "Thing", Name: "x"}}})
+		if err != nil || answer.Output != "because" {
+			t.Errorf("%s: %q, %v", reason, answer.Output, err)
+		}
+	}
+
+	_, err := Ask(t.Context(), &rest.Config{BearerToken: "team-b"}, a.address,
+		Question{Namespace: "team-a", Objects: []Object{{Kind: "Thing", Name: "x"}}})
+	if err == nil || !strings.Contains(err.Error(), `403 Forbidden: user "team-b" may not get`) {
+		t.Errorf("a user without the right: %v", err)
+	}
+}
+
+func TestE1aTheTokenGoesNowhereElse(t *testing.T) {
+	elsewhere := newAsked(t, func(http.ResponseWriter, *http.Request) {})
+	redirecting := newAsked(t, func(w http.ResponseWriter, request *http.Request) {
+		http.Redirect(w, request, elsewhere.address.URL, http.StatusTemporaryRedirect)
+	})
+	token := &rest.Config{BearerToken: "team-a"}
+
+	for _, tc := range []struct {
+		reason  string
+		config  *rest.Config
+		address Address
+		want    string
+	}{
+		{"a redirect", token, Address{URL: redirecting.address.URL, Authorities: append(
+			append([]byte{}, redirecting.address.Authorities...), elsewhere.address.Authorities...)}, "307"},
+		{"another certificate authority", token, Address{URL: elsewhere.address.URL, Authorities: []byte("-----BEGIN CERTIFICATE-----\n")}, ""},
+		{
+			"a certificate of another host", token,
+			Address{URL: elsewhere.address.URL, Authorities: elsewhere.address.Authorities, ServerName: "placement-webhook.hub.svc"},
+			"not placement-webhook",
+		},
+		{"no TLS", token, Address{URL: "http://127.0.0.1:1"}, "must be https"},
+		{"no token", &rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: []byte("c")}}, elsewhere.address, "kubectl create token"},
+		{
+			"an impersonated user", &rest.Config{BearerToken: "admin", Impersonate: rest.ImpersonationConfig{UserName: "ada"}}, elsewhere.address,
+			"impersonation",
+		},
+	} {
+		_, err := Ask(t.Context(), tc.config, tc.address, Question{Namespace: "team-a"})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
+		}
+
+		if elsewhere.token != "" {
+			t.Errorf("%s: the token was sent", tc.reason)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+)
+
+// reviewer knows tokens by their users, and lets each user get the objects of the namespace of that name.
+type reviewer struct{ reviews atomic.Int32 }
+
+func (r *reviewer) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {
+	r.reviews.Add(1)
+
+	token, bears := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
+	switch {
+	case !bears:
+		return nil, false, nil
+	case strings.HasPrefix(token, "expired"):
+		return nil, false, errors.New("invalid bearer token, token has expired")
+	default:
+		return &authenticator.Response{User: &user.DefaultInfo{Name: token}}, true, nil
+	}
+}
+
+func (r *reviewer) Authorize(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
+	switch {
+	case asked.GetUser().GetName() == "unlucky":
+		return authorizer.DecisionNoOpinion, "", errors.New("no reply of the API server")
+	case asked.GetVerb() == "get" && asked.GetUser().GetName() == asked.GetNamespace():
+		return authorizer.DecisionAllow, "", nil
+	default:
+		return authorizer.DecisionDeny, "", nil
+	}
+}
+
+// explainer explains "x", and blocks while blocked is not nil.
+type explainer struct {
+	explained atomic.Int32
+	running   atomic.Int32
+	most      atomic.Int32
+	blocked   chan struct{}
+}
+
+func (e *explainer) Asked(question *Question) ([]access.Asked, error) {
+	var asked []access.Asked
+
+	for _, object := range question.Objects {
+		if object.Kind != "Thing" {
+			return nil, errors.New("objects: use Thing")
+		}
+
+		asked = append(asked, access.Asked{
+			Verb: access.VerbGet, Resource: schema.GroupVersionResource{Resource: "things"}, Namespace: question.Namespace, Name: object.Name,
+		})
+	}
+
+	return asked, nil
+}
+
+func (e *explainer) Explain(ctx context.Context, question *Question) (Answer, error) {
+	e.explained.Add(1)
+	e.most.Store(max(e.most.Load(), e.running.Add(1)))
+
+	defer e.running.Add(-1)
+
+	if e.blocked != nil {
+		select {
+		case <-e.blocked:
+		case <-ctx.Done():
+			return Answer{}, ctx.Err()
+		}
+	}
+
+	switch question.Objects[0].Name {
+	case "x":
+		return Answer{Output: "because"}, nil
+	case "unreadable":
+		return Answer{}, fmt.Errorf("reading: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", nil))
+	case "broken":
+		return Answer{}, errors.New("etcd://secret is unreachable")
+	default:
+		return Answer{}, &AnswerError{errors.New("there is no Thing " + question.Objects[0].Name)}
+	}
+}
+
+func post(ctx context.Context, h http.Handler, token, body string) (int, Answer, http.Header) {
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost, Path, strings.NewReader(body))
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, request)
+
+	var answer Answer
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil {
+		answer.Error = "no JSON: " + recorder.Body.String()
+	}
+
+	return recorder.Code, answer, recorder.Header()
+}
+
+func question(namespace, name string) string {
+	return `{"namespace":"` + namespace + `","objects":[{"kind":"Thing","name":"` + name + `"}],"output":"table"}`
+}
+
+func TestE1aQuestionsAndAttacks(t *testing.T) {
+	for _, tc := range []struct {
+		reason, token, body string
+		code                int
+		want                Answer
+		asksFirst           bool // the request is refused before an explanation
+	}{
+		{reason: "who may get the object", token: "team-a", body: question("team-a", "x"), code: 200, want: Answer{Output: "because"}},
+		{
+			reason: "an object that does not exist", token: "team-a", body: question("team-a", "y"), code: 200,
+			want: Answer{Error: "there is no Thing y"},
+		},
+		{
+			reason: "an error inside is not shown", token: "team-a", body: question("team-a", "broken"), code: 500,
+			want: Answer{Error: "the hub has no explanation"},
+		},
+		{
+			reason: "what the hub may not read", token: "team-a", body: question("team-a", "unreadable"), code: 501,
+			want: Answer{Error: "the hub itself may not read what decides about it"},
+		},
+		{reason: "no token", body: question("team-a", "x"), code: 401, want: Answer{Error: "bearer token"}, asksFirst: true},
+		{
+			reason: "an expired token", token: "expired", body: question("team-a", "x"), code: 401, want: Answer{Error: "bearer token"},
+			asksFirst: true,
+		},
+		{
+			reason: "an object of another namespace", token: "team-b", body: question("team-a", "x"), code: 403,
+			want: Answer{Error: `user "team-b" may not get things x in namespace team-a`}, asksFirst: true,
+		},
+		{
+			reason: "one that does not exist in another namespace", token: "team-b", body: question("team-a", "y"), code: 403,
+			want: Answer{Error: `user "team-b" may not get things y in namespace team-a`}, asksFirst: true,
+		},
+		{
+			reason: "a second object that is not permitted", token: "team-a", code: 400, asksFirst: true,
+			body: `{"namespace":"team-a","objects":[{"kind":"Thing","name":"x"},{"kind":"Thing","name":""}]}`,
+			want: Answer{Error: "objects[1]: kind and name are required"},
+		},
+		{
+			reason: "no namespace", token: "team-a", body: question("", "x"), code: 400, want: Answer{Error: "namespace: it is required"},
+			asksFirst: true,
+		},
+		{reason: "nothing", token: "team-a", body: ``, code: 400, want: Answer{Error: "no question in JSON"}, asksFirst: true},
+		{
+			reason: "a kind that is not explained", token: "team-a", code: 400, want: Answer{Error: "use Thing"}, asksFirst: true,
+			body: `{"namespace":"team-a","objects":[{"kind":"Secret","name":"x"}]}`,
+		},
+		{
+			reason: "many objects", token: "team-a", code: 400, want: Answer{Error: "objects: 21 are too many"}, asksFirst: true,
+			body: `{"namespace":"team-a","objects":[` + strings.Repeat(`{},`, maxNames) + `{}]}`,
+		},
+		{
+			reason: "a huge body", token: "team-a", code: 413, want: Answer{Error: "more than 1048576 bytes"}, asksFirst: true,
+			body: `{"namespace":"` + strings.Repeat("a", maxBodyBytes) + `"}`,
+		},
+		{
+			reason: "a huge body without a token", code: 401, want: Answer{Error: "bearer token"}, asksFirst: true,
+			body: strings.Repeat("a", 2*maxBodyBytes),
+		},
+		{
+			reason: "an API server that does not reply", token: "unlucky", body: question("unlucky", "x"), code: 500,
+			want: Answer{Error: "the hub has no explanation"}, asksFirst: true,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			r, e := &reviewer{}, &explainer{}
+			code, answer, header := post(t.Context(), New(r, r, e), tc.token, tc.body)
+
+			if code != tc.code || answer.Output != tc.want.Output || !strings.Contains(answer.Error, tc.want.Error) ||
+				(answer.Error == "") != (tc.want.Error == "") {
+				t.Errorf("%d %+v, want %d %+v", code, answer, tc.code, tc.want)
+			}
+
+			if e.explained.Load() > 0 == tc.asksFirst {
+				t.Errorf("%d explanations", e.explained.Load())
+			}
+
+			if got := header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("Cache-Control %q", got)
+			}
+		})
+	}
+}
+
+func TestOnlyPOST(t *testing.T) {
+	r := &reviewer{}
+	recorder := httptest.NewRecorder()
+	New(r, r, &explainer{}).ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, Path, http.NoBody))
+
+	if recorder.Code != http.StatusMethodNotAllowed || recorder.Header().Get("Allow") != http.MethodPost || r.reviews.Load() != 0 {
+		t.Errorf("%d %v after %d reviews", recorder.Code, recorder.Header(), r.reviews.Load())
+	}
+}
+
+// A user who floods the endpoint has one evaluation at a time and few that wait; another user is served meanwhile.
+func TestE1aAFloodOfOneUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, e := &reviewer{}, &explainer{blocked: make(chan struct{})}
+		h := New(r, r, e)
+		codes := make(chan int, 100)
+
+		for range 20 {
+			go func() {
+				code, _, _ := post(t.Context(), h, "team-a", question("team-a", "x"))
+				codes <- code
+			}()
+		}
+
+		synctest.Wait()
+
+		if e.running.Load() != 1 || len(codes) != 20-maxOpenOfUser {
+			t.Errorf("%d evaluations of one user at a time, %d refused", e.running.Load(), len(codes))
+		}
+
+		go func() {
+			code, _, _ := post(t.Context(), h, "team-b", question("team-b", "x"))
+			if code != http.StatusOK {
+				t.Errorf("another user gets %d", code)
+			}
+		}()
+		synctest.Wait()
+
+		if e.running.Load() != maxConcurrent {
+			t.Errorf("%d evaluations, want one of the other user too", e.running.Load())
+		}
+
+		close(e.blocked)
+		synctest.Wait()
+
+		counts := map[int]int{}
+		for range 20 {
+			counts[<-codes]++
+		}
+
+		if counts[http.StatusOK] != maxOpenOfUser || counts[http.StatusTooManyRequests] != 20-maxOpenOfUser {
+			t.Errorf("codes %v", counts)
+		}
+
+		if len(h.turns.users) != 0 {
+			t.Errorf("%d users are kept", len(h.turns.users))
+		}
+	})
+}
+
+// Many users together have two evaluations at a time, and those who wait for longer than the timeout are asked to come again.
+func TestE1aAFloodOfManyUsers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, e := &reviewer{}, &explainer{blocked: make(chan struct{})}
+		h := New(r, r, e)
+		codes := make(chan int, 100)
+
+		for i := range 80 {
+			name := "team-" + strings.Repeat("x", i+1)
+
+			go func() {
+				code, _, _ := post(t.Context(), h, name, question(name, "x"))
+				codes <- code
+			}()
+		}
+
+		synctest.Wait()
+
+		if e.running.Load() != maxConcurrent || len(codes) != 80-maxOpen || int(r.reviews.Load()) != maxOpen {
+			t.Errorf("%d evaluations, %d refused, %d reviews", e.running.Load(), len(codes), r.reviews.Load())
+		}
+
+		counts := map[int]int{}
+		for range 80 {
+			counts[<-codes]++ // The clock of the test moves on to the timeout.
+		}
+
+		if counts[http.StatusServiceUnavailable] != 80 || e.most.Load() > maxConcurrent {
+			t.Errorf("codes %v, %d evaluations at once", counts, e.most.Load())
+		}
+	})
+}
