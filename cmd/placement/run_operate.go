@@ -65,7 +65,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	controllers.Tracing = traces.Spans()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	mgr, _, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election)
+	mgr, _, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election, "")
 	if err != nil {
 		return err
 	}
