@@ -146,6 +146,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	if lock != nil {
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
+		server.AddNote("lease", lock.State)
 	}
 	server.AddLiveness("evaluations", checkEvaluations(metrics.Evaluations))
 	server.AddEvaluation(started, mgr.GetCache())
@@ -154,7 +155,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		server.AddWebhookCheck(name, check)
 	}
 	for _, system := range optIn {
-		server.AddNote("system "+system.Name, system.Off)
+		server.AddNote("system "+system.Name, func() string { return endpoint.OnUnless(system.Off()) })
 		server.AddEvaluationCheck("watches-"+system.Name, func(context.Context) error { return system.Watches() })
 	}
 	defer metrics.FollowEvaluation(func() bool { return server.Evaluable(ctx) })()
