@@ -32,9 +32,9 @@ TOOL_MODS := test/tools/go.mod test/tools/go.sum
 LONGEST     := ./test/integration/federationfaults
 E2E         := $(addprefix ./test/e2e/,leaders platform hub pods) ./test/e2e/...
 CONSUMERS   := ./test/consumers/...
-INTEGRATION := ./test/env/... ./test/integration/... ./test/soak/...
+INTEGRATION := ./test/env/... ./test/alerts/... ./test/integration/... ./test/soak/...
 
-MODULES   := . test/controlplane test/ocm test/tools
+MODULES   := . test/controlplane test/ocm test/promtool test/tools
 
 # git must not answer for a repository around an unpacked archive.
 GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
@@ -119,7 +119,7 @@ test: ## Run unit, integration, e2e and consumer tests (about 30 minutes on two 
 
 # Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first. The servers collect
 # garbage less often, which saves a tenth of the CPU time.
-test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
+test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm $(TOOLS)/promtool build ## Run the integration, e2e and consumer tests together, several packages at a time
 	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
 	@GOGC=$${GOGC:-400} PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO_TEST) -p 4 $(LONGEST) $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
@@ -129,7 +129,7 @@ test-unit: ## Run unit, property, surface and repository law tests; no server is
 	@$(GO_TEST) ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
-test-integration: assets-scheduler assets-agent $(TOOLS)/helm ## Run the suites against a real etcd and kube-apiserver, several packages at a time
+test-integration: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run the suites against a real etcd and kube-apiserver, several packages at a time
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
 	@$(GO_TEST) -p 4 $(INTEGRATION) -timeout 15m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
@@ -144,7 +144,7 @@ test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisio
 	@$(GO_TEST) $(CONSUMERS) -timeout 20m \
 		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
 
-race: assets-scheduler assets-agent $(TOOLS)/helm ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
+race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
 	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"
 	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... -timeout 40m \
 		$(call hint,the race detector needs a C compiler such as gcc; one package again: go test -race ./pkg/NAME)
@@ -248,7 +248,11 @@ $(TOOLS)/helm: $(TOOL_MODS)
 $(TOOLS)/benchstat: $(TOOL_MODS)
 	$(call build-tool,golang.org/x/perf/cmd/benchstat)
 
+$(TOOLS)/promtool: test/promtool/go.mod test/promtool/go.sum
+	$(call build-tool,github.com/prometheus/prometheus/cmd/promtool,-tags remove_all_sd)
+
+# $(call build-tool,package,flags) builds a tool in the module that its first prerequisite belongs to.
 define build-tool
-@echo "==> $@: pinned in test/tools; the first build takes a minute or two"
-@$(GO) -C test/tools build -buildvcs=false -o '$(CURDIR)/$@' $(1) $(call hint,building needs the Go module proxy the first time)
+@echo "==> $@: pinned in $(<D); the first build takes a minute or two"
+@$(GO) -C $(<D) build -buildvcs=false $(2) -o '$(CURDIR)/$@' $(1) $(call hint,building needs the Go module proxy the first time)
 endef

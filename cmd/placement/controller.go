@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/filewatch"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/logging"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
@@ -47,6 +49,7 @@ func newControllerCommand(stop context.CancelFunc) *cobra.Command {
 			if err := o.validate(); err != nil {
 				return &usageError{err}
 			}
+			o.flags = changedFlags(cmd.Flags())
 			return o.run(cmd.Context(), stop)
 		},
 	}
@@ -78,6 +81,9 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	defer stop()
+	if err := o.logStart(ctx); err != nil {
+		return err
+	}
 	go func() {
 		if file := files.Wait(ctx); file != "" {
 			klog.FromContext(ctx).Info("Stopping because a file changed", "file", file)
@@ -112,7 +118,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	informers := o.controllers.CacheOptions()
 	informers.NewInformer = watches.NewInformer
 	o.controllers.Webhook.NewInformer = watches.NewInformer
-	mgr, lock, err := newManager(ctx, config, informers, o.election)
+	mgr, lock, err := newManager(ctx, config, informers, o.election, o.pprof)
 	if err != nil {
 		return err
 	}
@@ -140,6 +146,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	if lock != nil {
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
+		server.AddNote("lease", lock.State)
 	}
 	server.AddLiveness("evaluations", checkEvaluations(metrics.Evaluations))
 	server.AddEvaluation(started, mgr.GetCache())
@@ -148,7 +155,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		server.AddWebhookCheck(name, check)
 	}
 	for _, system := range optIn {
-		server.AddNote("system "+system.Name, system.Off)
+		server.AddNote("system "+system.Name, func() string { return endpoint.OnUnless(system.Off()) })
 		server.AddEvaluationCheck("watches-"+system.Name, func(context.Context) error { return system.Watches() })
 	}
 	defer metrics.FollowEvaluation(func() bool { return server.Evaluable(ctx) })()
@@ -162,17 +169,32 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	return server.Close()
 }
 
-// newManager returns a manager without servers of its own, whose leader is elected by the lock, if there is one.
+// logStart logs the version, the controllers and the flags of this process, and exports its version.
+func (o *controllerOptions) logStart(ctx context.Context) error {
+	enabled, err := o.controllers.Enabled()
+	if err != nil {
+		return fmt.Errorf("--controllers: %w", err)
+	}
+	info, _ := debug.ReadBuildInfo()
+	build := newBuildVersion(version, commit, info)
+	metrics.SetBuild(build.Version, build.Commit, build.GoVersion)
+	klog.FromContext(ctx).Info("Starting", "version", build.Version, "commit", build.Commit, "controllers", enabled, "flags", o.flags)
+	return nil
+}
+
+// newManager returns a manager without servers of its own but for profiles, if it has an address for them, and whose leader is elected by the
+// lock, if there is one.
 func newManager(
-	ctx context.Context, config *rest.Config, informers cache.Options, leader election.Options,
+	ctx context.Context, config *rest.Config, informers cache.Options, leader election.Options, pprof string,
 ) (manager.Manager, *election.Lock, error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   informers,
 		NewCache:                lenient.NewCache,
-		Logger:                  stopping.Logger(ctx, klog.Background()),
+		Logger:                  stopping.Logger(ctx, logging.Quiet(klog.Background())),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
+		PprofBindAddress:        pprof,
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
 	}
 	lock, err := leader.Apply(ctx, &options, config)

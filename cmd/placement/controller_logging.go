@@ -3,11 +3,14 @@ package main
 import (
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/logging"
 )
 
 // klogFlags is filled once: klog keeps its settings in the process, and so do the flags that set them.
@@ -28,6 +31,23 @@ func addLoggingFlags(fs *pflag.FlagSet) {
 		pf.Hidden = !slices.Contains(documentedKlogFlags, f.Name)
 		fs.AddFlag(pf)
 	})
+}
+
+// addLogFormatFlag adds the format of the log, for processes that log to stderr.
+func addLogFormatFlag(fs *pflag.FlagSet) {
+	fs.Var(logging.NewFormat(os.Stderr), "log-format",
+		"Format of the log on stderr: "+logging.Text+", or "+logging.JSON+", which writes one object for each line.")
+}
+
+// changedFlags returns the flags whose values differ from the defaults, as arguments, in the order of their names.
+func changedFlags(fs *pflag.FlagSet) []string {
+	changed := []string{}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if value := f.Value.String(); value != f.DefValue {
+			changed = append(changed, "--"+f.Name+"="+value)
+		}
+	})
+	return changed
 }
 
 // flushFrequency restarts klog's flush daemon with the interval it is set to.

@@ -30,6 +30,7 @@ const (
 	failurePolicyFlag = "webhook-failure-policy"
 
 	federatedKindsFlag = "federated-kinds"
+	pprofFlag          = "pprof"
 
 	serviceAccountNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 	// A Service's serving certificate is mounted here on OpenShift; used when neither a file nor a flag names another.
@@ -48,6 +49,8 @@ type controllerOptions struct {
 	burst            int
 	tracingFile      string
 	tracing          *tracing.Config // nil: no traces
+	pprof            string
+	flags            []string // those that differ from the defaults, for the log
 
 	serving     endpoint.Options
 	webhook     string // address that API servers ask at
@@ -125,7 +128,10 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Minimum TLS version of the endpoints; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
 		"Cipher suites served up to TLS 1.2; by default Go's choice. Preferred: "+strings.Join(cliflag.PreferredTLSCipherNames(), ", ")+".")
+	fs.StringVar(&o.pprof, pprofFlag, o.pprof,
+		"Loopback address, such as 127.0.0.1:6060, that serves the profiles of net/http/pprof without authentication. By default none are served.")
 	addLoggingFlags(fs)
+	addLogFormatFlag(fs)
 }
 
 func addProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
@@ -257,7 +263,23 @@ func (o *controllerOptions) validate() error {
 	if _, _, err := net.SplitHostPort(o.webhook); err != nil {
 		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))
 	}
-	return errors.Join(append(errs, o.explain.validate(), o.election.Validate(), o.serving.Validate())...)
+	return errors.Join(append(errs, o.explain.validate(), validatePprof(o.pprof), o.election.Validate(), o.serving.Validate())...)
+}
+
+// validatePprof reports an address that other machines can reach: profiles are served to every caller.
+func validatePprof(address string) error {
+	if address == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--%s: %w; use a loopback address and a port, for example 127.0.0.1:6060", pprofFlag, err)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("--%s: %q is not a loopback IP address, and profiles are served without authentication; use for example 127.0.0.1:6060",
+			pprofFlag, host)
+	}
+	return nil
 }
 
 // validateDependents reports flags that have no effect without a controller that is not enabled.

@@ -63,6 +63,7 @@ func newDebugCommand(stop context.CancelFunc) *cobra.Command {
 			if err := o.completeDebug(cmd.Flags().Changed, processEnvironment()); err != nil {
 				return &usageError{err}
 			}
+			o.flags = changedFlags(cmd.Flags())
 			return o.run(cmd.Context(), stop)
 		},
 	}

@@ -144,7 +144,10 @@ func newExplainCommand() *cobra.Command {
 		Example:           explainExample,
 		ValidArgsFunction: o.completePlacements,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
+			if err := o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			return o.warnLease(cmd.Context(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()

@@ -87,5 +87,6 @@ func providerCommand(
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "",
 		"Kubeconfig of the hub. Default: $KUBECONFIG, the pod's service account, or ~/.kube/config.")
 	addLoggingFlags(cmd.Flags())
+	addLogFormatFlag(cmd.Flags())
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/logging"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 )
 
@@ -54,7 +55,7 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			*started = true
-			ctrllog.SetLogger(stopping.Logger(cmd.Context(), klog.NewKlogr()))
+			ctrllog.SetLogger(stopping.Logger(cmd.Context(), logging.Quiet(klog.NewKlogr())))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
@@ -65,7 +66,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	controllers.Tracing = traces.Spans()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	mgr, _, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election)
+	mgr, lock, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election, "")
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 		if err != nil {
 			return err
 		}
-		return o.watch(groupCtx, hub, mgr.Elected(), source, stdout)
+		return o.watch(groupCtx, hub, lock, mgr.Elected(), source, stdout)
 	})
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
@@ -133,9 +134,11 @@ func waitForCaches(ctx context.Context, mgr manager.Manager) error {
 }
 
 // watch shows the table as the flags and the output require.
-func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, source live.Source, stdout io.Writer) error {
+func (o *runOptions) watch(
+	ctx context.Context, hub *runHub, lock *election.Lock, elected <-chan struct{}, source live.Source, stdout io.Writer,
+) error {
 	view := &live.View{
-		Source: source, Elected: elected, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
+		Source: source, Elected: elected, Overdue: lock.Overdue, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
 	}
 	if !hub.election.Disable {
 		view.Header.Lease = hub.election.Namespace + "/" + hub.election.Name

@@ -109,7 +109,7 @@ func TestNamesOfUpstreamAreKept(t *testing.T) {
 // No label has a value that a user chooses: the number of series does not grow with the fleet.
 func TestLabelsAreBounded(t *testing.T) {
 	bounded := []string{"name", "group", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage", "type",
-		"path", "verdict", "outcome", "status", "system"}
+		"path", "verdict", "outcome", "status", "system", "version", "commit", "go_version"}
 
 	for _, s := range All() {
 		for _, label := range s.Labels {

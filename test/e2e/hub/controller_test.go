@@ -39,6 +39,7 @@ func TestControllerAgainstAHub(t *testing.T) {
 	if t.Failed() {
 		return
 	}
+	t.Run("a start is a line of the log", func(t *testing.T) { checkStart(t, h) })
 	t.Run("metrics are for those who may read them", func(t *testing.T) { checkMetrics(t, h, leader, second) })
 	t.Run("the leader tells how the placements stand", func(t *testing.T) { checkPlacementGauges(t, h, leader, second) })
 

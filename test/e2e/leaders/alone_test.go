@@ -137,6 +137,7 @@ func (o *outlived) judge(t *testing.T) {
 		return nil
 	})
 	wantSystems(t, []*suite.Replica{o.standby}, o.states)
+	o.wantVisible(t)
 	if strings.Contains(o.standby.Stderr.String(), `"Successfully acquired lease"`) {
 		t.Fatalf("the standby took a lease that is held; %s", o.standby)
 	}
@@ -154,6 +155,30 @@ func (o *outlived) judge(t *testing.T) {
 	t.Logf("the standby was without a leader for %s, was asked %d times at the end of that, and led %s after the Lease was free", lived, reviews, led)
 	o.standby.Signal(t, syscall.SIGTERM)
 	o.standby.WantExit(t, 0)
+}
+
+// wantVisible checks that the standby shows the dead leader: in its log once, in the verbose output of /readyz, and in a metric. The patch of the
+// Lease left its time of renewal.
+func (o *outlived) wantVisible(t *testing.T) {
+	t.Helper()
+	const text = `"The leader has not renewed the lease; a standby takes the lease over when it expires"`
+	if lines := strings.Count(o.standby.Stderr.String(), text); lines != 1 {
+		t.Errorf("the log of the standby has %d lines of the dead leader; %s", lines, o.standby)
+	}
+	const state = "\nlease: the process that holds open-cluster-management-hub/placement-lock has not renewed it since "
+	if _, body := o.standby.Get(t, "/readyz?verbose", ""); !strings.Contains("\n"+body, state) {
+		t.Errorf("/readyz?verbose does not show the dead leader: %s", body)
+	}
+	_, body := o.standby.Get(t, "/metrics", o.hub.MetricsReader(t))
+	renewed := time.UnixMilli(int64(1000 * suite.Value(t, body, "placement_hub_lease_renewed_timestamp_seconds")))
+	if renewed.After(o.since) || renewed.Before(o.since.Add(-time.Hour)) {
+		t.Errorf("the metric has %s as the last renewal of a leader that died before %s", renewed, o.since)
+	}
+	p := suite.Run(t, "explain", "--all", "-A", "--kubeconfig", o.hub.AdminKubeconfig)
+	p.WantExit(t, 0)
+	if strings.Contains(p.Stderr.String(), "warning: no process has renewed") {
+		t.Errorf("the lease has not expired; %s", p)
+	}
 }
 
 // complete installs what is absent, and waits until every system is on and answers.

@@ -308,6 +308,12 @@ func Summed(t *testing.T, metrics, series string) float64 {
 	return summedWhere(t, metrics, series+"{")
 }
 
+// Value returns the value of a series without labels.
+func Value(t *testing.T, metrics, series string) float64 {
+	t.Helper()
+	return summedWhere(t, metrics, series+" ")
+}
+
 func summedWhere(t *testing.T, metrics, prefix string) (total float64) {
 	t.Helper()
 	lines := bufio.NewScanner(strings.NewReader(metrics))

@@ -42,7 +42,9 @@ type Lock struct {
 	resourcelock.Interface
 	period        time.Duration
 	leaseDuration time.Duration
-	attempted     chan struct{}
+	// overdueAfter is how long after its last renewal a lease counts as overdue.
+	overdueAfter time.Duration
+	attempted    chan struct{}
 	// process is the context of the process. After a signal to stop it is done, and the lock acquires no lease.
 	process  context.Context //nolint:containedctx // The contexts of the elector outlive it.
 	recorder *lateRecorder   // nil for a lock without events
@@ -53,10 +55,16 @@ type Lock struct {
 	lastWrite time.Time
 	// former is the time of the last renewal that a read of the lease has shown while another process, or none, held it.
 	former time.Time
+	// renewal is the last one that is known, by any process, and overdueLogged whether the log has that it is overdue.
+	renewal       renewal
+	overdueLogged bool
 }
 
 func newLock(process context.Context, inner resourcelock.Interface, o Options) *Lock {
-	return &Lock{process: process, Interface: inner, period: o.renewalPeriod(), leaseDuration: o.LeaseDuration, attempted: make(chan struct{})}
+	return &Lock{
+		process: process, Interface: inner, period: o.renewalPeriod(), leaseDuration: o.LeaseDuration, overdueAfter: o.overdueAfter(),
+		attempted: make(chan struct{}),
+	}
 }
 
 // newLeaseLock makes the lock for the Lease namespace/name.
@@ -106,6 +114,7 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	if record.HolderIdentity != l.Identity() {
 		l.wrote(time.Time{}, false)
 		l.sawRenewal(record.RenewTime.Time)
+		l.observe(record, time.Now())
 	}
 	return record, raw, nil
 }
@@ -173,6 +182,9 @@ func (l *Lock) wrote(at time.Time, holding bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastWrite, l.holding = at, holding
+	if holding {
+		l.renewedHere(at)
+	}
 }
 
 func (l *Lock) sawRenewal(at time.Time) {

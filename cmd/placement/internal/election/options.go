@@ -82,5 +82,8 @@ func (o *Options) renewalPeriod() time.Duration {
 	return max(0, min(o.RetryPeriod, o.LeaseDuration-o.RenewDeadline-2*o.electorPeriod()))
 }
 
+// overdueAfter returns how long after its last renewal the lease of a leader counts as overdue: it has missed two, or the lease has expired.
+func (o *Options) overdueAfter() time.Duration { return min(2*o.RetryPeriod, o.LeaseDuration) }
+
 // electorPeriod returns the retry period of the elector.
 func (o *Options) electorPeriod() time.Duration { return min(acquirePeriod, o.RetryPeriod) }

@@ -36,12 +36,12 @@ func (e *Server) AddWebhookCheck(name string, check func(context.Context) error)
 	e.webhooks[name] = within(check)
 }
 
-// AddNote adds a line to the verbose output of /readyz, which does not decide about it: the name, and "on" or why the note is off. Call it
-// before the server starts.
-func (e *Server) AddNote(name string, off func() string) { e.notes[name] = off }
+// AddNote adds a line to the verbose output of /readyz, which does not decide about it: the name, and its state. Call it before the server
+// starts.
+func (e *Server) AddNote(name string, state func() string) { e.notes[name] = state }
 
-// stateOf returns the state of a note that is off for a reason, or on without one.
-func stateOf(off string) string {
+// OnUnless returns the state of a note that is off for a reason, or on without one.
+func OnUnless(off string) string {
 	if off == "" {
 		return "on"
 	}
@@ -80,7 +80,7 @@ func (e *Server) serveReadiness(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.notes)) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", name, stateOf(e.notes[name]())); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", name, e.notes[name]()); err != nil {
 			return // The caller has gone.
 		}
 	}

@@ -17,6 +17,7 @@ type lineDisplay struct {
 	begin   time.Time // of the first table
 	started bool      // the header was printed
 	standby bool
+	overdue time.Time
 	shown   map[string]string    // lines by title
 	waiting map[string]time.Time // by title
 }
@@ -33,8 +34,7 @@ func (d *lineDisplay) show(h Header, b content, now time.Time) (again time.Durat
 		return left, nil
 	}
 	var lines []string
-	if !d.started || d.standby != h.standby {
-		d.started, d.standby = true, h.standby
+	if d.headed(h) {
 		lines = h.lines(b)
 	}
 	present := map[string]bool{}
@@ -64,6 +64,15 @@ func (d *lineDisplay) show(h Header, b content, now time.Time) (again time.Durat
 		return again, nil
 	}
 	return again, printLines(d.out, lines)
+}
+
+// headed reports whether the header is to be printed: at the start, and after a change of the lease.
+func (d *lineDisplay) headed(h Header) bool {
+	if d.started && d.standby == h.standby && d.overdue.Equal(h.overdue) {
+		return false
+	}
+	d.started, d.standby, d.overdue = true, h.standby, h.overdue
+	return true
 }
 
 // delayLeft returns how long the line of a changed object is still delayed; 0 when it is due.

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -18,12 +19,18 @@ type Header struct {
 	Access  []string // lines with the address and the credentials of the hub
 	Lease   string   // namespace/name; "" without leader election
 	standby bool     // another process holds the lease
+	// overdue is when that process has renewed the lease last, if it should have renewed it since; otherwise zero.
+	overdue time.Time
 }
 
 // lines returns the lines above the table.
 func (h Header) lines(b content) []string {
 	lines := []string{fmt.Sprintf("placement hub at %s: %s", h.Server, b.summary())}
-	if h.standby {
+	switch {
+	case !h.overdue.IsZero():
+		lines = append(lines, "the process that holds the lease "+h.Lease+" has not renewed it since "+h.overdue.UTC().Format(time.RFC3339)+
+			"; nothing is decided until it does, or until a standby leads when the lease expires")
+	case h.standby:
 		lines = append(lines, "another process holds the lease "+h.Lease+" and decides; the controllers here stand by")
 	}
 	return append(lines, h.Access...)

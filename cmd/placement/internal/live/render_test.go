@@ -39,6 +39,12 @@ func TestTable(t *testing.T) {
 	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
 		t.Errorf("heading (-want +got):\n%s", diff)
 	}
+	h.overdue = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	wantHead[1] = "the process that holds the lease n/l has not renewed it since 2026-01-02T03:04:05Z; nothing is decided until it does, or " +
+		"until a standby leads when the lease expires"
+	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
+		t.Errorf("heading with a dead leader (-want +got):\n%s", diff)
+	}
 	if got := tableLines(&table{}); got[len(got)-1] != "no placements yet" {
 		t.Errorf("an empty hub shows %q", got)
 	}

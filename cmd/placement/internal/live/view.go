@@ -17,12 +17,16 @@ const (
 	quietPeriod = time.Second
 	// electionGrace is how long the acquisition of a free lease may take, before the process counts as a standby.
 	electionGrace = time.Second
+	// leaseInterval is how often a standby looks whether the lease is overdue.
+	leaseInterval = 2 * time.Second
 )
 
 // View prints tables.
 type View struct {
 	Source  Source
 	Elected <-chan struct{} // closed when this process leads
+	// Overdue returns when the leader has renewed the lease last, if it has to renew it since; otherwise zero. A standby calls it.
+	Overdue func() time.Time
 	// Working returns the number of objects that controllers are reconciling, which have not settled.
 	Working func() (int, error)
 	Header  Header
@@ -51,7 +55,10 @@ func (v *View) follow(ctx context.Context, shown display) error {
 		if err != nil {
 			return err
 		}
-		v.Header.standby = v.Header.Lease != "" && !closed(v.Elected)
+		v.Header.standby, v.Header.overdue = v.Header.Lease != "" && !closed(v.Elected), time.Time{}
+		if v.Header.standby && v.Overdue != nil {
+			v.Header.overdue = v.Overdue()
+		}
 		again, err := shown.show(v.Header, b, time.Now())
 		if err != nil {
 			return err
@@ -80,6 +87,9 @@ func (v *View) awaitElection(ctx context.Context) {
 // awaitChange returns after a change, a resize or an election, or after the time again if that is above zero.
 func (v *View) awaitChange(ctx context.Context, shown display, again time.Duration) {
 	var later <-chan time.Time
+	if v.Header.standby && (again <= 0 || again > leaseInterval) {
+		again = leaseInterval
+	}
 	if again > 0 {
 		later = time.After(again)
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/logging"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
@@ -91,7 +92,7 @@ func run(ctx context.Context, config *rest.Config, o Options, settings clusterpr
 // newManager returns a manager without servers and without leader election: a provider runs once.
 func newManager(ctx context.Context, config *rest.Config) (manager.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme.New(), Logger: stopping.Logger(ctx, klog.Background()),
+		Scheme: scheme.New(), Logger: stopping.Logger(ctx, logging.Quiet(klog.Background())),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", NewCache: lenient.NewCache,
 	})
 	if err != nil {

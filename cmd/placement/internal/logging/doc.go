@@ -1,0 +1,2 @@
+// Package logging configures the log of the process: the format of klog, and the level of what controller-runtime logs.
+package logging
