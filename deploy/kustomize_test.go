@@ -1,8 +1,10 @@
 package deploy
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 )
 
 const kustomizationFile = "kustomization.yaml"
@@ -149,6 +152,9 @@ func TestBesideUpstreamRunsPlacementAlone(t *testing.T) {
 func TestComponentsAddSystems(t *testing.T) {
 	base := ids(build(t, "base"))
 	for _, dir := range kustomizations(t, "components") {
+		if len(load(t, dir).Resources) == 0 {
+			continue
+		}
 		t.Run(dir, func(t *testing.T) {
 			system := filepath.Base(dir)
 			want, err := manifests.System(system, "")
@@ -169,20 +175,60 @@ func TestComponentsAddSystems(t *testing.T) {
 					t.Errorf("%s is in the base, too, which kustomize refuses", name)
 				}
 			}
-			patches := load(t, dir).Patches
-			if len(patches) != 1 {
-				t.Fatalf("patches are %+v, want one", patches)
-			}
-			var operations []struct{ Op, Path, Value string }
-			if err := yaml.UnmarshalStrict([]byte(patches[0].Patch), &operations); err != nil {
-				t.Fatal(err)
-			}
-			added := operations[0]
-			if len(operations) != 1 || added.Op != "add" || added.Path != "/spec/template/spec/containers/0/args/-" ||
-				added.Value != "--controllers="+system+"/*" {
-				t.Errorf("operations are %+v, want one that adds the controllers of the system to the arguments", operations)
-			}
+			expectAddedArgument(t, dir, "--controllers="+system+"/*")
 		})
+	}
+}
+
+// The component without-taints leaves off the controller that taints each cluster whose availability is not reported, and adds nothing.
+func TestWithoutTaints(t *testing.T) {
+	expectAddedArgument(t, "components/without-taints", "--controllers=-"+managedcluster.ManagedClusterTaints)
+}
+
+// expectAddedArgument compares the one patch of a component with one that adds an argument to the container.
+func expectAddedArgument(t *testing.T, dir, want string) {
+	t.Helper()
+	patches := load(t, dir).Patches
+	if len(patches) != 1 {
+		t.Fatalf("patches are %+v, want one", patches)
+	}
+	var operations []struct{ Op, Path, Value string }
+	if err := yaml.UnmarshalStrict([]byte(patches[0].Patch), &operations); err != nil {
+		t.Fatal(err)
+	}
+	added := operations[0]
+	if len(operations) != 1 || added.Op != "add" || added.Path != "/spec/template/spec/containers/0/args/-" || added.Value != want {
+		t.Errorf("operations are %+v, want one that adds %s to the arguments", operations, want)
+	}
+}
+
+// Two ways of applying conflict, because each owns the fields that it has written: every page, comment and message has server-side apply.
+func TestKustomizationsAreAppliedServerSide(t *testing.T) {
+	apply := regexp.MustCompile(`kubectl apply [^\n]*-k`)
+	texts := 0
+	for _, directory := range []string{"../README.md", "../docs", "../deploy", "../manifests", "../pkg", "../cmd"} {
+		err := filepath.WalkDir(directory, func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return fmt.Errorf("reading a text: %w", err)
+			}
+			for _, command := range apply.FindAllString(string(text), -1) {
+				texts++
+				if !strings.Contains(command, "--server-side") {
+					t.Errorf("%s: %q applies on the client; say kubectl apply --server-side", path, command)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if texts == 0 {
+		t.Error("no text applies a kustomization")
 	}
 }
 
@@ -223,8 +269,8 @@ func load(t *testing.T, dir string) kustomization {
 	if err := yaml.UnmarshalStrict(content, &k); err != nil {
 		t.Fatalf("%s: %v", dir, err)
 	}
-	if !isComponent(k) && (k.APIVersion != "kustomize.config.k8s.io/v1beta1" || k.Kind != "Kustomization") || len(k.Resources) == 0 {
-		t.Fatalf("%s: not a Kustomization or Component with resources: %+v", dir, k)
+	if !isComponent(k) && (k.APIVersion != "kustomize.config.k8s.io/v1beta1" || k.Kind != "Kustomization" || len(k.Resources) == 0) {
+		t.Fatalf("%s: neither a Component nor a Kustomization with resources: %+v", dir, k)
 	}
 	return k
 }

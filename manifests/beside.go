@@ -82,7 +82,7 @@ func compareDefinitions(ours, live *apiextensionsv1.CustomResourceDefinition) (s
 	if news := unknownTo(ours, live); len(news) > 0 {
 		why = "it has what this version does not know: " + strings.Join(news, ", ")
 	} else if !appliedByUs(live) {
-		why = "somebody else has installed it; kubectl apply -k manifests/crds --server-side --force-conflicts takes it over"
+		why = "somebody else has installed it; kubectl apply --server-side --force-conflicts -k manifests/crds takes it over"
 	}
 	if why == "" {
 		return "", nil

@@ -78,6 +78,8 @@ type Taint struct {
 	// Tolerated reports that the taint is ignored. By is the reason: a toleration, or that the cluster is decided already.
 	Tolerated bool   `json:"tolerated"`
 	By        string `json:"by,omitempty"`
+	// Remedy is what removes a taint that the hub maintains and the placement does not tolerate.
+	Remedy string `json:"remedy,omitempty"`
 	// Until is when the toleration ends; absent means never.
 	Until *metav1.Time `json:"until,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -111,6 +112,8 @@ func taintsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Taint {
 			taint.By = "toleration " + tolerationText(*tolerance.By)
 		case tolerance.Tolerated:
 			taint.By = "the decisions have the cluster already"
+		default:
+			taint.Remedy = remedy(tolerance.Taint.Key)
 		}
 
 		if !tolerance.Until.IsZero() {
@@ -121,6 +124,20 @@ func taintsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Taint {
 	}
 
 	return taints
+}
+
+// remedy returns what removes a taint of the controller managedcluster-taints; empty for other taints.
+func remedy(key string) string {
+	switch key {
+	case clusterv1.ManagedClusterTaintUnreachable:
+		return "no agent reports whether the cluster is available; the hub removes the taint when the condition " +
+			clusterv1.ManagedClusterConditionAvailable + " is True (docs/clusters.md)"
+	case clusterv1.ManagedClusterTaintUnavailable:
+		return "the agent reports that the cluster is not available; the hub removes the taint when the condition " +
+			clusterv1.ManagedClusterConditionAvailable + " is True (docs/clusters.md)"
+	default:
+		return ""
+	}
 }
 
 // tolerationText returns a text such as "gpu=a100:NoSelect for 60s".

@@ -109,6 +109,10 @@ func writeTaints(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 			said = "tolerated: " + taint.By
 		}
 
+		if taint.Remedy != "" {
+			said += ": " + taint.Remedy
+		}
+
 		if taint.Until != nil {
 			said += ", until " + taint.Until.UTC().Format(time.RFC3339)
 		}
