@@ -57,7 +57,7 @@ func (o *diffOptions) readDelivery(
 	if err != nil {
 		return nil, err
 	}
-	return state, hubstate.AddFederated(ctx, hub, state, namespace, o.delivered)
+	return state, hubstate.AddFederated(ctx, hub, state, namespace, o.delivered, given.Federated.Objects...)
 }
 
 // addFollowers adds to a State the objects that may follow Placements of one namespace.

@@ -61,7 +61,8 @@ ClusterRequests are named as clusterrequest/NAME. The report has what the reques
 who asks for each part, the first thing that each existing Cluster and each profile lacks, the choice with its rank, and
 for a request that is denied or pending the changes that would grant it; the command evaluates the request with each.
 A Grant is never computed again: the report of a granted request shows what another request like it would see. The user
-needs the verb list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and traitequivalences.
+needs the verb list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and traitequivalences;
+for a user who has it on the requests of the namespace alone, the command prints the status that the hub has written.
 The command assumes the default strategy and scope of the hub, or those of --cluster-request-strategy and
 --cluster-request-scope.
 
@@ -73,6 +74,9 @@ right, and exits with code 1.
 For workloads the user needs get on the workload, its owners and its namespace, and list on podschedulingpolicies,
 clusterpodschedulingpolicies, affinityclasses, tenants and nodes. The report says which of these are not installed or
 may not be read; the exit code is 1 if a right is missing.
+
+The ClusterRole open-cluster-management:placement-hub:fleet-view, by a ClusterRoleBinding, has all of these rights that go
+beyond the namespace of the object, for which view is enough. It shows the whole fleet.
 
 With -f the command reads the hub from files, as placement simulate does.
 

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -90,11 +92,12 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 	var objects *requests.Objects
 	if source.files != nil {
 		objects = &source.files.ClusterRequests
-	} else if objects, err = hubstate.RequestsFromCluster(ctx, source.hub); err != nil {
-		return err
+		objects.Managed = source.files.Clusters
+	} else if objects, err = readRequestObjects(ctx, source.hub); err != nil {
+		return o.printWrittenRequests(ctx, source, names, err, stdout)
 	}
 	objects.Options = o.requestOptions
-	reports := requests.Reports{Requests: []requests.Report{}}
+	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
 	for _, name := range names {
 		found := objects.Find(source.namespace, name)
 		switch len(found) {
@@ -108,4 +111,31 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		}
 	}
 	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+}
+
+// printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise
+// it returns only the error.
+func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source, names []string, refused error, stdout io.Writer) error {
+	if !apierrors.IsForbidden(refused) {
+		return refused
+	}
+	found, err := hubstate.WrittenRequests(ctx, from.hub, from.namespace, names, "as this user may not read what the request is decided by")
+	if len(found) < len(names) && err == nil {
+		err = fmt.Errorf("%d of %d ClusterRequests do not exist in namespace %s; correct the name or the namespace",
+			len(names)-len(found), len(names), from.namespace)
+	}
+	if len(found) == 0 {
+		return errors.Join(refused, err)
+	}
+	reports := requests.Reports{Requests: found}
+	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout)), refused, err)
+}
+
+// readRequestObjects reads what decides about ClusterRequests on a hub, and the ManagedClusters.
+func readRequestObjects(ctx context.Context, hub client.Reader) (*requests.Objects, error) {
+	objects, err := hubstate.RequestsFromCluster(ctx, hub)
+	if err != nil {
+		return nil, err
+	}
+	return objects, hubstate.ReadManaged(ctx, hub, objects)
 }

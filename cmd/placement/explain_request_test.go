@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -75,5 +77,27 @@ func TestExplainRequest(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// T2: the ManagedCluster of a granted Cluster that was lost with its definition is in the report, with how to release it.
+func TestExplainRequestWhoseClusterIsGone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gone.yaml")
+	content := `apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: workload-1-x, annotations: {cluster.openmcp.cloud/cluster: team-a/workload-1}}
+status:
+  conditions:
+  - {type: ClusterGone, status: "True", reason: DefinitionReplaced, message: Cluster team-a/workload-1 is gone,
+     lastTransitionTime: "2026-01-31T11:00:00Z"}
+`
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for request, want := range map[string]bool{"ci": true, "control": false} {
+		code, stdout, stderr := runExplain(t, "clusterrequest/"+request, "-f", requestsHub, "-f", file)
+		if code != 0 || strings.Contains(stdout, "ClusterGone: Cluster team-a/workload-1 is gone") != want {
+			t.Errorf("%s: exit code %d, stderr: %s, stdout: %s", request, code, stderr, stdout)
+		}
 	}
 }

@@ -113,6 +113,11 @@ func (f *ClusterInfo) setFrom(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	return f
 }
 
+// Condition returns a condition of the ManagedCluster, which must not be changed; nil if it has none of the type.
+func (f *ClusterInfo) Condition(conditionType string) *metav1.Condition {
+	return meta.FindStatusCondition(f.source.cluster.Status.Conditions, conditionType)
+}
+
 func claimsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 	claims := make(map[string]string, len(cluster.Status.ClusterClaims))
 	for _, claim := range cluster.Status.ClusterClaims {

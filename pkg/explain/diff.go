@@ -185,7 +185,7 @@ func newDifference(evaluation Evaluation) Difference {
 		if selected[name] {
 			difference.Kept = append(difference.Kept, name)
 		} else {
-			difference.Lost = append(difference.Lost, Loss{Cluster: name, Reason: lossReason(result, name)})
+			difference.Lost = append(difference.Lost, Loss{Cluster: name, Reason: result.ReasonOf(name)})
 		}
 	}
 
@@ -212,15 +212,6 @@ func gains(result *scheduling.Result, selected, present map[string]bool, groups 
 	}
 
 	return gained
-}
-
-func lossReason(result *scheduling.Result, cluster string) string {
-	verdict, known := result.Verdict(cluster)
-	if !known {
-		return "there is no ManagedCluster of this name"
-	}
-
-	return result.Reason(verdict)
 }
 
 // moves compares the groups of the clusters that stay. A cluster that is in two groups, because the hub is about to move it, moves only

@@ -167,7 +167,7 @@ func TestDiff(t *testing.T) {
 				"  ManagedClusterSet spare is not bound to namespace ns: create the ManagedClusterSetBinding spare there\n" +
 				"  PlacementSatisfied=False (NoIntersection): None of ManagedClusterSets [spare] is bound to placement namespace\n" +
 				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +
-				"  - gone  there is no ManagedCluster of this name (due anyway)\n" +
+				"  - gone  ManagedCluster is deleted (due anyway)\n" +
 				"  - us1   none of the cluster sets asked for is bound to the namespace\n",
 			wantNames: "ns/a -gone\nns/a -us1\n",
 		},
@@ -372,7 +372,7 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
       "lost": [
         {
           "cluster": "gone",
-          "reason": "there is no ManagedCluster of this name",
+          "reason": "ManagedCluster is deleted",
           "anyway": true
         }
       ],

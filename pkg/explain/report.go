@@ -60,7 +60,7 @@ type Report struct {
 	Behind *BehindReport `json:"behind,omitempty"`
 	// Unanswered is the reason why the Placement was not evaluated; the other fields then have the values that the hub has written.
 	Unanswered string `json:"unanswered,omitempty"`
-	// Notes name inputs that the result lacks, and what to do about it.
+	// Notes name inputs that the result lacks and clusters that stay without their openMCP Clusters, and what to do about it.
 	Notes []string `json:"notes,omitempty"`
 	// Warnings are problems that do not invalidate the result.
 	Warnings []string `json:"warnings,omitempty"`
@@ -159,6 +159,10 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		slices.Sort(report.Selected)
 		report.Stalled = result != nil
 
+		if result != nil {
+			report.Notes = goneNotes(result, report.Selected)
+		}
+
 		if result == nil || result.Outcome() == scheduling.Invalid {
 			return report
 		}
@@ -170,6 +174,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		for _, verdict := range result.Best() {
 			report.Selected = append(report.Selected, verdict.Cluster.Name)
 		}
+
+		report.Notes = goneNotes(result, report.Selected)
 	}
 
 	for _, warning := range result.Warnings() {
@@ -291,9 +297,9 @@ func (s *State) Explain(evaluation Evaluation, all bool) Report {
 
 	switch evaluation.Result.Outcome() {
 	case scheduling.Decided:
-		report.Notes = append(unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s)...)
+		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s))
 	case scheduling.Invalid, scheduling.Blocked:
-		report.Notes = missingClusters(evaluation.Existing, s)
+		report.Notes = append(report.Notes, missingClusters(evaluation.Existing, s)...)
 	}
 
 	return report

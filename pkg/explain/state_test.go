@@ -112,6 +112,7 @@ func TestImports(t *testing.T) {
 		".": {
 			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/api",
 			"pkg/decision/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
+			"pkg/clusterrequest",
 		},
 		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/objectlist"},
 		"federated": {"pkg/decision/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},

@@ -108,8 +108,8 @@ func TestWhatIf(t *testing.T) {
 			want: "what if: remove us1\n2 placements lose 2 clusters; 1 is satisfied no more\n\n" +
 				"ns/a: 0 gained, 1 lost, 4 kept; 4 of 5 wanted\n" +
 				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled; 4 of 4 clusters in scope selected\n" +
-				"  - us1  there is no ManagedCluster of this name\n  = 4 kept\n\n" +
-				"ns/b: 0 gained, 1 lost, 4 kept\n  - us1  there is no ManagedCluster of this name\n  = 4 kept\n",
+				"  - us1  ManagedCluster is deleted\n  = 4 kept\n\n" +
+				"ns/b: 0 gained, 1 lost, 4 kept\n  - us1  ManagedCluster is deleted\n  = 4 kept\n",
 		},
 		{
 			reason: "the older API", state: olderA("{}") + olderPage("eu1", "eu2", "eu3-large", "us1", "us2"), change: whatif.Drain{Cluster: "us1"},

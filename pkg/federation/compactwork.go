@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"maps"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +58,25 @@ func CompactWork(work *workv1.ManifestWork) {
 	}
 
 	compactTo(work, newDigest(work))
+}
+
+// WrittenWork returns the compact work after a write whose response has only the metadata. It has the spec that was written, and the status of
+// the last work that was known before, which may be compact or nil: if the API server has another spec or status, the watch event corrects it.
+func WrittenWork(answer metav1.ObjectMeta, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) *workv1.ManifestWork {
+	work := &workv1.ManifestWork{ObjectMeta: answer, Spec: *spec}
+
+	if last != nil && last.UID == answer.UID {
+		work.Status = last.Status
+
+		if value, found := last.Annotations[unreadable.Annotation]; found {
+			work.Annotations = maps.Clone(work.Annotations)
+			metav1.SetMetaDataAnnotation(&work.ObjectMeta, unreadable.Annotation, value)
+		}
+	}
+
+	compactTo(work, newDigest(work))
+
+	return work
 }
 
 // newDigest returns the digest of a work.

@@ -246,6 +246,43 @@ func TestCompactWorkKeepsTheMark(t *testing.T) {
 	}
 }
 
+// A work after a write whose response has only the metadata is the compact one of the API server, whether the last one is compact or not. The
+// status of another work, which had the name before, does not count.
+func TestWrittenWork(t *testing.T) {
+	identity, stored := storedWork(t)
+	if err := unreadable.Mark(stored, unreadable.Fields{{Path: "status.conditions", Value: "1", Problem: "is wrong"}}); err != nil {
+		t.Fatal(err)
+	}
+
+	compact := stored.DeepCopy()
+	CompactWork(compact)
+
+	answer := *stored.ObjectMeta.DeepCopy()
+	delete(answer.Annotations, unreadable.Annotation)
+	answer.ResourceVersion, answer.Generation = "18", 3
+
+	want := compact.DeepCopy()
+	want.TypeMeta, want.ResourceVersion, want.Generation = metav1.TypeMeta{}, "18", 3
+
+	for name, last := range map[string]*workv1.ManifestWork{"stored": stored, "compact": compact} {
+		if diff := cmp.Diff(want, WrittenWork(answer, &stored.Spec, last)); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", name, diff)
+		}
+	}
+
+	if _, marked := answer.Annotations[unreadable.Annotation]; marked {
+		t.Error("the response was changed")
+	}
+
+	answer.UID = "another"
+	for name, last := range map[string]*workv1.ManifestWork{"of another work": stored, "of none": nil} {
+		written := WrittenWork(answer, &stored.Spec, last)
+		if len(written.Status.Conditions) > 0 || !identity.Owns(written) || StoredHash(written) != StoredHash(stored) {
+			t.Errorf("with the status %s: %+v", name, written)
+		}
+	}
+}
+
 // Two works of one object have hardly a string of their own.
 func TestInternWork(t *testing.T) {
 	known := map[string]int{}

@@ -76,7 +76,10 @@ func plannerRows() []plannerRow {
 		{ab, 50, "A B C", "", "A:50 B:0 C:0", false, "", ""},
 		{ab, 50, "B C", "", "B:50 C:0", false, "", ""},
 		{`"A":{"weight":10000,"maxReplicas":10},"B":{"weight":1},"C":{"weight":1}`, 50, "A B C", "", "A:10 B:20 C:20", false, "", ""},
-		{`"A":{"weight":10000,"maxReplicas":10},"B":{"weight":1},"C":{"weight":1,"maxReplicas":10}`, 50, "A B C", "", "A:10 B:30 C:10", false, "", ""},
+		{
+			`"A":{"weight":10000,"maxReplicas":10},"B":{"weight":1},"C":{"weight":1,"maxReplicas":10}`,
+			50, "A B C", "", "A:10 B:30 C:10", false, "", "",
+		},
 		{limited, 71, "A B C D", "", "A:10 B:30 C:21 D:10", false, "", ""},
 		{limited + `,"E":{"weight":1}`, 91, "A B C D E", "", "A:10 B:25 C:21 D:10 E:25", false, "", ""},
 	}
@@ -138,11 +141,11 @@ func TestPlannerTables(t *testing.T) {
 	}
 }
 
-// docs/spec/trust.md T15: two clusters of equal weight divide 15 replicas 8/7 whatever of them is ready. A third cluster gets its share of an increase, and
+// T15: two clusters of equal weight divide 15 replicas 8/7 whatever of them is ready. A third cluster gets its share of an increase, and
 // replicas that are ready stay (docs/spec/federated-selector.md 3.1.6).
 func TestPreallocatedReplicas(t *testing.T) {
-	for a := int32(0); a <= 7; a++ {
-		for b := int32(0); b <= 7; b++ {
+	for a := range int32(8) {
+		for b := range int32(8) {
 			clusters := available("A", "B")
 			clusters[0].Ready, clusters[1].Ready = a, b
 
@@ -179,8 +182,8 @@ func drawShares(t *rapid.T) (Preferences, []ReplicaCluster) {
 	}, available(names...)
 }
 
-// TestReadinessMovesNothing checks that replicas stay where they were planned first, in whatever order the clusters become ready, restart their
-// Pods, become unavailable and return (docs/spec/trust.md T15).
+// TestReadinessMovesNothing checks that replicas stay where they were planned first, in whatever order the clusters become ready and restart
+// their Pods (docs/spec/trust.md T15).
 func TestReadinessMovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		preferences, clusters := drawShares(t)

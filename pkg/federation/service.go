@@ -68,7 +68,7 @@ func chosenFields(writers []metav1.ManagedFieldsEntry) chosenByUsers {
 			Spec map[string]json.RawMessage `json:"f:spec"`
 		}
 
-		if writer.Subresource != "" || writer.FieldsV1 == nil || json.Unmarshal(writer.FieldsV1.Raw, &fields) != nil {
+		if writer.Subresource != "" || writer.FieldsV1 == nil || json.Unmarshal(writer.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
 

@@ -76,10 +76,7 @@ func (c *candidates) ranked() []Verdict {
 	ranked, kept := make([]Verdict, 0, len(order)), c.kept()
 
 	for _, i := range order {
-		f := c.clusters[i]
-		ranked = append(ranked, Verdict{
-			Cluster: f, Rank: len(ranked) + 1, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1, kept: kept[i],
-		})
+		ranked = append(ranked, c.verdict(i, len(ranked)+1, kept))
 	}
 
 	return ranked

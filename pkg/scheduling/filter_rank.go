@@ -30,15 +30,14 @@ func rankClause(wanted int) string { return fmt.Sprintf("not needed, %d wanted",
 
 // rankDetails compares a cluster with the last selected one.
 func rankDetails(r *Result, v Verdict) string {
-	best := r.Best()
+	// The last selected cluster was selected instead of this cluster.
+	last, selected, found := r.lastSelected()
 
-	text := fmt.Sprintf("rank %d of %d, %d wanted", v.Rank, r.Feasible(), len(best))
-	if len(best) == 0 {
+	text := fmt.Sprintf("rank %d of %d, %d wanted", v.Rank, r.Feasible(), selected)
+	if !found {
 		return text
 	}
 
-	// The last selected cluster was selected instead of this cluster.
-	last := best[len(best)-1]
 	spreads := spreadsBefore(r.Spreads, last.Cluster)
 
 	if reason := spreadText(hardConstraints(spreads), v.Cluster, allDetails); reason != "" {

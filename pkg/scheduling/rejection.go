@@ -18,8 +18,11 @@ type Rejection struct {
 const maxClauseBytes = 200
 
 // Short returns the clause on one line of at most maxClauseBytes, for texts that list several.
-func (c Rejection) Short() string {
-	clause := strings.Join(strings.Fields(c.Clause), " ")
+func (c Rejection) Short() string { return shorten(c.Clause) }
+
+// shorten returns a clause on one line of at most maxClauseBytes.
+func shorten(clause string) string {
+	clause = strings.Join(strings.Fields(clause), " ")
 	if len(clause) <= maxClauseBytes {
 		return clause
 	}

@@ -76,7 +76,7 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 
 		verdict := e.filterCluster(f)
 		if verdict.Stage == undecided {
-			verdict, _ = r.Verdict(name)
+			verdict, _ = r.VerdictOf(name)
 		}
 
 		h.add(verdict.Stage, texts.of(verdict, clauseOnly), 1)

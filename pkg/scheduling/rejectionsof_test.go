@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -56,8 +57,19 @@ func TestCausesOfAreThoseOfAll(t *testing.T) {
 }
 
 func checkCausesOf(t *rapid.T, result *Result) {
+	if best := result.Best(); result.Outcome() == Decided {
+		last, selected, found := result.lastSelected()
+		if selected != len(best) || found != (len(best) > 0) || found && !reflect.DeepEqual(last.Cluster, best[len(best)-1].Cluster) {
+			t.Fatalf("the last of %d selected clusters is %v, want that of %v", selected, last.Cluster, best)
+		}
+	}
+
 	for _, verdict := range result.Verdicts() {
 		name := verdict.Cluster.Name
+		if got, want := result.ReasonOf(name), result.Reason(verdict); got != want {
+			t.Fatalf("%s alone: %q, want %q", name, got, want)
+		}
+
 		if fits := verdict.Rank > 0; result.IsFeasible(name) != fits {
 			t.Fatalf("%s fits: %v, want %v", name, result.IsFeasible(name), fits)
 		}

@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"iter"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -119,9 +118,9 @@ func (r *Result) IsFeasible(cluster string) bool {
 		return false
 	}
 
-	_, fits := slices.BinarySearchFunc(r.candidates.clusters, cluster, compareName)
+	_, feasible := r.candidates.index(cluster)
 
-	return fits
+	return feasible
 }
 
 // Count returns the number of clusters in scope with this stage; 0 unless the Outcome is Decided, and for StageScope. It does not compute the
@@ -151,7 +150,7 @@ func (r *Result) Score(cluster string) int64 {
 		return 0
 	}
 
-	at, found := slices.BinarySearchFunc(r.candidates.clusters, cluster, compareName)
+	at, found := r.candidates.index(cluster)
 	if !found {
 		return 0
 	}

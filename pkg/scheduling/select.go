@@ -103,6 +103,16 @@ func (e *evaluation) selectFast(c *candidates) {
 
 // top returns the best clusters, sorted by name.
 func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
+	top := make([]*clusterinfo.ClusterInfo, 0, wanted)
+	for _, i := range c.topIndices(wanted) {
+		top = append(top, c.clusters[i])
+	}
+
+	return top
+}
+
+// topIndices returns the indices of the best clusters, sorted.
+func (c *candidates) topIndices(wanted int) []int {
 	kept := &worstFirst{better: c.compare()}
 
 	for i := range c.clusters {
@@ -117,12 +127,7 @@ func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
 
 	slices.Sort(kept.indices)
 
-	top := make([]*clusterinfo.ClusterInfo, 0, wanted)
-	for _, i := range kept.indices {
-		top = append(top, c.clusters[i])
-	}
-
-	return top
+	return kept.indices
 }
 
 // worstFirst is a heap of indices with the worst index on top.

@@ -35,8 +35,8 @@ type Options struct {
 	// DrainTimeout is how long a ManagedCluster waits for its decisions and works before it is deleted. Zero stands for
 	// clusterrequest.DefaultDrainTimeout.
 	DrainTimeout time.Duration
-	// DefaultSet is the ManagedClusterSet of Clusters that name none. Empty stands for clusterrequest.DefaultClusterSet. The ConfigMap
-	// placement-hub-clusters-inventory has the same name for an admission policy.
+	// DefaultSet is the ManagedClusterSet of Clusters that name none. Empty stands for clusterrequest.DefaultClusterSet. SetConfigMap has the
+	// same name for an admission policy.
 	DefaultSet string
 }
 
@@ -66,6 +66,11 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		formats: formats, recorder: recorder, clock: settings.Clock, drainTimeout: cmp.Or(o.DrainTimeout, clusterrequest.DefaultDrainTimeout),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: cmp.Or(o.DefaultSet, clusterrequest.DefaultClusterSet),
 	}
+
+	if err := addSetCheck(mgr, settings.Namespace, r.defaultSet); err != nil {
+		return err
+	}
+
 	handlers := &eventHandlers{cache: mgr.GetCache(), heartbeats: r.heartbeats, clock: settings.Clock}
 
 	blueprint := builder.ControllerManagedBy(mgr).

@@ -19,6 +19,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
+var workKind = workv1.SchemeGroupVersion.WithKind("ManifestWork")
+
 // applied is what server-side apply is sent of a ManifestWork: its status and other fields are those of others.
 type applied struct {
 	metav1.TypeMeta `json:",inline"`
@@ -61,8 +63,8 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 		options = append(options, client.ForceOwnership)
 	}
 
-	written := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: work.Name}}
-	err = r.client.Patch(ctx, written, client.RawPatch(types.ApplyPatchType, data), options...)
+	answer := answerOf(cluster, work.Name)
+	err = r.client.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, data), options...)
 	metrics.ObserveFederationWrite(requestApply, resultOf(err))
 
 	switch {
@@ -81,7 +83,7 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
 
-	r.assume(p, written)
+	r.assume(p, answer, &work.Spec, p.storedIn(cluster))
 	p.wrote(cluster, !known || existing.Deleting)
 
 	return nil
@@ -123,10 +125,18 @@ func withoutNamespace(err error) bool {
 		apierrors.IsNotFound(err) && details != nil && details.Kind == namespaceResource.Resource
 }
 
-// assume keeps the response to a write until the watch has shown it.
-func (r *reconciler) assume(p *cycle, written *workv1.ManifestWork) {
-	federation.CompactWork(written)
-	r.state.works.Assume(p.key, written)
+// answerOf returns what the response to a write of a work is decoded into. It has only the metadata, which saves the transfer of the payload,
+// and a status that cannot be decoded does not make a write fail that was done.
+func answerOf(cluster, name string) *metav1.PartialObjectMetadata {
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
+	answer.SetGroupVersionKind(workKind)
+
+	return answer
+}
+
+// assume keeps the work that a write with a spec made of the last one, nil for none, until the watch has shown it.
+func (r *reconciler) assume(p *cycle, answer *metav1.PartialObjectMetadata, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) {
+	r.state.works.Assume(p.key, federation.WrittenWork(answer.ObjectMeta, spec, last))
 }
 
 // existing returns the work of a cluster at the time of the evaluation.
@@ -307,20 +317,20 @@ func (r *reconciler) release(ctx context.Context, p *cycle, cluster string) erro
 		return nil
 	}
 
-	return r.patchWork(ctx, p, stored, func(meta *metav1.ObjectMeta) ([]byte, error) { return encodeFinalizers(meta, others) })
+	return r.patchWork(ctx, p, stored, &stored.Spec, func(meta *metav1.ObjectMeta) ([]byte, error) { return encodeFinalizers(meta, others) })
 }
 
-// patchWork sends a merge patch of a work.
+// patchWork sends a merge patch of a work, which has the spec after it.
 func (r *reconciler) patchWork(
-	ctx context.Context, p *cycle, stored *workv1.ManifestWork, encode func(*metav1.ObjectMeta) ([]byte, error),
+	ctx context.Context, p *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, encode func(*metav1.ObjectMeta) ([]byte, error),
 ) error {
 	data, err := encode(&stored.ObjectMeta)
 	if err != nil {
 		return err
 	}
 
-	written := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: stored.Namespace, Name: stored.Name}}
-	err = r.client.Patch(ctx, written, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
+	answer := answerOf(stored.Namespace, stored.Name)
+	err = r.client.Patch(ctx, answer, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
 	metrics.ObserveFederationWrite(requestPatch, resultOf(err))
 
 	switch {
@@ -332,10 +342,10 @@ func (r *reconciler) patchWork(
 		p.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
 
 		return fmt.Errorf("patching ManifestWork %s/%s: %w", stored.Namespace, stored.Name, err)
-	case !written.DeletionTimestamp.IsZero() && len(written.Finalizers) == 0:
+	case !answer.DeletionTimestamp.IsZero() && len(answer.Finalizers) == 0:
 		r.state.works.AssumeDeleted(p.key, stored)
 	default:
-		r.assume(p, written)
+		r.assume(p, answer, spec, stored)
 	}
 
 	p.wrote(stored.Namespace, false)

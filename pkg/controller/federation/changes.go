@@ -45,7 +45,7 @@ func (r *reconciler) lastChange(ctx context.Context, p *cycle) (time.Time, error
 
 	at, err = r.changes.get(placement, func() (time.Time, error) {
 		found := &clusterv1beta1.Placement{}
-		if err := r.live.Get(ctx, placement, found); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(r.live.Get(ctx, placement, found)); err != nil {
 			return time.Time{}, fmt.Errorf("reading Placement %s: %w", placement, err)
 		}
 
@@ -58,7 +58,7 @@ func (r *reconciler) lastChange(ctx context.Context, p *cycle) (time.Time, error
 // namespaceChange returns when a Namespace or a binding in it was changed last.
 func (r *reconciler) namespaceChange(ctx context.Context, name string) (time.Time, error) {
 	namespace := &corev1.Namespace{}
-	if err := r.live.Get(ctx, types.NamespacedName{Name: name}, namespace); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(r.live.Get(ctx, types.NamespacedName{Name: name}, namespace)); err != nil {
 		return time.Time{}, fmt.Errorf("reading Namespace %s: %w", name, err)
 	}
 

@@ -78,7 +78,10 @@ func (r *reconciler) orphan(ctx context.Context, p *cycle, cluster string) error
 		return nil
 	}
 
-	return r.patchWork(ctx, p, stored, func(meta *metav1.ObjectMeta) ([]byte, error) {
+	spec := stored.Spec.DeepCopy()
+	spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
+
+	return r.patchWork(ctx, p, stored, spec, func(meta *metav1.ObjectMeta) ([]byte, error) {
 		data, err := json.Marshal(map[string]any{
 			"metadata": map[string]any{"uid": meta.UID},
 			"spec": map[string]any{"deleteOption": map[string]any{

@@ -46,8 +46,10 @@ func TestGainBeforeLoss(t *testing.T) {
 	w.selectLocation("usa")
 	w.settle()
 	same(t, "then", w.written(), "create us1, delete eu1, delete eu2")
-	same(t, "events", strings.Join(w.told(), "; "), "Normal Delivered: Delivered to clusters eu1, eu2; "+
-		"Normal Delivered: Delivered to clusters us1; Normal Withdrawn: Withdrawn from clusters eu1, eu2")
+	same(t, "events", strings.Join(w.told(), "; "), "Normal Delivered: Delivered to clusters "+
+		"eu1 (matches location in (europe)), eu2 (matches location in (europe)); "+
+		"Normal Delivered: Delivered to clusters us1 (matches location in (usa)); Normal Withdrawn: Withdrawn from clusters "+
+		"eu1 (predicate 1 label location In [usa]: is europe), eu2 (predicate 1 label location In [usa]: is europe)")
 }
 
 // federated-selector F15, law 5: a cluster that loses the object and one that gains it can be shown one after the other, as when a watch is
@@ -226,7 +228,8 @@ func TestALossIsCountedOnce(t *testing.T) {
 	}
 
 	same(t, "writes", w.written(), "delete eu2")
-	same(t, "events", strings.Join(w.told(), "; "), "Normal Withdrawn: Withdrawn from clusters eu2")
+	same(t, "events", strings.Join(w.told(), "; "), "Normal Withdrawn: Withdrawn from clusters eu2 "+
+		"(predicate 1 label location In [europe]: is usa)")
 
 	w.settle()
 	same(t, "clusters", w.clusters(), "eu1 eu2-")

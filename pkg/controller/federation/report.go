@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // action is the action of all Events about delivered objects.
@@ -57,15 +58,8 @@ func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) error 
 		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", p.writes.held)
 	}
 
-	if clusters := p.writes.delivered; len(clusters) > 0 {
-		slices.Sort(clusters)
-		r.event(p, corev1.EventTypeNormal, federation.ReasonDelivered, "Delivered to clusters "+removalbudget.Name(clusters))
-	}
-
-	if clusters := p.writes.withdrawn; len(clusters) > 0 {
-		slices.Sort(clusters)
-		r.event(p, corev1.EventTypeNormal, federation.ReasonWithdrawn, "Withdrawn from clusters "+removalbudget.Name(clusters))
-	}
+	r.reportChange(ctx, p, federation.ReasonDelivered, "Delivered to clusters ", p.writes.delivered)
+	r.reportChange(ctx, p, federation.ReasonWithdrawn, "Withdrawn from clusters ", p.writes.withdrawn)
 
 	notes := p.problems(r.clock.Now())
 
@@ -88,6 +82,19 @@ func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) error 
 	}
 
 	return nil
+}
+
+// reportChange sends an Event and writes a log line about the clusters that really gained or lost the object; none for no cluster.
+func (r *reconciler) reportChange(ctx context.Context, p *cycle, reason, did string, clusters []string) {
+	if len(clusters) == 0 {
+		return
+	}
+
+	slices.Sort(clusters)
+
+	note := did + scheduling.NameReasons(clusters, p.ReasonOf)
+	klog.FromContext(ctx).Info("The clusters of an object changed", "object", p.key.String(), "changes", note)
+	r.event(p, corev1.EventTypeNormal, reason, note)
 }
 
 // problems returns the notes about what is wrong with an object, by the reasons of their Events.

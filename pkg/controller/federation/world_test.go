@@ -104,7 +104,8 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	state.synced.Store(true)
 
 	w.reconciler = &reconciler{
-		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub", changes: newChanges(),
+		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
+		changes:           newChanges(),
 		maxRemovalPercent: removalbudget.NoLimit, conflicts: queue.NewConflictBackoff[inventory.Key](),
 		postponed: newBackoff(time.Second, time.Second),
 		changed:   newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
@@ -188,13 +189,13 @@ func (w *world) patch(
 ) error {
 	verb := "finalizers " + object.GetName()
 
-	if work, is := object.(*workv1.ManifestWork); is {
+	if object.GetObjectKind().GroupVersionKind() == workKind {
 		verb = "patch "
 
 		if patch.Type() == types.ApplyPatchType {
 			verb = "update "
 
-			if err := c.Get(ctx, client.ObjectKeyFromObject(work), &workv1.ManifestWork{}); apierrors.IsNotFound(err) {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(object), &workv1.ManifestWork{}); apierrors.IsNotFound(err) {
 				verb = "create "
 			}
 		}

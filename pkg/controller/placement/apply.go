@@ -66,6 +66,7 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 
 	defer func() {
 		news.send()
+		news.sendChanges(ctx, edited)
 		news.warnOfLosses(edited, r.state.served.warnPercent())
 	}()
 

@@ -20,6 +20,8 @@ type ClusterExplanation struct {
 	Decided bool `json:"decided"`
 	// Terminating reports that the cluster is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
+	// Gone says that the cluster stays although its openMCP Cluster was lost, and how to release it; empty for any other cluster.
+	Gone string `json:"gone,omitempty"`
 	// Sets are the sets that contain the cluster, and those that the Placement may use, by name.
 	Sets []Set `json:"sets"`
 	// Predicates are ORed: the cluster passes if one matches, or if there are none.

@@ -33,7 +33,7 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	explained := ClusterExplanation{
 		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Existing.Incumbents()[cluster], Terminating: f.Terminating,
 		Sets: setsOf(result, f), Predicates: predicatesOf(result, f), Taints: taintsOf(result, f), Prioritizers: []Prioritizer{},
-		Spread: spreadOf(result, f), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster),
+		Spread: spreadOf(result, f), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster), Gone: explain.GoneNote(f),
 	}
 
 	verdict, answered := result.Verdict(cluster)

@@ -89,10 +89,8 @@ func (e Evaluation) verdict(cluster string, selected bool, verdict scheduling.Ve
 		return verdict.Stage.String(), "the annotation keeps the object on the hub"
 	case known:
 		return verdict.Stage.String(), e.Result.Reason(verdict)
-	case e.State == federation.Delivering && e.Target.Placement != "":
-		return "", "no decision of Placement " + e.Target.Placement
 	case e.State == federation.Delivering:
-		return "", "there is no ManagedCluster of this name"
+		return "", e.UnselectedReason(cluster)
 	default:
 		return "", ""
 	}
@@ -100,16 +98,11 @@ func (e Evaluation) verdict(cluster string, selected bool, verdict scheduling.Ve
 
 // selectedBy returns why a cluster is selected.
 func (e Evaluation) selectedBy(cluster string) string {
-	switch {
-	case slices.Contains(e.Propagated, cluster):
+	if slices.Contains(e.Propagated, cluster) {
 		return usersText(e.Users[cluster])
-	case e.Target.Placement != "":
-		return "decision of Placement " + e.Target.Placement
-	case len(e.Target.Requirements) > 0:
-		return "matches " + e.Target.String()
-	default:
-		return "in scope"
 	}
+
+	return e.SelectedReason()
 }
 
 // pending returns what the hub is to do with the work of a cluster.

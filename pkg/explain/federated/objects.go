@@ -37,7 +37,7 @@ type Objects struct {
 	Namespaces []*corev1.Namespace
 	// Objects are objects of Kinds.
 	Objects []*unstructured.Unstructured
-	// Works are the ManifestWorks with the label federation.ManagedLabel.
+	// Works are the ManifestWorks with the label federation.ManagedLabel, and those of others that have the name of one.
 	Works []*workv1.ManifestWork
 	// WorksUnguarded reports that others may change the works; see federation.View.
 	WorksUnguarded bool

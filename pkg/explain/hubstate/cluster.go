@@ -61,6 +61,12 @@ func namespacesOf(placements []inventory.Key, apis ...api.Adapter) []string {
 	return slices.Compact(namespaces)
 }
 
+// FleetViewRole is the ClusterRole that has all that an explanation reads beyond the namespace of its object.
+const FleetViewRole = "open-cluster-management:placement-hub:fleet-view"
+
+// fleetViewAdvice names the role and what it shows.
+const fleetViewAdvice = "the ClusterRole " + FleetViewRole + ", which shows the whole fleet, by a ClusterRoleBinding"
+
 // reader collects errors. It continues after a missing right, so that all of them are reported at once, and stops after any other error.
 type reader struct {
 	hub       client.Reader
@@ -107,8 +113,8 @@ func (r *reader) err() error {
 		return r.failed
 	case len(r.forbidden) > 0:
 		return fmt.Errorf("the hub does not allow this user to read what placements are decided by:\n%w\n"+
-			"ask an administrator of the hub for the verb list on these resources, by a ClusterRole and its binding; "+
-			"for placements and managedclustersetbindings a RoleBinding in the namespace is enough", errors.Join(r.forbidden...))
+			"ask an administrator of the hub for "+fleetViewAdvice+
+			"; for placements and managedclustersetbindings a RoleBinding to view in the namespace is enough", errors.Join(r.forbidden...))
 	default:
 		return nil
 	}
@@ -158,41 +164,61 @@ func Bindings(ctx context.Context, hub client.Reader, namespace string) ([]*clus
 	return list[*clusterv1beta2.ManagedClusterSetBinding](ctx, hub, namespace, &clusterv1beta2.ManagedClusterSetBindingList{})
 }
 
-// list lists the objects of a kind in one namespace or in all; empty is an empty list of the kind. If the continue token has expired, it
-// lists again without a limit.
+// list lists the objects of a kind in one namespace or in all; empty is an empty list of the kind.
 func list[T runtime.Object](
 	ctx context.Context, hub client.Reader, namespace string, empty runtime.Object, options ...client.ListOption,
 ) ([]T, error) {
-	var (
-		objects []T
-		next    string
-	)
+	var objects []T
 
+	err := eachPage(ctx, hub, namespace, empty, func(page client.ObjectList, first bool) error {
+		if first {
+			objects = nil
+		}
+
+		var err error
+		objects, err = appendItems(objects, page)
+
+		return err
+	}, options...)
+	if err != nil {
+		return nil, err
+	}
+
+	return objects, nil
+}
+
+// eachPage calls visit with the pages of a list; empty is an empty list of the kind. If the continue token has expired, it lists again without a
+// limit: visit is called with the first page again.
+func eachPage(
+	ctx context.Context, hub client.Reader, namespace string, empty runtime.Object, visit func(page client.ObjectList, first bool) error,
+	options ...client.ListOption,
+) error {
 	options = slices.Clip(options)
+	next := ""
 
 	for limit := int64(pageSize); ; {
 		page, isList := empty.DeepCopyObject().(client.ObjectList)
 		if !isList {
-			return nil, fmt.Errorf("%T is no list", empty)
+			return fmt.Errorf("%T is no list", empty)
 		}
 
 		err := hub.List(ctx, page, append(options, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))...)
 		if apierrors.IsResourceExpired(err) && next != "" {
-			objects, next, limit = nil, "", 0
+			next, limit = "", 0
 
 			continue
 		}
 
 		if err != nil {
-			return nil, err //nolint:wrapcheck // Callers choose their message by its type.
+			return err //nolint:wrapcheck // Callers choose their message by its type.
 		}
 
-		if objects, err = appendItems(objects, page); err != nil {
-			return nil, err
+		if err := visit(page, next == ""); err != nil {
+			return err
 		}
 
 		if next = page.GetContinue(); next == "" {
-			return objects, nil
+			return nil
 		}
 	}
 }

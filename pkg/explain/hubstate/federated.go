@@ -58,9 +58,12 @@ func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace stri
 	return state, r.err()
 }
 
-// AddFederated adds to a State the delivered objects of a namespace, or of all that take part when it is empty. What the user may not read is
-// in Objects.Missing.
-func AddFederated(ctx context.Context, hub client.Reader, state *explain.State, namespace string, kinds []federation.Kind) error {
+// AddFederated adds to a State the delivered objects of a namespace, or of all that take part when it is empty. The works of others are those
+// with the names of works of these objects, and of given ones, which the hub may not have yet. What the user may not read is in
+// Objects.Missing.
+func AddFederated(
+	ctx context.Context, hub client.Reader, state *explain.State, namespace string, kinds []federation.Kind, given ...*unstructured.Unstructured,
+) error {
 	if kinds == nil {
 		kinds = federation.DefaultKinds()
 	}
@@ -79,7 +82,7 @@ func AddFederated(ctx context.Context, hub client.Reader, state *explain.State, 
 		r.readKind(ctx, kind, namespaces)
 	}
 
-	r.readForeign(ctx)
+	r.readForeign(ctx, given)
 	r.readGuard(ctx)
 
 	return r.err

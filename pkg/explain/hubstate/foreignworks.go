@@ -3,7 +3,6 @@ package hubstate
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,7 +21,8 @@ type foreignReader interface {
 	foreignWorks() []*workv1.ManifestWork
 }
 
-// rememberedForeign reads from the caches of a FederatedWatcher, which watches no works of others: those of the first read count.
+// rememberedForeign reads from the caches of a FederatedWatcher, which watches no works of others: those of the first read count, of the objects
+// that there were.
 type rememberedForeign struct {
 	watchedReader
 
@@ -31,21 +31,23 @@ type rememberedForeign struct {
 
 func (r rememberedForeign) foreignWorks() []*workv1.ManifestWork { return r.works }
 
-// readForeign adds the metadata of ManifestWorks without the label of the hub that have a name as those of the hub have: in their clusters the
-// hub cannot deliver the object, and what it withdraws meanwhile depends on that.
-func (r *federatedReader) readForeign(ctx context.Context) {
+// readForeign adds the metadata of ManifestWorks without the label of the hub that have the names of works of objects: in their clusters the hub
+// cannot deliver the object, and what it withdraws meanwhile depends on that. Others are not kept: a hub may have many. The objects are those
+// that were read, and given ones, which the hub may not have yet.
+func (r *federatedReader) readForeign(ctx context.Context, given []*unstructured.Unstructured) {
 	if known, is := r.hub.(foreignReader); is {
 		r.objects.Works = append(r.objects.Works, known.foreignWorks()...)
 
 		return
 	}
 
-	if r.err != nil || r.objects.WorksUnread || !r.objects.Delivers() {
+	names := r.workNames(given)
+	if r.err != nil || r.objects.WorksUnread || len(names) == 0 {
 		return
 	}
 
-	others := &metav1.PartialObjectMetadataList{}
-	others.SetGroupVersionKind(workv1.SchemeGroupVersion.WithKind("ManifestWorkList"))
+	empty := &metav1.PartialObjectMetadataList{}
+	empty.SetGroupVersionKind(workv1.SchemeGroupVersion.WithKind("ManifestWorkList"))
 
 	unmanaged, err := labels.NewRequirement(federation.ManagedLabel, selection.NotEquals, []string{"true"})
 	if err != nil {
@@ -54,20 +56,67 @@ func (r *federatedReader) readForeign(ctx context.Context) {
 		return
 	}
 
-	found, err := list[*metav1.PartialObjectMetadata](ctx, r.hub, "", others,
-		client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*unmanaged)})
-	r.missing("ManifestWorks", noWorks, err)
+	var foreign []*workv1.ManifestWork
 
-	for _, work := range found {
-		if !strings.HasPrefix(work.Name, federation.WorkNamePrefix) {
-			continue
+	err = eachPage(ctx, r.hub, "", empty, func(page client.ObjectList, first bool) error {
+		if first {
+			foreign = nil
 		}
 
-		r.objects.Works = append(r.objects.Works, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
-			Namespace: work.Namespace, Name: work.Name, UID: work.UID, DeletionTimestamp: work.DeletionTimestamp,
-			ManagedFields: work.ManagedFields,
-		}})
+		works, err := appendItems[*metav1.PartialObjectMetadata](nil, page)
+		foreign = append(foreign, named(works, names)...)
+
+		return err
+	}, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*unmanaged)})
+	r.missing("ManifestWorks", noWorks, err)
+
+	r.objects.Works = append(r.objects.Works, foreign...)
+}
+
+// workNames returns the names of the works of the objects that were read in namespaces that take part, and of given ones.
+func (r *federatedReader) workNames(given []*unstructured.Unstructured) map[string]bool {
+	names := map[string]bool{}
+	add := func(object *unstructured.Unstructured) {
+		if kind, delivered := r.objects.KindOf(object.GroupVersionKind()); delivered {
+			identity := federation.Identity{Kind: kind, NamespacedName: client.ObjectKeyFromObject(object)}
+			names[identity.WorkName()] = true
+		}
 	}
+
+	parts := map[string]bool{}
+
+	for _, object := range r.objects.Objects {
+		namespace := object.GetNamespace()
+		if _, known := parts[namespace]; !known {
+			parts[namespace] = r.objects.TakesPart(namespace)
+		}
+
+		if parts[namespace] {
+			add(object)
+		}
+	}
+
+	for _, object := range given {
+		add(object)
+	}
+
+	return names
+}
+
+// named returns works with some names. They share no memory with the others of their page.
+func named(works []*metav1.PartialObjectMetadata, names map[string]bool) []*workv1.ManifestWork {
+	var found []*workv1.ManifestWork
+
+	for _, work := range works {
+		if names[work.Name] {
+			found = append(found, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+				Namespace: work.Namespace, Name: work.Name, UID: work.UID, DeletionTimestamp: work.DeletionTimestamp,
+				ManagedFields: work.ManagedFields,
+			}})
+		}
+	}
+
+	return found
 }
 
 // foreignIn returns the works of readForeign.

@@ -130,7 +130,8 @@ func (r *podsReader) result() (*pods.Objects, error) {
 		return nil, r.reader.failed
 	case len(r.reader.forbidden) > 0:
 		return r.objects, fmt.Errorf("the cluster does not allow this user to read all that decides where Pods may run:\n%w\n"+
-			"ask an administrator of the cluster for the verb list (get for namespaces) on these resources", errors.Join(r.reader.forbidden...))
+			"ask an administrator of the cluster for "+fleetViewAdvice+"; for workloads and policies of the namespace view is enough",
+			errors.Join(r.reader.forbidden...))
 	default:
 		return r.objects, nil
 	}

@@ -21,6 +21,11 @@ func writeCluster(out *bytes.Buffer, s counterfactual.ClusterExplanation, style 
 	}
 
 	fmt.Fprintf(out, "%s: %s\n", style.bold(s.Cluster), headline)
+
+	if s.Gone != "" {
+		fmt.Fprintf(out, "  %s\n", Printable(indented(s.Gone)))
+	}
+
 	writeScope(out, s)
 	writePredicates(out, s)
 	writeTaints(out, s)

@@ -55,6 +55,10 @@ func writeRequest(out *bytes.Buffer, r requests.Report, style Style) {
 		fmt.Fprintf(out, "  the status still says %s: the controller has to reconcile it\n", r.Written)
 	}
 
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "  %s\n", Printable(indented(note)))
+	}
+
 	writeRequirement(out, r.Requirement)
 
 	if hasGrant(r) && len(r.Clusters)+len(r.Profiles) > 0 {
@@ -119,6 +123,10 @@ func hasGrant(r requests.Report) bool {
 
 // requestHeadline returns "Granted, Cluster team-a/build of profile p/a, version 1.31.2, Shared", or why there is none.
 func requestHeadline(r requests.Report, style Style) string {
+	if r.Unanswered != "" {
+		return "no explanation, " + r.Unanswered + "; " + writtenStatus(r)
+	}
+
 	switch clusterrequest.Outcome(r.Outcome) {
 	case clusterrequest.OutcomeIgnored:
 		return style.alarm("ignored") + " because of an annotation of the request"
@@ -148,6 +156,28 @@ func requestHeadline(r requests.Report, style Style) string {
 
 	if cluster.New {
 		text += ", which is to be created"
+	}
+
+	return text
+}
+
+// writtenStatus returns "the status is Denied, NoMatchingProfile: no profile fits", or names the granted Cluster.
+func writtenStatus(r requests.Report) string {
+	if r.Status == "" {
+		return "the hub has written no status yet"
+	}
+
+	text := "the status is " + r.Status
+	if r.Cluster != nil {
+		return fmt.Sprintf("%s, Cluster %s/%s", text, r.Cluster.Namespace, r.Cluster.Name)
+	}
+
+	if r.Reason != "" {
+		text += ", " + r.Reason
+	}
+
+	if r.Message != "" {
+		text += ": " + Printable(indented(r.Message))
 	}
 
 	return text

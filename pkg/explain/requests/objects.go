@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -20,6 +21,8 @@ type Objects struct {
 	Providers    []*openmcpv1alpha1.ClusterProvider
 	Purposes     []*openmcpv1alpha1.Purpose
 	Equivalences []*openmcpv1alpha1.TraitEquivalence
+	// Managed are the ManagedClusters. No request depends on them.
+	Managed []*clusterv1.ManagedCluster
 	// Options are the settings of the hub.
 	Options clusterrequest.Options
 	// Missing has a sentence for each kind that could not be read, with what that means for the reports.

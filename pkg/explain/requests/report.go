@@ -21,8 +21,10 @@ type Reports struct {
 type Report struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Outcome is that of clusterrequest.Decision: Kept, Adopted, Replaced, Recovered, Chosen, Refused or Ignored.
+	// Outcome is that of clusterrequest.Decision: Kept, Adopted, Replaced, Recovered, Chosen, Refused or Ignored; or OutcomeWritten.
 	Outcome string `json:"outcome"`
+	// Unanswered is the reason why the request was not evaluated; the other fields then have the values that the hub has written.
+	Unanswered string `json:"unanswered,omitempty"`
 	// Status, Reason and Message are what the controller writes for the present objects.
 	Status  string `json:"status,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -39,6 +41,8 @@ type Report struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Changes are alternatives, each of which would grant the request. Empty for a request that gets a Cluster.
 	Changes []Change `json:"changes,omitempty"`
+	// Notes say that the ManagedCluster of the Cluster stays although the Cluster was lost, and how to release it.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Granted is the Cluster of a request.
@@ -141,7 +145,7 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 	}
 
 	if decided.Grant != nil {
-		report.Cluster = newGranted(decided.Grant, decided.Create)
+		report.Cluster, report.Notes = newGranted(decided.Grant, decided.Create), objects.goneNotes(decided.Grant)
 	}
 
 	if decided.Outcome == clusterrequest.OutcomeRefused {

@@ -58,6 +58,18 @@ func TestExplainOnAHub(t *testing.T) {
 		p.WantStderr(t, "placements.cluster", `in the namespace "team-b"`)
 	})
 
+	t.Run("a tenant with the shipped roles view and fleet-view may explain", func(t *testing.T) {
+		viewer := withRoles(t, h, "explain-viewer", "open-cluster-management:placement-hub:view", "open-cluster-management:placement-hub:fleet-view")
+		p := suite.Run(t, "explain", "--kubeconfig", viewer, "team-a/standby", "--cluster", "eu1")
+		p.WantExit(t, 0)
+		p.WantStdout(t, "team-a/standby: 1 of 2 wanted selected", "would be selected if label region were ap-south")
+		suite.Run(t, "explain", "--kubeconfig", viewer, "--all", "-n", "team-a").WantExit(t, 0)
+		suite.Run(t, "explain", "--kubeconfig", viewer, "team-b/typo").WantExit(t, 1)
+		only := withRoles(t, h, "explain-tenant-only", "open-cluster-management:placement-hub:view")
+		suite.Run(t, "explain", "--kubeconfig", only, "team-a/standby").
+			WantStderr(t, "ask an administrator of the hub for the ClusterRole open-cluster-management:placement-hub:fleet-view")
+	})
+
 	t.Run("who may not watch is told so", func(t *testing.T) {
 		p := suite.Run(t, "explain", "--kubeconfig", withRights(t, h, "lister", "list"), "team-a/standby", "--watch")
 		p.WantExit(t, 1)
@@ -170,4 +182,25 @@ func tenant(t *testing.T, h *suite.Hub) string {
 	account, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, name)
 	suite.Must(t, err)
 	return suite.WriteKubeconfig(t, account)
+}
+
+// withRoles is the kubeconfig of an account that has a ClusterRole in the namespace team-a, and others everywhere.
+func withRoles(t *testing.T, h *suite.Hub, name, here string, everywhere ...string) string {
+	t.Helper()
+	h.Token(t, name)
+	account := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceDefault, Name: name}}
+	role := func(name string) rbacv1.RoleRef {
+		return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
+	}
+	suite.Must(t, h.Client.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}, Subjects: account, RoleRef: role(here),
+	}))
+	for _, other := range everywhere {
+		suite.Must(t, h.Client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"}, Subjects: account, RoleRef: role(other),
+		}))
+	}
+	config, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, name)
+	suite.Must(t, err)
+	return suite.WriteKubeconfig(t, config)
 }

@@ -17,6 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -127,6 +130,35 @@ var _ = Describe("The roles for people", func() {
 		}
 	})
 
+	It("E1a: let a user with view and fleet-view explain placements, and tell others which role is missing", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 1)
+		placement := f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
+
+		viewer := certified(f, "explainer")
+		bindRole(ctx, f, viewer.subject(), "open-cluster-management:placement-hub:tenant")
+		roleHere(ctx, f, viewer.subject(), "view")
+
+		keys := []inventory.Key{api.V1beta1.Read(placement).Key()}
+
+		Eventually(func(g Gomega) {
+			_, err := hubstate.FromCluster(ctx, viewer, keys)
+			g.Expect(err).To(MatchError(And(ContainSubstring("managedclusters"), ContainSubstring(hubstate.FleetViewRole))))
+			written, err := hubstate.Written(ctx, viewer, keys, "because")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(written).To(HaveLen(1))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+
+		bindRole(ctx, f, viewer.subject(), hubstate.FleetViewRole)
+		Eventually(func() error {
+			_, err := hubstate.FromCluster(ctx, viewer, keys)
+
+			return err
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+	})
+
 	It("let whoever may see the whole fleet use clusteradm get clustersets", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		viewer := certified(f, "viewer")
@@ -146,6 +178,7 @@ var _ = Describe("The roles for people", func() {
 
 		for resource, verbs := range map[string]string{
 			"managedclusters": "get list watch", "managedclustersets": "get list watch", "managedclustersetbindings": "get list watch",
+			"addonplacementscores": "get list watch", "placementdecisions": "get list watch",
 			"managedclustersets/bind": "", "managedclustersets/join": "", "placements": "",
 		} {
 			Expect(verbsOf(ctx, viewer.user, "", clusterGroup+"/"+resource)).To(Equal(verbs), resource)

@@ -215,14 +215,14 @@ func (t *truth) unsettled() error {
 			}
 		case federation.Deleting:
 			errs = append(errs, fmt.Errorf("%s is still being deleted", name))
-		case federation.NotDelivered, federation.Held, federation.Suspended: // Whatever works there are stay.
+		case federation.NotDelivered, federation.Held, federation.Suspended: // Works in clusters that left the scope may wait for their hold.
 		}
 	}
 
 	return errors.Join(errs...)
 }
 
-// stay are the deliveries that none of the states since the begin of a batch would end. nil stands for all clusters.
+// stay are the clusters by object whose deliveries none of the states since the begin of a batch would end.
 type stay map[string]map[string]bool
 
 // narrow takes the deliveries away that the present state ends.
@@ -239,23 +239,39 @@ func (s stay) narrow(t *truth) error {
 			return err
 		}
 
-		clusters, known := s[name]
-
 		switch {
 		case evaluation.State == federation.Held || evaluation.State == federation.Suspended:
-			if !known {
-				s[name] = nil
-			}
+			s.keep(name, t.scope(object.GetNamespace()))
 		case evaluation.State != federation.Delivering || evaluation.Target.Placement != "":
 			s[name] = map[string]bool{}
-		case clusters == nil:
-			s[name] = setOf(evaluation.Selected)
 		default:
-			maps.DeleteFunc(clusters, func(cluster string, _ bool) bool { return !slices.Contains(evaluation.Selected, cluster) })
+			s.keep(name, setOf(evaluation.Selected))
 		}
 	}
 
 	return nil
+}
+
+// keep takes all clusters but the given ones away from an object. The first of the states has no others to take away.
+func (s stay) keep(object string, clusters map[string]bool) {
+	if s[object] == nil {
+		s[object] = clusters
+	}
+
+	maps.DeleteFunc(s[object], func(cluster string, _ bool) bool { return !clusters[cluster] })
+}
+
+// scope returns the clusters of the sets that are bound to a namespace.
+func (t *truth) scope(namespace string) map[string]bool {
+	snapshot := t.inventory.Snapshot()
+	members, _ := snapshot.Candidates(snapshot.Scope(namespace, nil))
+	names := map[string]bool{}
+
+	for id := range members.EachSet() {
+		names[snapshot.ClusterInfo(id).Name] = true
+	}
+
+	return names
 }
 
 func setOf(names []string) map[string]bool {
@@ -272,7 +288,7 @@ func (s stay) of(keys map[works.Key]bool) map[works.Key]bool {
 	staying := map[works.Key]bool{}
 
 	for key := range keys {
-		if clusters, known := s[key.Object]; known && (clusters == nil || clusters[key.Cluster]) {
+		if s[key.Object][key.Cluster] {
 			staying[key] = true
 		}
 	}

@@ -162,13 +162,17 @@ var _ = Describe("A hub that may not read policies", func() {
 func withhold(ctx context.Context, group string) (restore func(context.Context)) {
 	GinkgoHelper()
 
-	role := &rbacv1.ClusterRole{}
-	Expect(suite.Client.Get(ctx, client.ObjectKey{Name: "open-cluster-management:placement-hub:podscheduling"}, role)).To(Succeed())
+	var roles []*rbacv1.ClusterRole
 
-	rules := role.Rules
-	role.Rules = slices.DeleteFunc(slices.Clone(rules), func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.APIGroups, group) })
-	Expect(role.Rules).To(HaveLen(len(rules) - 1))
-	Expect(suite.Client.Update(ctx, role)).To(Succeed())
+	for _, name := range []string{"podscheduling", "podscheduling-limits"} {
+		role := &rbacv1.ClusterRole{}
+		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: "open-cluster-management:placement-hub:" + name}, role)).To(Succeed())
+		roles = append(roles, role.DeepCopy())
+
+		role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.APIGroups, group) })
+		Expect(len(role.Rules)).To(BeNumerically("<", len(roles[len(roles)-1].Rules)))
+		Expect(suite.Client.Update(ctx, role)).To(Succeed())
+	}
 
 	account, err := client.New(suite.HubConfig(ctx, suite.ControlPlane), client.Options{Scheme: suite.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
@@ -178,7 +182,11 @@ func withhold(ctx context.Context, group string) (restore func(context.Context))
 	return func(ctx context.Context) {
 		GinkgoHelper()
 
-		role.Rules = rules
-		Expect(suite.Client.Update(ctx, role)).To(Succeed())
+		for _, role := range roles {
+			rules := role.Rules
+			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(role), role)).To(Succeed())
+			role.Rules = rules
+			Expect(suite.Client.Update(ctx, role)).To(Succeed())
+		}
 	}
 }

@@ -1,0 +1,246 @@
+package hubstate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// crowded is a hub with the ConfigMap and the Deployment "x" of the namespace team-a, and with 1200 ManifestWorks of others.
+type crowded struct {
+	client.WithWatch
+
+	// asked are the lists of works of others.
+	asked   []string
+	expires string // the continue token that is not good any more
+	// refuse returns the error of a Get; nil for none.
+	refuse func(object client.Object) error
+	// named are the names of some works of others by their place in the list.
+	named map[int]string
+}
+
+func newCrowded(objects ...client.Object) *crowded {
+	c := &crowded{refuse: func(client.Object) error { return nil }, named: map[int]string{}}
+	objects = append(objects,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: map[string]string{federation.FederatedLabel: "true"}}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "x"}})
+	c.WithWatch = interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).
+		WithIndex(&corev1.Namespace{}, nameField, func(object client.Object) []string { return []string{object.GetName()} }).
+		Build(), interceptor.Funcs{
+		Get: func(ctx context.Context, hub client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if err := c.refuse(object); err != nil {
+				return err
+			}
+
+			return hub.Get(ctx, key, object, options...)
+		},
+		List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if works, is := list.(*metav1.PartialObjectMetadataList); is {
+				return c.works(works, options)
+			}
+
+			return hub.List(ctx, list, options...)
+		},
+	})
+
+	return c
+}
+
+func (c *crowded) works(list *metav1.PartialObjectMetadataList, given []client.ListOption) error {
+	var options client.ListOptions
+	options.ApplyOptions(given)
+
+	c.asked = append(c.asked, fmt.Sprintf("%s %s limit %d from %q", list.Kind, options.LabelSelector, options.Limit, options.Continue))
+
+	first := 0
+
+	if options.Continue != "" {
+		if options.Continue == c.expires {
+			return apierrors.NewResourceExpired("the continue parameter is too old")
+		}
+
+		var err error
+		if first, err = strconv.Atoi(options.Continue); err != nil {
+			return err
+		}
+	}
+
+	end := fleetSize
+	if options.Limit > 0 && first+int(options.Limit) < fleetSize {
+		end = first + int(options.Limit)
+		list.Continue = strconv.Itoa(end)
+	}
+
+	for i := first; i < end; i++ {
+		name := c.named[i]
+		if name == "" {
+			name = "fed-configmap-" + strconv.Itoa(i)
+		}
+
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "c" + strconv.Itoa(i), Name: name}})
+	}
+
+	return nil
+}
+
+func workNameOf(t *testing.T, kind, name string) string {
+	t.Helper()
+
+	kinds := federation.DefaultKinds()
+
+	at := slices.IndexFunc(kinds, func(k federation.Kind) bool { return k.Kind == kind })
+	if at < 0 {
+		t.Fatalf("%s is not delivered", kind)
+	}
+
+	return federation.Identity{Kind: kinds[at], NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}}.WorkName()
+}
+
+// A hub has many ManifestWorks of others: they are read page by page, and only those are kept that have the name of a work of an object.
+func TestWorksOfOthersAreReadInChunks(t *testing.T) {
+	all := "ManifestWorkList " + federation.ManagedLabel + "!=true "
+	chunks := []string{all + `limit 500 from ""`, all + `limit 500 from "500"`, all + `limit 500 from "1000"`}
+
+	for _, tc := range []struct {
+		reason, expires string
+		given           []*unstructured.Unstructured
+		asked, kept     []string
+	}{
+		{reason: "of the objects of the hub", asked: chunks, kept: []string{"c7", "c1100"}},
+		{
+			reason: "a list that expired is read anew", expires: "1000",
+			asked: append(slices.Clone(chunks), all+`limit 0 from ""`),
+			kept:  []string{"c7", "c1100"},
+		},
+		{
+			reason: "of objects that the hub does not have yet", given: []*unstructured.Unstructured{configMap("new")},
+			asked: chunks, kept: []string{"c7", "c600", "c1100"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			hub := newCrowded()
+			hub.expires = tc.expires
+			hub.named = map[int]string{
+				7: workNameOf(t, "ConfigMap", "x"), 1100: workNameOf(t, "ConfigMap", "x"), 600: workNameOf(t, "ConfigMap", "new"),
+				601: "another", 602: workNameOf(t, "Secret", "x"),
+			}
+
+			state := &explain.State{}
+			if err := AddFederated(t.Context(), hub, state, "team-a", nil, tc.given...); err != nil {
+				t.Fatal(err)
+			}
+
+			var kept []string
+			for _, work := range state.Federated.Works {
+				kept = append(kept, work.Namespace)
+			}
+
+			if diff := cmp.Diff([][]string{tc.asked, tc.kept}, [][]string{hub.asked, kept}); diff != "" {
+				t.Errorf("requests and works (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func configMap(name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	object.SetNamespace("team-a")
+	object.SetName(name)
+
+	return object
+}
+
+// Works of others are not read for a namespace that does not take part.
+func TestWorksOfOthersAreReadOnlyForDelivery(t *testing.T) {
+	hub := newCrowded(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-b"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "x"}})
+
+	if err := AddFederated(t.Context(), hub, &explain.State{}, "team-b", nil); err != nil {
+		t.Fatal(err)
+	}
+
+	if len(hub.asked) > 0 {
+		t.Errorf("requests: %v", hub.asked)
+	}
+}
+
+// docs/spec/trust.md T8: the replicas of a hub are planned by whether its works are guarded, which the policy and its binding say.
+func TestReadGuard(t *testing.T) {
+	meta := metav1.ObjectMeta{Name: federation.WorksPolicy}
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: meta}
+	binding := func(action admissionv1.ValidationAction) client.Object {
+		return &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: federation.WorksPolicy, ValidationActions: []admissionv1.ValidationAction{action},
+		}}
+	}
+	resource := schema.GroupResource{Group: admissionv1.GroupName, Resource: "validatingadmissionpolicies"}
+	forbidden := apierrors.NewForbidden(resource, federation.WorksPolicy, nil)
+	deployment := &unstructured.Unstructured{}
+	deployment.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})
+
+	for _, tc := range []struct {
+		reason    string
+		objects   []client.Object
+		refuse    error
+		object    *unstructured.Unstructured
+		unguarded bool
+		missing   string
+		fails     string
+	}{
+		{reason: "both are present", objects: []client.Object{policy, binding(admissionv1.Deny)}},
+		{reason: "nothing is present", unguarded: true},
+		{reason: "the binding is absent", objects: []client.Object{policy}, unguarded: true},
+		{reason: "the policy is absent", objects: []client.Object{binding(admissionv1.Deny)}, unguarded: true},
+		{reason: "the binding only warns", objects: []client.Object{policy, binding(admissionv1.Warn)}, unguarded: true},
+		{reason: "a user may not read the policy", refuse: forbidden, missing: "replicas are those of a hub that has it"},
+		{reason: "the API server is busy", refuse: apierrors.NewTooManyRequests("busy", 1), fails: "reading the policy " + federation.WorksPolicy},
+		{reason: "no object has replicas", object: configMap("x"), refuse: forbidden},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			hub := newCrowded(tc.objects...)
+			hub.refuse = func(client.Object) error { return tc.refuse }
+
+			state := &explain.State{}
+			r := &federatedReader{hub: hub, objects: &state.Federated}
+			r.objects.Kinds, r.objects.Objects = federation.DefaultKinds(), []*unstructured.Unstructured{deployment}
+
+			if tc.object != nil {
+				r.objects.Objects = []*unstructured.Unstructured{tc.object}
+			}
+
+			r.readGuard(t.Context())
+
+			if r.objects.WorksUnguarded != tc.unguarded {
+				t.Errorf("unguarded is %v", r.objects.WorksUnguarded)
+			}
+
+			if text := strings.Join(r.objects.Missing, "\n"); !strings.Contains(text, tc.missing) || tc.missing == "" && text != "" {
+				t.Errorf("missing is %q, want %q", text, tc.missing)
+			}
+
+			if text := fmt.Sprint(r.err); r.err != nil && tc.fails == "" || !strings.Contains(text, tc.fails) {
+				t.Errorf("the error is %v, want %q", r.err, tc.fails)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package scheduling
+
+import "slices"
+
+// DeletedReason is the reason of a cluster whose ManagedCluster does not exist.
+const DeletedReason = "ManagedCluster is deleted"
+
+// ReasonOf returns the Reason of a cluster by its name, and DeletedReason when the cluster does not exist. It evaluates this cluster alone,
+// unless anti-affinity or spread constraints compare it with the others.
+func (r *Result) ReasonOf(cluster string) string {
+	verdict, found := r.VerdictOf(cluster)
+	if !found {
+		return DeletedReason
+	}
+
+	return r.Reason(verdict)
+}
+
+// VerdictOf returns the same as Verdict. Without anti-affinity and spread constraints it evaluates this cluster alone, and counts the
+// feasible clusters that precede it.
+func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
+	f := r.Cluster(cluster)
+	if f == nil || r.candidates == nil {
+		return Verdict{}, false
+	}
+
+	if r.isRanked() {
+		return r.Verdict(cluster)
+	}
+
+	if verdict, feasible := r.candidates.verdictOf(cluster); feasible {
+		verdict.Stage = StageRank
+		if verdict.Rank <= r.Request.wanted(r.Feasible()) {
+			verdict.Stage = StageSelected
+		}
+
+		return verdict, true
+	}
+
+	// A new evaluation keeps its side effects out of this Result.
+	return newEvaluation(r.Request, r.snapshot, r.incumbents, r.now).filterCluster(f), true
+}
+
+// isRanked reports whether the selection depends on more than the order of the clusters.
+func (r *Result) isRanked() bool { return r.Request.AntiAffinity != nil || len(r.Request.Spread) > 0 }
+
+// verdictOf returns the verdict of a feasible cluster, which is undecided; false when the cluster is not feasible.
+func (c *candidates) verdictOf(cluster string) (Verdict, bool) {
+	at, found := c.index(cluster)
+	if !found {
+		return Verdict{}, false
+	}
+
+	order, rank := c.compare(), 1
+
+	for i := range c.clusters {
+		if order(i, at) < 0 {
+			rank++
+		}
+	}
+
+	return c.verdict(at, rank, c.kept()), true
+}
+
+// verdict returns the undecided verdict of a cluster by its index.
+func (c *candidates) verdict(i, rank int, kept map[int]bool) Verdict {
+	f := c.clusters[i]
+
+	return Verdict{Cluster: f, Rank: rank, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1, kept: kept[i]}
+}
+
+// lastSelected returns the worst of the selected clusters and their number; false when none is selected. It ranks the clusters only if
+// anti-affinity or spread constraints compare them.
+func (r *Result) lastSelected() (last Verdict, selected int, found bool) {
+	if r.candidates == nil || r.isRanked() {
+		best := r.Best()
+		if len(best) == 0 {
+			return Verdict{}, 0, false
+		}
+
+		return best[len(best)-1], len(best), true
+	}
+
+	selected = min(r.Request.wanted(r.Feasible()), r.Feasible())
+	if selected == 0 {
+		return Verdict{}, 0, false
+	}
+
+	return r.candidates.last(selected), selected, true
+}
+
+// last returns the undecided verdict of the cluster with a rank, which is at least 1.
+func (c *candidates) last(rank int) Verdict {
+	order, top := c.compare(), c.topIndices(rank)
+
+	worst := top[0]
+	for _, i := range top {
+		if order(i, worst) > 0 {
+			worst = i
+		}
+	}
+
+	return c.verdict(worst, rank, c.kept())
+}
+
+// index returns the index of a feasible cluster.
+func (c *candidates) index(cluster string) (int, bool) {
+	return slices.BinarySearchFunc(c.clusters, cluster, compareName)
+}
