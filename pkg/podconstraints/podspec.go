@@ -220,3 +220,13 @@ func absent(value any) bool {
 
 	return value == nil || isList && len(list) == 0
 }
+
+// Identity returns a text that is equal for two workloads if the same policies match their pods and make the same of them in one namespace.
+func (w *Workload) Identity() (string, error) {
+	text, err := json.Marshal([]any{w.path, w.ofDaemonSet(), w.Labels, w.spec})
+	if err != nil {
+		return "", fmt.Errorf("encode the pod spec: %w", err)
+	}
+
+	return string(text), nil
+}

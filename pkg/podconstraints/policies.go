@@ -43,8 +43,8 @@ func (p *Policies) MatchingOwn(namespace string, podLabels map[string]string) []
 	return matching(p.namespaced[namespace], nil, podLabels)
 }
 
-// HasOwn reports whether a namespace has policies.
-func (p *Policies) HasOwn(namespace string) bool { return len(p.namespaced[namespace]) > 0 }
+// Own returns the policies of a namespace by name, whether they match or not. The slice is not to be changed.
+func (p *Policies) Own(namespace string) []*Policy { return p.namespaced[namespace] }
 
 func matching(policies []*Policy, namespaceLabels, podLabels map[string]string) []*Policy {
 	var found []*Policy

@@ -22,6 +22,7 @@ type mutator struct {
 	source   *Source
 	reporter *reporter
 	turns    turns
+	memo     memo
 }
 
 // Handle reviews one workload.
@@ -54,24 +55,19 @@ func (m *mutator) mutate(ctx context.Context, request admission.Request) (respon
 		return admission.Allowed("policies are not injected into subresources"), false
 	}
 
-	result, exemption, err := m.inject(ctx, request)
+	o, exemption, err := m.inject(ctx, request)
 	busy := errors.Is(err, errBusy)
 
 	if err != nil && !busy {
 		return unpatched(request, err), true
 	}
 
-	patch, err := result.Patch()
-	if err != nil {
-		return unpatched(request, err), true
-	}
-
 	response = admission.Allowed(string(exemption))
-	if len(patch) > 0 {
-		response.Patch, response.PatchType = patch, ptr.To(admissionv1.PatchTypeJSONPatch)
+	if len(o.patch) > 0 {
+		response.Patch, response.PatchType = o.patch, ptr.To(admissionv1.PatchTypeJSONPatch)
 	}
 
-	response.Warnings, failed = m.reporter.report(request, result.Policies)
+	response.Warnings, failed = m.reporter.report(request, o.policies)
 	if busy {
 		response.Warnings = append(response.Warnings, m.reporter.busy(request))
 	}
@@ -79,57 +75,91 @@ func (m *mutator) mutate(ctx context.Context, request admission.Request) (respon
 	return response, failed
 }
 
-// inject returns what the policies make of the workload, or why none is injected. With errBusy the result is that of the cluster policies.
-func (m *mutator) inject(ctx context.Context, request admission.Request) (podconstraints.Result, podconstraints.Exemption, error) {
-	var none podconstraints.Result
-
+// inject returns what the policies make of the workload, or why none is injected. With errBusy the outcome is that of the cluster policies.
+func (m *mutator) inject(ctx context.Context, request admission.Request) (outcome, podconstraints.Exemption, error) {
 	workload, err := podconstraints.ReadWorkload(schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}, request.Object.Raw)
 	if err != nil {
-		return none, podconstraints.NotExempt, err
+		return outcome{}, podconstraints.NotExempt, err
 	}
 
 	if exemption := workload.Exemption(request.Operation == admissionv1.Update); exemption != podconstraints.NotExempt {
-		return none, exemption, nil
+		return outcome{}, exemption, nil
 	}
 
 	policies, err := m.source.Policies(ctx)
 	if err != nil {
-		return none, podconstraints.NotExempt, err
+		return outcome{}, podconstraints.NotExempt, err
 	}
 
 	namespaceLabels, err := m.source.NamespaceLabels(ctx, request.Namespace)
 	if err != nil {
-		return none, podconstraints.NotExempt, err
+		return outcome{}, podconstraints.NotExempt, err
 	}
 
-	injection := podconstraints.NewInjection(workload)
-	if err := injection.Inject(ctx, policies.MatchingCluster(namespaceLabels, workload.Labels)); err != nil {
-		return none, podconstraints.NotExempt, err
-	}
+	cluster := policies.MatchingCluster(namespaceLabels, workload.Labels)
+	o, err := m.injectAll(ctx, workload, policies, question{cluster: cluster, own: policies.Own(request.Namespace)}, request.Namespace)
 
-	err = m.injectOwn(ctx, injection, policies, request.Namespace, workload.Labels)
-	if err != nil && !errors.Is(err, errBusy) {
-		return none, podconstraints.NotExempt, err
-	}
-
-	return injection.Result(), podconstraints.NotExempt, err
+	return o, podconstraints.NotExempt, err
 }
 
-// injectOwn injects the policies of a namespace, for one workload of the namespace at a time: docs/spec/trust.md section 5.
-func (m *mutator) injectOwn(
-	ctx context.Context, injection *podconstraints.Injection, policies *podconstraints.Policies, namespace string, podLabels map[string]string,
-) error {
-	if !policies.HasOwn(namespace) {
-		return nil
+// injectAll injects the cluster policies of a question into a workload, and then those of its namespace, for one workload of the namespace at
+// a time: docs/spec/trust.md T12. Another workload that has the same outcome needs no turn.
+func (m *mutator) injectAll(
+	ctx context.Context, workload *podconstraints.Workload, policies *podconstraints.Policies, asked question, namespace string,
+) (outcome, error) {
+	injection := podconstraints.NewInjection(workload)
+
+	if len(asked.own) == 0 {
+		if err := injection.Inject(ctx, asked.cluster); err != nil {
+			return outcome{}, err
+		}
+
+		return newOutcome(injection)
+	}
+
+	identity, err := workload.Identity()
+	if err != nil {
+		return outcome{}, err
+	}
+
+	asked.workload = namespace + "/" + identity
+	if known, found := m.memo.get(asked); found {
+		return known, nil
+	}
+
+	if err := injection.Inject(ctx, asked.cluster); err != nil {
+		return outcome{}, err
 	}
 
 	done, err := m.turns.take(ctx, namespace)
+	if errors.Is(err, errBusy) {
+		o, failed := newOutcome(injection)
+		if failed != nil {
+			return outcome{}, failed
+		}
+
+		return o, err
+	}
+
 	if err != nil {
-		return err
+		return outcome{}, err
 	}
 	defer done()
 
-	return injection.Inject(ctx, policies.MatchingOwn(namespace, podLabels))
+	if known, found := m.memo.get(asked); found {
+		return known, nil
+	}
+
+	if err := injection.Inject(ctx, policies.MatchingOwn(namespace, workload.Labels)); err != nil {
+		return outcome{}, err
+	}
+
+	o, err := newOutcome(injection)
+	if err == nil {
+		m.memo.put(asked, o)
+	}
+
+	return o, err
 }
 
 // unpatched allows a workload although its review failed.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -29,6 +30,8 @@ type hostileStage struct {
 	tenants []client.WithWatch // by tenant
 	edits   []int              // by tenant, of its Placement
 	created int                // ClusterRequests of the others
+	// injected is the affinity that the policies of the hostile tenant give to its Pods. The bystander asks for it in its own Pods.
+	injected *corev1.Affinity
 }
 
 // measureHostile runs the scenario hostile. What was measured is returned with an error, too.

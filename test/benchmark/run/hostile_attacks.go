@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,6 +40,8 @@ type attacker struct {
 	tenant int
 	api    client.Client
 	sent   map[string]*atomic.Int64
+	// affinity is that of the Pods; nil for none.
+	affinity *corev1.Affinity
 }
 
 // attack starts the attacks of a tenant, each with the requests per second of rates at most, if it has one there. The function that it returns
@@ -50,6 +53,13 @@ func (h *hostileStage) attack(ctx context.Context, tenant int, rates map[string]
 	a := &attacker{tenant: tenant, api: h.tenants[tenant], sent: map[string]*atomic.Int64{}}
 	if err := a.prepare(ctx); err != nil {
 		return nil, err
+	}
+	if tenant == hostile.Attacker {
+		if h.injected, err = a.injected(ctx); err != nil {
+			return nil, fmt.Errorf("waiting for the policies of the hostile tenant: %w", err)
+		}
+	} else {
+		a.affinity = h.injected
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -121,6 +131,17 @@ func (a *attacker) prepare(ctx context.Context) error {
 	})
 }
 
+// injected waits until the policies are injected, and returns the affinity that they give to a Pod.
+func (a *attacker) injected(ctx context.Context) (*corev1.Affinity, error) {
+	var pod *corev1.Pod
+	err := poll(ctx, busyInterval, func() (bool, error) {
+		pod = hostile.Pod(a.tenant, 0)
+		err := a.api.Create(ctx, pod, client.DryRunAll)
+		return pod.Spec.Affinity != nil, err
+	})
+	return pod.Spec.Affinity, err
+}
+
 // edit edits the Placements in turn.
 func (a *attacker) edit(ctx context.Context, n int) error {
 	placement := hostile.AttackingPlacement(a.tenant, n%hostile.Placements, n)
@@ -136,7 +157,9 @@ func (a *attacker) edit(ctx context.Context, n int) error {
 
 // review creates a Pod with a dry run.
 func (a *attacker) review(ctx context.Context, n int) error {
-	if err := a.api.Create(ctx, hostile.Pod(a.tenant, n), client.DryRunAll); err != nil {
+	pod := hostile.Pod(a.tenant, n)
+	pod.Spec.Affinity = a.affinity
+	if err := a.api.Create(ctx, pod, client.DryRunAll); err != nil {
 		return fmt.Errorf("creating a Pod: %w", err)
 	}
 	return nil

@@ -15,8 +15,10 @@ const hostileRounds = 3
 
 // phase is a time in which the others are measured beside an attacker, or beside nobody.
 type phase struct {
-	name    string
-	beside  int // the tenant that attacks; negative for none
+	name   string
+	beside int // the tenant that attacks; negative for none
+	// atRates reports that the tenant sends no more requests per second than the attacker in the same round, however many clients it has.
+	atRates bool
 	samples map[string][]time.Duration
 	// rates are the requests per second of each attack, and cpu is the CPU time of the hub per second.
 	rates   map[string]float64
@@ -24,24 +26,30 @@ type phase struct {
 	cpu     time.Duration
 }
 
-// The phases. In the one with the bystander the API server has the requests of the attacker, at its rate, and the hub has nothing to do for
-// them.
+// The phases. In those with the bystander the API server has the requests of the attacker, and the hub has nothing to do for them: at the rate
+// of the attacker, and from as many clients as it has, as fast as the API server permits.
 const (
 	withoutPhase   = "without"
 	withPhase      = "with"
 	bystanderPhase = "bystander"
+	floodPhase     = "flood"
 )
 
 // measure measures the others in all phases, which take turns, and reports the ratios.
 func (h *hostileStage) measure(ctx context.Context) error {
 	h.run.Add(hostileScenario, "tenants", report.Count, hostile.Others+1)
 	phases := []*phase{
-		{name: withoutPhase, beside: -1}, {name: withPhase, beside: hostile.Attacker}, {name: bystanderPhase, beside: hostile.Bystander},
+		{name: withoutPhase, beside: -1}, {name: withPhase, beside: hostile.Attacker},
+		{name: bystanderPhase, beside: hostile.Bystander, atRates: true}, {name: floodPhase, beside: hostile.Bystander},
 	}
 	for range hostileRounds {
 		var rates map[string]float64 // of the attacker in this round
 		for _, p := range phases {
-			got, err := h.phase(ctx, p, rates)
+			limits := rates
+			if !p.atRates {
+				limits = nil
+			}
+			got, err := h.phase(ctx, p, limits)
 			if err != nil {
 				return fmt.Errorf("phase %s: %w", p.name, err)
 			}

@@ -287,6 +287,40 @@ var _ = Describe("Admission of a placement", func() {
 		Expect(tryOut(ctx, placement)).To(Succeed(), "or else it was not too large")
 	})
 
+	DescribeTable("T12: does not walk a Placement with many requirements or values, which would take the API server long",
+		func(ctx SpecContext, requirements, values int, judged bool) {
+			f := suite.NewFixture(ctx)
+			inForce(ctx, f)
+
+			placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
+			requirement := metav1.LabelSelectorRequirement{
+				Key: "region", Operator: metav1.LabelSelectorOpIn, Values: suite.Shorts(1, values),
+			}
+
+			for ; requirements > 0; requirements -= limits.Requirements.Max {
+				predicate := clusterv1beta1.ClusterPredicate{}
+				predicate.RequiredClusterSelector.LabelSelector.MatchExpressions = slices.Repeat(
+					[]metav1.LabelSelectorRequirement{requirement}, min(requirements, limits.Requirements.Max))
+				placement.Spec.Predicates = append(placement.Spec.Predicates, predicate)
+			}
+
+			Expect(tryOut(ctx, placement.DeepCopy())).To(Succeed())
+
+			placement.Spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions[0].Key = "no key!"
+			if !judged {
+				Expect(tryOut(ctx, placement)).To(Succeed())
+
+				return
+			}
+
+			Expect(tryOut(ctx, placement)).To(MatchError(ContainSubstring(`key: Invalid value: "no key!"`)))
+		},
+		Entry("1,000 requirements", 1000, 1, true),
+		Entry("1,001 requirements", 1001, 1, false),
+		Entry("4,000 values", 4, 1000, true),
+		Entry("5,000 values of few requirements", 5, 1000, false),
+	)
+
 	It("judges a spec only when it changes: one that got in before can be labelled and deleted", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		placement := f.Placement(ctx, strings.Repeat("n", 64), clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](-1)})
