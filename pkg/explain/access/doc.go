@@ -2,8 +2,7 @@
 //
 // Check is the rule of who may ask: the user has the verb that the question needs on each object that it is about, as the API server decides.
 // The hub evaluates with its own rights, so the Limit functions remove from a report what the namespace of the object does not show: clusters
-// out of the scope of the namespace, sets that are not bound to it, objects of other namespaces, and the names
-// of nodes. A page that shows
+// out of the scope of the namespace, sets that are not bound to it, objects of other namespaces, and the names of nodes. A page that shows
 // explanations uses both as the endpoint does.
 //
 // The package reads no object and keeps no state. It never names an object in a refusal that the question has not named.
