@@ -37,7 +37,6 @@ func TestClustersInventory(t *testing.T) {
 	suite.ConfigureHub = func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory")
 		o.Clock, o.ClusterDrainTimeout = now, drainTimeout
-		suite.ObserveClusterRequests(o)
 	}
 	suite.Run(t, "ManagedClusters of Clusters")
 }

@@ -35,7 +35,6 @@ func TestPlatform(t *testing.T) {
 	suite.BeforeHub = install
 	suite.ConfigureHub = func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusterrequest/requests", "clusterrequest/access", "clusters-inventory")
-		suite.ObserveClusterRequests(o)
 	}
 	suite.Run(t, "all systems in one hub")
 }

@@ -2,7 +2,7 @@ package suite
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -19,27 +19,47 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/systems"
 )
 
-// requestSystem is the system of cluster requests of the hub that runs.
-var requestSystem atomic.Pointer[systems.System]
+// requestSystems holds the systems of cluster requests of the hubs that run in this process (sync.Map of *systems.System).
+var requestSystems sync.Map
 
-// ObserveClusterRequests has LoseDefinition see when the system of cluster requests is on. A package of specs calls it in ConfigureHub.
-func ObserveClusterRequests(o *controller.Options) {
+// observeRequests keeps the system of cluster requests of a hub in requestSystems until the returned function is called.
+func observeRequests(o *controller.Options) (forget func()) {
+	var own *systems.System
+
 	o.AddSystem = func(system *systems.System) {
 		if system.Name == manifests.ClusterRequest {
-			requestSystem.Store(system)
+			own = system
+			requestSystems.Store(system, nil)
 		}
+	}
+
+	return func() { requestSystems.Delete(own) }
+}
+
+// requestsAre returns whether the systems of cluster requests of all hubs that run are on, or all are off. There is at least one.
+func requestsAre(on bool) func() bool {
+	return func() bool {
+		found, all := false, true
+
+		requestSystems.Range(func(key, _ any) bool {
+			found = true
+			all = (key.(*systems.System).Off() == "") == on
+
+			return all
+		})
+
+		return found && all
 	}
 }
 
 // LoseDefinition deletes the CustomResourceDefinition of a kind of cluster requests with all its objects, whatever finalizers they have, and
-// installs it again. The hub has switched the system off and on again when it returns.
+// installs it again. Every hub that runs has switched the system off and on again when it returns.
 func LoseDefinition(ctx context.Context, kind string, list client.ObjectList) {
 	GinkgoHelper()
 
-	on := func() bool { return requestSystem.Load().Off() == "" }
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: kind + "." + openmcpv1alpha1.GroupName}}
 	Expect(Client.Delete(ctx, definition)).To(Succeed())
-	Eventually(on).WithContext(ctx).WithTimeout(Timeout).Should(BeFalse())
+	Eventually(requestsAre(false)).WithContext(ctx).WithTimeout(Timeout).Should(BeTrue())
 
 	Eventually(func(g Gomega) {
 		if err := Client.List(ctx, list); err == nil {
@@ -55,5 +75,5 @@ func LoseDefinition(ctx context.Context, kind string, list client.ObjectList) {
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
 
 	Expect(manifests.InstallSystem(ctx, ControlPlane.AdminConfig(), manifests.ClusterRequest, "")).To(Succeed())
-	Eventually(on).WithContext(ctx).WithTimeout(Timeout).Should(BeTrue())
+	Eventually(requestsAre(true)).WithContext(ctx).WithTimeout(Timeout).Should(BeTrue())
 }

@@ -43,6 +43,8 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 		set(&options)
 	}
 
+	forget := observeRequests(&options)
+
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: controller.Scheme(), Cache: options.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
@@ -61,6 +63,7 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	return sync.OnceFunc(func() {
 		defer running.Add(-1)
 
+		forget()
 		cancel()
 		Eventually(ended).WithTimeout(CollectTimeout).Should(Receive(BeNil())) // Informers that a loaded API server does not answer end late.
 	})
