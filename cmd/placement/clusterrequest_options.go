@@ -75,9 +75,8 @@ func defaultRequestOptions() clusterrequest.Options {
 func validateRequests(options clusterrequest.Options) error {
 	var errs []error
 
-	if options.Strategy != clusterrequest.Balanced && options.Strategy != clusterrequest.Simple {
-		errs = append(errs, fmt.Errorf("--%s: %q is not a strategy; use %s or %s",
-			requestStrategyFlag, options.Strategy, clusterrequest.Balanced, clusterrequest.Simple))
+	if err := options.Strategy.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--%s: %w", requestStrategyFlag, err))
 	}
 
 	if options.Scope != clusterrequest.ScopeCluster && options.Scope != clusterrequest.ScopeNamespaced {

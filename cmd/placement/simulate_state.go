@@ -60,9 +60,10 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	return in, err
 }
 
-// readState reads the State of the live hub, which is empty if only objects are added that no Placement depends on, or of files.
-func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader, onlyPods bool, stdin io.Reader) (*explain.State, error) {
-	if o.live() && onlyPods {
+// readState reads the State of the live hub or of files. independent reports that only objects are added that no Placement depends on, such as
+// workloads and ClusterRequests; then the State of a live hub is not read, and empty.
+func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader, independent bool, stdin io.Reader) (*explain.State, error) {
+	if o.live() && independent {
 		return &explain.State{}, nil
 	}
 	if o.live() {

@@ -162,6 +162,15 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 	return found
 }
 
+// ConditionMessage returns the message of the condition Resolved. That of a resolved AccessRequest stays true when the access is given.
+func (r AccessResolution) ConditionMessage() string {
+	if r.Resolved != metav1.ConditionTrue {
+		return r.Message
+	}
+
+	return fmt.Sprintf("ClusterProvider '%s' gives access to Cluster '%s'", r.Cluster.Spec.ClusterProviderRef.Name, keyOf(r.Cluster))
+}
+
 // Reviewed returns the resolution after the review of the requester's permission.
 func (r AccessResolution) Reviewed(access *openmcpv1alpha1.AccessRequest, allowed bool) AccessResolution {
 	if allowed {

@@ -1,6 +1,7 @@
 package clusterrequest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,10 @@ func TestResolveAccess(t *testing.T) {
 			s := newAccessScene()
 			tc.change(s)
 			got := ResolveAccess(s.access, s.to)
+			if tc.want == metav1.ConditionTrue && !strings.Contains(got.ConditionMessage(), "' gives access to Cluster '") {
+				t.Errorf("the message of the condition is %q, want one that stays true when the access is given", got.ConditionMessage())
+			}
+
 			if got.Resolved != tc.want || got.Reason != tc.reason || got.Review != tc.review {
 				t.Errorf("%q %s review %v (%s), want %q %s review %v",
 					got.Resolved, got.Reason, got.Review, got.Message, tc.want, tc.reason, tc.review)

@@ -2,6 +2,7 @@ package clusterrequest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,6 +54,16 @@ const (
 	// Simple chooses the first Cluster by namespace and name.
 	Simple Strategy = "Simple"
 )
+
+// Validate reports a strategy that there is not.
+func (s Strategy) Validate() error {
+	switch s {
+	case "", Balanced, Simple:
+		return nil
+	default:
+		return fmt.Errorf("%q is not a strategy; use %s or %s", string(s), Balanced, Simple)
+	}
+}
 
 // Scope says where existing Clusters are looked for.
 type Scope string

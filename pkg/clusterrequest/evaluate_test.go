@@ -65,7 +65,7 @@ func TestNewClusterIsOfTheBestProfile(t *testing.T) {
 		{reason: "cluster-request C15: an equivalent trait", request: withTraits(required("foo/nodeless")), want: noWorkers,
 			change: func(w *world) { w.equivalence("same", workerless, "foo/nodeless") }},
 		{reason: "cluster-request C16: unknown purposes", purposes: "platform nosuch more",
-			refused: []string{"Denied PurposeNotFound", `Purpose "nosuch", "more" not found`}},
+			refused: []string{"Denied PurposeNotFound", `Purpose "nosuch", "more" not found: create a ClusterRequest for a Purpose that exists`}},
 		{reason: "cluster-request C16: the purpose is created", purposes: "nosuch", want: anyProfile,
 			change: func(w *world) { w.purpose("nosuch", openmcpv1alpha1.PurposeSpec{}) }},
 		{reason: "cluster-request C47: no member is satisfied", refused: denied("any of the traits foo/x, not " + aws + " is required"),

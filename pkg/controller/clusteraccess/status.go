@@ -54,7 +54,7 @@ func (r *reconciler) writeStatus(
 
 	if resolution.Resolved != "" {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type: openmcpv1alpha1.ConditionResolved, Status: resolution.Resolved, Reason: resolution.Reason, Message: resolution.Message,
+			Type: openmcpv1alpha1.ConditionResolved, Status: resolution.Resolved, Reason: resolution.Reason, Message: resolution.ConditionMessage(),
 			ObservedGeneration: access.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
 		})
 	}

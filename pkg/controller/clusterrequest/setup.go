@@ -35,6 +35,10 @@ const (
 
 // SetupRequests adds the controller of ClusterRequests to a manager.
 func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
+	if err := options.Strategy.Validate(); err != nil {
+		return err //nolint:wrapcheck // It says what to use.
+	}
+
 	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
 
 	live, err := liveread.NewConfirmed(mgr)

@@ -127,6 +127,7 @@ func TestReportsGatherPages(t *testing.T) {
 		for _, page := range somePages(n) {
 			news.changes.add(pageChange{action: decision.ActionCreate, page: page})
 			news.changes.add(pageChange{action: decision.ActionUpdateDecisions, page: page})
+			news.changes.add(pageChange{action: decision.ActionUpdateDecisions, page: page}) // Joins first, then what leaves.
 		}
 
 		news.send()

@@ -78,7 +78,13 @@ func (r *cycleRecorder) send() {
 			actions = append(actions, change.action)
 		}
 
-		pages[change.action] = append(pages[change.action], change.page)
+		// A page that is written several times is named once, by its last state.
+		written := pages[change.action]
+		if i := slices.IndexFunc(written, func(page *api.Page) bool { return page.Name == change.page.Name }); i >= 0 {
+			written[i] = change.page
+		} else {
+			pages[change.action] = append(written, change.page)
+		}
 	}
 
 	for _, action := range actions {

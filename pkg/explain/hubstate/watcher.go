@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -80,7 +81,7 @@ func (w *Watcher) open(config *rest.Config, options cache.Options, namespaces ..
 
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
-	options.Scheme, options.DefaultTransform = scheme.New(), cache.TransformStripManagedFields()
+	options.Scheme, options.DefaultTransform = kinds(), cache.TransformStripManagedFields()
 	options.DefaultUnsafeDisableDeepCopy, options.DefaultWatchErrorHandler = ptr.To(true), w.handleWatchError
 
 	if w.allNamespaces, err = lenient.NewCache(config, options); err != nil {
@@ -124,9 +125,12 @@ func limitedInputs(kind runtime.Object) bool {
 
 func sameType(kind, other runtime.Object) bool { return reflect.TypeOf(other) == reflect.TypeOf(kind) }
 
+// kinds returns the kinds of all systems. All Watchers share the scheme, which takes long to build and is never changed.
+var kinds = sync.OnceValue(scheme.New)
+
 // kindIn returns the kind of an object or list; empty if it has none.
 func kindIn(object runtime.Object) schema.GroupVersionKind {
-	kind, err := apiutil.GVKForObject(object, scheme.New())
+	kind, err := apiutil.GVKForObject(object, kinds())
 	if err != nil {
 		return schema.GroupVersionKind{}
 	}

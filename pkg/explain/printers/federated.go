@@ -229,7 +229,7 @@ func selectionText(r federated.Report) string {
 	}
 
 	switch r.Target {
-	case "":
+	case "", federation.Target{Nowhere: true}.String():
 	case federation.Target{}.String():
 		text += ", all in scope"
 	default:
