@@ -87,7 +87,8 @@ func (c *Catalog) choose(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
 	e := &Evaluation{Requirement: aggregate(&request.Spec, c.purposes, c.same)}
 	if missing := e.Requirement.Missing; len(missing) > 0 {
 		e.Result = Result{openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound, fmt.Sprintf(
-			"Purpose %s not found: create a ClusterRequest for a Purpose that exists (kubectl get purposes), or ask an administrator for this one", quoted(missing))}
+			"Purpose %s not found: create a ClusterRequest for a Purpose that exists (kubectl get purposes), "+
+				"or ask an administrator for this one", quoted(missing))}
 
 		return e
 	}

@@ -36,7 +36,7 @@ const (
 // SetupRequests adds the controller of ClusterRequests to a manager.
 func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
 	if err := options.Strategy.Validate(); err != nil {
-		return err //nolint:wrapcheck // It says what to use.
+		return err
 	}
 
 	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}

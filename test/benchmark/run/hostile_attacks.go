@@ -61,6 +61,11 @@ func (h *hostileStage) attack(ctx context.Context, tenant int, rates map[string]
 	} else {
 		a.affinity = h.injected
 	}
+	return a.start(ctx, rates), nil
+}
+
+// start sends all attacks until the function that it returns stops them, as attack says it.
+func (a *attacker) start(ctx context.Context, rates map[string]float64) func() (map[string]int64, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	failures := make(chan error, len(attackNames)*hostile.Reviews)
@@ -103,7 +108,7 @@ func (h *hostileStage) attack(ctx context.Context, tenant int, rates map[string]
 			}
 		}
 		return sent, err
-	}, nil
+	}
 }
 
 // refused reports whether the API server had too much to do for a request.
@@ -136,8 +141,10 @@ func (a *attacker) injected(ctx context.Context) (*corev1.Affinity, error) {
 	var pod *corev1.Pod
 	err := poll(ctx, busyInterval, func() (bool, error) {
 		pod = hostile.Pod(a.tenant, 0)
-		err := a.api.Create(ctx, pod, client.DryRunAll)
-		return pod.Spec.Affinity != nil, err
+		if err := a.api.Create(ctx, pod, client.DryRunAll); err != nil {
+			return false, fmt.Errorf("creating a Pod in dry run: %w", err)
+		}
+		return pod.Spec.Affinity != nil, nil
 	})
 	return pod.Spec.Affinity, err
 }
