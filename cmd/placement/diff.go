@@ -211,8 +211,8 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 		return now, errors.New("--filename: give at least one file, directory, or - for standard input")
 	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
 		return now, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case len(o.hub) > 0 && (o.kubeconfig != "" || o.context != ""):
-		return now, errors.New("--hub: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	case len(o.hub) > 0 && o.connects() != "":
+		return now, fmt.Errorf("--hub: the hub is read from files, so %s means nothing; leave out one or the other", o.connects())
 	case !slices.Contains(printers.Formats(), printers.Format(o.output)):
 		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())
 	}

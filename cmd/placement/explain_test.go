@@ -111,7 +111,7 @@ func TestExplain(t *testing.T) {
 		{reason: "files do not change", args: []string{"a/b", "-w"}, wantCode: exitUsage, wantStderr: []string{"--watch follows a hub"}},
 		{
 			reason: "two hubs", args: []string{"a/b", "--context", "x"},
-			wantCode: exitUsage, wantStderr: []string{"--kubeconfig and --context mean nothing"},
+			wantCode: exitUsage, wantStderr: []string{"--context means nothing"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

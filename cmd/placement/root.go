@@ -98,13 +98,14 @@ func executeAs(ctx context.Context, name string, args []string, stdout, stderr i
 	if err == nil {
 		return exitOK
 	}
-	code, hint := exitFailure, ""
+	code := exitFailure
 	var usage *usageError
 	if exit, coded := errors.AsType[*exitError](err); coded {
 		if code = exit.code; exit.err == nil {
 			return code
 		}
 	}
+	hint := hintTimeout(cmd, err)
 	if !started || errors.As(err, &usage) {
 		code, hint = exitUsage, fmt.Sprintf("Run '%s --help' for usage.\n", cmd.CommandPath())
 	}

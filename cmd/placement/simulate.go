@@ -320,9 +320,8 @@ func (o *simulateOptions) checkInputs() error {
 		return errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
 	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
 		return errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case !o.live() && (o.kubeconfig != "" || o.context != ""):
-		return errors.New("--filename, --hub: what the hub holds is read from files, so --kubeconfig and --context mean nothing; " +
-			"leave out one or the other")
+	case !o.live() && o.connects() != "":
+		return fmt.Errorf("--filename, --hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.connects())
 	default:
 		return nil
 	}
