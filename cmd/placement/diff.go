@@ -23,12 +23,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// The exit codes of diff are those of kubectl diff; 0 is no difference.
-const (
-	exitDiffers     = 1
-	exitNotCompared = 2
-)
-
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
 what would change for workloads. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings

@@ -344,7 +344,7 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 			case o.limited && (!known || !access.InScope(told)):
 				return nil, notInScope(cluster)
 			case !known:
-				return nil, unknownCluster(evaluation, cluster)
+				return nil, unknownCluster(state, evaluation, cluster)
 			}
 			told.Counterfactuals = append(told.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
 			if o.limited {
@@ -358,10 +358,15 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 }
 
 // unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
-func unknownCluster(evaluation explain.Evaluation, cluster string) error {
+func unknownCluster(state *explain.State, evaluation explain.Evaluation, cluster string) error {
 	if evaluation.Existing.Incumbents()[cluster] {
 		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+
 			"leave --cluster out to see what becomes of them", cluster, evaluation.Placement.Key())
 	}
-	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", cluster)
+	names := make([]string, 0, len(state.Clusters))
+	for _, known := range state.Clusters {
+		names = append(names, known.Name)
+	}
+	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them%s", cluster,
+		didYouMean(cluster, "", names))
 }

@@ -103,7 +103,8 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		found := objects.Find(source.namespace, name)
 		switch len(found) {
 		case 0:
-			return fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", name)
+			return fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace%s", name,
+				didYouMean(name, requestType+"/", requestNames(objects, source.namespace)))
 		case 1:
 			reports.Requests = append(reports.Requests, requests.NewReport(objects, found[0], metav1.NewTime(now)))
 		default:
@@ -112,6 +113,17 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		}
 	}
 	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+}
+
+// requestNames returns the names of the ClusterRequests of a namespace, or of all.
+func requestNames(objects *requests.Objects, namespace string) []string {
+	var names []string
+	for _, request := range objects.Requests {
+		if namespace == "" || namespace == request.Namespace {
+			names = append(names, request.Name)
+		}
+	}
+	return names
 }
 
 // runUnreadRequests explains ClusterRequests to a user who may not read what decides about them: the hub does it, or else the output is what the

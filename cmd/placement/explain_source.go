@@ -91,20 +91,33 @@ func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Key
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no Placement %s; %s", target, hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())))
+			return nil, fmt.Errorf("there is no Placement %s; %s%s%s", target,
+				hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())), suggestType(target), s.suggestPlacement(ctx, target))
 		}
 		keys = append(keys, found...)
 	}
 	return keys, nil
 }
 
+// suggestPlacement suggests Placements of the namespace with a similar name, as far as the user may list them.
+func (s *source) suggestPlacement(ctx context.Context, t target) string {
+	var names []string
+	for _, adapter := range t.apis {
+		names = append(names, begunNames(ctx, s.hub, adapter.Kind(), t.namespace, "")...)
+	}
+	return t.suggest(names)
+}
+
 func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, error) {
 	var keys []inventory.Key
 	for _, target := range targets {
 		var found []inventory.Key
-		var elsewhere []string
+		var elsewhere, names []string
 		for _, object := range state.Placements {
 			key := api.Read(object).Key()
+			if target.namespace == "" || target.namespace == key.Namespace {
+				names = append(names, key.Name)
+			}
 			switch {
 			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() }):
 			case target.namespace == "" || target.namespace == key.Namespace:
@@ -115,7 +128,8 @@ func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, er
 		}
 		if len(found) == 0 {
 			slices.Sort(elsewhere)
-			return nil, fmt.Errorf("there is no Placement %s in the files; %s", target, hintElsewhere(target, slices.Compact(elsewhere)))
+			return nil, fmt.Errorf("there is no Placement %s in the files; %s%s%s", target,
+				hintElsewhere(target, slices.Compact(elsewhere)), suggestType(target), target.suggest(names))
 		}
 		keys = append(keys, found...)
 	}

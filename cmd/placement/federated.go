@@ -175,7 +175,9 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []delivere
 	}
 	names, err = o.parseObjects(args)
 	if err == nil && len(names) == 0 && len(args) > 0 {
-		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s", args[0], o.objectTypes())
+		typed, _, _ := strings.Cut(args[0], "/")
+		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s%s", args[0],
+			strings.Join(o.objectTypes(), ", "), didYouMean(typed, "", o.objectTypes()))
 	}
 	return now, names, err
 }
@@ -227,8 +229,11 @@ func (f *kindFlags) parseObjects(args []string) ([]deliveredName, error) {
 func keysOf(state *explain.State, names []deliveredName, namespace string) ([]inventory.Key, error) {
 	keys := make([]inventory.Key, 0, len(names))
 	for _, named := range names {
-		var namespaces []string
+		var namespaces, names []string
 		for _, object := range state.Federated.Objects {
+			if object.GroupVersionKind() == named.kind.GroupVersionKind && (namespace == "" || namespace == object.GetNamespace()) {
+				names = append(names, object.GetName())
+			}
 			if object.GroupVersionKind() == named.kind.GroupVersionKind && object.GetName() == named.name &&
 				(namespace == "" || namespace == object.GetNamespace()) {
 				namespaces = append(namespaces, object.GetNamespace())
@@ -244,7 +249,8 @@ func keysOf(state *explain.State, names []deliveredName, namespace string) ([]in
 		case slices.Contains(state.Federated.KindsUnread, named.kind.Kind):
 			return nil, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them", named.kind.Resource, namespace)
 		default:
-			return nil, fmt.Errorf("there is no %s %s; correct the name or the namespace", named.kind.Kind, named.name)
+			return nil, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.kind.Kind, named.name,
+				didYouMean(named.name, strings.ToLower(named.kind.Kind)+"/", names))
 		}
 	}
 	return keys, nil
