@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ controller on the current objects of the hub, and changes nothing: it only reads
 
 Name a Placement as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl does:
 placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. If both API groups have
-a Placement of that name, the command explains both; NAME@GROUP or --api selects one.
+a Placement of that name, the command explains both; NAME@GROUP or --api selects one. Several names, also of different
+types, are explained one after the other.
 
   --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
              scores, and the changes that would select it. The command evaluates the Placement with each of
@@ -109,6 +111,10 @@ const explainExample = `  # Why these clusters?
   # Which Cluster does this request get, and what would have to change if it is denied?
   placement explain clusterrequest/ci -n team-a
 
+  # Several at once
+  placement explain team-a/standby team-b/rollout
+  placement explain placement/standby deployment/web -n team-a
+
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
 
@@ -133,12 +139,16 @@ type explainOptions struct {
 	color bool
 
 	requestOptions clusterrequest.Options
+
+	// opened is the source once it was read, and unread the error about that.
+	opened *source
+	unread error
 }
 
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:               "explain (NAMESPACE/NAME | TYPE/NAME)",
+		Use:               "explain (NAMESPACE/NAME | TYPE/NAME) ...",
 		Short:             "Explain why a placement selects certain clusters, where a workload may run, or what a cluster request gets",
 		Long:              explainLong,
 		Example:           explainExample,
@@ -178,6 +188,30 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 		return err
 	}
 	o.color = colored(stdout)
+	groups := o.groupArgs(args)
+	if len(groups) == 1 {
+		return o.runGroup(ctx, args, stdin, stdout)
+	}
+	if err := o.checkGroups(); err != nil {
+		return &usageError{err}
+	}
+	var errs []error
+	for i, group := range groups {
+		var out bytes.Buffer
+		err := o.runGroup(ctx, group, stdin, &out)
+		if o.unread != nil {
+			return o.unread
+		}
+		errs = append(errs, err)
+		if err := o.writePart(stdout, out.String(), i > 0); err != nil {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// runGroup prints the output about arguments that name things of one sort.
+func (o *explainOptions) runGroup(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	if requested, err := parseRequests(args); err != nil || len(requested) > 0 {
 		return o.runRequests(ctx, requested, err, stdin, stdout)
 	}
@@ -208,7 +242,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	}
 	found, err := o.evaluate(ctx, source, targets, now)
 	if found != nil {
-		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style(stdout)), err)
+		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style()), err)
 	}
 	return err
 }
@@ -320,8 +354,8 @@ func (a *explainOutput) changesAt() time.Time {
 }
 
 // style returns the style for the output.
-func (o *explainOptions) style(stdout io.Writer) printers.Style {
-	return printers.Style{Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: colored(stdout)}
+func (o *explainOptions) style() printers.Style {
+	return printers.Style{Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: o.color}
 }
 
 // colored reports whether the output is a terminal that may have colours.

@@ -112,7 +112,7 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 				name, found[0].Namespace, found[1].Namespace)
 		}
 	}
-	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+	return printers.Requests(stdout, printers.Format(o.output), reports, o.style())
 }
 
 // requestNames returns the names of the ClusterRequests of a namespace, or of all.
@@ -158,7 +158,7 @@ func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source,
 		return errors.Join(refused, err)
 	}
 	reports := requests.Reports{Requests: found}
-	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout)), refused, err)
+	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style()), refused, err)
 }
 
 // readRequestObjects reads what decides about ClusterRequests on a hub, and the ManagedClusters.

@@ -32,8 +32,15 @@ type source struct {
 	hub    client.Client
 }
 
-// source reads the files, or connects to the hub.
+// source reads the files, or connects to the hub, once.
 func (o *explainOptions) source(stdin io.Reader) (*source, error) {
+	if o.opened == nil && o.unread == nil {
+		o.opened, o.unread = o.open(stdin)
+	}
+	return o.opened, o.unread
+}
+
+func (o *explainOptions) open(stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
 		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
 		if err != nil {
