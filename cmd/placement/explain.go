@@ -123,6 +123,7 @@ type explainOptions struct {
 	hubFlags
 	kindFlags
 	askFlags
+	labelFlag
 
 	files         []string
 	clusters      []string
@@ -172,6 +173,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
+	o.addLabels(flags, "unsatisfied placements to list; implies --all")
 	addHubLimitFlags(flags, &o.hubLimit)
 	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
@@ -188,6 +190,9 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 		return err
 	}
 	o.color = colored(stdout)
+	if o.text != "" && len(args) > 0 {
+		return &usageError{fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0])}
+	}
 	groups := o.groupArgs(args)
 	if len(groups) == 1 {
 		return o.runGroup(ctx, args, stdin, stdout)
@@ -268,8 +273,8 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	o.all = o.all || o.allNamespaces
-	if err := errors.Join(o.checkArgs(args), o.checkHub()); err != nil {
+	o.all = o.all || o.allNamespaces || o.text != ""
+	if err := errors.Join(o.parseLabels(), o.checkArgs(args), o.checkHub()); err != nil {
 		return now, nil, err
 	}
 	targets, err = parseTargets(args, o.namespace, o.api)

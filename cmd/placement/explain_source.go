@@ -198,6 +198,9 @@ func (s *source) unsatisfiedUnread(
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
+	if o.selector != nil {
+		return nil, unanswered(refused, errSelectorUnread)
+	}
 	text, err := o.ask(ctx, s, namespace, nil)
 	if answered(err) {
 		return &explainOutput{byHub: &text}, err
@@ -229,7 +232,10 @@ func (o *explainOptions) listNamespace(from *source) string {
 
 func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) *explainOutput {
 	state.Limit = o.hubLimit
-	list := state.Unsatisfied(now, func(key inventory.Key) bool { return namespace == "" || key.Namespace == namespace })
+	selected := o.placements(state)
+	list := state.Unsatisfied(now, func(key inventory.Key) bool {
+		return (namespace == "" || key.Namespace == namespace) && selected[key.NamespacedName]
+	})
 	list.Namespace = namespace
 	return &explainOutput{unsatisfied: &list}
 }

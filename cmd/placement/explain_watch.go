@@ -47,6 +47,9 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 func (f *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if f.all {
 		state, err := hubstate.AllFromCluster(ctx, from.hub, f.namespace)
+		if err != nil && f.selector != nil {
+			return nil, nil, err
+		}
 		if err != nil {
 			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), err)
 			return nil, written, err
