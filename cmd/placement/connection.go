@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,9 +18,6 @@ const timeoutFlag = "request-timeout"
 
 // defaultRequestTimeout bounds each request unless --request-timeout is given: the commands read a hub for a user who waits.
 const defaultRequestTimeout = "30s"
-
-// masterVariable names the environment variable that clientcmd takes the server of a hub without a kubeconfig from.
-const masterVariable = "KUBERNETES_MASTER"
 
 // newConnectionFlags returns the flags of kubectl that connect to a hub. --cluster means a ManagedCluster here, and nothing is cached on disk.
 func newConnectionFlags() *genericclioptions.ConfigFlags {
@@ -93,10 +89,10 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 	return config, namespace, nil
 }
 
-// nowhere reports whether neither a kubeconfig, a flag, a variable nor a pod names a hub. cli-runtime has localhost:8080 then.
+// nowhere reports whether neither a kubeconfig, a flag nor a pod names a hub. cli-runtime has localhost:8080 then.
 func (f *hubFlags) nowhere(found clientcmd.ClientConfig) bool {
 	raw, err := found.RawConfig()
-	if err != nil || len(raw.Clusters) > 0 || *f.flags().APIServer != "" || os.Getenv(masterVariable) != "" {
+	if err != nil || len(raw.Clusters) > 0 || *f.flags().APIServer != "" {
 		return false
 	}
 	_, err = rest.InClusterConfig()

@@ -108,7 +108,7 @@ func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Key
 
 // suggestPlacement suggests Placements of the namespace with a similar name, as far as the user may list them.
 func (s *source) suggestPlacement(ctx context.Context, t target) string {
-	var names []string
+	names := make([]string, 0, len(t.apis))
 	for _, adapter := range t.apis {
 		names = append(names, begunNames(ctx, s.hub, adapter.Kind(), t.namespace, "")...)
 	}

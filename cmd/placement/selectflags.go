@@ -69,7 +69,7 @@ func (f *labelFlag) objects(state *explain.State, kinds kindFlags) func(inventor
 var errSelectorUnread = errors.New("the hub does not select by labels for users who may not read that themselves; leave --selector out")
 
 // takeWide turns the format wide into that of the table, for commands whose wide table is set by other flags.
-func takeWide(output *string) bool {
+func takeWide(output *string) (wide bool) {
 	if printers.Format(*output) != printers.FormatWide {
 		return false
 	}

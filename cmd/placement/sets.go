@@ -57,7 +57,8 @@ func newSetsCommand() *cobra.Command {
 
 // run prints the sets that could be read, also with an error.
 func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
-	if takeWide(&o.output); !slices.Contains(printers.Formats(), printers.Format(o.output)) {
+	takeWide(&o.output)
+	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
 		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())}
 	}
 	hub, _, namespace, err := o.connectHub()

@@ -199,11 +199,8 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if takeWide(&o.output) {
 		o.all, o.showKept = true, true
 	}
-	in, err := o.read(ctx, stdin)
+	in, names, err := o.readSelected(ctx, names, stdin)
 	if err != nil {
-		return false, err
-	}
-	if names, err = o.selectNames(in.state, names); err != nil {
 		return false, err
 	}
 	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {

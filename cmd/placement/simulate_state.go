@@ -93,6 +93,18 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	return state, err
 }
 
+// readSelected reads the State and the changes, and returns the names of the Placements to evaluate, none for all.
+func (o *simulateOptions) readSelected(
+	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader,
+) (*simulated, map[types.NamespacedName]bool, error) {
+	in, err := o.read(ctx, stdin)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err = o.selectNames(in.state, names)
+	return in, names, err
+}
+
 // selectNames returns the names of the Placements that --selector selects, or else those given.
 func (o *simulateOptions) selectNames(
 	state *explain.State, names map[types.NamespacedName]bool,

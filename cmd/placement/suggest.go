@@ -78,11 +78,13 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 
 // objectTypes returns the types that explain takes before a slash.
 func objectTypes() []string {
-	types := []string{"placement", requestType}
-	for _, kind := range pods.Kinds() {
+	workloads, delivered := pods.Kinds(), federation.DefaultKinds()
+	types := make([]string, 0, 2+len(workloads)+len(delivered))
+	types = append(types, "placement", requestType)
+	for _, kind := range workloads {
 		types = append(types, strings.ToLower(kind.Kind))
 	}
-	for _, kind := range federation.DefaultKinds() {
+	for _, kind := range delivered {
 		types = append(types, strings.ToLower(kind.Kind))
 	}
 	slices.Sort(types)

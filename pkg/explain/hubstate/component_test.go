@@ -25,12 +25,13 @@ func TestMissingKindNamesItsComponent(t *testing.T) {
 		"cluster.open-cluster-management.io": "manifests/crds",
 	} {
 		t.Run(group, func(t *testing.T) {
-			if _, err := os.Stat(filepath.Join("../../..", want)); err != nil {
+			if _, err := os.Stat(filepath.Join("..", "..", "..", want)); err != nil {
 				t.Error(err)
 			}
 			err := fmt.Errorf("listing: %w", &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: group, Kind: "Thing"}})
 			r := &reader{}
-			if r.record("Things", err); r.failed == nil || !strings.Contains(r.failed.Error(), want) {
+			r.record("Things", err)
+			if r.failed == nil || !strings.Contains(r.failed.Error(), want) {
 				t.Errorf("error %v, want %s", r.failed, want)
 			}
 			if want == "manifests/crds" {
