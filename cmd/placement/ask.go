@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,19 +72,31 @@ func (o *explainOptions) ask(ctx context.Context, from *source, namespace string
 	return answer.Output, err
 }
 
-// askPlacements asks the hub to explain Placements.
+// askPlacements asks the hub to explain Placements, of each namespace in a request of its own.
 func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys []inventory.Key) (string, error) {
-	namespace := ""
-	objects := make([]endpoint.Object, 0, len(keys))
-	for i, key := range keys {
-		if i > 0 && key.Namespace != namespace {
-			return o.ask(ctx, from, "", nil)
+	var (
+		namespaces []string
+		objects    = map[string][]endpoint.Object{}
+	)
+	for _, key := range keys {
+		if _, known := objects[key.Namespace]; !known {
+			namespaces = append(namespaces, key.Namespace)
 		}
-		namespace = key.Namespace
 		kind := api.Of(key).Kind()
-		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name})
+		objects[key.Namespace] = append(objects[key.Namespace], endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name})
 	}
-	return o.ask(ctx, from, namespace, objects)
+	var (
+		texts []string
+		errs  []error
+	)
+	for _, namespace := range namespaces {
+		text, err := o.ask(ctx, from, namespace, objects[namespace])
+		if !answered(err) {
+			return "", err
+		}
+		texts, errs = append(texts, text), append(errs, err)
+	}
+	return strings.Join(texts, o.between()), errors.Join(errs...)
 }
 
 // answered reports whether the hub has answered, also with an error about the question.

@@ -23,12 +23,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// The exit codes of diff are those of kubectl diff; 0 is no difference.
-const (
-	exitDiffers     = 1
-	exitNotCompared = 2
-)
-
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
 what would change for workloads. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
@@ -146,14 +140,15 @@ func newDiffCommand() *cobra.Command {
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
-		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
+		"Output format: table, wide (with --show-kept), json, yaml, or "+
+			"name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	addHubLimitFlags(flags, &o.hubLimit)
 	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
-	o.hubFlags.registerCompletions(cmd, printers.Formats())
+	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	return cmd
 }
 
@@ -165,6 +160,9 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	now, err := o.parse()
 	if err != nil {
 		return false, &usageError{err}
+	}
+	if takeWide(&o.output) {
+		o.showKept = true
 	}
 	config, namespace, err := o.findHub()
 	if err != nil {
@@ -211,10 +209,10 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 		return now, errors.New("--filename: give at least one file, directory, or - for standard input")
 	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
 		return now, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case len(o.hub) > 0 && (o.kubeconfig != "" || o.context != ""):
-		return now, errors.New("--hub: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
-	case !slices.Contains(printers.Formats(), printers.Format(o.output)):
-		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())
+	case len(o.hub) > 0 && o.connects() != "":
+		return now, fmt.Errorf("--hub: the hub is read from files, so %s means nothing; leave out one or the other", o.connects())
+	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
+		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
 	}
 	return now, nil
 }

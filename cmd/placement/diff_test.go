@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/clientcmd"
@@ -213,7 +214,7 @@ func TestDiffFindsTheHub(t *testing.T) {
 	var flags hubFlags
 	config, namespace, err := flags.find()
 	expect.NoError(t, err)
-	if config.Host != "https://127.0.0.1:1" || namespace != "team-z" || config.Timeout != readTimeout {
+	if config.Host != "https://127.0.0.1:1" || namespace != "team-z" || config.Timeout != 30*time.Second {
 		t.Errorf("found %s, namespace %s, timeout %v", config.Host, namespace, config.Timeout)
 	}
 	flags.namespace = "team-a"
@@ -231,7 +232,7 @@ func TestDiffWithoutAHub(t *testing.T) {
 
 	var flags hubFlags
 	_, _, err := flags.find()
-	expect.Error(t, err, []string{"no hub to connect to", "--kubeconfig", "--hub"})
+	expect.Error(t, err, []string{"no hub to connect to", "--kubeconfig", "--server"})
 }
 
 func TestDiffReportsWriteErrors(t *testing.T) {

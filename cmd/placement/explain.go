@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ controller on the current objects of the hub, and changes nothing: it only reads
 
 Name a Placement as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl does:
 placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. If both API groups have
-a Placement of that name, the command explains both; NAME@GROUP or --api selects one.
+a Placement of that name, the command explains both; NAME@GROUP or --api selects one. Several names, also of different
+types, are explained one after the other.
 
   --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
              scores, and the changes that would select it. The command evaluates the Placement with each of
@@ -109,6 +111,10 @@ const explainExample = `  # Why these clusters?
   # Which Cluster does this request get, and what would have to change if it is denied?
   placement explain clusterrequest/ci -n team-a
 
+  # Several at once
+  placement explain team-a/standby team-b/rollout
+  placement explain placement/standby deployment/web -n team-a
+
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
 
@@ -117,6 +123,7 @@ type explainOptions struct {
 	hubFlags
 	kindFlags
 	askFlags
+	labelFlag
 
 	files         []string
 	clusters      []string
@@ -133,12 +140,16 @@ type explainOptions struct {
 	color bool
 
 	requestOptions clusterrequest.Options
+
+	// opened is the source once it was read, and unread the error about that.
+	opened *source
+	unread error
 }
 
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:               "explain (NAMESPACE/NAME | TYPE/NAME)",
+		Use:               "explain (NAMESPACE/NAME | TYPE/NAME) ...",
 		Short:             "Explain why a placement selects certain clusters, where a workload may run, or what a cluster request gets",
 		Long:              explainLong,
 		Example:           explainExample,
@@ -162,6 +173,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
+	o.addLabels(flags, "unsatisfied placements to list; implies --all")
 	addHubLimitFlags(flags, &o.hubLimit)
 	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
@@ -178,6 +190,33 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 		return err
 	}
 	o.color = colored(stdout)
+	if o.text != "" && len(args) > 0 {
+		return &usageError{fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0])}
+	}
+	groups := o.groupArgs(args)
+	if len(groups) == 1 {
+		return o.runGroup(ctx, args, stdin, stdout)
+	}
+	if err := o.checkGroups(); err != nil {
+		return &usageError{err}
+	}
+	var errs []error
+	for i, group := range groups {
+		var out bytes.Buffer
+		err := o.runGroup(ctx, group, stdin, &out)
+		if o.unread != nil {
+			return o.unread
+		}
+		errs = append(errs, err)
+		if err := o.writePart(stdout, out.String(), i > 0); err != nil {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// runGroup prints the output about arguments that name things of one sort.
+func (o *explainOptions) runGroup(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	if requested, err := parseRequests(args); err != nil || len(requested) > 0 {
 		return o.runRequests(ctx, requested, err, stdin, stdout)
 	}
@@ -208,7 +247,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	}
 	found, err := o.evaluate(ctx, source, targets, now)
 	if found != nil {
-		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style(stdout)), err)
+		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style()), err)
 	}
 	return err
 }
@@ -234,8 +273,8 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	o.all = o.all || o.allNamespaces
-	if err := errors.Join(o.checkArgs(args), o.checkHub()); err != nil {
+	o.all = o.all || o.allNamespaces || o.text != ""
+	if err := errors.Join(o.parseLabels(), o.checkArgs(args), o.checkHub()); err != nil {
 		return now, nil, err
 	}
 	targets, err = parseTargets(args, o.namespace, o.api)
@@ -320,8 +359,8 @@ func (a *explainOutput) changesAt() time.Time {
 }
 
 // style returns the style for the output.
-func (o *explainOptions) style(stdout io.Writer) printers.Style {
-	return printers.Style{Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: colored(stdout)}
+func (o *explainOptions) style() printers.Style {
+	return printers.Style{Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: o.color}
 }
 
 // colored reports whether the output is a terminal that may have colours.
@@ -344,7 +383,7 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 			case o.limited && (!known || !access.InScope(told)):
 				return nil, notInScope(cluster)
 			case !known:
-				return nil, unknownCluster(evaluation, cluster)
+				return nil, unknownCluster(state, evaluation, cluster)
 			}
 			told.Counterfactuals = append(told.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
 			if o.limited {
@@ -358,10 +397,15 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 }
 
 // unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
-func unknownCluster(evaluation explain.Evaluation, cluster string) error {
+func unknownCluster(state *explain.State, evaluation explain.Evaluation, cluster string) error {
 	if evaluation.Existing.Incumbents()[cluster] {
 		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+
 			"leave --cluster out to see what becomes of them", cluster, evaluation.Placement.Key())
 	}
-	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", cluster)
+	names := make([]string, 0, len(state.Clusters))
+	for _, known := range state.Clusters {
+		names = append(names, known.Name)
+	}
+	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them%s", cluster,
+		didYouMean(cluster, "", names))
 }

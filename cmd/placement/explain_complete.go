@@ -54,7 +54,7 @@ func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []printers.Fo
 	}
 	complete(cmd, "output", cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "context", func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		config, err := f.clientConfig().RawConfig()
+		config, err := f.flags().ToRawKubeConfigLoader().RawConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -105,7 +105,7 @@ func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begu
 }
 
 func (f *hubFlags) currentNamespace() string {
-	namespace, _, err := f.clientConfig().Namespace()
+	namespace, _, err := f.flags().ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return metav1.NamespaceDefault
 	}

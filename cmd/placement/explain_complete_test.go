@@ -77,10 +77,10 @@ func TestCompletionFindsNamesInALargeHub(t *testing.T) {
 
 // What is no file is not completed by files.
 func TestCompletionOfFormats(t *testing.T) {
-	for command, last := range map[string]string{"explain": "wide", "simulate": "name", "diff": "name", "sets": "name"} {
+	for _, command := range []string{"explain", "federated", "simulate", "diff", "sets"} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"__complete", command, "-o", ""}, &stdout, &stderr)
-		if code != exitOK || !strings.HasPrefix(stdout.String(), "table\n") || !strings.HasSuffix(stdout.String(), "\n"+last+"\n:4\n") {
+		if code != exitOK || !strings.HasPrefix(stdout.String(), "table\n") || !strings.HasSuffix(stdout.String(), "\nwide\n:4\n") {
 			t.Errorf("%s: exit code %d, stdout %q", command, code, &stdout)
 		}
 	}

@@ -69,7 +69,7 @@ func (o *explainOptions) printObjects(state *explain.State, names []deliveredNam
 	if err != nil {
 		return err
 	}
-	return errors.Join(printers.ObjectExplanations(stdout, printers.Format(o.output), *explanations, o.style(stdout)), unread)
+	return errors.Join(printers.ObjectExplanations(stdout, printers.Format(o.output), *explanations, o.style()), unread)
 }
 
 // explainObjects explains objects of a State. With missing rights the result is what the hub has written.

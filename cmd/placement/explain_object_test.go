@@ -44,8 +44,8 @@ func TestExplainObject(t *testing.T) {
 			wantStderr: "there is no Secret x; correct the name or the namespace",
 		},
 		{
-			reason: "an object and a placement", args: []string{"cm/settings", "team-a/p"}, wantCode: exitUsage,
-			wantStderr: "name objects as TYPE/NAME, and nothing else",
+			reason: "an object and a placement", args: []string{"cm/settings", "team-a/p"}, wantCode: exitFailure,
+			wantStderr: "there is no Placement team-a/p",
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

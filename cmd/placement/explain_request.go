@@ -103,7 +103,8 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 		found := objects.Find(source.namespace, name)
 		switch len(found) {
 		case 0:
-			return fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", name)
+			return fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace%s", name,
+				didYouMean(name, requestType+"/", requestNames(objects, source.namespace)))
 		case 1:
 			reports.Requests = append(reports.Requests, requests.NewReport(objects, found[0], metav1.NewTime(now)))
 		default:
@@ -111,7 +112,18 @@ func (o *explainOptions) runRequests(ctx context.Context, names []string, unpars
 				name, found[0].Namespace, found[1].Namespace)
 		}
 	}
-	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+	return printers.Requests(stdout, printers.Format(o.output), reports, o.style())
+}
+
+// requestNames returns the names of the ClusterRequests of a namespace, or of all.
+func requestNames(objects *requests.Objects, namespace string) []string {
+	var names []string
+	for _, request := range objects.Requests {
+		if namespace == "" || namespace == request.Namespace {
+			names = append(names, request.Name)
+		}
+	}
+	return names
 }
 
 // runUnreadRequests explains ClusterRequests to a user who may not read what decides about them: the hub does it, or else the output is what the
@@ -146,7 +158,7 @@ func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source,
 		return errors.Join(refused, err)
 	}
 	reports := requests.Reports{Requests: found}
-	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout)), refused, err)
+	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style()), refused, err)
 }
 
 // readRequestObjects reads what decides about ClusterRequests on a hub, and the ManagedClusters.

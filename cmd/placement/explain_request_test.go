@@ -50,8 +50,8 @@ func TestExplainRequest(t *testing.T) {
 			wantStderr: "there is no ClusterRequest x; correct the name or the namespace",
 		},
 		{
-			reason: "a request and a placement", args: []string{"clusterrequest/ci", "team-a/p"}, wantCode: exitUsage,
-			wantStderr: "name ClusterRequests as clusterrequest/NAME, and nothing else",
+			reason: "a request and a placement", args: []string{"clusterrequest/ci", "team-a/p"}, wantCode: exitFailure,
+			wantStderr: "there is no Placement team-a/p",
 		},
 		{
 			reason: "no name", args: []string{"clusterrequest/"}, wantCode: exitUsage,

@@ -32,8 +32,15 @@ type source struct {
 	hub    client.Client
 }
 
-// source reads the files, or connects to the hub.
+// source reads the files, or connects to the hub, once.
 func (o *explainOptions) source(stdin io.Reader) (*source, error) {
+	if o.opened == nil && o.unread == nil {
+		o.opened, o.unread = o.open(stdin)
+	}
+	return o.opened, o.unread
+}
+
+func (o *explainOptions) open(stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
 		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
 		if err != nil {
@@ -91,20 +98,33 @@ func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Key
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no Placement %s; %s", target, hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())))
+			return nil, fmt.Errorf("there is no Placement %s; %s%s%s", target,
+				hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())), suggestType(target), s.suggestPlacement(ctx, target))
 		}
 		keys = append(keys, found...)
 	}
 	return keys, nil
 }
 
+// suggestPlacement suggests Placements of the namespace with a similar name, as far as the user may list them.
+func (s *source) suggestPlacement(ctx context.Context, t target) string {
+	names := make([]string, 0, len(t.apis))
+	for _, adapter := range t.apis {
+		names = append(names, begunNames(ctx, s.hub, adapter.Kind(), t.namespace, "")...)
+	}
+	return t.suggest(names)
+}
+
 func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, error) {
 	var keys []inventory.Key
 	for _, target := range targets {
 		var found []inventory.Key
-		var elsewhere []string
+		var elsewhere, names []string
 		for _, object := range state.Placements {
 			key := api.Read(object).Key()
+			if target.namespace == "" || target.namespace == key.Namespace {
+				names = append(names, key.Name)
+			}
 			switch {
 			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() }):
 			case target.namespace == "" || target.namespace == key.Namespace:
@@ -115,7 +135,8 @@ func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, er
 		}
 		if len(found) == 0 {
 			slices.Sort(elsewhere)
-			return nil, fmt.Errorf("there is no Placement %s in the files; %s", target, hintElsewhere(target, slices.Compact(elsewhere)))
+			return nil, fmt.Errorf("there is no Placement %s in the files; %s%s%s", target,
+				hintElsewhere(target, slices.Compact(elsewhere)), suggestType(target), target.suggest(names))
 		}
 		keys = append(keys, found...)
 	}
@@ -177,6 +198,9 @@ func (s *source) unsatisfiedUnread(
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
+	if o.selector != nil {
+		return nil, unanswered(refused, errSelectorUnread)
+	}
 	text, err := o.ask(ctx, s, namespace, nil)
 	if answered(err) {
 		return &explainOutput{byHub: &text}, err
@@ -208,7 +232,10 @@ func (o *explainOptions) listNamespace(from *source) string {
 
 func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) *explainOutput {
 	state.Limit = o.hubLimit
-	list := state.Unsatisfied(now, func(key inventory.Key) bool { return namespace == "" || key.Namespace == namespace })
+	selected := o.placements(state)
+	list := state.Unsatisfied(now, func(key inventory.Key) bool {
+		return (namespace == "" || key.Namespace == namespace) && selected[key.NamespacedName]
+	})
 	list.Namespace = namespace
 	return &explainOutput{unsatisfied: &list}
 }

@@ -111,7 +111,7 @@ func TestExplain(t *testing.T) {
 		{reason: "files do not change", args: []string{"a/b", "-w"}, wantCode: exitUsage, wantStderr: []string{"--watch follows a hub"}},
 		{
 			reason: "two hubs", args: []string{"a/b", "--context", "x"},
-			wantCode: exitUsage, wantStderr: []string{"--kubeconfig and --context mean nothing"},
+			wantCode: exitUsage, wantStderr: []string{"--context means nothing"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestProgramNames(t *testing.T) {
 		{
 			reason: "as a plugin, it is called as kubectl is", name: "/usr/local/bin/kubectl-placement", args: []string{"explain", "--help"},
 			wantStdout: []string{
-				"  kubectl placement explain (NAMESPACE/NAME | TYPE/NAME) [flags]", "  kubectl placement explain --all -A\n",
+				"  kubectl placement explain (NAMESPACE/NAME | TYPE/NAME) ... [flags]", "  kubectl placement explain --all -A\n",
 				"as kubectl placement simulate does",
 			},
 		},
@@ -197,7 +197,7 @@ func TestProgramNames(t *testing.T) {
 		},
 		{
 			reason: "as itself", name: "bin/placement", args: []string{"explain", "--help"},
-			wantStdout: []string{"  placement explain (NAMESPACE/NAME | TYPE/NAME) [flags]", "\n  placement explain --all -A\n"},
+			wantStdout: []string{"  placement explain (NAMESPACE/NAME | TYPE/NAME) ... [flags]", "\n  placement explain --all -A\n"},
 		},
 		{
 			reason: "kubectl asks the completer", name: "kubectl_complete-placement", args: []string{"explain", "-o", "w"},

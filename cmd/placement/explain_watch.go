@@ -30,7 +30,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	state, written, err := f.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
-			err = errors.Join(written.write(stdout, printers.Format(o.output), o.style(stdout)), err)
+			err = errors.Join(written.write(stdout, printers.Format(o.output), o.style()), err)
 		}
 		return err
 	}
@@ -38,7 +38,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	if f.watcher, err = hubstate.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
-	printer := &changePrinter{watcher: f.watcher, format: printers.Format(o.output), style: o.style(stdout), evaluate: f.evaluate}
+	printer := &changePrinter{watcher: f.watcher, format: printers.Format(o.output), style: o.style(), evaluate: f.evaluate}
 	return printer.follow(ctx, func(ctx context.Context) error { return f.watcher.Watch(ctx, apis) }, stdout)
 }
 
@@ -47,6 +47,9 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 func (f *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if f.all {
 		state, err := hubstate.AllFromCluster(ctx, from.hub, f.namespace)
+		if err != nil && f.selector != nil {
+			return nil, nil, err
+		}
 		if err != nil {
 			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), err)
 			return nil, written, err

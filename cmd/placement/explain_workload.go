@@ -100,7 +100,7 @@ func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objec
 	if explanations.Federated, err = o.deliveredWorkloads(ctx, from, objects); err != nil && explanations.Federated == nil {
 		return err
 	}
-	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), explanations, o.style(stdout)), unread, err)
+	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), explanations, o.style()), unread, err)
 }
 
 // askWorkloads asks the hub to explain workloads.

@@ -54,8 +54,8 @@ func TestExplainWorkload(t *testing.T) {
 			wantStderr: []string{unknown + ":6: Pod a/p: spec.nodeSelektor: unknown field"},
 		},
 		{
-			reason: "a placement and a workload", args: []string{"a/b", "pod/p", "-f", twins}, wantCode: exitUsage,
-			wantStderr: []string{"name placements or workloads (TYPE/NAME), not both"},
+			reason: "a placement and a workload", args: []string{"a/b", "pod/p", "-f", twins}, wantCode: exitFailure,
+			wantStderr: []string{"there is no Placement a/b", "there is a Pod p in each of the namespaces a, b"},
 		},
 		{
 			reason: "too many parts", args: []string{"pod/a/p", "-f", twins}, wantCode: exitUsage,

@@ -136,7 +136,7 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 		output: question.Output, clusters: question.Clusters, hubLimit: e.limit, requestOptions: e.requests, limited: true,
 	}
 	o.delivered = e.delivered
-	style := o.style(nil)
+	style := o.style()
 	style.Color = question.Color
 	var text bytes.Buffer
 	var err error

@@ -63,6 +63,7 @@ const federatedExample = `  # Where are the objects of a namespace delivered?
 type federatedOptions struct {
 	hubFlags
 	kindFlags
+	labelFlag
 
 	files         []string
 	now           string
@@ -95,6 +96,7 @@ func newFederatedCommand() *cobra.Command {
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name@kind cluster\" per selected cluster).")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the report changes, until Ctrl-C.")
+	o.addLabels(flags, "objects to list")
 	addHubBudgetFlags(flags, &o.hubLimit)
 	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
@@ -139,6 +141,9 @@ func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printer
 // what the hub has written.
 func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federatedOutput {
 	wanted := wantedKeys(keys)
+	if len(keys) == 0 {
+		wanted = o.objects(state, o.kindFlags)
+	}
 	state.Federated.SetLimit(o.hubLimit)
 	if unread != nil && apierrors.IsForbidden(unread) {
 		return federatedOutput{state.ReportWrittenObjects(wanted, now)}
@@ -167,15 +172,19 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []delivere
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
 	case o.allNamespaces && o.namespace != "":
 		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
+	case o.text != "" && len(args) > 0:
+		return now, nil, fmt.Errorf("--selector lists objects, so naming %q means nothing; leave out one or the other", args[0])
 	case o.allNamespaces && len(args) > 0:
 		return now, nil, fmt.Errorf("--all-namespaces lists objects, so naming %q means nothing; leave out one or the other", args[0])
 	}
-	if err := o.checkHub(); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkHub()); err != nil {
 		return now, nil, err
 	}
 	names, err = o.parseObjects(args)
 	if err == nil && len(names) == 0 && len(args) > 0 {
-		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s", args[0], o.objectTypes())
+		typed, _, _ := strings.Cut(args[0], "/")
+		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s%s", args[0],
+			strings.Join(o.objectTypes(), ", "), didYouMean(typed, "", o.objectTypes()))
 	}
 	return now, names, err
 }
@@ -227,8 +236,11 @@ func (f *kindFlags) parseObjects(args []string) ([]deliveredName, error) {
 func keysOf(state *explain.State, names []deliveredName, namespace string) ([]inventory.Key, error) {
 	keys := make([]inventory.Key, 0, len(names))
 	for _, named := range names {
-		var namespaces []string
+		var namespaces, names []string
 		for _, object := range state.Federated.Objects {
+			if object.GroupVersionKind() == named.kind.GroupVersionKind && (namespace == "" || namespace == object.GetNamespace()) {
+				names = append(names, object.GetName())
+			}
 			if object.GroupVersionKind() == named.kind.GroupVersionKind && object.GetName() == named.name &&
 				(namespace == "" || namespace == object.GetNamespace()) {
 				namespaces = append(namespaces, object.GetNamespace())
@@ -244,7 +256,8 @@ func keysOf(state *explain.State, names []deliveredName, namespace string) ([]in
 		case slices.Contains(state.Federated.KindsUnread, named.kind.Kind):
 			return nil, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them", named.kind.Resource, namespace)
 		default:
-			return nil, fmt.Errorf("there is no %s %s; correct the name or the namespace", named.kind.Kind, named.name)
+			return nil, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.kind.Kind, named.name,
+				didYouMean(named.name, strings.ToLower(named.kind.Kind)+"/", names))
 		}
 	}
 	return keys, nil

@@ -37,10 +37,10 @@ func (f *kindFlags) parseKinds() error {
 }
 
 // objectTypes lists the types of delivered objects.
-func (f *kindFlags) objectTypes() string {
+func (f *kindFlags) objectTypes() []string {
 	types := make([]string, 0, len(f.delivered))
 	for _, kind := range f.delivered {
 		types = append(types, strings.ToLower(kind.Kind))
 	}
-	return strings.Join(types, ", ")
+	return types
 }

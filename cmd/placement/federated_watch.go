@@ -125,7 +125,7 @@ func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, n
 			}
 			return objectsOutput{*found}, nil
 		},
-		style: func([]inventory.Key) printers.Style { return o.style(stdout) },
+		style: func([]inventory.Key) printers.Style { return o.style() },
 	}
 	return changes.follow(ctx, from.config, from.hub, from.namespace, names, stdout)
 }

@@ -78,7 +78,7 @@ func providerCommand(
 				return err
 			}
 			hub.UserAgent, hub.QPS = rest.DefaultKubernetesUserAgent(), -1
-			if err := preflight.Reach(hub); err != nil {
+			if err := preflight.Reach(hub, preflight.RequestTimeout); err != nil {
 				return err
 			}
 			return run(cmd.Context(), hub)

@@ -15,12 +15,6 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 )
 
-const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
-)
-
 // usageError is an error in the command line or in a file that it names, found after the flags were parsed.
 type usageError struct{ err error }
 
@@ -49,8 +43,8 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		Use:   programName,
 		Short: "Select the clusters that a workload runs on",
 		Long: "placement selects ManagedClusters for Placements and writes PlacementDecisions.\n" +
-			"It replaces the placement controller of Open Cluster Management.",
-		Args:          cobra.NoArgs,
+			"It replaces the placement controller of Open Cluster Management.\n\n" + describeExitCodes(),
+		Args:          noSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
@@ -59,6 +53,7 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(suggestFlag)
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(),
 		newSimulateCommand(), newDiffCommand(), newDebugCommand(stop), newProviderCommand(), newVersionCommand())
@@ -98,13 +93,14 @@ func executeAs(ctx context.Context, name string, args []string, stdout, stderr i
 	if err == nil {
 		return exitOK
 	}
-	code, hint := exitFailure, ""
+	code := exitFailure
 	var usage *usageError
 	if exit, coded := errors.AsType[*exitError](err); coded {
 		if code = exit.code; exit.err == nil {
 			return code
 		}
 	}
+	hint := hintTimeout(cmd, err)
 	if !started || errors.As(err, &usage) {
 		code, hint = exitUsage, fmt.Sprintf("Run '%s --help' for usage.\n", cmd.CommandPath())
 	}

@@ -31,8 +31,8 @@ func TestExecute(t *testing.T) {
 			wantCode: exitFailure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
 		},
 		{
-			reason: "an unknown format of sets", args: []string{"sets", "-o", "wide"}, wantCode: exitUsage,
-			wantStderr: []string{`"wide"`, "Run 'placement sets --help'"},
+			reason: "an unknown format of sets", args: []string{"sets", "-o", "xml"}, wantCode: exitUsage,
+			wantStderr: []string{`"xml"`, "Run 'placement sets --help'"},
 		},
 		{reason: "version prints", args: []string{"version"}, wantStdout: []string{"placement ", "commit"}},
 		{reason: "version prints JSON", args: []string{"version", "-o", "json"}, wantStdout: []string{`"goVersion": "go`}},

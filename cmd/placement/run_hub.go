@@ -56,7 +56,7 @@ func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*
 	if hub.log, err = live.OpenLog(""); err != nil {
 		return hub, err
 	}
-	err = progress.Do("connecting to "+config.Host, func() error { return preflight.Reach(config) })
+	err = progress.Do("connecting to "+config.Host, func() error { return preflight.Reach(config, preflight.RequestTimeout) })
 	if err == nil && !o.noInstall {
 		err = embedded.InstallBeside(ctx, config, progress, o.profiles)
 	}

@@ -49,15 +49,17 @@ func newSetsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the bindings to list. Default: the namespace of the context."
-	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable), "Output format: table, json, yaml, or name (one set per line).")
-	o.registerCompletions(cmd, printers.Formats())
+	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
+		"Output format: table, wide (the same), json, yaml, or name (one set per line).")
+	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
 }
 
 // run prints the sets that could be read, also with an error.
 func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
+	takeWide(&o.output)
 	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
-		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())}
+		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())}
 	}
 	hub, _, namespace, err := o.connectHub()
 	if err != nil {

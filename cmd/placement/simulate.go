@@ -118,6 +118,7 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 type simulateOptions struct {
 	hubFlags
 	kindFlags
+	labelFlag
 	changeFlags
 
 	files      []string
@@ -128,7 +129,9 @@ type simulateOptions struct {
 	all        bool
 	showKept   bool
 	exitCode   bool
-	hubLimit   removalbudget.Limit
+	// allNamespaces says what is the default.
+	allNamespaces bool
+	hubLimit      removalbudget.Limit
 
 	requestOptions clusterrequest.Options
 }
@@ -166,8 +169,11 @@ func newSimulateCommand() *cobra.Command {
 	flags.StringArrayVar(&o.placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
-		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
+		"Output format: table, wide (with --all and --show-kept), json, yaml, or "+
+			"name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Evaluate the placements of all namespaces, which is the default.")
+	o.addLabels(flags, "placements to evaluate, without delivered objects and the like")
 	addHubLimitFlags(flags, &o.hubLimit)
 	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
@@ -175,7 +181,7 @@ func newSimulateCommand() *cobra.Command {
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
-	o.hubFlags.registerCompletions(cmd, printers.Formats())
+	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	complete(cmd, "drain", o.completeClusters)
 	complete(cmd, "remove", o.completeClusters)
 	return cmd
@@ -190,7 +196,10 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err != nil {
 		return false, &usageError{err}
 	}
-	in, err := o.read(ctx, stdin)
+	if takeWide(&o.output) {
+		o.all, o.showKept = true, true
+	}
+	in, names, err := o.readSelected(ctx, names, stdin)
 	if err != nil {
 		return false, err
 	}
@@ -294,12 +303,16 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if err := errors.Join(o.checkInputs(), validateRequests(o.requestOptions)); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkInputs(), validateRequests(o.requestOptions)); err != nil {
 		return now, nil, err
 	}
 	switch {
-	case !slices.Contains(printers.Formats(), printers.Format(o.output)):
-		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())
+	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
+		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
+	case o.allNamespaces && o.namespace != "":
+		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
+	case o.text != "" && len(o.placements) > 0:
+		return now, nil, errors.New("--selector, --placement: both select placements; leave out one or the other")
 	case len(o.changes) > 0 && o.all:
 		return now, nil, errors.New("--all: a difference has no clusters out of scope; leave it out")
 	case len(o.changes) == 0 && (o.exitCode || o.showKept):
@@ -320,9 +333,8 @@ func (o *simulateOptions) checkInputs() error {
 		return errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
 	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
 		return errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case !o.live() && (o.kubeconfig != "" || o.context != ""):
-		return errors.New("--filename, --hub: what the hub holds is read from files, so --kubeconfig and --context mean nothing; " +
-			"leave out one or the other")
+	case !o.live() && o.connects() != "":
+		return fmt.Errorf("--filename, --hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.connects())
 	default:
 		return nil
 	}

@@ -93,6 +93,38 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	return state, err
 }
 
+// readSelected reads the State and the changes, and returns the names of the Placements to evaluate, none for all.
+func (o *simulateOptions) readSelected(
+	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader,
+) (*simulated, map[types.NamespacedName]bool, error) {
+	in, err := o.read(ctx, stdin)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err = o.selectNames(in.state, names)
+	return in, names, err
+}
+
+// selectNames returns the names of the Placements that --selector selects, or else those given.
+func (o *simulateOptions) selectNames(
+	state *explain.State, names map[types.NamespacedName]bool,
+) (map[types.NamespacedName]bool, error) {
+	if o.selector == nil {
+		return names, nil
+	}
+	names = o.labelFlag.placements(state)
+	maps.DeleteFunc(names, func(name types.NamespacedName, _ bool) bool {
+		return o.namespace != "" && o.namespace != name.Namespace
+	})
+	if len(names) == 0 {
+		return nil, fmt.Errorf("--selector: no Placement %s has the labels %s; correct the selector", o.place(), o.text)
+	}
+	for name := range names {
+		o.placements = append(o.placements, name.String())
+	}
+	return names, nil
+}
+
 // parsePlacements parses the flag --placement.
 func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 	wanted := make(map[types.NamespacedName]bool, len(texts))

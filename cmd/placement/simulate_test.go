@@ -153,7 +153,7 @@ func TestSimulate(t *testing.T) {
 		},
 		{
 			reason: "an unknown format", args: []string{"-f", dir, "-o", "xml"}, wantCode: exitUsage,
-			wantStderr: []string{`--output: unknown format "xml"; use one of [table json yaml name]`},
+			wantStderr: []string{`--output: unknown format "xml"; use one of [table json yaml name wide]`},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -140,7 +140,7 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 		{"the exit code of nothing", []string{"--exit-code"}, exitUsage, "say what would change"},
 		{"a namespace that is empty", []string{"--drain", "c1", "-n", "team-z"}, exitFailure, "no Placement in the files in namespace team-z"},
 		{"two worlds", []string{"--hub", state}, exitUsage, "both name what the hub holds"},
-		{"a context of files", []string{"--context", "prod"}, exitUsage, "--kubeconfig and --context mean nothing"},
+		{"a context of files", []string{"--context", "prod"}, exitUsage, "--context means nothing"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, append([]string{"-f", state}, tc.args...)...) })
 	}

@@ -126,8 +126,7 @@ func (r *reader) record(kind string, err error) {
 	case apierrors.IsForbidden(err):
 		r.forbidden = append(r.forbidden, err)
 	case isUnserved(err):
-		r.failed = fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub, "+
-			"or apply the CustomResourceDefinitions in manifests/crds to it", kind, err)
+		r.failed = fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub, or %s", kind, err, installAdvice(err))
 	case apierrors.IsUnauthorized(err):
 		r.failed = fmt.Errorf("listing %s: the hub does not accept the credentials: %w; renew them, or name another kubeconfig or context",
 			kind, err)

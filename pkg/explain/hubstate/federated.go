@@ -106,7 +106,7 @@ func (r *federatedReader) missing(kind, consequence string, err error) bool {
 	case apierrors.IsForbidden(err):
 		text = fmt.Sprintf("%s may not be read by this user; %s", kind, consequence)
 	case isUnserved(err):
-		text = fmt.Sprintf("%s are not installed on this hub; %s", kind, consequence)
+		text = fmt.Sprintf("%s are not installed on this hub%s; %s", kind, installs(err), consequence)
 	case r.err == nil:
 		r.err = fmt.Errorf("listing %s: %w; check the connection to the hub and try again", kind, err)
 

@@ -244,7 +244,7 @@ func (r *podsReader) record(kind string, err error, consequence string) {
 
 	switch {
 	case isUnserved(err):
-		missing = fmt.Sprintf("%s are not installed on this cluster; %s", kind, consequence)
+		missing = fmt.Sprintf("%s are not installed on this cluster%s; %s", kind, installs(err), consequence)
 	case apierrors.IsForbidden(err):
 		missing = fmt.Sprintf("%s may not be read by this user; %s", kind, consequence)
 

@@ -114,8 +114,10 @@ func TestExplainWorkloads(t *testing.T) {
 	t.Run("a cluster without policies and classes says so", func(t *testing.T) {
 		p := suite.Run(t, "explain", "deployment/web", "-n", "team-a", "--kubeconfig", reader)
 		p.WantExit(t, 0)
-		p.WantStdout(t, "Deployment team-a/web: no policy matches, 0 of 2 nodes fit", "PodSchedulingPolicies are not installed on this cluster",
-			"AffinityClasses are not installed on this cluster", "2 node(s) had untolerated taint(s)")
+		p.WantStdout(t, "Deployment team-a/web: no policy matches, 0 of 2 nodes fit",
+			"PodSchedulingPolicies are not installed on this cluster (the component deploy/components/podscheduling installs them)",
+			"AffinityClasses are not installed on this cluster (the component deploy/components/affinityclass installs them)",
+			"2 node(s) had untolerated taint(s)")
 	})
 
 	installDefinitions(t, h)

@@ -44,7 +44,7 @@ func leftWork(ctx context.Context, config *rest.Config, client kubernetes.Interf
 		return "", err
 	}
 	config = rest.CopyConfig(config)
-	config.Timeout = requestTimeout
+	config.Timeout = RequestTimeout
 	reader, err := metadata.NewForConfig(config)
 	if err != nil {
 		return "", fmt.Errorf("making a client for %s: %w", config.Host, err)

@@ -60,7 +60,7 @@ func TestLeftWork(t *testing.T) {
 			}))
 			defer server.Close()
 			config := &rest.Config{Host: server.URL}
-			client, err := newClient(config)
+			client, err := newClient(config, RequestTimeout)
 			expect.NoError(t, err)
 			got, err := leftWork(t.Context(), config, client)
 			expect.Error(t, err, tc.err)

@@ -25,8 +25,8 @@ import (
 // reviewsAtOnce bounds concurrent SelfSubjectAccessReviews.
 const reviewsAtOnce = 8
 
-// requestTimeout bounds each request, so that an address that swallows packets is reported and not waited for.
-const requestTimeout = 15 * time.Second
+// RequestTimeout bounds each request of a process, so that an address that swallows packets is reported and not waited for.
+const RequestTimeout = 15 * time.Second
 
 // Run reports, before anything starts, prerequisites whose lack would make the process hang: a server that does not respond, missing
 // resources, missing rights of the selected controllers, a lease that cannot be created. It logs what a controller that is off has left.
@@ -60,7 +60,7 @@ func RunObserver(ctx context.Context, config *rest.Config, controllers controlle
 
 // check checks what a process needs.
 func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.Interface, error) {
-	client, err := newClient(config)
+	client, err := newClient(config, RequestTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +80,18 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 	return client, checkRights(ctx, client, federated, federatedHint)
 }
 
-// Reach returns an error if the server does not respond or does not accept the credentials.
-func Reach(config *rest.Config) error {
-	client, err := newClient(config)
+// Reach returns an error if the server does not respond within a time, 0 for any, or does not accept the credentials.
+func Reach(config *rest.Config, timeout time.Duration) error {
+	client, err := newClient(config, timeout)
 	if err != nil {
 		return err
 	}
 	return checkServer(client, config.Host)
 }
 
-func newClient(config *rest.Config) (kubernetes.Interface, error) {
+func newClient(config *rest.Config, timeout time.Duration) (kubernetes.Interface, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout = requestTimeout
+	config.Timeout = timeout
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The exit codes of all commands.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// The exit codes of comparisons, diff and simulate --exit-code, are those of kubectl diff; 0 is no difference.
+const (
+	exitDiffers     = 1
+	exitNotCompared = 2
+)
+
+// exitCode describes an exit code, of a comparison in other words.
+type exitCode struct {
+	code             int
+	means, comparing string
+}
+
+// exitCodes are all exit codes.
+var exitCodes = []exitCode{
+	{exitOK, "everything was done and read, whatever the result says", "no difference"},
+	{
+		exitFailure, "a failure: an object that does not exist, a right that is missing, a hub that does not respond; what could be read is printed",
+		"a difference",
+	},
+	{exitUsage, "a mistake in the command line", "a mistake in the command line, or any failure"},
+}
+
+// describeExitCodes returns the exit codes for the help.
+func describeExitCodes() string {
+	var text strings.Builder
+	text.WriteString("Exit codes:\n")
+	for _, exit := range exitCodes {
+		fmt.Fprintf(&text, "  %d  %s\n", exit.code, exit.means)
+	}
+	text.WriteString("Exit codes of diff, and of simulate with --exit-code:\n")
+	for _, exit := range exitCodes {
+		fmt.Fprintf(&text, "  %d  %s\n", exit.code, exit.comparing)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}

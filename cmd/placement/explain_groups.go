@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+)
+
+// sort is what an argument names. The things of one sort are explained together.
+type sort int
+
+const (
+	sortPlacement sort = iota
+	sortRequest
+	sortWorkload
+	sortObject
+)
+
+// sortOf returns what the type of an argument names; namespaces that are no type lead to Placements.
+func (o *explainOptions) sortOf(text string) sort {
+	if isClusterRequest(text) {
+		return sortRequest
+	}
+	if _, is := pods.FindKind(text); is {
+		return sortWorkload
+	}
+	if _, is := federated.FindKind(o.delivered, text); is {
+		return sortObject
+	}
+	return sortPlacement
+}
+
+// groupArgs divides names into those of each sort, in the order of the first ones. TYPE NAME and no names are one group.
+func (o *explainOptions) groupArgs(args []string) [][]string {
+	if len(args) < 2 || !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) || o.typed(args[0]) {
+		return [][]string{args}
+	}
+	var (
+		sorts  []sort
+		groups [][]string
+	)
+	for _, arg := range args {
+		kind := sortPlacement
+		if text, _, slashed := strings.Cut(arg, "/"); slashed {
+			kind = o.sortOf(text)
+		}
+		at := slices.Index(sorts, kind)
+		if at < 0 {
+			at = len(sorts)
+			sorts, groups = append(sorts, kind), append(groups, nil)
+		}
+		groups[at] = append(groups[at], arg)
+	}
+	return groups
+}
+
+// typed reports whether an argument is a type without a name.
+func (o *explainOptions) typed(arg string) bool {
+	if strings.Contains(arg, "/") {
+		return false
+	}
+	_, is := placementType(arg)
+	return is || o.sortOf(arg) != sortPlacement
+}
+
+// checkGroups reports flags that mean nothing for names of several sorts.
+func (o *explainOptions) checkGroups() error {
+	if o.watch {
+		return errors.New("--watch follows placements or objects that are delivered, not both: name one sort, or leave it out")
+	}
+	return nil
+}
+
+// writePart writes one of several outputs, which follow each other as the documents of a stream.
+func (o *explainOptions) writePart(stdout io.Writer, text string, follows bool) error {
+	if text == "" {
+		return nil
+	}
+	if follows {
+		text = o.between() + text
+	}
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return fmt.Errorf("printing the answer: %w", err)
+	}
+	return nil
+}
+
+// between returns what separates two outputs of the format.
+func (o *explainOptions) between() string {
+	switch printers.Format(o.output) {
+	case printers.FormatYAML:
+		return "---\n"
+	case printers.FormatJSON, printers.FormatName:
+		return ""
+	default:
+		return "\n"
+	}
+}

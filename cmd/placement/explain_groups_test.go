@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
+
+// Several names are explained in one command, in their namespaces and of different sorts.
+func TestExplainSeveral(t *testing.T) {
+	const example = "../../docs/examples/federated.yaml"
+	placements := expect.File(t, filepath.Join(t.TempDir(), "placements.yaml"),
+		diffedHead+"metadata: {name: p, namespace: team-a}\nspec: {}\n---\n"+diffedHead+"metadata: {name: q, namespace: team-b}\nspec: {}\n")
+	for _, tc := range []struct {
+		reason   string
+		args     []string
+		wantCode int
+		want     []string
+	}{
+		{"two namespaces", []string{"team-a/p", "team-b/q"}, exitOK, []string{"team-a/p: ", "team-b/q: "}},
+		{"two sorts", []string{"team-a/p", "configmap/settings"}, exitOK, []string{"team-a/p: ", "ConfigMap/team-a/settings: "}},
+		{
+			"one of them is not there", []string{"team-a/p", "configmap/nosuch"}, exitFailure,
+			[]string{"team-a/p: ", "there is no ConfigMap nosuch"},
+		},
+		{"one sort is watched", []string{"team-a/p", "configmap/settings", "-w"}, exitUsage, []string{"--watch"}},
+		{"documents of a stream", []string{"team-a/p", "configmap/settings", "-o", "yaml"}, exitOK, []string{"\n---\n"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var output bytes.Buffer
+			args := slices.Concat([]string{"explain", "-f", placements, "-f", example}, tc.args)
+			if code := execute(t.Context(), args, &output, &output); code != tc.wantCode {
+				t.Errorf("exit code %d, want %d", code, tc.wantCode)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(output.String(), part) {
+					t.Errorf("output lacks %q:\n%s", part, &output)
+				}
+			}
+		})
+	}
+}
+
+// A mistake in the files is one error, and standard input is read once.
+func TestExplainSeveralReadsOnce(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	args := []string{"explain", "-f", "-", "team-a/p", "configmap/settings"}
+	if code := executeWithInput(t, "kind: [", args, &stdout, &stderr); code != exitFailure || strings.Count(stderr.String(), "stdin") != 1 {
+		t.Errorf("exit code %d, stderr %s", code, &stderr)
+	}
+}
+
+func TestGroupArgs(t *testing.T) {
+	var o explainOptions
+	if err := o.parseKinds(); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][][]string{
+		"a/b c/d":                        {{"a/b", "c/d"}},
+		"deployment web":                 {{"deployment", "web"}},
+		"placement a b":                  {{"placement", "a", "b"}},
+		"a b":                            {{"a", "b"}},
+		"a/b pod/x b configmap/y pod/z":  {{"a/b", "b"}, {"pod/x", "pod/z"}, {"configmap/y"}},
+		"clusterrequest/a deploy/b cm/c": {{"clusterrequest/a"}, {"deploy/b"}, {"cm/c"}},
+		"pod a/b":                        {{"pod", "a/b"}},
+	} {
+		if diff := cmp.Diff(want, o.groupArgs(strings.Fields(text))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
