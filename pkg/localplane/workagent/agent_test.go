@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,11 +118,27 @@ func TestStartKillsTheAgentOfAnEarlierRun(t *testing.T) {
 	if err := os.WriteFile(o.file(pidFile), []byte(strconv.Itoa(earlier.PID())), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	awaitCommandLine(t, earlier.PID())
 	agent := startAgent(t, o)
 	<-earlier.Done()
 	recorded, err := os.ReadFile(o.file(pidFile))
 	if want := strconv.Itoa(agent.process.PID()); err != nil || string(recorded) != want {
 		t.Errorf("recorded process %q (%v), want %s", recorded, err, want)
+	}
+}
+
+// awaitCommandLine waits until the kernel has set the command line of a new process, which it does a moment after its parent goes on.
+func awaitCommandLine(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(line) > 0 {
+			return
+		}
+		runtime.Gosched()
 	}
 }
 
