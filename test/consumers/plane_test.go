@@ -3,11 +3,14 @@ package consumers
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -98,17 +101,30 @@ func startWorkManager(t *testing.T, kubeconfig string) {
 	})
 }
 
+// The ports of freeAddress: below those that Linux gives to connections, one of which could take the port before the work manager does.
+const (
+	firstPort = 20000
+	ports     = 10000
+)
+
 // freeAddress returns a free address of loopback. The work manager cannot look for one itself: port 0 means to it that it does not serve,
 // which it does not survive.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	for {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports)))
 
-	defer func() { must(t, listener.Close()) }()
+		listener, err := net.Listen("tcp", address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
 
-	return listener.Addr().String()
+		must(t, err)
+		must(t, listener.Close())
+
+		return address
+	}
 }
 
 // startHub starts the hub without the controller that taints every cluster of which nobody says that it is available.
