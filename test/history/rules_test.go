@@ -201,6 +201,11 @@ func TestMoved(t *testing.T) {
 			after: State{page(4, "0/", "a", "b"), page(2, "1/", "c", "d"), page(3, "2/x", "e")}, length: 2, want: []string{`1 pages of group 0 ""`},
 		},
 		{
+			reason: "a group that was given up until its index came back",
+			before: State{page(1, "0/x", "a", "b"), page(2, "1/", "c", "d"), page(3, "2/", "e")},
+			after:  State{page(1, "0/x", "a", "b"), page(2, "1/x", "c"), page(3, "2/", "d"), page(4, "2/", "e")}, length: 2,
+		},
+		{
 			reason: "an index that is needed no more", before: State{page(1, "0/x", "a"), page(2, "1/", "b"), page(3, "2/y", "c")},
 			after: State{page(4, "0/y", "c"), page(2, "1/", "b")},
 		},
