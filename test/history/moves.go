@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +15,9 @@ import (
 // A cluster keeps its page unless
 //
 //   - it belongs to a decision group of another name now, or
-//   - its page had to be given up, or its group had to be given up for a while, or
+//   - its page had to be given up, or
+//   - an index went from its name to another or back, because the indexes of all groups of the name can have changed several times on the
+//     way, and a page that was given up can have the index of its name again before it is deleted, or
 //   - its group was longer than it may be now, for no more clusters than are too many.
 //
 // A page has to be given up for one of four reasons. They are bounded by the clusters that stay in groups of the same name, because these
@@ -47,43 +48,10 @@ func Moved(before, after State, length int) []string {
 		}
 	}
 
-	lost := newDissolved(before, portions, length)
-
-	return append(unneededMoves(before, after, lost, length), unneededDeletions(before, after, portions, groups, lost, length)...)
+	return append(unneededMoves(before, after, length), unneededDeletions(before, after, portions, groups, length)...)
 }
 
-// dissolved are the groups that may have been given up because their name had too many for the clusters that stay. If the indexes of the name
-// changed too, such a group can be back after the step, with a page that was not deleted yet when its index became that of the name again.
-type dissolved struct {
-	left   map[string]int // by name, how many more groups may be among them
-	groups map[Group]bool
-}
-
-func newDissolved(before State, portions map[string]int, length int) *dissolved {
-	left := map[string]int{}
-
-	for group := range before.groups() {
-		left[group.Name]++
-	}
-
-	for name := range left {
-		left[name] -= ceilDiv(portions[name], length)
-	}
-
-	return &dissolved{left: left, groups: map[Group]bool{}}
-}
-
-// allow reports whether the group may be one of them, and counts it.
-func (d *dissolved) allow(group Group) bool {
-	if !d.groups[group] && d.left[group.Name] > 0 {
-		d.left[group.Name]--
-		d.groups[group] = true
-	}
-
-	return d.groups[group]
-}
-
-func unneededMoves(before, after State, lost *dissolved, length int) []string {
+func unneededMoves(before, after State, length int) []string {
 	was, is := before.positions(), after.positions()
 	surplus := map[Group]int{}
 
@@ -104,8 +72,8 @@ func unneededMoves(before, after State, lost *dissolved, length int) []string {
 
 	var findings []string
 
-	for _, group := range slices.SortedFunc(maps.Keys(moved), byIndex) {
-		if clusters := moved[group]; len(clusters) > surplus[group] && (!renumbered(before, after, group.Name) || !lost.allow(group)) {
+	for group, clusters := range moved {
+		if len(clusters) > surplus[group] && !renumbered(before, after, group.Name) {
 			slices.Sort(clusters)
 			findings = append(findings, fmt.Sprintf("B2: %d clusters left pages of group %d %q that are still there, and %d were too many: %s",
 				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
@@ -115,10 +83,10 @@ func unneededMoves(before, after State, lost *dissolved, length int) []string {
 	return findings
 }
 
-// renumbered reports whether an index of the groups of a name belongs to another name now. On the way, the indexes of all of them can have changed.
+// renumbered reports whether an index belonged to a group of the name and belongs to one of another name now, or the other way round.
 func renumbered(before, after State, name string) bool {
 	for group := range before.groups() {
-		if now, taken := after.nameAt(group.Index); group.Name == name && taken && now != name {
+		if now, taken := after.nameAt(group.Index); taken && now != group.Name && (now == name || group.Name == name) {
 			return true
 		}
 	}
@@ -126,19 +94,26 @@ func renumbered(before, after State, name string) bool {
 	return false
 }
 
-func byIndex(a, b Group) int { return cmp.Or(a.Index-b.Index, strings.Compare(a.Name, b.Name)) }
-
-func unneededDeletions(before, after State, portions map[string]int, groups map[Group]int, lost *dissolved, length int) []string {
+func unneededDeletions(before, after State, portions map[string]int, groups map[Group]int, length int) []string {
 	lowest := 0
 	for _, staying := range portions {
 		lowest += ceilDiv(staying, length)
 	}
 
+	left := map[string]int{}
 	stays := after.groups()
+
+	for group := range before.groups() {
+		left[group.Name]++
+	}
+
+	for name := range left {
+		left[name] -= ceilDiv(portions[name], length) // so many groups the portion may give up
+	}
 
 	var findings []string
 
-	for _, group := range slices.SortedFunc(maps.Keys(before.groups()), byIndex) {
+	for _, group := range slices.SortedFunc(maps.Keys(before.groups()), func(a, b Group) int { return a.Index - b.Index }) {
 		pages := before.groups()[group]
 
 		if name, taken := after.nameAt(group.Index); taken && name != group.Name {
@@ -150,7 +125,8 @@ func unneededDeletions(before, after State, portions map[string]int, groups map[
 
 		switch {
 		case group.Index >= lowest, len(after) == 1, gone <= spare && len(stays[group]) > 0:
-		case lost.allow(group):
+		case left[group.Name] > 0:
+			left[group.Name]--
 		default:
 			findings = append(findings, fmt.Sprintf("B2: %d of %d pages of group %d %q are gone, of which %d could be spared",
 				gone, len(pages), group.Index, group.Name, spare))

@@ -206,6 +206,11 @@ func TestMoved(t *testing.T) {
 			after:  State{page(1, "0/x", "a", "b"), page(2, "1/x", "c"), page(3, "2/", "d"), page(4, "2/", "e")}, length: 2,
 		},
 		{
+			reason: "a group whose name has one index more, after it had only the first of the two",
+			before: State{page(1, "0/x", "a", "b"), page(2, "1/x", "c"), page(3, "2/", "d", "e")},
+			after:  State{page(1, "0/x", "a", "b"), page(2, "1/", "d", "e"), page(3, "2/", "c")}, length: 2,
+		},
+		{
 			reason: "an index that is needed no more", before: State{page(1, "0/x", "a"), page(2, "1/", "b"), page(3, "2/y", "c")},
 			after: State{page(4, "0/y", "c"), page(2, "1/", "b")},
 		},
