@@ -25,7 +25,8 @@ import (
 
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
-what would change for workloads. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
+what would change for workloads. Of Namespaces it reports what their labels and annotations change for workloads and for
+delivered objects. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
 and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated).
 Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters it reports which requests would get another
 result, and how many Clusters all requests would need if none of them had a Grant.
@@ -108,6 +109,9 @@ type diffOptions struct {
 	manifests [][]byte
 
 	requestOptions clusterrequest.Options
+
+	// effects are those of the Namespaces in the files.
+	effects namespaceEffects
 }
 
 func newDiffCommand() *cobra.Command {
@@ -176,11 +180,11 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if len(placements) == 0 && !decidesPods(&given.Pods) && !decidesDelivery(given) && given.ClusterRequests.Empty() {
-		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant, object that is delivered or "+
-			"ClusterRequest, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
+	if len(placements) == 0 && onlyPlacements(given) && len(given.Federated.Namespaces) == 0 {
+		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is delivered "+
+			"or ClusterRequest, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
 	}
-	hub, unread, err := o.readState(ctx, config, placements, given, stdin)
+	hub, unread, err := o.readState(ctx, config, changes, placements, given, stdin)
 	if err != nil {
 		return o.askUnread(ctx, config, placements, given, err, stdout)
 	}
@@ -272,7 +276,7 @@ func keysIn(changes *statefile.ChangeReader) ([]inventory.Key, error) {
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, placements []inventory.Key, given *explain.State, stdin io.Reader,
+	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, placements []inventory.Key, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
 		reader, err := readFiles(o.delivered, "--hub", o.hub, stdin)
@@ -281,6 +285,7 @@ func (o *diffOptions) readState(
 		}
 		if state, err = reader.State(); err == nil {
 			state.ClusterRequests.Options = o.requestOptions
+			o.effects, err = fileNamespaceEffects(changes, given, state)
 		}
 		return state, nil, err
 	}
@@ -288,9 +293,12 @@ func (o *diffOptions) readState(
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.effects, err = readNamespaceEffects(ctx, hub, changes, given); err != nil {
+		return nil, nil, err
+	}
 	state = &explain.State{}
 	switch {
-	case decidesDelivery(given):
+	case o.effects.decidesDelivery(given):
 		state, err = o.readDelivery(ctx, hub, placements, given)
 	case len(placements) > 0:
 		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil {
@@ -300,7 +308,7 @@ func (o *diffOptions) readState(
 	if err != nil {
 		return nil, nil, err
 	}
-	if decidesPods(&given.Pods) {
+	if o.effects.decidesPods(given) {
 		objects, err := readPods(ctx, hub, &given.Pods)
 		if objects == nil {
 			return nil, nil, err

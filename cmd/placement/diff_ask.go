@@ -45,7 +45,7 @@ func (o *diffOptions) ask(
 	switch {
 	case o.now != "":
 		return endpoint.Answer{}, errors.New("the hub compares with the present, so it was not asked because of --now")
-	case !onlyPlacements(given):
+	case !o.effects.onlyPlacements(given):
 		return endpoint.Answer{}, errors.New("the hub compares Placements alone, and the files have other objects")
 	}
 	objects := make([]endpoint.Object, 0, len(placements))

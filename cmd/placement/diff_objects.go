@@ -24,10 +24,11 @@ func decidesDelivery(given *explain.State) bool {
 // saysDelivery reports whether a Namespace has the label by which it takes part, or a default of its objects.
 func saysDelivery(namespace *corev1.Namespace) bool {
 	_, labelled := namespace.Labels[federation.FederatedLabel]
-	return labelled || slices.ContainsFunc(
-		[]string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation},
-		func(name string) bool { _, annotated := namespace.Annotations[name]; return annotated })
+	return labelled || slices.ContainsFunc(deliveryDefaults, func(name string) bool { _, annotated := namespace.Annotations[name]; return annotated })
 }
+
+// deliveryDefaults are the annotations of a Namespace that are defaults of its objects.
+var deliveryDefaults = []string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation}
 
 // readDelivery reads what objects, Namespaces and bindings of files, and Placements beside them, may change. A namespace is enough if all of
 // them are in it.
@@ -89,7 +90,7 @@ func (o *diffOptions) compareAll(
 		differences = compare(hub, after, applied, now)
 	}
 	differences = differences.WithObjects(hub, after, now)
-	if decidesPods(&given.Pods) {
+	if o.effects.decidesPods(given) {
 		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
 			return differences, err
 		}

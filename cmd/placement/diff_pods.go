@@ -19,19 +19,19 @@ func decidesPods(objects *pods.Objects) bool {
 	return len(objects.Policies)+len(objects.ClusterPolicies)+len(objects.Classes)+len(objects.Tenants) > 0
 }
 
-// readPods reads the workloads that policies, classes and Tenants may change, and all that decides about their Pods. A namespace is enough if
+// readPods reads the workloads that policies, classes, Tenants and Namespaces may change, and all that decides about their Pods. A namespace is enough if
 // all of them are in it. The error may come with objects.
 func readPods(ctx context.Context, hub client.Client, change *pods.Objects) (*pods.Objects, error) {
-	namespace := ""
-	if len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) == 0 {
-		for _, policy := range change.Policies {
-			if namespace != "" && policy.Namespace != namespace {
-				return hubstate.AllPodsFromCluster(ctx, hub, "")
-			}
-			namespace = policy.Namespace
-		}
+	namespaces := namesOf(change.Namespaces)
+	for _, policy := range change.Policies {
+		namespaces = append(namespaces, policy.Namespace)
 	}
-	return hubstate.AllPodsFromCluster(ctx, hub, namespace)
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	if len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) > 0 || len(namespaces) != 1 {
+		return hubstate.AllPodsFromCluster(ctx, hub, "")
+	}
+	return hubstate.AllPodsFromCluster(ctx, hub, namespaces[0])
 }
 
 // diffPods compares the workloads of a cluster as they are admitted before and after the changes.

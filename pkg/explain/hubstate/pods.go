@@ -145,14 +145,13 @@ func (r *podsReader) readPolicies(namespace string) {
 func (r *podsReader) readNamespace(name string) {
 	namespace := &corev1.Namespace{}
 
-	err := r.hub.Get(r.ctx, client.ObjectKey{Name: name}, namespace)
-	if err != nil {
+	switch err := r.hub.Get(r.ctx, client.ObjectKey{Name: name}, namespace); {
+	case err == nil:
+		r.objects.Namespaces = append(r.objects.Namespaces, namespace)
+	case apierrors.IsNotFound(err): // It is to be created, and has no workload.
+	default:
 		r.record("Namespace "+name, err, onlyNames)
-
-		return
 	}
-
-	r.objects.Namespaces = append(r.objects.Namespaces, namespace)
 }
 
 func (r *podsReader) readClusterWide() {

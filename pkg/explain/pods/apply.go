@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -77,6 +78,12 @@ func admit[T metav1.Object](list []T, object T, applied *[]Applied, name string,
 	}
 
 	return objectlist.Overlay(list, []T{object})
+}
+
+// ReadsSame reports whether policies and classes read the same of two states of a Namespace: its labels, and the classes of its Tenant.
+func ReadsSame(one, other *corev1.Namespace) bool {
+	return maps.Equal(one.Labels, other.Labels) &&
+		one.Annotations[tenancy.AllowedAnnotation] == other.Annotations[tenancy.AllowedAnnotation]
 }
 
 // specIn returns the spec of a policy, class or Tenant.

@@ -2,7 +2,6 @@ package statefile
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -28,7 +28,6 @@ func (c *ChangeReader) ApplyFederatedTo(hub *explain.State) (*explain.State, err
 	after := *hub
 	after.Bindings = slices.Clone(hub.Bindings)
 	after.Federated.Objects = slices.Clone(hub.Federated.Objects)
-	after.Federated.Namespaces = slices.Clone(hub.Federated.Namespaces)
 
 	for _, binding := range given.Bindings {
 		replaceOrAdd(&after.Bindings, binding, func(other *clusterv1beta2.ManagedClusterSetBinding) bool {
@@ -36,16 +35,12 @@ func (c *ChangeReader) ApplyFederatedTo(hub *explain.State) (*explain.State, err
 		})
 	}
 
-	for _, namespace := range given.Federated.Namespaces {
-		at := slices.IndexFunc(after.Federated.Namespaces, func(other *corev1.Namespace) bool { return other.Name == namespace.Name })
-		if at >= 0 {
-			if namespace, err = mergeNamespace(after.Federated.Namespaces[at], namespace); err != nil {
-				return nil, err
-			}
-		}
-
-		replaceOrAdd(&after.Federated.Namespaces, namespace, func(other *corev1.Namespace) bool { return other.Name == namespace.Name })
+	namespaces, err := c.NamespacesAfter(hub.Federated.Namespaces)
+	if err != nil {
+		return nil, err
 	}
+
+	after.Federated.Namespaces = objectlist.Overlay(hub.Federated.Namespaces, namespaces)
 
 	for _, object := range given.Federated.Objects {
 		same := func(other *unstructured.Unstructured) bool {
@@ -73,39 +68,6 @@ func replaceOrAdd[T any](list *[]T, object T, same func(T) bool) {
 	} else {
 		*list = append(*list, object)
 	}
-}
-
-// mergeNamespace returns a live Namespace with the labels and annotations after the file was applied.
-func mergeNamespace(live, given *corev1.Namespace) (*corev1.Namespace, error) {
-	last, err := lastApplied(live.Annotations)
-	if err != nil {
-		return nil, fmt.Errorf("applying Namespace %s: %w", live.Name, err)
-	}
-
-	metadata, _ := last[metadataKey].(map[string]any)
-	merged := live.DeepCopy()
-	merged.Labels = mergeStrings(metadata["labels"], given.Labels, live.Labels)
-	merged.Annotations = mergeStrings(metadata["annotations"], given.Annotations, live.Annotations)
-
-	return merged, nil
-}
-
-// mergeStrings merges labels or annotations as threeWay does.
-func mergeStrings(last any, given, live map[string]string) map[string]string {
-	merged := maps.Clone(live)
-	if merged == nil {
-		merged = map[string]string{}
-	}
-
-	if fields, isMap := last.(map[string]any); isMap {
-		for key := range fields {
-			delete(merged, key)
-		}
-	}
-
-	maps.Copy(merged, given)
-
-	return merged
 }
 
 // lastApplied returns what kubectl applied last; empty without its annotation.

@@ -6,22 +6,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
 // comparedKinds are the kinds besides Placements that a ChangeReader reads.
 var comparedKinds = []schema.GroupVersionKind{
-	policyKind, clusterPolicyKind, classKind, tenantKind, corev1.SchemeGroupVersion.WithKind("Namespace"),
+	policyKind, clusterPolicyKind, classKind, tenantKind, namespaceKind,
 	requestKind, clusterKind, providerKind, purposeKind, equivalenceKind,
 }
 
 // clusterWide are the kinds among them without a namespace.
 var clusterWide = []schema.GroupVersionKind{
-	clusterPolicyKind, classKind, corev1.SchemeGroupVersion.WithKind("Namespace"), providerKind, purposeKind, equivalenceKind,
+	clusterPolicyKind, classKind, namespaceKind, providerKind, purposeKind, equivalenceKind,
 }
 
-// ApplyPodsTo applies the policies, classes and Tenants of the files to the objects of a cluster as `kubectl apply` does, and a Namespace
-// that does not exist yet. The result has an entry for each of them but Namespaces. It does not modify the given objects.
+// ApplyPodsTo applies the policies, classes, Tenants and Namespaces of the files to the objects of a cluster as `kubectl apply` does. The result
+// has an entry for each of them. It does not modify the given objects.
 func (c *ChangeReader) ApplyPodsTo(hub *pods.Objects) (*pods.Objects, []pods.Applied, error) {
 	state, err := c.State()
 	if err != nil {
@@ -42,10 +43,8 @@ func (c *ChangeReader) ApplyPodsTo(hub *pods.Objects) (*pods.Objects, []pods.App
 		return nil, nil, m.err
 	}
 
-	for _, namespace := range given.Namespaces {
-		if !slices.ContainsFunc(hub.Namespaces, func(live *corev1.Namespace) bool { return live.Name == namespace.Name }) {
-			change.Namespaces = append(change.Namespaces, namespace)
-		}
+	if change.Namespaces, err = c.NamespacesAfter(hub.Namespaces); err != nil {
+		return nil, nil, err
 	}
 
 	after, applied := pods.Apply(hub, change)
@@ -53,5 +52,19 @@ func (c *ChangeReader) ApplyPodsTo(hub *pods.Objects) (*pods.Objects, []pods.App
 		applied[i].Kept = m.kept[applied[i].Object]
 	}
 
-	return after, applied, nil
+	return after, slices.Concat(appliedNamespaces(hub.Namespaces, change.Namespaces), applied), nil
+}
+
+// appliedNamespaces returns what applying Namespaces means for Pods.
+func appliedNamespaces(live, after []*corev1.Namespace) []pods.Applied {
+	applied := make([]pods.Applied, 0, len(after))
+
+	for _, namespace := range after {
+		before := objectlist.Find(live, namespace)
+		applied = append(applied, pods.Applied{
+			Object: namespaceKind.Kind + " " + namespace.Name, New: before == nil, Unchanged: before != nil && pods.ReadsSame(before, namespace),
+		})
+	}
+
+	return applied
 }

@@ -55,8 +55,8 @@ func podStores() map[schema.GroupVersionKind]store {
 		classKind:  into(func(w *explain.State) *[]*cozystackv1alpha1.AffinityClass { return &w.Pods.Classes }),
 		tenantKind: storeTenant,
 
-		corev1.SchemeGroupVersion.WithKind("Namespace"): storeNamespace,
-		corev1.SchemeGroupVersion.WithKind("Node"):      into(func(w *explain.State) *[]*corev1.Node { return &w.Pods.Nodes }),
+		namespaceKind: storeNamespace,
+		corev1.SchemeGroupVersion.WithKind("Node"): into(func(w *explain.State) *[]*corev1.Node { return &w.Pods.Nodes }),
 	}
 
 	for _, kind := range pods.Kinds() {
@@ -113,8 +113,8 @@ func podBuiltins() map[schema.GroupVersionKind]admitter {
 		return &builtin{metadataRules: metadataRules{kind: kind, namespaced: namespaced, nameRule: rule}}
 	}
 	admitters := map[schema.GroupVersionKind]admitter{
-		corev1.SchemeGroupVersion.WithKind("Namespace"): named("Namespace", false, metavalidation.NameIsDNSLabel),
-		corev1.SchemeGroupVersion.WithKind("Node"):      named("Node", false, metavalidation.NameIsDNSSubdomain),
+		namespaceKind: named("Namespace", false, metavalidation.NameIsDNSLabel),
+		corev1.SchemeGroupVersion.WithKind("Node"): named("Node", false, metavalidation.NameIsDNSSubdomain),
 	}
 
 	for _, kind := range pods.Kinds() {

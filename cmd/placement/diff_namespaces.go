@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// namespaceEffects says for which parts of a comparison the Namespaces of the files matter.
+type namespaceEffects struct {
+	// known reports that the live Namespaces were read.
+	known bool
+	// pods reports that policies or classes read something else of a Namespace, and delivery that its objects would be delivered otherwise.
+	pods, delivery bool
+}
+
+// decidesPods reports whether the files change what is admitted.
+func (e namespaceEffects) decidesPods(given *explain.State) bool {
+	return e.pods || decidesPods(&given.Pods)
+}
+
+// decidesDelivery reports whether the files change what is delivered.
+func (e namespaceEffects) decidesDelivery(given *explain.State) bool {
+	return e.delivery || decidesDelivery(given)
+}
+
+// onlyPlacements reports whether the files change Placements alone.
+func (e namespaceEffects) onlyPlacements(given *explain.State) bool {
+	return onlyPlacements(given) && !e.pods && !e.delivery && (e.known || len(given.Federated.Namespaces) == 0)
+}
+
+// readNamespaceEffects compares the Namespaces of the files with those of a live hub. A new Namespace has no workload and no object.
+func readNamespaceEffects(
+	ctx context.Context, hub client.Reader, changes *statefile.ChangeReader, given *explain.State,
+) (namespaceEffects, error) {
+	live, err := hubstate.ReadNamespaces(ctx, hub, namesOf(given.Federated.Namespaces))
+	if err != nil {
+		return namespaceEffects{}, err
+	}
+	return effectsOfNamespaces(changes, live)
+}
+
+// fileNamespaceEffects compares the Namespaces of the files with those of a hub in files, which may leave a Namespace out that has workloads.
+func fileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.State) (namespaceEffects, error) {
+	live := hub.Federated.Namespaces
+	for _, namespace := range given.Federated.Namespaces {
+		if objectlist.Find(live, namespace) == nil {
+			absent := &corev1.Namespace{}
+			absent.Name = namespace.Name
+			live = append(live[:len(live):len(live)], absent)
+		}
+	}
+	return effectsOfNamespaces(changes, live)
+}
+
+func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespace) (namespaceEffects, error) {
+	after, err := changes.NamespacesAfter(live)
+	if err != nil {
+		return namespaceEffects{}, err
+	}
+	effects := namespaceEffects{known: true}
+	for _, namespace := range after {
+		before := objectlist.Find(live, namespace)
+		if before == nil {
+			continue
+		}
+		effects.pods = effects.pods || !pods.ReadsSame(before, namespace)
+		effects.delivery = effects.delivery || !deliversAlike(before, namespace)
+	}
+	return effects, nil
+}
+
+// deliversAlike reports whether delivery reads the same of two states of a Namespace.
+func deliversAlike(before, after *corev1.Namespace) bool {
+	for _, name := range deliveryDefaults {
+		one, was := before.Annotations[name]
+		if other, is := after.Annotations[name]; was != is || one != other {
+			return false
+		}
+	}
+	return before.Labels[federation.FederatedLabel] == after.Labels[federation.FederatedLabel]
+}
+
+func namesOf(namespaces []*corev1.Namespace) []string {
+	names := make([]string, 0, len(namespaces))
+	for _, namespace := range namespaces {
+		names = append(names, namespace.Name)
+	}
+	return names
+}

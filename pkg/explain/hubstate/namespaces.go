@@ -1,0 +1,36 @@
+package hubstate
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ReadNamespaces reads the Namespaces of the given names that exist. If the user may not read some, the error names the missing right.
+func ReadNamespaces(ctx context.Context, hub client.Reader, names []string) ([]*corev1.Namespace, error) {
+	var namespaces []*corev1.Namespace
+
+	r := &reader{}
+
+	for _, name := range names {
+		namespace := &corev1.Namespace{}
+
+		switch err := hub.Get(ctx, client.ObjectKey{Name: name}, namespace); {
+		case err == nil:
+			namespaces = append(namespaces, namespace)
+		case !apierrors.IsNotFound(err):
+			r.record("Namespaces", err)
+		}
+	}
+
+	if r.failed == nil && len(r.forbidden) > 0 {
+		return nil, &refusal{
+			what: "the hub does not allow this user to read the Namespaces of the files", refused: r.forbidden,
+			advice: "ask for a RoleBinding to view in each of them, or leave them out of the files",
+		}
+	}
+
+	return namespaces, r.failed
+}
