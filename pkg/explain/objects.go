@@ -79,14 +79,27 @@ func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
 		Decisions: func(name types.NamespacedName) federation.Decisions {
 			key := inventory.NewPlacementKey(inventory.V1beta1, name.Namespace, name.Name)
 
-			var metadata *metav1.ObjectMeta
-			if placement := s.placement(key); placement != nil {
-				metadata = &placement.ObjectMeta
+			placement := s.placement(key)
+			if placement == nil {
+				return federation.MissingPlacement(name.Name, s.placementNames(name.Namespace))
 			}
 
-			return federation.DecisionsOf(metadata, pages[key])
+			return federation.DecisionsOf(&placement.ObjectMeta, pages[key])
 		},
 	}
+}
+
+// placementNames returns the names of the Placements of a namespace that objects may follow.
+func (s *State) placementNames(namespace string) []string {
+	var names []string
+
+	for _, object := range s.Placements {
+		if placement := api.Read(object); placement.API == api.V1beta1 && placement.Namespace == namespace {
+			names = append(names, placement.Name)
+		}
+	}
+
+	return names
 }
 
 // writtenDecisions returns the clusters of each existing PlacementDecision of the Placements.

@@ -132,6 +132,8 @@ type ClusterReport struct {
 	Decided bool `json:"decided,omitempty"`
 	// Reason is the exact clause that decided.
 	Reason string `json:"reason"`
+	// Clause is the Reason without the details of the cluster, as in CauseReport; empty for selected clusters.
+	Clause string `json:"-"`
 }
 
 // NewReport returns the report of an Evaluation. With all it lists the clusters out of scope too.
@@ -226,6 +228,7 @@ func namedAPI(placement *api.Placement) string {
 
 func addClusters(report *Report, evaluation Evaluation, all bool) {
 	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
+	causeOf := result.Causes()
 	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
 		return cmp.Or(b.Stage.Compare(a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
@@ -244,6 +247,7 @@ func addClusters(report *Report, evaluation Evaluation, all bool) {
 		}
 
 		cluster := newClusterReport(result, verdict)
+		cluster.Clause = causeOf(verdict)
 		cluster.Decided = decided[cluster.Name]
 		report.Clusters = append(report.Clusters, cluster)
 	}

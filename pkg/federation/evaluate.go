@@ -51,8 +51,10 @@ type View struct {
 
 // Decisions are the clusters that a Placement has selected.
 type Decisions struct {
-	// Problem describes why there are none to rely on, such as "does not exist"; empty otherwise.
+	// Problem describes why there are none to rely on, such as "is being deleted"; empty otherwise.
 	Problem string
+	// Similar is the name of a Placement that may be meant, if the one that is named does not exist; empty if there is none.
+	Similar string
 	// Clusters are sorted, each once.
 	Clusters []string
 }
@@ -243,9 +245,14 @@ func (e *Evaluation) holdOutside(view View, mistake error) *Evaluation {
 // byPlacement delivers the object to the decisions of a Placement.
 func (e *Evaluation) byPlacement(view View) *Evaluation {
 	decisions := view.Decisions(e.Target.Placement)
-	if decisions.Problem != "" {
-		return e.hold(Held, "", fmt.Sprintf("the Placement %s of the annotation %s %s; works stay as they are",
-			e.Target.Placement, PlacementAnnotation, decisions.Problem))
+	switch {
+	case decisions.Similar != "":
+		return e.hold(Held, ReasonClusterSelectorInvalid, fmt.Sprintf("the Placement %s of the annotation %s %s in namespace %s; did you mean %s? "+
+			"Correct the annotation, or create the Placement; works stay as they are until then",
+			e.Target.Placement, PlacementAnnotation, decisions.Problem, e.Object.Meta.Namespace, decisions.Similar))
+	case decisions.Problem != "":
+		return e.hold(Held, "", fmt.Sprintf("the Placement %s of the annotation %s %s in namespace %s; works stay as they are",
+			e.Target.Placement, PlacementAnnotation, decisions.Problem, e.Object.Meta.Namespace))
 	}
 
 	// A PlacementDecision is an object of the namespace: nothing that it names goes beyond the sets that are bound there.

@@ -145,6 +145,10 @@ func TestEvaluateStates(t *testing.T) {
 			o.Meta.Annotations = map[string]string{PlacementAnnotation: "p"}
 			h.decisions = map[string]Decisions{"p": {Problem: "does not exist"}}
 		}, Held, ""},
+		{"issue 26, P9: a misspelt Placement", func(h *hub, o *Object) {
+			o.Meta.Annotations = map[string]string{PlacementAnnotation: "canray"}
+			h.decisions = map[string]Decisions{"canray": MissingPlacement("canray", []string{"web", "canary"})}
+		}, Held, ReasonClusterSelectorInvalid},
 		{"federated-selector F24: a namespace that has not opted in", func(h *hub, _ *Object) {
 			h.namespace.Labels, h.works = nil, nil
 		}, NotDelivered, ""},

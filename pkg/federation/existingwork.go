@@ -99,7 +99,7 @@ func ProblemOf(work *workv1.ManifestWork) string {
 func DecisionsOf(placement *metav1.ObjectMeta, pages [][]string) Decisions {
 	switch {
 	case placement == nil:
-		return Decisions{Problem: "does not exist"}
+		return Decisions{Problem: notFound}
 	case !placement.DeletionTimestamp.IsZero():
 		return Decisions{Problem: "is being deleted"}
 	case len(pages) == 0:
@@ -110,6 +110,14 @@ func DecisionsOf(placement *metav1.ObjectMeta, pages [][]string) Decisions {
 
 		return Decisions{Clusters: slices.Compact(clusters)}
 	}
+}
+
+// notFound is the Problem of a Placement that does not exist.
+const notFound = "does not exist"
+
+// MissingPlacement returns the Decisions of a Placement that does not exist, in a namespace that has Placements with the given names.
+func MissingPlacement(name string, names []string) Decisions {
+	return Decisions{Problem: notFound, Similar: Similar(name, slices.Sorted(slices.Values(names)))}
 }
 
 // BudgetOf returns the removal budget of an object by its annotations, on a hub with a percentage that holds lost scope for a time. An invalid

@@ -99,6 +99,19 @@ func TestDecisionsOf(t *testing.T) {
 	}
 }
 
+// Issue 26, P9: of several similar names it is the nearest one, whatever their order.
+func TestMissingPlacement(t *testing.T) {
+	for _, names := range [][]string{{"canary", "canaries", "web"}, {"web", "canaries", "canary"}} {
+		if got := MissingPlacement("canray", names); got.Problem != "does not exist" || got.Similar != "canary" {
+			t.Errorf("%+v of %v", got, names)
+		}
+	}
+
+	if got := MissingPlacement("canray", []string{"web"}); got.Similar != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestBudgetOf(t *testing.T) {
 	for _, c := range []struct {
 		name, percent string

@@ -37,6 +37,20 @@ func (r *Result) Reason(v Verdict) string {
 	return text
 }
 
+// Causes returns a function for the clause that rejected a cluster, without the details of the cluster: the Clause of its Rejection. It is
+// empty for selected clusters.
+func (r *Result) Causes() func(Verdict) string {
+	texts := r.reasons()
+
+	return func(v Verdict) string {
+		if v.Stage == StageSelected {
+			return ""
+		}
+
+		return texts.of(v, clauseOnly)
+	}
+}
+
 // reasons returns what the texts of rejections are made from.
 func (r *Result) reasons() *reasons {
 	return &reasons{

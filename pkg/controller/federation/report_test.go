@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -183,5 +184,35 @@ func TestLeftovers(t *testing.T) {
 
 	if want := map[string]int{"CronJob.batch": 2, "Job.batch": 1}; !maps.Equal(counts, want) {
 		t.Errorf("got %v, want %v", counts, want)
+	}
+}
+
+// Issue 26, P9: the Event about a misspelt Placement names the one that may be meant. A Placement that is still to come has none.
+func TestMisspeltPlacementIsTold(t *testing.T) {
+	placement := func(name string) client.Object {
+		return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}}
+	}
+	object := selecting("europe")
+	object.Annotations = map[string]string{federation.PlacementAnnotation: "canray"}
+
+	for _, tc := range []struct {
+		reason, other, want string
+	}{
+		{"nothing is similar", "web", "[]"},
+		{
+			"a similar name", "canary", "[Warning ClusterSelectorInvalid: the Placement canray of the annotation " +
+				"placement.open-cluster-management.io/placement does not exist in namespace team-a; did you mean canary? " +
+				"Correct the annotation, or create the Placement; works stay as they are until then]",
+		},
+	} {
+		w := newWorld(t, object.DeepCopy(), placement(tc.other))
+		w.show()
+
+		for range 2 {
+			_, err := w.reconcileOnce(keyOfConfigMap("x"))
+			w.check(err)
+		}
+
+		same(t, tc.reason, fmt.Sprint(w.told()), tc.want)
 	}
 }

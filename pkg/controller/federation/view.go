@@ -60,7 +60,9 @@ type decided struct {
 	federation.Decisions
 
 	pages []clusterv1beta1.PlacementDecision
-	err   error
+	// missing reports that the Placement does not exist.
+	missing bool
+	err     error
 }
 
 // decisions returns the decisions of the Placement that an object or its Namespace names.
@@ -74,7 +76,13 @@ func (r *reconciler) decisions(ctx context.Context, object *federation.Object, n
 		return decided{} // The evaluation returns the error.
 	}
 
-	return decisionsOf(ctx, r.client, types.NamespacedName{Namespace: namespace.Name, Name: target.Placement})
+	found := decisionsOf(ctx, r.client, types.NamespacedName{Namespace: namespace.Name, Name: target.Placement})
+	if found.missing {
+		names, err := placementNames(ctx, r.client, namespace.Name)
+		found.Decisions, found.err = federation.MissingPlacement(target.Placement, names), err
+	}
+
+	return found
 }
 
 // decisionsOf returns the decisions of a Placement.
@@ -84,7 +92,7 @@ func decisionsOf(ctx context.Context, reader client.Reader, name types.Namespace
 
 	err := reader.Get(ctx, name, placement, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		return decided{Decisions: federation.DecisionsOf(nil, nil)}
+		return decided{Decisions: federation.DecisionsOf(nil, nil), missing: true}
 	}
 
 	if err != nil {

@@ -90,8 +90,13 @@ func (r reviewReader) Decisions(ctx context.Context, placement types.NamespacedN
 
 // Placements returns the names of the Placements of a namespace, sorted.
 func (r reviewReader) Placements(ctx context.Context, namespace string) ([]string, error) {
+	return placementNames(ctx, r.cached, namespace)
+}
+
+// placementNames returns the names of the Placements of a namespace, sorted.
+func placementNames(ctx context.Context, reader client.Reader, namespace string) ([]string, error) {
 	list := &clusterv1beta1.PlacementList{}
-	if err := r.cached.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the Placements of Namespace %s: %w", namespace, err)
 	}
 

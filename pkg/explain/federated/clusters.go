@@ -33,7 +33,11 @@ func (e Evaluation) verdicts(report *Report) map[string]scheduling.Verdict {
 
 // addClusters adds the clusters to a report: the selected ones, those with a work, and those with a verdict.
 func addClusters(report *Report, e Evaluation, all bool) {
-	verdicts := e.verdicts(report)
+	verdicts, causeOf := e.verdicts(report), func(scheduling.Verdict) string { return "" }
+	if e.Result != nil {
+		causeOf = e.Result.Causes()
+	}
+
 	works := make(map[string]federation.ExistingWork, len(e.Works))
 	names := slices.AppendSeq(slices.Clone(e.Selected), maps.Keys(verdicts))
 
@@ -55,6 +59,15 @@ func addClusters(report *Report, e Evaluation, all bool) {
 
 		cluster := Cluster{Name: name, Delivered: delivered && !work.Foreign}
 		cluster.Verdict, cluster.Reason = e.verdict(name, selected, verdict, known)
+
+		switch {
+		case selected:
+		case known && !e.Target.Nowhere:
+			cluster.Clause = causeOf(verdict)
+		default:
+			cluster.Clause = cluster.Reason
+		}
+
 		cluster.Pending = e.pending(name, work, delivered)
 
 		if cluster.Delivered {

@@ -84,8 +84,9 @@ type Cluster struct {
 	// Verdict is Selected, or the first stage that rejected the cluster: Taint, Predicate, Terminating or OutOfScope. It is empty where
 	// nothing was decided.
 	Verdict string `json:"verdict,omitempty"`
-	// Reason is the exact clause that decided.
+	// Reason is the exact clause that decided, and Clause the same without the details of the cluster.
 	Reason string `json:"reason,omitempty"`
+	Clause string `json:"-"`
 	// Delivered reports that the cluster has a ManifestWork of the object, and Pending what the hub is to do with it: Create, Update, Withdraw,
 	// Hold, Wait, Remove or Conflict; empty if there is nothing to do.
 	Delivered bool   `json:"delivered"`
@@ -133,7 +134,7 @@ func NewReport(e Evaluation, all bool) Report {
 		RemovalHeld: e.Removal.Held, Clusters: []Cluster{},
 	}
 
-	if e.Reason != federation.ReasonClusterSelectorInvalid && e.State != federation.NotDelivered && e.State != federation.Deleting {
+	if (e.Reason != federation.ReasonClusterSelectorInvalid || e.Target.Placement != "") && e.State != federation.NotDelivered && e.State != federation.Deleting {
 		report.Target, report.FromNamespace = e.Target.String(), e.Target.FromNamespace
 	}
 

@@ -32,7 +32,10 @@ func TestReportOfSelected(t *testing.T) {
 	want := []Cluster{
 		{Name: "eu1", Verdict: "Selected", Reason: "matches location in (europe)", Delivered: true},
 		{Name: "eu2", Verdict: "Selected", Reason: "matches location in (europe)", Pending: PendingCreate},
-		{Name: "us1", Verdict: "Predicate", Reason: "predicate 1 label location In [europe]: is usa", Delivered: true, Pending: PendingWithdraw},
+		{
+			Name: "us1", Verdict: "Predicate", Reason: "predicate 1 label location In [europe]: is usa", Clause: "predicate 1 label location In [europe]",
+			Delivered: true, Pending: PendingWithdraw,
+		},
 	}
 
 	if diff := cmp.Diff(want, report.Clusters); diff != "" || report.State != "Delivering" || report.OutOfScope != 1 {
@@ -153,12 +156,23 @@ func TestReportByPlacement(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 
+	// Issue 26, P9: a misspelt name.
+	w.decisions["p"] = federation.Decisions{Problem: "does not exist", Similar: "pp"}
+
+	report = w.report("ConfigMap/team-a/x")
+	if report.Reason != federation.ReasonClusterSelectorInvalid || report.Target != "Placement p" ||
+		!strings.Contains(report.Message, "does not exist in namespace team-a; did you mean pp? Correct the annotation") {
+		t.Errorf("%+v", report)
+	}
+
 	w.decisions["p"] = federation.Decisions{Clusters: []string{"eu1"}}
 
 	report = w.report("ConfigMap/team-a/x")
 	want := []Cluster{
 		{Name: "eu1", Verdict: "Selected", Reason: "decision of Placement p", Pending: PendingCreate},
-		{Name: "us1", Reason: "no decision of Placement p", Delivered: true, Pending: PendingWithdraw},
+		{
+			Name: "us1", Reason: "no decision of Placement p", Clause: "no decision of Placement p", Delivered: true, Pending: PendingWithdraw,
+		},
 	}
 
 	if diff := cmp.Diff(want, report.Clusters); diff != "" {
