@@ -36,7 +36,7 @@ type ClusterExplanation struct {
 	Spread []Domain `json:"spread,omitempty"`
 	// Decision is the location of the cluster in the decisions; absent when it is not selected.
 	Decision *Location `json:"decision,omitempty"`
-	// Counterfactuals are changes that would select the cluster, the nearest first; the scheduler confirmed each. There are none for a
+	// Counterfactuals are changes that would select the cluster, those for which no other cluster leaves and the nearest first; the scheduler confirmed each. There are none for a
 	// selected cluster.
 	Counterfactuals []Counterfactual `json:"counterfactuals"`
 }
@@ -123,6 +123,8 @@ type Counterfactual struct {
 	Text string `json:"text"`
 	// Changes are one or two; all of them are needed.
 	Changes []Change `json:"changes"`
+	// Leaving are the clusters that are selected now and would not be selected with the changes, by name; absent if there are none.
+	Leaving []string `json:"leaving,omitempty"`
 }
 
 // Change is one change in a counterfactual.

@@ -154,8 +154,8 @@ func drawState(t *rapid.T) (*explain.State, inventory.Key) {
 	return state, api.Read(placement).Key()
 }
 
-// The reference selects the cluster after every returned counterfactual is applied to a new State; and when one change is enough, no pair
-// is returned.
+// The reference selects the cluster after every returned counterfactual is applied to a new State, and no more clusters leave than it says. When
+// one change is enough with which no cluster leaves, no pair is returned.
 func TestEveryCounterfactualSelects(t *testing.T) {
 	found := 0
 
@@ -171,12 +171,21 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 			}
 
 			for _, step := range steps {
-				if len(step.candidates) > 2 || len(step.candidates) != len(steps[0].candidates) {
-					t.Errorf("%s: %d changes, the nearest has %d", cluster.Name, len(step.candidates), len(steps[0].candidates))
+				text := newCounterfactual(step.candidates, step.leaving).Text
+				if len(step.candidates) > min(2, len(steps[0].candidates)) || len(step.leaving) == 0 && len(steps[0].leaving) > 0 {
+					t.Errorf("%s: %q is behind %q", cluster.Name, text, newCounterfactual(steps[0].candidates, steps[0].leaving).Text)
 				}
 
-				if text := newCounterfactual(step.candidates).Text; !selects(t, state, key, cluster.Name, step.candidates) {
+				selected := selectedAfter(t, state, key, step.candidates)
+				if !slices.Contains(selected, cluster.Name) {
 					t.Errorf("%s: %q, but that does not select it", cluster.Name, text)
+				}
+
+				left := slices.DeleteFunc(slices.Sorted(slices.Values(selectedAfter(t, state, key, nil))), func(name string) bool {
+					return slices.Contains(selected, name)
+				})
+				if !slices.Equal(left, step.leaving) {
+					t.Errorf("%s: %q, but %v leave", cluster.Name, text, left)
 				}
 			}
 		}
@@ -214,8 +223,8 @@ func applyPlan(t *rapid.T, state *explain.State, key inventory.Key, candidates [
 	return state
 }
 
-// selects reports whether a Placement selects a cluster after the candidates are applied.
-func selects(t *rapid.T, state *explain.State, key inventory.Key, cluster string, candidates []candidate) bool {
+// selectedAfter returns the clusters that a Placement selects after the candidates are applied.
+func selectedAfter(t *rapid.T, state *explain.State, key inventory.Key, candidates []candidate) []string {
 	state = applyPlan(t, state, key, candidates)
 
 	if key.API() == inventory.V1alpha1 && len(state.Scores) > 0 {
@@ -225,13 +234,7 @@ func selects(t *rapid.T, state *explain.State, key inventory.Key, cluster string
 			more = append(more, change.prioritizers...)
 		}
 
-		for _, f := range state.NewEvaluator(key, noon).Evaluate(state, more...).Selected {
-			if f.Name == cluster {
-				return true
-			}
-		}
-
-		return false
+		return namesOf(state.NewEvaluator(key, noon).Evaluate(state, more...).Selected)
 	}
 
 	evaluations := state.Evaluate(noon, nil)
@@ -239,7 +242,7 @@ func selects(t *rapid.T, state *explain.State, key inventory.Key, cluster string
 		t.Fatalf("%d placements", len(evaluations))
 	}
 
-	return slices.Contains(explain.NewReport(evaluations[0], false).Selected, cluster)
+	return explain.NewReport(evaluations[0], false).Selected
 }
 
 // An Evaluator returns the result of the reference for a changed State, and its inventory is as before afterwards.

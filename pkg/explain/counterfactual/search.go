@@ -2,6 +2,7 @@ package counterfactual
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,8 @@ type search struct {
 	evaluator *explain.Evaluator
 	// budget is the number of evaluations that are left.
 	budget int
+	// selected are the clusters that are selected without a change, by name.
+	selected []string
 }
 
 // step is the State after some candidates were applied, with the result in it.
@@ -36,10 +39,12 @@ type step struct {
 	state      *explain.State
 	result     *scheduling.Result
 	selected   bool
+	// leaving are the clusters that are selected without the candidates and not with them, by name.
+	leaving []string
 }
 
 // Search returns at most three counterfactuals of a cluster that a Placement does not select, the nearest first; each was confirmed by the
-// scheduler. It returns none when the cluster is selected, when the Placement has no valid result, or when no one or two changes help.
+// scheduler. Those for which no other cluster leaves come first. It returns none when the cluster is selected, when the Placement has no valid result, or when no one or two changes help.
 func Search(state *explain.State, key inventory.Key, cluster string, now time.Time) []Counterfactual {
 	s := &search{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now), budget: maxEvaluations}
 	if s.evaluator == nil {
@@ -50,7 +55,7 @@ func Search(state *explain.State, key inventory.Key, cluster string, now time.Ti
 
 	counterfactuals := make([]Counterfactual, 0, len(found))
 	for _, step := range found {
-		counterfactuals = append(counterfactuals, newCounterfactual(step.candidates))
+		counterfactuals = append(counterfactuals, newCounterfactual(step.candidates, step.leaving))
 	}
 
 	return counterfactuals
@@ -63,9 +68,11 @@ func (s *search) steps() []step {
 		return nil
 	}
 
+	s.selected = namesOf(present.result.Selected)
+
 	helps, fails := s.try(present)
 	if len(helps) > 0 {
-		return nearest(helps)
+		return nearest(append(helps, s.keeping(helps)...))
 	}
 
 	for _, first := range fails {
@@ -80,6 +87,39 @@ func (s *search) steps() []step {
 	}
 
 	return nearest(helps)
+}
+
+// keeping returns steps that have the cluster selected beside those that are selected now, by a higher numberOfClusters. It returns none if that
+// is not needed, because a step without it keeps them.
+func (s *search) keeping(helps []step) []step {
+	if slices.ContainsFunc(helps, func(help step) bool { return len(help.leaving) == 0 }) {
+		return nil
+	}
+
+	var found []step
+
+	for _, help := range helps {
+		wanted := help.result.Request.Wanted
+		if wanted == nil {
+			continue
+		}
+
+		next, answered := s.extend(help, s.withNumber(int(*wanted)+len(help.leaving)))
+		if answered && next.selected && len(next.leaving) == 0 {
+			found = append(found, next)
+		}
+	}
+
+	return found
+}
+
+func namesOf(clusters []*clusterinfo.ClusterInfo) []string {
+	names := make([]string, 0, len(clusters))
+	for _, cluster := range clusters {
+		names = append(names, cluster.Name)
+	}
+
+	return names
 }
 
 // try applies each candidate to a step, and separates the steps that select the cluster from the others.
@@ -140,14 +180,20 @@ func (s *search) evaluate(at step) (step, bool) {
 		return at, false
 	}
 
-	_, at.selected = slices.BinarySearchFunc(at.result.Selected, s.cluster, func(f *clusterinfo.ClusterInfo, name string) int {
-		return cmp.Compare(f.Name, name)
-	})
+	selected := namesOf(at.result.Selected)
+	_, at.selected = slices.BinarySearch(selected, s.cluster)
+
+	for _, name := range s.selected {
+		if _, still := slices.BinarySearch(selected, name); !still {
+			at.leaving = append(at.leaving, name)
+		}
+	}
 
 	return at, true
 }
 
-// nearest returns the best steps without duplicates: the fewest changes, then the lowest cost.
+// nearest returns the best steps without duplicates: those that let no cluster leave, then those with the fewest changes and the lowest cost. It
+// leaves out steps with more changes than such a one.
 func nearest(helps []step) []step {
 	size := func(s step) int {
 		sum := 0
@@ -159,13 +205,20 @@ func nearest(helps []step) []step {
 	}
 
 	slices.SortStableFunc(helps, func(a, b step) int {
-		return cmp.Or(cmp.Compare(len(a.candidates), len(b.candidates)), cmp.Compare(size(a), size(b)))
+		return cmp.Or(
+			cmp.Compare(min(len(a.leaving), 1), min(len(b.leaving), 1)), cmp.Compare(len(a.candidates), len(b.candidates)),
+			cmp.Compare(size(a), size(b)),
+		)
 	})
 
-	if len(helps) > 0 {
-		fewest := len(helps[0].candidates)
-		helps = slices.DeleteFunc(helps, func(s step) bool { return len(s.candidates) > fewest })
-	}
+	fewest := 0 // of the steps so far
+	helps = slices.DeleteFunc(helps, func(s step) bool {
+		if fewest == 0 || len(s.candidates) < fewest && len(s.leaving) > 0 {
+			fewest = len(s.candidates)
+		}
+
+		return len(s.candidates) > fewest
+	})
 
 	known := map[string]bool{}
 	helps = slices.DeleteFunc(helps, func(s step) bool {
@@ -186,12 +239,11 @@ func nearest(helps []step) []step {
 	return helps[:min(maxCounterfactuals, len(helps))]
 }
 
-// newCounterfactual composes the sentence of a set of changes.
-func newCounterfactual(candidates []candidate) Counterfactual {
-	var (
-		counterfactual      Counterfactual
-		conditions, demands []string
-	)
+// newCounterfactual composes the sentence of a set of changes, by which clusters leave.
+func newCounterfactual(candidates []candidate, leaving []string) Counterfactual {
+	var conditions, demands []string
+
+	counterfactual := Counterfactual{Leaving: leaving}
 
 	for _, candidate := range candidates {
 		counterfactual.Changes = append(counterfactual.Changes, Change{Kind: candidate.kind, Text: candidate.text})
@@ -214,5 +266,21 @@ func newCounterfactual(candidates []candidate) Counterfactual {
 		counterfactual.Text = "would be selected if " + condition + ", and needs " + demand + " too"
 	}
 
+	if len(leaving) > 0 {
+		counterfactual.Text += "; then " + named(leaving) + " would leave"
+	}
+
 	return counterfactual
+}
+
+// namesShown bounds the clusters that are named.
+const namesShown = 3
+
+// named returns the first names, and the number of the others.
+func named(names []string) string {
+	if len(names) <= namesShown {
+		return strings.Join(names, ", ")
+	}
+
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesShown], ", "), len(names)-namesShown)
 }

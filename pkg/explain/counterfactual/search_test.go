@@ -99,7 +99,14 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		},
 		{
 			"points or places", withSpec("team-a", "{numberOfClusters: 1, clusterSets: [prod]}"), "us2",
-			[]string{"needs 1 more point", "needs numberOfClusters 2"},
+			[]string{"needs numberOfClusters 2", "needs 1 more point; then eu1 would leave"},
+		},
+		{
+			"issue 26, P9: a label alone would take the place of another", withSpec("team-a", "{numberOfClusters: 1, predicates: ["+
+				predicate("{labelSelector: {matchLabels: {region: us}}}")+"], prioritizerPolicy: {mode: Exact}}"), "eu1",
+			[]string{
+				"would be selected if label region were us, and needs numberOfClusters 2 too", "would be selected if label region were us; then us2 would leave",
+			},
 		},
 		{
 			"points do not outweigh taints to avoid",
@@ -129,7 +136,7 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		},
 		{
 			"the place of another in its domain", older("{antiAffinity: {topologyKey: zone, topologyKeyType: Label}}"), "eu2",
-			[]string{"would be selected if label zone were one that no other cluster has", "needs 201 more points"},
+			[]string{"would be selected if label zone were one that no other cluster has", "needs 201 more points; then eu1 would leave"},
 		},
 		{
 			"no domain",
