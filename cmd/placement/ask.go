@@ -32,6 +32,9 @@ func (f *askFlags) addAsk(flags *pflag.FlagSet) {
 	flags.StringVar(&f.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs.")
 }
 
+// maxAskedWidth bounds the columns of a terminal that the hub is asked to use.
+const maxAskedWidth = 1000
+
 // address returns where to ask.
 func (f *askFlags) address(ctx context.Context, hub client.Reader) (endpoint.Address, error) {
 	if f.endpoint != "" && f.endpointCA != "" {
@@ -68,6 +71,7 @@ func (o *explainOptions) ask(ctx context.Context, from *source, namespace string
 	}
 	answer, err := endpoint.Ask(ctx, from.config, address, endpoint.Question{
 		Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
+		AllClusters: o.allClusters, Width: min(o.width, maxAskedWidth),
 	})
 	return answer.Output, err
 }

@@ -36,7 +36,11 @@ types, are explained one after the other.
 
   --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
              scores, and the changes that would select it. The command evaluates the Placement with each of
-             these changes; it tries one change before two.
+             these changes; it tries one change before two. If another cluster would leave, it is named.
+  --all-clusters
+             lists every cluster in scope. Without it, a table with more than 30 rejected clusters has a line for each
+             cause instead: how many clusters, the first names, and the clause. JSON and YAML are complete, and -o wide
+             lists everything.
   --all      lists the unsatisfied Placements of the namespace, or with -A of all, with their main cause.
   --watch    prints again whenever the result or the written decisions change.
 
@@ -118,6 +122,9 @@ const explainExample = `  # Why these clusters?
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
 
+// allClustersFlag is the name of the flag that lists all clusters.
+const allClustersFlag = "all-clusters"
+
 // explainOptions are the flags of the command.
 type explainOptions struct {
 	hubFlags
@@ -136,8 +143,11 @@ type explainOptions struct {
 	hubLimit      removalbudget.Limit
 	// limited shows only what the namespace of the object does: the hub explains for a user who may read no more.
 	limited bool
-	// color adds terminal colours to the tables of the hub's explanations.
+	// allClusters lists all clusters where the table would group the rejected ones by their causes.
+	allClusters bool
+	// color adds terminal colours to tables, and width is the number of columns of the terminal; 0 if the output is none.
 	color bool
+	width int
 
 	requestOptions clusterrequest.Options
 
@@ -179,6 +189,8 @@ func newExplainCommand() *cobra.Command {
 	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
+	flags.BoolVar(&o.allClusters, allClustersFlag, false,
+		"List all clusters in scope in the table. Default: beyond 30 rejected clusters, it has their causes.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the result or the written decisions change, until Ctrl-C.")
 	o.registerCompletions(cmd)
 	return cmd
@@ -189,7 +201,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	if err := o.parseKinds(); err != nil {
 		return err
 	}
-	o.color = colored(stdout)
+	o.color, o.width = colored(stdout), widthOf(stdout)
 	if o.text != "" && len(args) > 0 {
 		return &usageError{fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0])}
 	}
@@ -360,7 +372,13 @@ func (a *explainOutput) changesAt() time.Time {
 
 // style returns the style for the output.
 func (o *explainOptions) style() printers.Style {
-	return printers.Style{Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: o.color}
+	style := printers.Style{
+		Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: o.color, Width: o.width,
+	}
+	if !o.allClusters && !style.Wide {
+		style.Grouped = "--" + allClustersFlag
+	}
+	return style
 }
 
 // colored reports whether the output is a terminal that may have colours.
@@ -368,6 +386,19 @@ func colored(stdout io.Writer) bool {
 	file, isFile := stdout.(*os.File)
 	_, refused := os.LookupEnv("NO_COLOR")
 	return isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+}
+
+// widthOf returns the number of columns of a terminal; 0 if the output is none.
+func widthOf(stdout io.Writer) int {
+	file, isFile := stdout.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil { // A terminal without a size wraps the lines by itself.
+		return 0
+	}
+	return width
 }
 
 // explainIn explains Placements of a State.

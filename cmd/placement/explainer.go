@@ -134,10 +134,11 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 	}
 	o := &explainOptions{
 		output: question.Output, clusters: question.Clusters, hubLimit: e.limit, requestOptions: e.requests, limited: true,
+		allClusters: question.AllClusters,
 	}
 	o.delivered = e.delivered
 	style := o.style()
-	style.Color = question.Color
+	style.Color, style.Width = question.Color, question.Width
 	var text bytes.Buffer
 	var err error
 	switch {

@@ -24,6 +24,8 @@ const (
 	// maxNames bounds the objects of a Question, and maxClusters the clusters to explain in full.
 	maxNames    = 20
 	maxClusters = 20
+	// maxWidth bounds the columns of a terminal.
+	maxWidth = 10000
 )
 
 // Question asks for the explanation of objects of one namespace. Its JSON names are stable.
@@ -40,6 +42,10 @@ type Question struct {
 	// Output is a format of placement explain or diff, and Color adds terminal colours to tables.
 	Output string `json:"output"`
 	Color  bool   `json:"color,omitempty"`
+	// AllClusters lists all clusters in tables, in place of the causes of many rejected ones. Width is the number of columns of the terminal, in
+	// which tables are wrapped; 0 for no limit.
+	AllClusters bool `json:"allClusters,omitempty"`
+	Width       int  `json:"width,omitempty"`
 }
 
 // Object names an object of the namespace of a Question.
@@ -69,6 +75,8 @@ func (q *Question) validate() error {
 		return errors.New("namespace: it is required, because rights are those in a namespace")
 	case len(q.Objects) > maxNames:
 		return fmt.Errorf("objects: %d are too many; ask for at most %d at once", len(q.Objects), maxNames)
+	case q.Width < 0 || q.Width > maxWidth:
+		return fmt.Errorf("width: %d is no number of columns; give one from 0 to %d", q.Width, maxWidth)
 	case len(q.Clusters) > maxClusters:
 		return fmt.Errorf("clusters: %d are too many; ask for at most %d at once", len(q.Clusters), maxClusters)
 	case q.Manifests != "" && (len(q.Objects) == 0 || len(q.Clusters) > 0):

@@ -123,7 +123,7 @@ func countAre(n int, noun string) string {
 func writeObject(out *bytes.Buffer, r federated.Report, style Style) {
 	writeObjectHead(out, r, style)
 
-	clusters, others := shownClusters(r, style)
+	clusters, others, grouped := shownClusters(r, style)
 	rows := make([][]string, 0, 1+len(clusters))
 	rows = append(rows, objectColumns(r, style))
 
@@ -132,7 +132,7 @@ func writeObject(out *bytes.Buffer, r federated.Report, style Style) {
 	}
 
 	if len(rows) > 1 {
-		writeTable(out, rows, func(row, column int, text string) string {
+		style.writeTable(out, rows, func(row, column int, text string) string {
 			switch {
 			case row > 0 && column == 1:
 				return style.verdict(clusters[row-1].Verdict, text)
@@ -142,6 +142,10 @@ func writeObject(out *bytes.Buffer, r federated.Report, style Style) {
 				return style.header(row, column, text)
 			}
 		})
+	}
+
+	if len(grouped) > 0 {
+		writeGroupedCauses(out, grouped, style)
 	}
 
 	if others > 0 {
@@ -255,18 +259,24 @@ func keepers(clusters int) string {
 	}
 }
 
-// shownClusters returns the clusters of the table, and the number of the others.
-func shownClusters(r federated.Report, style Style) (shown []federated.Cluster, others int) {
+// shownClusters returns the clusters of the table, and the number of the others or, if the Style groups them, those by their cause.
+func shownClusters(r federated.Report, style Style) (shown []federated.Cluster, others int, grouped []rejected) {
 	for _, cluster := range r.Clusters {
-		switch {
-		case style.Scores, cluster.Delivered, cluster.Pending != "", cluster.Verdict == scheduling.StageSelected.String():
+		if cluster.Delivered || cluster.Pending != "" || cluster.Verdict == scheduling.StageSelected.String() {
 			shown = append(shown, cluster)
-		default:
-			others++
+		} else {
+			grouped = append(grouped, rejected{name: cluster.Name, verdict: cluster.Verdict, clause: cluster.Clause})
 		}
 	}
 
-	return shown, others
+	switch {
+	case !style.Scores:
+		return shown, len(grouped), nil
+	case style.groups(len(grouped)):
+		return shown, 0, grouped
+	default:
+		return r.Clusters, 0, nil
+	}
 }
 
 func objectColumns(r federated.Report, style Style) []string {

@@ -182,7 +182,7 @@ func writePolicies(out *bytes.Buffer, r pods.Report, style Style) {
 		}
 	}
 
-	writeTable(out, rows, style.header)
+	style.writeTable(out, rows, style.header)
 }
 
 func writeClass(out *bytes.Buffer, c *pods.Class, style Style) {

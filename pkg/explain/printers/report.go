@@ -134,7 +134,7 @@ func writeHead(out *bytes.Buffer, r explain.Report, style Style) {
 	}
 
 	if style.Scores {
-		writeCauses(out, r)
+		writeCauses(out, r, style)
 	}
 
 	for _, note := range r.Notes {
@@ -162,9 +162,13 @@ func writeHead(out *bytes.Buffer, r explain.Report, style Style) {
 	}
 }
 
-// writeCauses writes the rejection causes, unless a condition has them, and the decisions that are still to be written.
-func writeCauses(out *bytes.Buffer, r explain.Report) {
+// writeCauses writes the rejection causes, unless a condition or the table of the clusters has them, and the decisions that are still to be written.
+func writeCauses(out *bytes.Buffer, r explain.Report, style Style) {
 	causes := r.Causes
+	if _, grouped := listedClusters(r, style); len(grouped) > 0 {
+		causes = nil
+	}
+
 	if len(causes) > 0 && slices.ContainsFunc(r.Conditions, func(condition metav1.Condition) bool {
 		return strings.Contains(condition.Message, causes[0].Clause)
 	}) {
@@ -266,20 +270,52 @@ func writeClusters(out *bytes.Buffer, r explain.Report, style Style) {
 		}
 	}
 
-	rows := make([][]string, 0, len(r.Clusters)+1)
+	listed, grouped := listedClusters(r, style)
+	rows := make([][]string, 0, len(listed)+1)
 	rows = append(rows, clusterColumns(r, style))
 
-	for _, cluster := range r.Clusters {
+	for _, cluster := range listed {
 		rows = append(rows, clusterCells(r, cluster, places, style))
 	}
 
-	writeTable(out, rows, func(row, column int, text string) string {
-		if row > 0 && column == 1 {
-			return style.verdict(r.Clusters[row-1].Verdict, text)
+	if len(listed) > 0 {
+		style.writeTable(out, rows, func(row, column int, text string) string {
+			if row > 0 && column == 1 {
+				return style.verdict(listed[row-1].Verdict, text)
+			}
+
+			return style.header(row, column, text)
+		})
+	}
+
+	if len(grouped) > 0 {
+		writeGroupedCauses(out, grouped, style)
+	}
+}
+
+// listedClusters returns the clusters that the table lists, and those that it groups by their cause. Of the rejected ones it lists the first that
+// the existing decisions have, because they are about to leave.
+func listedClusters(r explain.Report, style Style) (listed []explain.ClusterReport, grouped []rejected) {
+	leaving := 0
+
+	for _, cluster := range r.Clusters {
+		selected := cluster.Verdict == scheduling.StageSelected.String()
+		if !selected && cluster.Decided {
+			leaving++
 		}
 
-		return style.header(row, column, text)
-	})
+		if selected || cluster.Decided && leaving <= rejectedListed {
+			listed = append(listed, cluster)
+		} else {
+			grouped = append(grouped, rejected{name: cluster.Name, verdict: cluster.Verdict, clause: cluster.Clause})
+		}
+	}
+
+	if !style.groups(len(grouped)) {
+		return r.Clusters, nil
+	}
+
+	return listed, grouped
 }
 
 func clusterColumns(r explain.Report, style Style) []string {

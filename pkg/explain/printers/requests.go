@@ -76,7 +76,7 @@ func writeRequest(out *bytes.Buffer, r requests.Report, style Style) {
 			})
 		}
 
-		writeTable(out, rows, style.header)
+		style.writeTable(out, rows, style.header)
 	}
 
 	if len(r.Profiles) > 0 {
@@ -90,7 +90,7 @@ func writeRequest(out *bytes.Buffer, r requests.Report, style Style) {
 			})
 		}
 
-		writeTable(out, rows, style.header)
+		style.writeTable(out, rows, style.header)
 	}
 
 	for i, change := range r.Changes {

@@ -50,7 +50,7 @@ func writeSets(out *bytes.Buffer, l setlist.List, style Style) {
 		rows = append(rows, []string{set.Name, boundText(set), yesNo(set.MayBind)})
 	}
 
-	writeTable(out, rows, style.header)
+	style.writeTable(out, rows, style.header)
 }
 
 func boundText(s setlist.Set) string {

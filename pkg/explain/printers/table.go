@@ -16,13 +16,21 @@ const (
 	noValue = "-"
 	// columnGap separates two columns.
 	columnGap = "  "
+	// minRoom is the least width in which the last cell of a row is broken beside the others, and detailIndent precedes it below them.
+	minRoom      = 30
+	detailIndent = "    "
 	// membersShown bounds the clusters of one decision group in a line.
 	membersShown = 10
 )
 
 // writeTable writes the lines of Align, indented.
 func writeTable(out *bytes.Buffer, rows [][]string, dress func(row, column int, text string) string) {
-	for _, line := range Align(rows, dress) {
+	Style{}.writeTable(out, rows, dress)
+}
+
+// writeTable writes the lines of a table, indented, with its last column in the width of the Style.
+func (s Style) writeTable(out *bytes.Buffer, rows [][]string, dress func(row, column int, text string) string) {
+	for _, line := range alignIn(rows, dress, s.Width-len(columnGap)) {
 		out.WriteString(columnGap + line + "\n")
 	}
 }
@@ -30,6 +38,12 @@ func writeTable(out *bytes.Buffer, rows [][]string, dress func(row, column int, 
 // Align returns one line for each row of cells, with the columns aligned and two spaces between them. It replaces control characters in the
 // cells, in place; dress, unless it is nil, may add text without width, such as colours, to a cell.
 func Align(rows [][]string, dress func(row, column int, text string) string) []string {
+	return alignIn(rows, dress, 0)
+}
+
+// alignIn aligns columns, and continues the last cell of a row below itself where the row is longer than width. If the other columns leave too
+// little room for it, it is below the row. A width that is not above 0 is no limit.
+func alignIn(rows [][]string, dress func(row, column int, text string) string, width int) []string {
 	widths := map[int]int{}
 
 	for _, row := range rows {
@@ -44,20 +58,45 @@ func Align(rows [][]string, dress func(row, column int, text string) string) []s
 	for at, row := range rows {
 		var line strings.Builder
 
-		for i, text := range row {
-			padding := widths[i] - utf8.RuneCountInString(text)
-			if dress != nil {
-				text = dress(at, i, text)
+		dressed := func(column int, text string) string {
+			if dress == nil {
+				return text
 			}
 
-			line.WriteString(text)
-
-			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", padding) + columnGap)
-			}
+			return dress(at, column, text)
 		}
 
-		lines = append(lines, line.String())
+		last, start := len(row)-1, 0
+
+		for i, text := range row[:max(last, 0)] {
+			line.WriteString(dressed(i, text) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)) + columnGap)
+			start += widths[i] + len(columnGap)
+		}
+
+		if last < 0 {
+			lines = append(lines, "")
+
+			continue
+		}
+
+		indent, room := start, width-start
+		if width > 0 && room < minRoom && utf8.RuneCountInString(row[last]) > room {
+			lines = append(lines, strings.TrimRight(line.String(), " "))
+			line.Reset()
+
+			indent, room = len(detailIndent), width-len(detailIndent)
+			line.WriteString(detailIndent)
+		}
+
+		for i, part := range broken(row[last], room) {
+			if i > 0 {
+				line.WriteString(strings.Repeat(" ", indent))
+			}
+
+			line.WriteString(dressed(last, part))
+			lines = append(lines, line.String())
+			line.Reset()
+		}
 	}
 
 	return lines
@@ -128,6 +167,10 @@ type Style struct {
 	Color bool
 	// All is the flag that lists the clusters out of scope, for a hint.
 	All string
+	// Grouped is the flag that lists all clusters, for a hint: a table with many rejected clusters groups them by their cause. Empty lists them.
+	Grouped string
+	// Width is the number of columns of the terminal, in which the last column of tables is wrapped; 0 for no limit.
+	Width int
 }
 
 // The ANSI sequences of terminal colours.

@@ -60,7 +60,7 @@ func writeUnsatisfied(out *bytes.Buffer, u explain.Unsatisfied, style Style) {
 		})
 	}
 
-	writeTable(out, rows, func(row, column int, text string) string {
+	style.writeTable(out, rows, func(row, column int, text string) string {
 		if row > 0 && column == 2 && u.Placements[row-1].Stalled {
 			return style.alarm(text)
 		}

@@ -111,6 +111,28 @@ func changeLine(row tableRow) string {
 // oneLine replaces control characters of user-provided messages, line breaks too.
 func oneLine(text string) string { return strings.ReplaceAll(printers.Printable(text), "\n", " ") }
 
+// wrapped breaks lines between words, so that a window shows all of them.
+func wrapped(lines []string, width int) []string {
+	broken := make([]string, 0, len(lines))
+	for _, line := range lines {
+		broken = append(broken, printers.Wrap(line, width)...)
+	}
+	return broken
+}
+
+// wrappedDetails breaks the details below the rows of a table, which say why something is as it is. The rows stay as they are.
+func wrappedDetails(rows []string, width int) []string {
+	lines := make([]string, 0, len(rows))
+	for _, row := range rows {
+		if strings.HasPrefix(row, columnGap) {
+			lines = append(lines, printers.Wrap(row, width)...)
+		} else {
+			lines = append(lines, row)
+		}
+	}
+	return lines
+}
+
 // fit truncates lines to a window: a line beyond width ends in "…", and lines beyond height are counted.
 func fit(lines []string, width, height int) []string {
 	if height > 0 && len(lines) > height {

@@ -175,8 +175,11 @@ func TestLinesBeginWhenTheHubHasSettled(t *testing.T) {
 func TestScreenIsRestored(t *testing.T) {
 	var out bytes.Buffer
 	stopped := false
-	d := &screenDisplay{out: &out, size: func() (int, int, error) { return 30, 6, nil }, stop: func() { stopped = true }}
-	b := &table{rows: []tableRow{{key: key("p"), selected: "1/1", status: "Satisfied", decisions: "a-cluster-with-a-long-name"}}}
+	d := &screenDisplay{out: &out, size: func() (int, int, error) { return 30, 12, nil }, stop: func() { stopped = true }}
+	b := &table{rows: []tableRow{{
+		key: key("p"), selected: "0/1", status: "NoIntersection", decisions: "a-cluster-with-a-long-name",
+		message: "0 of 2 clusters in scope selected; not selected: no rest",
+	}}}
 	h := Header{Server: "h", Access: []string{"export KUBECONFIG=k"}}
 	for range 2 {
 		_, err := d.show(h, b, time.Time{})
@@ -192,7 +195,10 @@ func TestScreenIsRestored(t *testing.T) {
 		t.Errorf("the last table must stay on the restored screen, in full: %q", got)
 	}
 	drawn, _, _ := strings.Cut(got, leaveScreen)
-	for _, part := range []string{"export KUBECONFIG=k" + clearToEOL, "team/p          1/1       Sat…" + clearToEOL} {
+	for _, part := range []string{
+		"export KUBECONFIG=k" + clearToEOL, "team/p          0/1       NoI…" + clearToEOL,
+		"  0 of 2 clusters in scope" + clearToEOL + "\r\n    selected; not selected: no" + clearToEOL + "\r\n    rest" + clearToEOL, // Issue 26, U8.
+	} {
 		if !strings.Contains(drawn, part) {
 			t.Errorf("the frame lacks %q: %q", part, drawn)
 		}

@@ -54,8 +54,8 @@ func (d *screenDisplay) show(h Header, b content, _ time.Time) (time.Duration, e
 	}
 	head, rows := h.lines(b), b.body()
 	d.last = slices.Concat(head[:1], []string{""}, rows)
-	frame := cursorHome + strings.Join(fit(slices.Concat(head, []string{"Ctrl-C ends it", ""}, rows), width, height), clearToEOL+"\r\n") +
-		clearToEOL + clearBelow
+	lines := slices.Concat(wrapped(head, width), []string{"Ctrl-C ends it", ""}, wrappedDetails(rows, width))
+	frame := cursorHome + strings.Join(fit(lines, width, height), clearToEOL+"\r\n") + clearToEOL + clearBelow
 	if frame == d.frame {
 		return 0, nil
 	}

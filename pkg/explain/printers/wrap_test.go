@@ -1,0 +1,71 @@
+package printers
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Issue 26, U8: the sentence that matters is broken between words, and never cut.
+func TestWrap(t *testing.T) {
+	for _, tc := range []struct {
+		reason, line string
+		width        int
+		want         []string
+	}{
+		{"it fits", "  a cause", 20, []string{"  a cause"}},
+		{"no window", strings.Repeat("word ", 50), 0, []string{strings.Repeat("word ", 50)}},
+		{"too narrow a window", strings.Repeat("word ", 50), 19, []string{strings.Repeat("word ", 50)}},
+		{
+			"between words", "  predicate 1 label region In [eu-west eu-east]: is us", 26,
+			[]string{"  predicate 1 label", "    region In [eu-west", "    eu-east]: is us"},
+		},
+		{
+			"within a word that is longer than a line", "Wähle " + strings.Repeat("é", 30), 24,
+			[]string{"Wähle", "  " + strings.Repeat("é", 22), "  " + strings.Repeat("é", 8)},
+		},
+	} {
+		if diff := cmp.Diff(tc.want, Wrap(tc.line, tc.width)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+		}
+	}
+}
+
+// Issue 26, U8: the last cell of a row continues below itself, also with colours.
+func TestTableInAWidth(t *testing.T) {
+	rows := func() [][]string {
+		return [][]string{{"CLUSTER", "REASON"}, {"eu1", "score 100, rank 1 of 2"}, {"a-longer-name", "taint gpu=a100:NoSelect not tolerated"}}
+	}
+	want := "  CLUSTER        REASON\n" +
+		"  eu1            score 100, rank 1 of 2\n" +
+		"  a-longer-name  taint gpu=a100:NoSelect not\n" +
+		"                 tolerated\n"
+
+	var out bytes.Buffer
+	if (Style{Width: 48}).writeTable(&out, rows(), nil); out.String() != want {
+		t.Errorf("table:\n%s\nwant:\n%s", &out, want)
+	}
+
+	out.Reset()
+	(Style{Width: 48}).writeTable(&out, rows(), func(_, column int, text string) string {
+		if column == 1 {
+			return "<" + text + ">"
+		}
+
+		return text
+	})
+
+	if got := strings.NewReplacer("<", "", ">", "").Replace(out.String()); got != want || strings.Count(out.String(), "<") != 4 {
+		t.Errorf("dressed table:\n%s", &out)
+	}
+
+	out.Reset()
+	(Style{Width: 44}).writeTable(&out, rows(), nil)
+
+	if diff := cmp.Diff("  CLUSTER        REASON\n  eu1            score 100, rank 1 of 2\n  a-longer-name\n"+
+		"      taint gpu=a100:NoSelect not tolerated\n", out.String()); diff != "" {
+		t.Errorf("little room beside the other columns (-want +got):\n%s", diff)
+	}
+}
