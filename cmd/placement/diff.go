@@ -32,6 +32,8 @@ Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters i
 result, and how many Clusters all requests would need if none of them had a Grant.
 It runs the code of the controllers and webhooks, and changes nothing: it only reads from the hub.
 
+With -l it compares those objects of the files alone that have the labels, as kubectl diff does.
+
 The report compares:
   - Before: the PlacementDecisions that are written on the hub, on which consumers act.
   - After: what the hub would write after kubectl apply. As there, fields of the live Placement that the file does
@@ -98,6 +100,7 @@ type diffOptions struct {
 	hubFlags
 	kindFlags
 	askFlags
+	labelFlag
 
 	files    []string
 	hub      []string
@@ -148,6 +151,7 @@ func newDiffCommand() *cobra.Command {
 			"name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
+	o.addLabels(flags, "objects in the files to compare")
 	addHubLimitFlags(flags, &o.hubLimit)
 	o.requestOptions = defaultRequestOptions()
 	addRequestFlags(flags, &o.requestOptions)
@@ -181,8 +185,8 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 		return false, err
 	}
 	if len(placements) == 0 && onlyPlacements(given) && len(given.Federated.Namespaces) == 0 {
-		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is delivered "+
-			"or ClusterRequest, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
+		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is delivered "+
+			"or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
 	}
 	hub, unread, err := o.readState(ctx, config, changes, placements, given, stdin)
 	if err != nil {
@@ -203,7 +207,7 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, err
 	}
-	if err := validateRequests(o.requestOptions); err != nil {
+	if err := errors.Join(o.parseLabels(), validateRequests(o.requestOptions)); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)
@@ -236,6 +240,7 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 	if err != nil {
 		return nil, nil, err
 	}
+	changes.Select(o.selector)
 	take := func(name string, content []byte) {
 		o.manifests = append(o.manifests, content)
 		changes.Read(name, content)

@@ -45,6 +45,8 @@ func (o *diffOptions) ask(
 	switch {
 	case o.now != "":
 		return endpoint.Answer{}, errors.New("the hub compares with the present, so it was not asked because of --now")
+	case o.selector != nil:
+		return endpoint.Answer{}, errSelectorUnread
 	case !o.effects.onlyPlacements(given):
 		return endpoint.Answer{}, errors.New("the hub compares Placements alone, and the files have other objects")
 	}

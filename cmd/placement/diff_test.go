@@ -93,6 +93,25 @@ func TestDiff(t *testing.T) {
 			wantStdout: "team-a/all -c1\nteam-a/new +c1\n",
 		},
 		{
+			reason: "issue 26, U9: -l compares objects of the files that have the labels", wantCode: exitDiffers,
+			args: []string{"-l", "stage=prod", "--hub", hub, "-o", "name", "-f", empty,
+				"-f", file("labelled.yaml", diffedHead+"metadata: {name: new, namespace: team-a, labels: {stage: prod}}\nspec: {}\n")},
+			wantStdout: "team-a/new +c1\n",
+		},
+		{
+			reason: "issue 26, U9: -l that selects nothing", args: []string{"-l", "stage=test", "--hub", hub, "-f", empty}, wantCode: exitNotCompared,
+			wantStderr: []string{"there is no Placement with the labels stage=test in "},
+		},
+		{
+			reason: "issue 26, U9: -l with labels in the file that are no texts", args: []string{"-l", "stage=test", "--hub", hub,
+				"-f", file("number.yaml", diffedHead+"metadata: {name: new, namespace: team-a, labels: {stage: 1}}\nspec: {}\n")},
+			wantCode: exitNotCompared, wantStderr: []string{"number.yaml:3: Placement team-a/new: metadata.labels[stage]: must be a string"},
+		},
+		{
+			reason: "a selector that is none", args: []string{"-l", "=", "--hub", hub, "-f", empty}, wantCode: exitUsage,
+			wantStderr: []string{"--selector: ", "kubectl get -l"},
+		},
+		{
 			reason: "A1: a mistake is an error, the others are still told", wantCode: exitNotCompared,
 			args: []string{"-f", empty, "--hub", hub, "-o", "name",
 				"-f", file("broken.yaml", diffedHead+"metadata: {name: broken, namespace: team-a}\nspec: {prioritizerPolicy: {mode: Sometimes}}\n")},

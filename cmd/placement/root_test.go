@@ -34,6 +34,14 @@ func TestExecute(t *testing.T) {
 			reason: "an unknown format of sets", args: []string{"sets", "-o", "xml"}, wantCode: exitUsage,
 			wantStderr: []string{`"xml"`, "Run 'placement sets --help'"},
 		},
+		{
+			reason: "issue 26, U9: sets of all namespaces and of one", args: []string{"sets", "-A", "-n", "team-a"}, wantCode: exitUsage,
+			wantStderr: []string{"--all-namespaces and --namespace contradict each other"},
+		},
+		{
+			reason: "issue 26, U9: a selector of sets that is none", args: []string{"sets", "-l", "="}, wantCode: exitUsage,
+			wantStderr: []string{"--selector: ", "kubectl get -l"},
+		},
 		{reason: "version prints", args: []string{"version"}, wantStdout: []string{"placement ", "commit"}},
 		{reason: "version prints JSON", args: []string{"version", "-o", "json"}, wantStdout: []string{`"goVersion": "go`}},
 		{

@@ -38,6 +38,14 @@ func (f *labelFlag) parseLabels() error {
 	return nil
 }
 
+// described returns " with the labels team=a" for a message; empty without the flag.
+func (f *labelFlag) described() string {
+	if f.selector == nil {
+		return ""
+	}
+	return " with the labels " + f.selector.String()
+}
+
 // placements returns which Placements of a State the flag selects.
 func (f *labelFlag) placements(state *explain.State) map[types.NamespacedName]bool {
 	found := map[types.NamespacedName]bool{}

@@ -20,11 +20,17 @@ The command asks the API server for each set whether you may bind it (create on 
 you also need the right to create managedclustersetbindings in the namespace. "by RBAC" means that the hub maintains the
 binding, for the ServiceAccount placement of the namespace.
 
-The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace. For a user who may
+With -A the list has the bindings of all namespaces, and where each set is bound; -l selects sets by their labels.
+
+The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace, or with -A in all.
+For a user who may
 not list the sets, the command prints the bound sets and the missing right, and exits with code 1.`
 
 const setsExample = `  # Which sets can the Placements of this namespace use, and which could be bound?
   placement sets -n team-a
+
+  # In which namespaces are the sets of production bound?
+  placement sets -A -l stage=prod
 
   # Names only
   placement sets -n team-a -o name`
@@ -32,8 +38,10 @@ const setsExample = `  # Which sets can the Placements of this namespace use, an
 // setsOptions are the flags of the command.
 type setsOptions struct {
 	hubFlags
+	labelFlag
 
-	output string
+	output        string
+	allNamespaces bool
 }
 
 func newSetsCommand() *cobra.Command {
@@ -51,6 +59,8 @@ func newSetsCommand() *cobra.Command {
 	flags.Lookup("namespace").Usage = "Namespace of the bindings to list. Default: the namespace of the context."
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide (the same), json, yaml, or name (one set per line).")
+	o.addLabels(flags, "sets")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the bindings of all namespaces.")
 	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
 }
@@ -61,11 +71,20 @@ func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
 		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())}
 	}
+	if err := o.parseLabels(); err != nil {
+		return &usageError{err}
+	}
+	if o.allNamespaces && o.namespace != "" {
+		return &usageError{errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")}
+	}
 	hub, _, namespace, err := o.connectHub()
 	if err != nil {
 		return err
 	}
-	list, err := setlist.Read(ctx, hub, namespace)
+	if o.allNamespaces {
+		namespace = ""
+	}
+	list, err := setlist.Read(ctx, hub, namespace, o.selector)
 	if list == nil {
 		return err
 	}

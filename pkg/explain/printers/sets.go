@@ -2,6 +2,7 @@ package printers
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -33,7 +34,12 @@ func writeSets(out *bytes.Buffer, l setlist.List, style Style) {
 		}
 	}
 
-	fmt.Fprintf(out, "namespace %s: %d sets bound, %d that you may bind", l.Namespace, bound, bindable)
+	where := "all namespaces"
+	if l.Namespace != "" {
+		where = "namespace " + l.Namespace
+	}
+
+	fmt.Fprintf(out, "%s: %d sets bound, %d that you may bind", where, bound, bindable)
 
 	if l.Hidden != nil && *l.Hidden > 0 {
 		fmt.Fprintf(out, ", %d others", *l.Hidden)
@@ -46,8 +52,17 @@ func writeSets(out *bytes.Buffer, l setlist.List, style Style) {
 	}
 
 	rows := [][]string{{"SET", "BOUND", "YOU MAY BIND IT"}}
+	if l.Namespace == "" {
+		rows[0] = append(rows[0], "NAMESPACES")
+	}
+
 	for _, set := range l.Sets {
-		rows = append(rows, []string{set.Name, boundText(set), yesNo(set.MayBind)})
+		cells := []string{set.Name, boundText(set), yesNo(set.MayBind)}
+		if l.Namespace == "" {
+			cells = append(cells, cmp.Or(abbreviate(set.Namespaces), noValue))
+		}
+
+		rows = append(rows, cells)
 	}
 
 	style.writeTable(out, rows, style.header)

@@ -25,6 +25,11 @@ func TestSets(t *testing.T) {
   gone  yes, but there is no such set  no
   prod  no                             yes
 `},
+		{
+			FormatTable, setlist.List{Sets: []setlist.Set{{Name: "edge", Bound: true, Namespaces: []string{"apps", "team"}}, {Name: "prod", MayBind: true}}},
+			"all namespaces: 1 sets bound, 1 that you may bind\n  SET   BOUND  YOU MAY BIND IT  NAMESPACES\n" +
+				"  edge  yes    no               apps, team\n  prod  no     yes              -\n",
+		},
 		{FormatTable, setlist.List{Namespace: "team", Unlisted: "no"}, "namespace team: 0 sets bound, 0 that you may bind\n"},
 		{FormatName, list, "edge\ngone\nprod\n"},
 		{FormatYAML, list, `hidden: 7

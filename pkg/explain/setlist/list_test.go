@@ -10,6 +10,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -19,7 +20,7 @@ import (
 )
 
 // hub has the sets dev, edge, prod and staging, of which its user may bind prod and staging. To the namespace team are bound staging, by
-// RBAC edge, and gone, which does not exist; the binding dev names another set.
+// RBAC edge, and gone, which does not exist; the binding dev names another set. To the namespace apps are bound staging and, by RBAC, edge.
 type hub struct {
 	setsFail, bindingsFail, reviewsFail error
 }
@@ -39,27 +40,31 @@ func (h *hub) List(_ context.Context, list client.ObjectList, options ...client.
 		}
 
 		for _, name := range []string{"staging", "prod", "edge", "dev"} {
-			list.Items = append(list.Items, clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			list.Items = append(list.Items, clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{
+				Name: name, Labels: map[string]string{"stage": name},
+			}})
 		}
 
 		return nil
 	case *clusterv1beta2.ManagedClusterSetBindingList:
-		if h.bindingsFail != nil || asked.Namespace != "team" {
-			return h.bindingsFail
+		for namespace, bound := range map[string]map[string]string{
+			"team": {"staging": "staging", "edge": "edge", "gone": "gone", "dev": "other"}, "apps": {"staging": "staging", "edge": "edge"},
+		} {
+			for name, set := range bound {
+				binding := clusterv1beta2.ManagedClusterSetBinding{
+					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+				}
+				if name == "edge" || name == "staging" && namespace == "apps" {
+					binding.Labels = map[string]string{scope.ManagedByLabel: scope.Manager}
+				}
+
+				if h.bindingsFail == nil && (asked.Namespace == "" || asked.Namespace == namespace) {
+					list.Items = append(list.Items, binding)
+				}
+			}
 		}
 
-		for name, set := range map[string]string{"staging": "staging", "edge": "edge", "gone": "gone", "dev": "other"} {
-			binding := clusterv1beta2.ManagedClusterSetBinding{
-				ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
-			}
-			if name == "edge" {
-				binding.Labels = map[string]string{scope.ManagedByLabel: scope.Manager}
-			}
-
-			list.Items = append(list.Items, binding)
-		}
-
-		return nil
+		return h.bindingsFail
 	default:
 		return errors.New("something else is listed")
 	}
@@ -89,10 +94,10 @@ func TestRead(t *testing.T) {
 	bound := []Set{{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true}, {Name: "staging", MayBind: true, Bound: true}}
 
 	for _, tc := range []struct {
-		reason, namespace string
-		hub               hub
-		want              *List
-		wantErr           string
+		reason, namespace, selector string
+		hub                         hub
+		want                        *List
+		wantErr                     string
 	}{
 		{
 			reason: "what may be bound and what is", namespace: "team",
@@ -116,6 +121,22 @@ func TestRead(t *testing.T) {
 			want:    &List{Namespace: "team", Hidden: ptr.To(2), Sets: []Set{{Name: "prod", MayBind: true}, {Name: "staging", MayBind: true}}},
 			wantErr: "ClusterRole view",
 		},
+		{
+			reason: "issue 26, U9: -A", want: &List{Hidden: ptr.To(1), Sets: []Set{
+				{Name: "edge", Bound: true, Managed: true, Namespaces: []string{"apps", "team"}},
+				{Name: "gone", Bound: true, Missing: true, Namespaces: []string{"team"}}, {Name: "prod", MayBind: true},
+				{Name: "staging", MayBind: true, Bound: true, Namespaces: []string{"apps", "team"}},
+			}},
+		},
+		{
+			reason: "issue 26, U9: -A without the right", hub: hub{bindingsFail: forbidden("managedclustersetbindings")},
+			want:    &List{Hidden: ptr.To(2), Sets: []Set{{Name: "prod", MayBind: true}, {Name: "staging", MayBind: true}}},
+			wantErr: "view, by a ClusterRoleBinding, or name a namespace with -n",
+		},
+		{
+			reason: "issue 26, U9: -l", namespace: "team", selector: "stage in (prod, dev)",
+			want: &List{Namespace: "team", Hidden: ptr.To(1), Sets: []Set{{Name: "prod", MayBind: true}}},
+		},
 		{reason: "a hub that fails", namespace: "team", hub: hub{setsFail: errors.New("broken")}, wantErr: "listing ManagedClusterSets: broken"},
 		{
 			reason: "no hub", namespace: "team", hub: hub{bindingsFail: apierrors.NewNotFound(schema.GroupResource{}, "x")},
@@ -124,7 +145,14 @@ func TestRead(t *testing.T) {
 		{reason: "rights that cannot be asked for", namespace: "team", hub: hub{reviewsFail: errors.New("broken")}, wantErr: "whether you may bind"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			list, err := Read(t.Context(), &tc.hub, tc.namespace)
+			var selector labels.Selector
+			if tc.selector != "" {
+				var err error
+				if selector, err = labels.Parse(tc.selector); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list, err := Read(t.Context(), &tc.hub, tc.namespace, selector)
 			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Errorf("error %v, want %q", err, tc.wantErr)
 			}

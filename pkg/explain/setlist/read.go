@@ -11,6 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,9 +29,10 @@ type Hub interface {
 	Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error
 }
 
-// Read lists the sets that the user of hub may bind, and those that are bound to the namespace. An error about missing rights comes with a
-// list of what could be read; any other error comes with nil.
-func Read(ctx context.Context, hub Hub, namespace string) (*List, error) {
+// Read lists the sets that the user of hub may bind, and those that are bound to the namespace, or to any if it is empty; of them those whose
+// labels the selector selects, or all if it is nil. An error about missing rights comes with a list of what could be read; any other error comes
+// with nil. Labels of sets that may not be listed are not known, so that a selector selects none of them.
+func Read(ctx context.Context, hub Hub, namespace string, selector labels.Selector) (*List, error) {
 	list := &List{Namespace: namespace, Sets: []Set{}}
 
 	known, notListed := hubstate.ClusterSets(ctx, hub)
@@ -40,10 +42,20 @@ func Read(ctx context.Context, hub Hub, namespace string) (*List, error) {
 
 	bindings, notBound := hubstate.Bindings(ctx, hub, namespace)
 	if notBound != nil && !apierrors.IsForbidden(notBound) {
-		return nil, unreadable("ManagedClusterSetBindings of namespace "+namespace, notBound)
+		return nil, unreadable("ManagedClusterSetBindings", notBound)
 	}
 
 	candidates := merge(known, bindings, notListed == nil)
+	if selector != nil {
+		candidates = selected(candidates, known, selector)
+	}
+
+	if namespace != "" {
+		for i := range candidates {
+			candidates[i].Namespaces = nil
+		}
+	}
+
 	if err := review(ctx, hub, candidates); err != nil {
 		return nil, err
 	}
@@ -62,8 +74,26 @@ func Read(ctx context.Context, hub Hub, namespace string) (*List, error) {
 
 	return list, errors.Join(
 		missing(notListed, "the ClusterRole open-cluster-management:placement-hub:tenant, by a ClusterRoleBinding"),
-		missing(notBound, "the ClusterRole view, by a RoleBinding in the namespace"),
+		missing(notBound, bindingsRole(namespace)),
 	)
+}
+
+// bindingsRole names the role of a user who may list the bindings of a namespace, or of all.
+func bindingsRole(namespace string) string {
+	if namespace == "" {
+		return "the ClusterRole view, by a ClusterRoleBinding, or name a namespace with -n"
+	}
+
+	return "the ClusterRole view, by a RoleBinding in the namespace"
+}
+
+// selected returns the sets that are known and whose labels are selected.
+func selected(sets []Set, known []*clusterv1beta2.ManagedClusterSet, selector labels.Selector) []Set {
+	return slices.DeleteFunc(sets, func(set Set) bool {
+		return !slices.ContainsFunc(known, func(other *clusterv1beta2.ManagedClusterSet) bool {
+			return other.Name == set.Name && selector.Matches(labels.Set(other.Labels))
+		})
+	})
 }
 
 // unreadable returns an error about the hub, not about the rights of the user.
@@ -97,12 +127,19 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 			continue // Such a binding has no effect.
 		}
 
-		_, exists := byName[name]
-		byName[name] = Set{Name: name, Bound: true, Managed: scope.Managed(binding), Missing: allKnown && !exists}
+		set, exists := byName[name]
+		if !exists {
+			set = Set{Name: name, Missing: allKnown}
+		}
+
+		set.Managed = scope.Managed(binding) && (set.Managed || !set.Bound)
+		set.Bound, set.Namespaces = true, append(set.Namespaces, binding.Namespace)
+		byName[name] = set
 	}
 
 	merged := make([]Set, 0, len(byName))
 	for _, set := range byName {
+		slices.Sort(set.Namespaces)
 		merged = append(merged, set)
 	}
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -46,6 +48,9 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 
 	return &ChangeReader{reader: reader}, nil
 }
+
+// Select has the following files read without the objects whose labels the selector does not select, as `kubectl apply -l` does; nil selects all.
+func (c *ChangeReader) Select(selector labels.Selector) { c.reader.rules.selector = selector }
 
 // Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
@@ -124,6 +129,7 @@ func (c *ChangeReader) ApplyTo(hub *explain.State) (*explain.State, []Applied, e
 // applyRules are the additional rules of a ChangeReader. A nil pointer has no rules.
 type applyRules struct {
 	namespace Namespace
+	selector  labels.Selector           // nil selects all
 	given     map[string]map[string]any // by identity, before defaults were filled in
 }
 
@@ -137,6 +143,17 @@ func (*applyRules) takenKinds() string {
 	return "Placements of " + api.GroupVersions(" and ") + ", PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
 		"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings, ClusterRequests, Clusters, ClusterProviders, " +
 		"Purposes, TraitEquivalences"
+}
+
+// selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.
+func (c *applyRules) selects(object map[string]any) bool {
+	if c == nil || c.selector == nil {
+		return true
+	}
+
+	has, _, err := unstructured.NestedStringMap(object, metadataKey, "labels")
+
+	return err != nil || c.selector.Matches(labels.Set(has))
 }
 
 func (c *applyRules) setNamespace(gvk schema.GroupVersionKind, object map[string]any) {

@@ -184,6 +184,8 @@ func (r *Reader) readValue(at position, value any) {
 		return
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:
 		r.readItems(at, kind, object)
+	case !r.rules.selects(object):
+		return
 	case r.rules != nil && !r.rules.takes(gvk) && !r.decidesDelivery(gvk):
 		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out, only %s can; what it means for placements shows once it is applied",
 			kind, apiVersion, r.rules.takenKinds())
