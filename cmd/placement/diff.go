@@ -185,8 +185,8 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 		return false, err
 	}
 	if len(placements) == 0 && onlyPlacements(given) && len(given.Federated.Namespaces) == 0 {
-		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is delivered "+
-			"or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
+		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
+			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
 	}
 	hub, unread, err := o.readState(ctx, config, changes, placements, given, stdin)
 	if err != nil {

@@ -105,8 +105,11 @@ func TestNamespaceInTheFilesOfDiff(t *testing.T) {
 
 // Issue 26, P6: a live hub is asked for what the Namespaces of the files change, and for nothing else.
 func TestEffectsOfNamespaces(t *testing.T) {
-	live := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: map[string]string{"tier": "web", federation.FederatedLabel: "true"},
-		Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: `{"metadata":{"labels":{"federation.kubernetes.io/federated":"true"}}}`}}}
+	const lastApplied = `{"metadata":{"labels":{"federation.kubernetes.io/federated":"true"}}}`
+	live := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: "team-a", Labels: map[string]string{"tier": "web", federation.FederatedLabel: "true"},
+		Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: lastApplied},
+	}}
 	forbidden := apierrors.NewForbidden(corev1.Resource("namespaces"), "team-a", errors.New("no role"))
 	for _, tc := range []struct {
 		reason, metadata string
@@ -115,7 +118,10 @@ func TestEffectsOfNamespaces(t *testing.T) {
 		onlyPlacements   bool
 		wantErr          []string
 	}{
-		{reason: "a new Namespace has no workload", metadata: "{name: team-b, labels: {tier: db}}", want: namespaceEffects{known: true}, onlyPlacements: true},
+		{
+			reason: "a new Namespace has no workload", metadata: "{name: team-b, labels: {tier: db}}", want: namespaceEffects{known: true},
+			onlyPlacements: true,
+		},
 		{
 			reason: "what is there already", metadata: "{name: team-a, labels: {tier: web, " + federation.FederatedLabel + ": 'true'}}",
 			want: namespaceEffects{known: true},

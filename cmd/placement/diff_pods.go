@@ -19,8 +19,8 @@ func decidesPods(objects *pods.Objects) bool {
 	return len(objects.Policies)+len(objects.ClusterPolicies)+len(objects.Classes)+len(objects.Tenants) > 0
 }
 
-// readPods reads the workloads that policies, classes, Tenants and Namespaces may change, and all that decides about their Pods. A namespace is enough if
-// all of them are in it. The error may come with objects.
+// readPods reads the workloads that policies, classes, Tenants and Namespaces may change, and all that decides about their Pods. A namespace is
+// enough if all of them are in it. The error may come with objects.
 func readPods(ctx context.Context, hub client.Client, change *pods.Objects) (*pods.Objects, error) {
 	namespaces := namesOf(change.Namespaces)
 	for _, policy := range change.Policies {

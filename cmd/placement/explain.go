@@ -301,6 +301,8 @@ func (o *explainOptions) checkArgs(args []string) error {
 	switch {
 	case o.all && len(args) > 0:
 		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
+	case o.all && o.allClusters:
+		return errors.New("--all-clusters lists the clusters of a placement, and --all lists placements; leave out one or the other")
 	case o.all && len(o.clusters) > 0:
 		return errors.New("--cluster explains one cluster of one placement: name the placement instead of --all")
 	case !o.all && len(args) == 0:

@@ -99,7 +99,8 @@ func TestE1aHubGroupsRejectedClusters(t *testing.T) {
 		}},
 		&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "default"}},
 		&clusterv1beta2.ManagedClusterSetBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "default"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "default"},
+			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "default"},
 		},
 	}
 	for i := range 40 {

@@ -134,7 +134,9 @@ func (o *federatedOptions) print(
 
 // style returns the style for the reports of the named objects, or without names of all objects.
 func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printers.Style {
-	return printers.Style{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide, Color: colored(stdout), Width: widthOf(stdout)}
+	return printers.Style{
+		Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide, Color: colored(stdout), Width: widthOf(stdout),
+	}
 }
 
 // reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of

@@ -29,6 +29,7 @@ func TestSelectingFlags(t *testing.T) {
 		{[]string{"explain", "-l", "tier in (db"}, exitUsage, []string{"--selector: ", "kubectl get -l"}, ""},
 		{[]string{"explain", "-l", "tier=db", "team-b/q"}, exitUsage, []string{"--selector lists placements"}, ""},
 		{[]string{"explain", "-A", "-n", "team-a"}, exitUsage, []string{"contradict"}, ""},
+		{[]string{"explain", "--all", "--all-clusters"}, exitUsage, []string{"--all-clusters lists the clusters"}, ""},
 		{[]string{"simulate", "-l", "tier=db"}, exitOK, []string{"team-b/q: "}, "team-a/"},
 		{[]string{"simulate", "-A", "-o", "wide"}, exitOK, []string{"team-a/p: ", "team-b/q: "}, "-o wide lists"},
 		{[]string{"simulate", "-n", "team-a"}, exitOK, []string{"team-a/p: "}, "team-b/q"},

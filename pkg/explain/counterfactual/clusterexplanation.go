@@ -36,8 +36,8 @@ type ClusterExplanation struct {
 	Spread []Domain `json:"spread,omitempty"`
 	// Decision is the location of the cluster in the decisions; absent when it is not selected.
 	Decision *Location `json:"decision,omitempty"`
-	// Counterfactuals are changes that would select the cluster, those for which no other cluster leaves and the nearest first; the scheduler confirmed each. There are none for a
-	// selected cluster.
+	// Counterfactuals are changes that would select the cluster, those for which no other cluster leaves and the nearest first; the scheduler
+	// confirmed each. There are none for a selected cluster.
 	Counterfactuals []Counterfactual `json:"counterfactuals"`
 }
 

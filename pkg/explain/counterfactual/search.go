@@ -44,7 +44,8 @@ type step struct {
 }
 
 // Search returns at most three counterfactuals of a cluster that a Placement does not select, the nearest first; each was confirmed by the
-// scheduler. Those for which no other cluster leaves come first. It returns none when the cluster is selected, when the Placement has no valid result, or when no one or two changes help.
+// scheduler. Those for which no other cluster leaves come first. It returns none when the cluster is selected, when the Placement has no valid
+// result, or when no one or two changes help.
 func Search(state *explain.State, key inventory.Key, cluster string, now time.Time) []Counterfactual {
 	s := &search{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now), budget: maxEvaluations}
 	if s.evaluator == nil {

@@ -105,7 +105,8 @@ func TestSearchFindsTheNearest(t *testing.T) {
 			"issue 26, P9: a label alone would take the place of another", withSpec("team-a", "{numberOfClusters: 1, predicates: ["+
 				predicate("{labelSelector: {matchLabels: {region: us}}}")+"], prioritizerPolicy: {mode: Exact}}"), "eu1",
 			[]string{
-				"would be selected if label region were us, and needs numberOfClusters 2 too", "would be selected if label region were us; then us2 would leave",
+				"would be selected if label region were us, and needs numberOfClusters 2 too",
+				"would be selected if label region were us; then us2 would leave",
 			},
 		},
 		{

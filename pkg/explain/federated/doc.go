@@ -2,7 +2,7 @@
 //
 // An Evaluator runs federation.Evaluate, the pipeline of the controller, for all Objects at once: first for the workloads, whose clusters their
 // dependencies follow, then for the dependencies, then for the workloads again, which tell what they miss. An Evaluation has the writes that
-// the controller would send. NewReport turns one into plain data with stable JSON names, and Compare two into a Difference.
+// the controller would send. NewReport turns one into plain data with stable JSON names, and Differences compares those of two States.
 //
 // There is no second copy of any rule here: the verdict on a cluster is that of scheduling.Result, the writes are those of federation.WorkPlan,
 // and what is withdrawn that of federation.Removal. What only the controller remembers is not known: how long a cluster has been out of scope,

@@ -134,7 +134,8 @@ func NewReport(e Evaluation, all bool) Report {
 		RemovalHeld: e.Removal.Held, Clusters: []Cluster{},
 	}
 
-	if (e.Reason != federation.ReasonClusterSelectorInvalid || e.Target.Placement != "") && e.State != federation.NotDelivered && e.State != federation.Deleting {
+	misread := e.Reason == federation.ReasonClusterSelectorInvalid && e.Target.Placement == ""
+	if !misread && e.State != federation.NotDelivered && e.State != federation.Deleting {
 		report.Target, report.FromNamespace = e.Target.String(), e.Target.FromNamespace
 	}
 

@@ -33,8 +33,8 @@ func TestReportOfSelected(t *testing.T) {
 		{Name: "eu1", Verdict: "Selected", Reason: "matches location in (europe)", Delivered: true},
 		{Name: "eu2", Verdict: "Selected", Reason: "matches location in (europe)", Pending: PendingCreate},
 		{
-			Name: "us1", Verdict: "Predicate", Reason: "predicate 1 label location In [europe]: is usa", Clause: "predicate 1 label location In [europe]",
-			Delivered: true, Pending: PendingWithdraw,
+			Name: "us1", Verdict: "Predicate", Reason: "predicate 1 label location In [europe]: is usa",
+			Clause: "predicate 1 label location In [europe]", Delivered: true, Pending: PendingWithdraw,
 		},
 	}
 

@@ -74,7 +74,9 @@ func writeGroupedCauses(out *bytes.Buffer, clusters []rejected, style Style) {
 			names += ", ..."
 		}
 
-		rows = append(rows, []string{strconv.Itoa(len(cause.clusters)), cmp.Or(cause.verdict, noValue), names, cmp.Or(oneLine(cause.clause), noValue)})
+		rows = append(rows, []string{
+			strconv.Itoa(len(cause.clusters)), cmp.Or(cause.verdict, noValue), names, cmp.Or(oneLine(cause.clause), noValue),
+		})
 	}
 
 	style.writeTable(out, rows, func(row, column int, text string) string {

@@ -26,7 +26,9 @@ func TestSets(t *testing.T) {
   prod  no                             yes
 `},
 		{
-			FormatTable, setlist.List{Sets: []setlist.Set{{Name: "edge", Bound: true, Namespaces: []string{"apps", "team"}}, {Name: "prod", MayBind: true}}},
+			FormatTable, setlist.List{Sets: []setlist.Set{
+				{Name: "edge", Bound: true, Namespaces: []string{"apps", "team"}}, {Name: "prod", MayBind: true},
+			}},
 			"all namespaces: 1 sets bound, 1 that you may bind\n  SET   BOUND  YOU MAY BIND IT  NAMESPACES\n" +
 				"  edge  yes    no               apps, team\n  prod  no     yes              -\n",
 		},

@@ -52,7 +52,8 @@ func (h *hub) List(_ context.Context, list client.ObjectList, options ...client.
 		} {
 			for name, set := range bound {
 				binding := clusterv1beta2.ManagedClusterSetBinding{
-					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+					Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
 				}
 				if name == "edge" || name == "staging" && namespace == "apps" {
 					binding.Labels = map[string]string{scope.ManagedByLabel: scope.Manager}
