@@ -125,7 +125,7 @@ func TestImports(t *testing.T) {
 		"hubstate/statefile": {
 			"pkg/explain", "pkg/explain/pods", "pkg/inventory", "pkg/decision/api", "pkg/apis/placement/v1alpha1", "pkg/apis/kupid/v1alpha1",
 			"pkg/apis/cozystack/v1alpha1", "pkg/apis/cozystackapps/v1alpha1", "pkg/federation", "pkg/apis/openmcp/v1alpha1",
-			"pkg/apis/openmcploopback/v1alpha1", "pkg/explain/requests",
+			"pkg/apis/openmcploopback/v1alpha1", "pkg/explain/requests", "pkg/explain/objectlist",
 		},
 	} {
 		for file, paths := range importsOf(t, dir) {

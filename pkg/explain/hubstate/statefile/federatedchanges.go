@@ -26,14 +26,8 @@ func (c *ChangeReader) ApplyFederatedTo(hub *explain.State) (*explain.State, err
 	}
 
 	after := *hub
-	after.Bindings = slices.Clone(hub.Bindings)
+	after.Bindings = objectlist.Overlay(hub.Bindings, given.Bindings)
 	after.Federated.Objects = slices.Clone(hub.Federated.Objects)
-
-	for _, binding := range given.Bindings {
-		replaceOrAdd(&after.Bindings, binding, func(other *clusterv1beta2.ManagedClusterSetBinding) bool {
-			return other.Namespace == binding.Namespace && other.Name == binding.Name
-		})
-	}
 
 	namespaces, err := c.NamespacesAfter(hub.Federated.Namespaces)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
 
@@ -51,13 +52,5 @@ func applied[T any, P interface {
 	*T
 	metav1.Object
 }](m *merger, kind schema.GroupVersionKind, given, live []P) []P {
-	after := slices.Clone(live)
-
-	for _, object := range mergeAll[T, P](m, kind, given, live) {
-		replaceOrAdd(&after, object, func(other P) bool {
-			return other.GetNamespace() == object.GetNamespace() && other.GetName() == object.GetName()
-		})
-	}
-
-	return after
+	return objectlist.Overlay(live, mergeAll[T, P](m, kind, given, live))
 }
