@@ -168,6 +168,19 @@ func TestExplainWorkloads(t *testing.T) {
 		p.WantStderr(t, "does not allow this user", "clusterpodschedulingpolicies.kupid.gardener.cloud", ", nodes", "ask an administrator")
 	})
 
+	t.Run("issue 26, P6: diff reads of a Namespace what kubectl apply makes of it", func(t *testing.T) {
+		namespace := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n")
+		p := suite.Run(t, "diff", "-f", namespace, "--kubeconfig", reader)
+		p.WantExit(t, 1)
+		p.WantStdout(t, "Namespace team-a: changed\n", "  no policy adds nodeSelector[pool], tolerations any more\n")
+		suite.Kubectl(t, h.AdminKubeconfig, "apply", "-f", namespace)
+		p = suite.Run(t, "explain", "deployment/web", "-n", "team-a", "--kubeconfig", reader)
+		p.WantExit(t, 0)
+		p.WantStdout(t, "Deployment team-a/web: no policy matches")
+		p = suite.Run(t, "diff", "-f", namespace, "--kubeconfig", reader)
+		p.WantExit(t, 0)
+	})
+
 	t.Run("names are completed, and wrong ones pointed out", func(t *testing.T) {
 		suite.Run(t, "__complete", "explain", "--kubeconfig", reader, "-n", "team-a", "deployment/w").WantStdout(t, "deployment/web\n")
 		suite.Run(t, "__complete", "explain", "--kubeconfig", reader, "-n", "team-a", "deplo").WantStdout(t, "deployment/\n")
