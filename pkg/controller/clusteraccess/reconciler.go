@@ -27,7 +27,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// reviewPeriod is the time after which the permission of a requester is asked for again that was missing: nothing watches permissions.
+// reviewPeriod is the time after which the permission of a requester is asked for again that was missing. Changes of roles and bindings are
+// watched, but not the groups of a user, other authorizers, or roles that the authorizer has learned of late.
 const reviewPeriod = 5 * time.Minute
 
 // reconciler resolves AccessRequests.
