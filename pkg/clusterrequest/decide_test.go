@@ -59,7 +59,8 @@ func TestNewClusterAndGrant(t *testing.T) {
 				},
 			},
 		}, decision.Grant, "Grant")
-		expectEqual(t, Result{openmcpv1alpha1.RequestGranted, "Success", "granted Cluster team-a/" + name}, decision.Result, "result")
+		expectEqual(t, Result{openmcpv1alpha1.RequestGranted, "Success", "granted Cluster team-a/" + name +
+			`; without prefix "ignored-" of spec.prefix: the Cluster has no other request`}, decision.Result, "result")
 		if decision.Outcome != OutcomeChosen || !decision.Create {
 			t.Errorf("outcome %s, create %v", decision.Outcome, decision.Create)
 		}
