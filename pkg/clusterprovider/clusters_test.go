@@ -175,7 +175,9 @@ func TestStatesOfClusters(t *testing.T) {
 func TestStatusOfTheHubStays(t *testing.T) {
 	cluster := web(providerName, ours)
 	cluster.Status.ManagedCluster = "shop-web-abcdef"
-	cluster.Status.Conditions = []metav1.Condition{{Type: openmcpv1alpha1.ConditionPublished, Status: metav1.ConditionTrue, Reason: "Published"}}
+	cluster.Status.Conditions = []metav1.Condition{{
+		Type: openmcpv1alpha1.ConditionPublished, Status: metav1.ConditionTrue, Reason: "Published",
+	}}
 
 	own := ownStatus(cluster)
 	if own.ManagedCluster != "" || len(own.Conditions) > 0 {

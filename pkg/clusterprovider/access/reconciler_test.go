@@ -224,7 +224,8 @@ func TestASecretOfOthersStays(t *testing.T) {
 	w := newWorld(t, resolvedAccess(), cluster(gardener), foreign)
 	w.mustReconcile()
 
-	if status := w.access().Status; status.Status != openmcpv1alpha1.RequestPending || !strings.Contains(status.Message, "is not of this AccessRequest") {
+	status := w.access().Status
+	if status.Status != openmcpv1alpha1.RequestPending || !strings.Contains(status.Message, "is not of this AccessRequest") {
 		t.Errorf("status %+v", status)
 	}
 

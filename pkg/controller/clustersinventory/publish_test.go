@@ -270,7 +270,8 @@ func TestLostCompanionsComeBack(t *testing.T) {
 		t.Fatal("cluster-request 4.4: the work agent has no account")
 	}
 
-	if err := w.api.Delete(t.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: clusterrequest.WorkAgent}}); err != nil {
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: agent.Namespace, Name: agent.Name}}
+	if err := w.api.Delete(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
 

@@ -177,6 +177,13 @@ func clusterRequestChecks() []check {
 		{reason: "cluster-request 4.1.1: a grant is immutable",
 			object: strings.Replace(grant, "name: r, namespace: default}\nspec", "name: g, namespace: default}\nspec", 1),
 			update: `{"spec":{"prefix":"bar-"}}`, refusals: []string{"spec", "is immutable: delete the ClusterRequest and create another one"}},
+		{reason: "cluster-request 4.1.1: a Grant with all labels of a template and that of the hub",
+			object: strings.NewReplacer("{name: r, namespace: default}\nspec", "{name: l, namespace: default}\nspec",
+				"labels: {a: b}", "labels: {"+numbered("l", 65)+"}").Replace(grant)},
+		{reason: "cluster-request 4.1.1: a Grant with 65 annotations",
+			object: strings.NewReplacer("{name: r, namespace: default}\nspec", "{name: many, namespace: default}\nspec",
+				"annotations: {c: d}", "annotations: {"+numbered("a", 65)+"}").Replace(grant),
+			refusals: []string{"spec.cluster.annotations", "64"}},
 		{reason: "cluster-request 4.1.1: a Purpose with a name of 63 characters", object: purpose(strings.Repeat("a", 63), "{}")},
 		{reason: "cluster-request 4.1.1: a Purpose with a name of 64 characters", object: purpose(strings.Repeat("a", 64), "{}"),
 			refusals: []string{"metadata.name must have at most 63 characters"}},
@@ -250,4 +257,14 @@ func most() string {
 	}
 
 	return "{purposes: ['" + strings.Join(names, "', '") + "'], traits: [" + strings.Join(groups, ", ") + "]}"
+}
+
+// numbered returns "l0: x, l1: x" and so on.
+func numbered(name string, n int) string {
+	entries := make([]string, n)
+	for i := range entries {
+		entries[i] = fmt.Sprintf("%s%d: x", name, i)
+	}
+
+	return strings.Join(entries, ", ")
 }

@@ -37,7 +37,8 @@ func TestRoundTrip(t *testing.T) {
 			`,"phase":"Succeeded","endpoints":[{"name":"apiserver-external","url":"u"}],"managedCluster":"m","providerStatus":{"deep":[1]}}}`,
 		`{"kind":"ClusterRequest` + head + `"spec":` + request + `,"status":{` + result + `}}`,
 		`{"kind":"ClusterRequestGrant` + head + `"spec":{"clusterRef":{"name":"c","namespace":"n"},"prefix":"foo-","cluster":{` + cluster +
-			`,"labels":{"a":"b"},"annotations":{"c":"d e"}}},"status":{` + common + `,"request":{"metadata":{"name":"a","namespace":"n"},"spec":` + request + `}}}`,
+			`,"labels":{"a":"b"},"annotations":{"c":"d e"}}},` +
+			`"status":{` + common + `,"request":{"metadata":{"name":"a","namespace":"n"},"spec":` + request + `}}}`,
 		`{"kind":"Purpose` + head + `"spec":{"dedicated":true,` + traits + `,"tenancyLimit":2,"clusterTemplate":` + template + `}}`,
 		`{"kind":"TraitEquivalence` + head + `"spec":{"traits":["a","b"]}}`,
 		`{"kind":"AccessRequest` + head + `"spec":{"clusterRef":{"name":"c","namespace":"n"},"requestRef":{"name":"r"},"permissions":[{"name":"p",` +
