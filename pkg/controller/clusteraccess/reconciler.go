@@ -38,6 +38,7 @@ type reconciler struct {
 	writer    client.Client
 	recorder  events.EventRecorder
 	clock     clock.PassiveClock
+	rights    *recentRights
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -180,11 +181,14 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 		return 0, err
 	}
 
-	if resolution.Status == openmcpv1alpha1.RequestDenied {
+	switch {
+	case resolution.Status != openmcpv1alpha1.RequestDenied:
+		return 0, nil
+	case resolution.Reason == openmcpv1alpha1.ReasonAccessNotAllowed && r.rights.concern(resolution.Cluster.Namespace):
+		return rightsDelay, nil
+	default:
 		return reviewPeriod, nil
 	}
-
-	return 0, nil
 }
 
 // releaseUnserved releases an AccessRequest that has to go if its provider gives no access.

@@ -2,12 +2,15 @@ package clusteraccess
 
 import (
 	"context"
+	"maps"
+	"sync"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -29,6 +32,45 @@ const (
 	refusedIndex = "access.refused"
 	refused      = "true"
 )
+
+// recentRights has the namespaces in which a role or a binding has changed within rightsDelay; the empty one stands for the whole hub. An
+// AccessRequest that is refused at that time is reviewed again: the change may have come after the review and before the refusal is in the
+// cache, or the API server may not have known it yet. It is safe for concurrent use.
+type recentRights struct {
+	clock clock.PassiveClock
+
+	mu      sync.Mutex
+	changed map[string]time.Time // by namespace
+}
+
+func newRecentRights(c clock.PassiveClock) *recentRights {
+	return &recentRights{clock: c, changed: map[string]time.Time{}}
+}
+
+// note takes note of a change in a namespace, and forgets those that are older.
+func (r *recentRights) note(namespace string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	now := r.clock.Now()
+	maps.DeleteFunc(r.changed, func(_ string, at time.Time) bool { return now.Sub(at) >= rightsDelay })
+
+	r.changed[namespace] = now
+}
+
+// concern reports whether a change may concern the Clusters of a namespace.
+func (r *recentRights) concern(namespace string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for _, of := range []string{"", namespace} {
+		if at, found := r.changed[of]; found && r.clock.Since(at) < rightsDelay {
+			return true
+		}
+	}
+
+	return false
+}
 
 // refusedKeys returns the values of refusedIndex.
 func refusedKeys(access *openmcpv1alpha1.AccessRequest) []string {
@@ -72,8 +114,10 @@ func nameOnly(in any) (any, error) {
 // rightsChanges enqueues the AccessRequests that a review has refused when a role or a binding is created or changed. Nothing follows from a
 // deletion, because RBAC only grants, and nothing from the initial list, after which every AccessRequest is reconciled anyway. A Role or a
 // RoleBinding grants access to Clusters of its namespace alone, so that a tenant who writes many of them causes no review for others.
-func rightsChanges(cached client.Reader) handler.EventHandler {
+func rightsChanges(cached client.Reader, recent *recentRights) handler.EventHandler {
 	enqueue := func(ctx context.Context, changed client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		recent.note(changed.GetNamespace())
+
 		list := &openmcpv1alpha1.AccessRequestList{}
 		if err := cached.List(ctx, list, client.MatchingFields{refusedIndex: refused}); err != nil {
 			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.

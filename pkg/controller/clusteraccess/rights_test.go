@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -77,7 +78,7 @@ func TestRefusedAreReviewedAgainWhenRightsChange(t *testing.T) {
 
 			return refusedKeys(access)
 		}).Build()
-	handler := rightsChanges(c)
+	handler := rightsChanges(c, newRecentRights(clocktesting.NewFakePassiveClock(start)))
 
 	for _, tc := range []struct {
 		reason string
@@ -182,6 +183,44 @@ func TestANoThatStaysWritesNothing(t *testing.T) {
 
 	if got := resolved(t, c); got != metav1.ConditionTrue {
 		t.Errorf("U11: Resolved is %s after the requester got the right", got)
+	}
+}
+
+// A right may come between the review and the moment at which the refusal is in the cache, and the API server may know it late.
+func TestARefusalBesideAChangeIsReviewedAgain(t *testing.T) {
+	for _, tc := range []struct {
+		reason    string
+		namespace string
+		before    time.Duration
+		want      time.Duration
+	}{
+		{"U11: a role of the whole hub", "", rightsDelay - time.Millisecond, rightsDelay},
+		{"U11: a role in the namespace of the Cluster", "team-a", 0, rightsDelay},
+		{"U11: a change of long ago", "", rightsDelay, reviewPeriod},
+		{"law 11: a role in the namespace of somebody else", "team-b", 0, reviewPeriod},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			access, cluster := sharedAccess()
+			access.Finalizers, access.Status = nil, openmcpv1alpha1.AccessRequestStatus{}
+			r, _ := newReconciler(says(false), interceptor.Funcs{}, access, cluster)
+
+			clock := clocktesting.NewFakePassiveClock(start.Add(-tc.before))
+			r.rights.clock = clock
+			r.rights.note(tc.namespace)
+			clock.SetTime(start)
+
+			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: accessAt})
+			if err != nil || result.RequeueAfter != tc.want {
+				t.Errorf("reviewed again after %s, %v, want %s", result.RequeueAfter, err, tc.want)
+			}
+
+			clock.SetTime(start.Add(rightsDelay))
+			r.rights.note("other")
+
+			if len(r.rights.changed) != 1 {
+				t.Errorf("trust 1.5: old changes are kept: %v", r.rights.changed)
+			}
+		})
 	}
 }
 

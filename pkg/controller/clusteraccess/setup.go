@@ -60,14 +60,14 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		cached: mgr.GetCache(), live: live, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
-		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		clock: settings.Clock, rights: newRecentRights(settings.Clock), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
 	by := func(index string) handler.EventHandler {
 		return queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, index)
 	}
 
-	rights, err := rightsSources(mgr, rightsChanges(r.cached))
+	rights, err := rightsSources(mgr, rightsChanges(r.cached, r.rights))
 	if err != nil {
 		return err
 	}
