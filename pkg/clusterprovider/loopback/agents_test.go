@@ -1,17 +1,21 @@
 package loopback
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -166,5 +170,36 @@ func TestAgentsWait(t *testing.T) {
 	// Without an API server there is nothing to ask access to.
 	if _, err := newAgents(t, published("local")).Reconcile(t.Context(), reconcile.Request{NamespacedName: webAt}); err == nil {
 		t.Error("cluster-request 4.4: an AccessRequest without the roles that it asks for")
+	}
+}
+
+func TestTokensForTheHub(t *testing.T) {
+	r := newAgents(t)
+	r.writer = fake.NewClientBuilder().WithScheme(scheme.Known()).WithInterceptorFuncs(interceptor.Funcs{SubResourceCreate: func(
+		_ context.Context, _ client.Client, _ string, account, made client.Object, _ ...client.SubResourceCreateOption,
+	) error {
+		token, is := made.(*authenticationv1.TokenRequest)
+		if !is || account.GetName() != clusterrequest.WorkAgent || account.GetNamespace() != managedName || *token.Spec.ExpirationSeconds != 3600 {
+			return fmt.Errorf("%T for %s", made, client.ObjectKeyFromObject(account))
+		}
+
+		token.Status.Token, token.Status.ExpirationTimestamp = "secret", metav1.NewTime(start.Add(time.Hour))
+
+		return nil
+	}}).Build()
+
+	r.hub = &rest.Config{Host: "https://hub", BearerToken: "of the provider", Username: "provider"}
+
+	config, renewal, err := r.hubConfig(t.Context(), managedName)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if config.Host != r.hub.Host || config.BearerToken != "secret" || config.Username != "" {
+		t.Errorf("T8: the agent gets more than its own token: %s", config)
+	}
+
+	if want := start.Add(48 * time.Minute); !renewal.Equal(want) {
+		t.Errorf("cluster-request 4.4: renewed at %s, want %s", renewal, want)
 	}
 }
