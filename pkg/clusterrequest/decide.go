@@ -52,6 +52,18 @@ type Decision struct {
 // Decide returns what has to be written for a request that is not being deleted. A request that is granted is never evaluated, whatever has
 // become of its Purposes and profile (docs/spec/cluster-request.md 4.1.3). The time goes into a new Grant.
 func (c *Catalog) Decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Time) Decision {
+	decision := c.decide(request, now)
+	if decision.Grant != nil {
+		if refused := RefusedPrefix(request, decision.Grant); refused != "" {
+			decision.Result.Message += "; " + refused
+		}
+	}
+
+	return decision
+}
+
+// decide is Decide with a message that names the Cluster alone.
+func (c *Catalog) decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Time) Decision {
 	if Ignored(request) {
 		return Decision{Outcome: OutcomeIgnored}
 	}

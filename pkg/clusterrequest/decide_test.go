@@ -59,7 +59,8 @@ func TestNewClusterAndGrant(t *testing.T) {
 				},
 			},
 		}, decision.Grant, "Grant")
-		expectEqual(t, Result{openmcpv1alpha1.RequestGranted, "Success", "granted Cluster team-a/" + name}, decision.Result, "result")
+		expectEqual(t, Result{openmcpv1alpha1.RequestGranted, "Success", "granted Cluster team-a/" + name +
+			`; without prefix "ignored-" of spec.prefix: the Cluster has no other request`}, decision.Result, "result")
 		if decision.Outcome != OutcomeChosen || !decision.Create {
 			t.Errorf("outcome %s, create %v", decision.Outcome, decision.Create)
 		}
@@ -268,6 +269,21 @@ func TestGrantIsNotChosenAgain(t *testing.T) {
 }
 
 func TestRecovery(t *testing.T) {
+	t.Run("cluster-request 4.1.3: a Cluster of its own that an administrator gave the finalizer of the request", func(t *testing.T) {
+		w := newWorld(t, Options{}) // docs/openmcp.md moves clusters so.
+		w.cluster("moved", "mcp", func(c *openmcpv1alpha1.Cluster) { c.Spec.Tenancy = openmcpv1alpha1.TenancyExclusive })
+		request := w.request("mcp", func(r *openmcpv1alpha1.ClusterRequest) {
+			r.Annotations = map[string]string{openmcpv1alpha1.OperationAnnotation: openmcpv1alpha1.OperationIgnore}
+		})
+		expectEqual(t, OutcomeIgnored, w.Decide(request, now).Outcome, "outcome with the annotation")
+		cluster := w.Cluster(types.NamespacedName{Namespace: "team-a", Name: "moved"}).DeepCopy()
+		withRequests(string(request.UID))(cluster)
+		w.SetCluster(cluster)
+		request.Annotations = nil
+		decision := w.decide(request)
+		expectEqual(t, OutcomeRecovered, decision.Outcome, "outcome")
+		expectEqual(t, "moved", decision.Grant.Spec.ClusterRef.Name, "Cluster of the Grant")
+	})
 	t.Run("cluster-request 4.1.3: of several Clusters the first is kept, and the others lose the finalizer", func(t *testing.T) {
 		w := newWorld(t, Options{})
 		for _, name := range []string{"b", "a", "c"} {

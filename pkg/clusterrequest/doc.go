@@ -2,8 +2,8 @@
 //
 // A Catalog has the Clusters, ClusterRequestGrants, ClusterProviders, Purposes and TraitEquivalences of a hub. Catalog.Decide returns what
 // a ClusterRequest gets: a request that is granted keeps its Cluster, one whose Grant was lost gets it back from its Cluster, and only for
-// others Catalog.Evaluate chooses. An Evaluation says what every Cluster and every profile lacks, and ranks those that fit. Catalog.Release
-// returns what is to be done for a request that is being deleted.
+// others it chooses. Catalog.Evaluate returns the choice for a request as if it had no Grant, with what every Cluster and every profile lacks and
+// the ranks of those that fit; it is for explanations. Catalog.Release returns what is to be done for a request that is being deleted.
 //
 // ManagedClusterName and the functions beside it say how a Cluster is published as a ManagedCluster, and NewAccess which objects give an
 // AccessRequest its permissions on a cluster.

@@ -3,6 +3,7 @@ package clusterrequest
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,6 +13,10 @@ import (
 
 // nameHashLength is the number of characters that end the name of a Cluster of a single request or a limited number of them.
 const nameHashLength = 8
+
+// maxRecordedLabels is the number of labels of a Cluster that a Grant keeps, the first by their keys: more than a template and the hub write.
+// The definition of Grants refuses more.
+const maxRecordedLabels = 128
 
 // template returns the template of the first purpose that has one.
 func (c *Catalog) template(request *openmcpv1alpha1.ClusterRequest) openmcpv1alpha1.ClusterTemplate {
@@ -70,7 +75,7 @@ func (c *Catalog) newCluster(
 	return &openmcpv1alpha1.Cluster{
 		TypeMeta: typeMeta("Cluster"),
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: name.Namespace, Name: name.Name, Labels: labels, Annotations: setAnnotation(template.ClusterSet),
+			Namespace: name.Namespace, Name: name.Name, Labels: labels, Annotations: annotationsOf(template.Annotations, template.ClusterSet),
 		},
 		Spec: openmcpv1alpha1.ClusterSpec{
 			ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{
@@ -95,19 +100,10 @@ func recreated(grant *openmcpv1alpha1.ClusterRequestGrant) *openmcpv1alpha1.Clus
 		TypeMeta: typeMeta("Cluster"),
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name, Labels: labels,
-			Annotations: setAnnotation(granted.ClusterSet),
+			Annotations: annotationsOf(granted.Annotations, granted.ClusterSet),
 		},
 		Spec: granted.ClusterSpec,
 	}
-}
-
-// setAnnotation returns the annotations of a Cluster of a ManagedClusterSet; nil for none.
-func setAnnotation(set string) map[string]string {
-	if set == "" {
-		return nil
-	}
-
-	return map[string]string{openmcpv1alpha1.ClusterSetAnnotation: set}
 }
 
 // recorded returns what a Grant keeps of a Cluster. It shares no memory with the Cluster.
@@ -115,12 +111,13 @@ func recorded(cluster *openmcpv1alpha1.Cluster) openmcpv1alpha1.GrantedCluster {
 	granted := openmcpv1alpha1.GrantedCluster{
 		ClusterSpec: *cluster.Spec.DeepCopy(), ClusterSet: cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation],
 	}
-	for key, value := range maps.All(cluster.Labels) {
+	for _, key := range slices.Sorted(maps.Keys(cluster.Labels))[:min(len(cluster.Labels), maxRecordedLabels)] {
 		if granted.Labels == nil {
 			granted.Labels = map[string]openmcpv1alpha1.LabelValue{}
 		}
-		granted.Labels[key] = openmcpv1alpha1.LabelValue(value)
+		granted.Labels[key] = openmcpv1alpha1.LabelValue(cluster.Labels[key])
 	}
+	granted.Annotations = recordedAnnotations(cluster.Annotations)
 
 	return granted
 }

@@ -37,6 +37,24 @@ func CheckPrefix(prefix string) string {
 	}
 }
 
+// RefusedPrefix returns why a Grant has another prefix than its request proposes, for the message of the request; "" if it has the proposal, or
+// there is none. It depends on what never changes, so that it is the same at each decision.
+func RefusedPrefix(request *openmcpv1alpha1.ClusterRequest, grant *openmcpv1alpha1.ClusterRequestGrant) string {
+	proposal, given := request.Spec.Prefix, grant.Spec.Prefix
+	if proposal == "" || proposal == given {
+		return ""
+	}
+	if given == "" {
+		return fmt.Sprintf("without prefix %q of spec.prefix: the Cluster has no other request", proposal)
+	}
+	why := CheckPrefix(proposal)
+	if why == "" {
+		why = "another request on that Cluster had a prefix that is equal, or that is the beginning of this one or begins with it"
+	}
+
+	return fmt.Sprintf("not with prefix %q of spec.prefix but with %q: %s", proposal, given, why)
+}
+
 // choosePrefix returns the proposal if it is valid and free, and else a prefix that follows from the UID of the request alone. It does not
 // begin with a used prefix, and no used one begins with it. The used prefixes have to be valid, which each excludes one derived prefix at
 // most, so that the loop ends.

@@ -1,6 +1,7 @@
 package clusterrequest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,6 +30,45 @@ func TestCheckPrefix(t *testing.T) {
 			if got := CheckPrefix(test.prefix); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
+		})
+	}
+}
+
+// A request whose proposal was refused says so, at every decision in the same words.
+func TestRefusedProposals(t *testing.T) {
+	for _, test := range []struct {
+		reason, purpose, proposal, want string
+	}{
+		{"cluster-request 4.1.4: the proposal", "platform", "foo-", ""},
+		{"cluster-request 4.1.4: no proposal", "platform", "", ""},
+		{"cluster-request C18: too short", "platform", "x-",
+			`; not with prefix "x-" of spec.prefix but with "%s": "x-" is too short: a prefix has 3 to 20 characters`},
+		{"cluster-request C18: the prefix of another request", "platform", "used-",
+			`; not with prefix "used-" of spec.prefix but with "%s": another request on that Cluster had a prefix that is equal, or that is the ` +
+				`beginning of this one or begins with it`},
+		{"cluster-request C18: it begins with that of another request", "platform", "used-more-", "; not with prefix"},
+		{"cluster-request C55: an exclusive Cluster", "mcp", "foo-",
+			`; without prefix "foo-" of spec.prefix: the Cluster has no other request`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			other := w.request("platform", withPrefix("used-"))
+			w.granted(other)
+			request := w.request(test.purpose, withPrefix(test.proposal))
+			first := w.decide(request).Result
+			grant := w.Grant(keyOf(request))
+			want := "granted Cluster " + clusterOf(grant).String()
+			if strings.Contains(test.want, "%s") {
+				want += fmt.Sprintf(test.want, grant.Spec.Prefix)
+			} else if test.want != "; not with prefix" {
+				want += test.want
+			}
+			if !strings.HasPrefix(first.Message, want) || test.want == "" && first.Message != want {
+				t.Errorf("message %q, want %q", first.Message, want)
+			}
+			w.SetCluster(Leave(w.Cluster(clusterOf(w.Grant(keyOf(other)))), other.UID))
+			w.DeleteGrant(keyOf(other)) // The prefix of the other is free now, which changes nothing.
+			expectEqual(t, first, w.Decide(request, now).Result, "law 4: result of the next decision")
 		})
 	}
 }

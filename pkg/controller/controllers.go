@@ -69,16 +69,18 @@ type Rules struct {
 }
 
 var (
-	clusters     = clusterResource(clusterv1.GroupVersion.Version, "managedclusters")
-	sets         = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersets")
-	bindings     = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings")
-	scores       = clusterResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")
-	clusterRoles = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
-	namespaces   = corev1.SchemeGroupVersion.WithResource("namespaces")
-	classes      = cozystackv1alpha1.GroupVersion.WithResource("affinityclasses")
-	tenants      = cozystackappsv1alpha1.GroupVersion.WithResource("tenants")
-	releases     = tenancy.ReleaseKind.GroupVersion().WithResource("helmreleases")
-	definitions  = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+	clusters            = clusterResource(clusterv1.GroupVersion.Version, "managedclusters")
+	sets                = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersets")
+	bindings            = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings")
+	scores              = clusterResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")
+	clusterRoles        = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
+	roleBindings        = rbacv1.SchemeGroupVersion.WithResource("rolebindings")
+	clusterRoleBindings = rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings")
+	namespaces          = corev1.SchemeGroupVersion.WithResource("namespaces")
+	classes             = cozystackv1alpha1.GroupVersion.WithResource("affinityclasses")
+	tenants             = cozystackappsv1alpha1.GroupVersion.WithResource("tenants")
+	releases            = tenancy.ReleaseKind.GroupVersion().WithResource("helmreleases")
+	definitions         = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 )
 
 // profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
@@ -135,7 +137,7 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 			reads(clusters, sets, bindings), rules("sets", bindings.Resource+"/status"),
 		}},
 		{name: clusterset.ClusterSetBindingRBAC, setup: clusterset.SetupClusterSetBindingRBAC, access: Access{
-			reads(sets, bindings, clusterRoles, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), namespaces),
+			reads(sets, bindings, clusterRoles, clusterRoleBindings, namespaces),
 			rules("clustersetbinding-rbac"),
 		}},
 		{name: clusterset.ClusterSetRoles, setup: clusterset.SetupClusterSetRoles, access: Access{
@@ -213,13 +215,14 @@ func (o Options) clusterRequestControllers() []controller {
 		}},
 		{name: clusteraccess.Name, system: clusterRequestSystem, setup: clusteraccess.Setup, access: Access{
 			reads(requestResource("accessrequests"), requestResource("clusterrequests"), requestResource("clusterrequestgrants"),
-				requestResource("clusters"), requestResource("clusterproviders")),
+				requestResource("clusters"), requestResource("clusterproviders"), clusterRoles, clusterRoleBindings,
+				rbacv1.SchemeGroupVersion.WithResource("roles"), roleBindings),
 			rules("clusterrequest-accessrequests"),
 		}},
 		{name: clustersinventory.Name, system: clusterRequestSystem, setup: o.clustersInventory, access: Access{
 			reads(requestResource("clusters"), requestResource("clusterproviders"), clusters,
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
-				corev1.SchemeGroupVersion.WithResource("serviceaccounts"), rbacv1.SchemeGroupVersion.WithResource("rolebindings"),
+				corev1.SchemeGroupVersion.WithResource("serviceaccounts"), roleBindings,
 				coordinationv1.SchemeGroupVersion.WithResource("leases")),
 			rules("clusters-inventory"),
 		}},

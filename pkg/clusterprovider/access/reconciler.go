@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +26,9 @@ const soonestRenewal = time.Minute
 type reconciler struct {
 	Settings
 
-	cached client.Reader
+	// connect returns the cluster of a client configuration.
+	connect func(*rest.Config) (*target, error)
+	cached  client.Reader
 	// live reads Secrets from the API server, and clusters reads Clusters.
 	live      client.Reader
 	clusters  client.Reader
@@ -138,7 +141,7 @@ func (r *reconciler) grant(
 		return time.Time{}, fmt.Errorf("reach the cluster of Cluster %s: %w", clusterKey(request), err)
 	}
 
-	target, err := newTarget(config)
+	target, err := r.connect(config)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -170,7 +173,7 @@ func (r *reconciler) withdraw(ctx context.Context, request *openmcpv1alpha1.Acce
 	}
 
 	if err == nil {
-		target, err := newTarget(config)
+		target, err := r.connect(config)
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	}
 
 	r := &reconciler{
-		Settings: settings, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters,
+		Settings: settings, connect: newTarget, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters,
 		writer:    client.WithFieldOwner(mgr.GetClient(), fieldManager),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		refusals:  workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),

@@ -2,6 +2,9 @@
 // Cluster of an AccessRequest, sends a SubjectAccessReview for shared Clusters, and writes status.clusterRef and the condition Resolved, by
 // which the provider of the Cluster gives the access. It deletes AccessRequests whose ttl has passed.
 //
+// A requester whose review said no is reviewed again when a role or a binding that may concern the Cluster is created or changed, and every five
+// minutes. A no that stays writes nothing.
+//
 // The status belongs to the provider while the condition is True for the present generation, and otherwise to the hub.
 //
 // An AccessRequest whose ClusterProvider has no spec.access is denied with the reason NoAccess, and loses the finalizer of the provider, unless

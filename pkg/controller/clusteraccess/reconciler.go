@@ -27,7 +27,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// reviewPeriod is the time after which the permission of a requester is asked for again that was missing: nothing watches permissions.
+// reviewPeriod is the time after which the permission of a requester is asked for again that was missing. Changes of roles and bindings are
+// watched, but not the groups of a user, other authorizers, or roles that the authorizer has learned of late.
 const reviewPeriod = 5 * time.Minute
 
 // reconciler resolves AccessRequests.
@@ -37,6 +38,7 @@ type reconciler struct {
 	writer    client.Client
 	recorder  events.EventRecorder
 	clock     clock.PassiveClock
+	rights    *recentRights
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -179,11 +181,14 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 		return 0, err
 	}
 
-	if resolution.Status == openmcpv1alpha1.RequestDenied {
+	switch {
+	case resolution.Status != openmcpv1alpha1.RequestDenied:
+		return 0, nil
+	case resolution.Reason == openmcpv1alpha1.ReasonAccessNotAllowed && r.rights.concern(resolution.Cluster.Namespace):
+		return rightsDelay, nil
+	default:
 		return reviewPeriod, nil
 	}
-
-	return 0, nil
 }
 
 // releaseUnserved releases an AccessRequest that has to go if its provider gives no access.

@@ -65,8 +65,10 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 	c := fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
 		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(functions).Build()
 
+	clock := clocktesting.NewFakePassiveClock(start)
+
 	return &reconciler{
-		cached: c, live: c, writer: c, recorder: events.NewFakeRecorder(1), clock: clocktesting.NewFakePassiveClock(start),
+		cached: c, live: c, writer: c, recorder: events.NewFakeRecorder(1), clock: clock, rights: newRecentRights(clock),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}, c
 }

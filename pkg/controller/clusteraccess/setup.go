@@ -34,7 +34,7 @@ const (
 
 // Setup adds the controller to a manager.
 func Setup(mgr manager.Manager, settings queue.Settings) error {
-	for index, keys := range map[string]func(*openmcpv1alpha1.AccessRequest) []string{requestIndex: requestKeys, clusterIndex: clusterKeys} {
+	for index, keys := range indexes {
 		extract := func(object client.Object) []string {
 			access, isAccess := object.(*openmcpv1alpha1.AccessRequest)
 			if !isAccess {
@@ -60,22 +60,35 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		cached: mgr.GetCache(), live: live, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
-		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		clock: settings.Clock, rights: newRecentRights(settings.Clock), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
 	by := func(index string) handler.EventHandler {
 		return queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, index)
 	}
 
-	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(Name).
-							For(&openmcpv1alpha1.AccessRequest{}). // With its status and labels, which others may change.
-							Watches(&openmcpv1alpha1.ClusterRequest{}, by(requestIndex)).
-							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, by(requestIndex)). // It has the name of its request.
-							Watches(&openmcpv1alpha1.Cluster{}, by(clusterIndex)).
-							Watches(&openmcpv1alpha1.ClusterProvider{}, accessChanges(r.cached)).
-							WithOptions(queue.Options[reconcile.Request](settings)).
-							Complete(r)
+	rights, err := rightsSources(mgr, rightsChanges(r.cached, r.rights))
+	if err != nil {
+		return err
+	}
+
+	blueprint := builder.ControllerManagedBy(mgr).
+		Named(Name).
+		For(&openmcpv1alpha1.AccessRequest{}). // With its status and labels, which others may change.
+		Watches(&openmcpv1alpha1.ClusterRequest{}, by(requestIndex)).
+		Watches(&openmcpv1alpha1.ClusterRequestGrant{}, by(requestIndex)). // It has the name of its request.
+		Watches(&openmcpv1alpha1.Cluster{}, by(clusterIndex)).
+		Watches(&openmcpv1alpha1.ClusterProvider{}, accessChanges(r.cached))
+	for _, source := range rights {
+		blueprint = blueprint.WatchesRawSource(source)
+	}
+
+	return blueprint.WithOptions(queue.Options[reconcile.Request](settings)).Complete(r) //nolint:wrapcheck // Named by the caller.
+}
+
+// indexes are the indexes of AccessRequests.
+var indexes = map[string]func(*openmcpv1alpha1.AccessRequest) []string{
+	requestIndex: requestKeys, clusterIndex: clusterKeys, refusedIndex: refusedKeys,
 }
 
 // accessChanges enqueues all AccessRequests when a ClusterProvider begins or ends to give access.

@@ -128,7 +128,7 @@ func createPurposes(requirement *clusterrequest.Requirement) []edit {
 	var edits []edit
 
 	for _, name := range requirement.Missing {
-		edits = append(edits, edit{"create Purpose " + name, func(t *trial) {
+		edits = append(edits, edit{"have an administrator create Purpose " + name, func(t *trial) {
 			t.objects.Purposes = append(slices.Clip(t.objects.Purposes), &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		}})
 	}

@@ -41,7 +41,8 @@ type Report struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Changes are alternatives, each of which would grant the request. Empty for a request that gets a Cluster.
 	Changes []Change `json:"changes,omitempty"`
-	// Notes say that the ManagedCluster of the Cluster stays although the Cluster was lost, and how to release it.
+	// Notes say that the ManagedCluster of the Cluster stays although the Cluster was lost, and how to release it, and why the Grant has
+	// another prefix than the request proposes.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -146,6 +147,9 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 
 	if decided.Grant != nil {
 		report.Cluster, report.Notes = newGranted(decided.Grant, decided.Create), objects.goneNotes(decided.Grant)
+		if refused := clusterrequest.RefusedPrefix(request, decided.Grant); refused != "" {
+			report.Notes = append(report.Notes, refused)
+		}
 	}
 
 	if decided.Outcome == clusterrequest.OutcomeRefused {

@@ -162,7 +162,7 @@ func TestChangesThatWouldGrantARequest(t *testing.T) {
 			func(_ *Objects, r *openmcpv1alpha1.ClusterRequest) {
 				r.Spec.Purposes = []openmcpv1alpha1.PurposeName{"workload", "new"}
 			},
-			[][]string{{"create Purpose new"}, {"create another ClusterRequest without Purpose new"}},
+			[][]string{{"have an administrator create Purpose new"}, {"create another ClusterRequest without Purpose new"}},
 		},
 		{
 			"a required trait of a Purpose",

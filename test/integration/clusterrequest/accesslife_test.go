@@ -206,7 +206,6 @@ var _ = Describe("access to shared Clusters", func() {
 
 		_, cluster := w.granted(request)
 		w.allow(cluster)
-		w.touch(a, "allowed")
 		w.secret(a)
 	})
 

@@ -67,12 +67,13 @@ var _ = Describe("choices", func() {
 		Expect(same.UID).To(Equal(here.UID))
 	})
 
-	It("cluster-request C53: a template says where a Cluster is, its name and its labels", func(ctx SpecContext) {
+	It("cluster-request C53: a template says where a Cluster is, its name, its labels and its annotations", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		there := w.namespace + "-there"
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: there}})
 		w.purpose("labelled-"+w.namespace, openmcpv1alpha1.PurposeSpec{ClusterTemplate: &openmcpv1alpha1.ClusterTemplate{
 			Namespace: there, Name: "the-one", Labels: map[string]openmcpv1alpha1.LabelValue{"a": "b"},
+			Annotations: map[string]openmcpv1alpha1.AnnotationValue{"example.com/c": "d"},
 		}})
 		w.purpose("generated-"+w.namespace, openmcpv1alpha1.PurposeSpec{
 			Dedicated: true, ClusterTemplate: &openmcpv1alpha1.ClusterTemplate{GenerateName: "x-"},
@@ -81,6 +82,7 @@ var _ = Describe("choices", func() {
 		_, cluster := w.granted(w.request("labelled-"+w.namespace, nil))
 		Expect(client.ObjectKeyFromObject(cluster)).To(Equal(types.NamespacedName{Namespace: there, Name: "the-one"}))
 		Expect(cluster.Labels).To(Equal(map[string]string{"a": "b", openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}))
+		Expect(cluster.Annotations).To(HaveKeyWithValue("example.com/c", "d"))
 
 		request := w.request("generated-"+w.namespace, nil)
 		_, generated := w.granted(request)
@@ -148,7 +150,10 @@ var _ = Describe("choices", func() {
 
 		publish()
 
-		template := &openmcpv1alpha1.ClusterTemplate{Labels: map[string]openmcpv1alpha1.LabelValue{"a": "b"}}
+		template := &openmcpv1alpha1.ClusterTemplate{
+			Labels:      map[string]openmcpv1alpha1.LabelValue{"a": "b"},
+			Annotations: map[string]openmcpv1alpha1.AnnotationValue{"example.com/c": "d"},
+		}
 		purpose := &openmcpv1alpha1.Purpose{
 			ObjectMeta: metav1.ObjectMeta{Name: "special-" + w.namespace},
 			Spec:       openmcpv1alpha1.PurposeSpec{Traits: []openmcpv1alpha1.TraitRequirement{{Trait: trait}}, ClusterTemplate: template},
@@ -169,7 +174,7 @@ var _ = Describe("choices", func() {
 
 		publish()
 		patch(w, purpose, func(p *openmcpv1alpha1.Purpose) {
-			p.Spec.ClusterTemplate.Labels = map[string]openmcpv1alpha1.LabelValue{"c": "d"}
+			p.Spec.ClusterTemplate.Labels, p.Spec.ClusterTemplate.Annotations = map[string]openmcpv1alpha1.LabelValue{"c": "d"}, nil
 		})
 		stopHub()
 		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
@@ -182,6 +187,7 @@ var _ = Describe("choices", func() {
 		Expect(again.Spec.ClusterProviderRef.Profile).To(BeEquivalentTo("aws"))
 		Expect(again.Spec.Kubernetes.Version).To(Equal("1.20.3"))
 		Expect(again.Labels).To(Equal(map[string]string{"a": "b", openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}))
+		Expect(again.Annotations).To(HaveKeyWithValue("example.com/c", "d"))
 	})
 })
 

@@ -72,6 +72,7 @@ spec:
     tenancy: Shared
     purposes: [platform]
     labels: {a: b}
+    annotations: {c: d}
 status:
   observedGeneration: 1
   lastReconcileTime: "2026-01-01T00:00:00Z"
@@ -176,6 +177,13 @@ func clusterRequestChecks() []check {
 		{reason: "cluster-request 4.1.1: a grant is immutable",
 			object: strings.Replace(grant, "name: r, namespace: default}\nspec", "name: g, namespace: default}\nspec", 1),
 			update: `{"spec":{"prefix":"bar-"}}`, refusals: []string{"spec", "is immutable: delete the ClusterRequest and create another one"}},
+		{reason: "cluster-request 4.1.1: a Grant with all labels of a template and that of the hub",
+			object: strings.NewReplacer("{name: r, namespace: default}\nspec", "{name: l, namespace: default}\nspec",
+				"labels: {a: b}", "labels: {"+numbered("l", 65)+"}").Replace(grant)},
+		{reason: "cluster-request 4.1.1: a Grant with 65 annotations",
+			object: strings.NewReplacer("{name: r, namespace: default}\nspec", "{name: many, namespace: default}\nspec",
+				"annotations: {c: d}", "annotations: {"+numbered("a", 65)+"}").Replace(grant),
+			refusals: []string{"spec.cluster.annotations", "64"}},
 		{reason: "cluster-request 4.1.1: a Purpose with a name of 63 characters", object: purpose(strings.Repeat("a", 63), "{}")},
 		{reason: "cluster-request 4.1.1: a Purpose with a name of 64 characters", object: purpose(strings.Repeat("a", 64), "{}"),
 			refusals: []string{"metadata.name must have at most 63 characters"}},
@@ -186,6 +194,20 @@ func clusterRequestChecks() []check {
 			object: purpose("a", "{tenancyLimit: -1}"), refusals: []string{"spec.tenancyLimit", "greater than or equal to 0"}},
 		{reason: "cluster-request C53: a template",
 			object: purpose("templated", "{clusterTemplate: {namespace: ns1, name: one, generateName: x-, labels: {a: b, example.com/c: ''}}}")},
+		{reason: "cluster-request 4.1.1: annotations of a template",
+			object: purpose("annotated", "{clusterTemplate: {annotations: {a: two words, example.com/c: '', x.openmcp.cloud/size: small}}}")},
+		{reason: "cluster-request 4.1.1: an annotation of a template that no object has",
+			object:   purpose("a", "{clusterTemplate: {annotations: {bad key!: a}}}"),
+			refusals: []string{"spec.clusterTemplate.annotations", "has a key that no annotation has"}},
+		{reason: "cluster-request 4.1.1: an annotation of a template with 1025 characters",
+			object:   purpose("a", "{clusterTemplate: {annotations: {a: '"+strings.Repeat("x", 1025)+"'}}}"),
+			refusals: []string{"spec.clusterTemplate.annotations.a", "1024"}},
+		{reason: "trust 2: an annotation of a template that the hub obeys",
+			object:   purpose("a", "{clusterTemplate: {annotations: {cluster.openmcp.cloud/clusterset: blue}}}"),
+			refusals: []string{"spec.clusterTemplate.annotations", "use a domain of your own"}},
+		{reason: "trust 2: an annotation of a template that kubectl obeys",
+			object:   purpose("a", "{clusterTemplate: {annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}'}}}"),
+			refusals: []string{"spec.clusterTemplate.annotations", "kubernetes.io"}},
 		{reason: "cluster-request 4.1.1: a label of a template that no object has",
 			object:   purpose("a", "{clusterTemplate: {labels: {bad key!: a}}}"),
 			refusals: []string{"spec.clusterTemplate.labels", "has a key that no label has"}},
@@ -235,4 +257,14 @@ func most() string {
 	}
 
 	return "{purposes: ['" + strings.Join(names, "', '") + "'], traits: [" + strings.Join(groups, ", ") + "]}"
+}
+
+// numbered returns "l0: x, l1: x" and so on.
+func numbered(name string, n int) string {
+	entries := make([]string, n)
+	for i := range entries {
+		entries[i] = fmt.Sprintf("%s%d: x", name, i)
+	}
+
+	return strings.Join(entries, ", ")
 }

@@ -53,7 +53,7 @@ func hintOf(group string) string {
 	case tenancy.ReleaseKind.Group:
 		return "install Flux's helm-controller, or leave the controllers affinityclass/* off"
 	default:
-		return "let the API server serve rbac.authorization.k8s.io/v1, or leave the controller clustersetbinding-rbac off"
+		return "let the API server serve rbac.authorization.k8s.io/v1, or leave the controllers clustersetbinding-rbac and clusterrequest/* off"
 	}
 }
 

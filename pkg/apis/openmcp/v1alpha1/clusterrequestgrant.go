@@ -41,10 +41,14 @@ type ClusterRequestGrantSpec struct {
 type GrantedCluster struct {
 	ClusterSpec `json:",inline"`
 
-	// labels of the Cluster.
-	// +kubebuilder:validation:MaxProperties=64
+	// labels of the Cluster: the first 128 by their keys.
+	// +kubebuilder:validation:MaxProperties=128
 	// +optional
 	Labels map[string]LabelValue `json:"labels,omitempty"`
+	// annotations of the Cluster that a template may have: the first 64 by their keys.
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 	// clusterSet is the ManagedClusterSet that the annotation cluster.openmcp.cloud/clusterset of the Cluster named. Empty means none.
 	// +kubebuilder:validation:MaxLength=63
 	// +optional

@@ -35,12 +35,12 @@ type PurposeSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TenancyLimit int32 `json:"tenancyLimit,omitempty"`
-	// clusterTemplate says where the new Clusters are and how they are named.
+	// clusterTemplate says where the new Clusters are, how they are named, and which labels and annotations they have.
 	// +optional
 	ClusterTemplate *ClusterTemplate `json:"clusterTemplate,omitempty"`
 }
 
-// ClusterTemplate says where new Clusters are and how they are named.
+// ClusterTemplate says where new Clusters are, how they are named, and which labels and annotations they have.
 type ClusterTemplate struct {
 	// namespace of the Clusters. Empty means --shared-clusters-namespace of the hub for shared
 	// Clusters, and the namespace of the request for others.
@@ -63,6 +63,13 @@ type ClusterTemplate struct {
 	// +kubebuilder:validation:XValidation:rule=`self.all(key, key.indexOf("/") <= 253 && key.matches("^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"))`,message=`has a key that no label has: an optional DNS subdomain and "/", then at most 63 letters, digits, "-", "_" or ".", beginning and ending with a letter or digit`
 	// +optional
 	Labels map[string]LabelValue `json:"labels,omitempty"`
+	// annotations of the Clusters, for providers and people to read; the ManagedClusters do not get them. At most 64, with values of at most 1024
+	// characters.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule=`self.all(key, key.indexOf("/") <= 253 && key.matches("^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"))`,message=`has a key that no annotation has: an optional DNS subdomain and "/", then at most 63 letters, digits, "-", "_" or ".", beginning and ending with a letter or digit`
+	// +kubebuilder:validation:XValidation:rule=`!self.exists(key, key.matches("^([^/]*[.])?(cluster[.]openmcp[.]cloud|kubernetes[.]io|k8s[.]io|open-cluster-management[.]io)/"))`,message=`has a key of cluster.openmcp.cloud, kubernetes.io, k8s.io or open-cluster-management.io, or below one of them, which the hub and other controllers obey: use a domain of your own`
+	// +optional
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 	// clusterSet is the ManagedClusterSet of the ManagedClusters. Empty means --clusters-inventory-set of the hub. Who sets it needs the right to
 	// create managedclustersets/join for the set.
 	// +kubebuilder:validation:MaxLength=63

@@ -22,7 +22,7 @@ func TestRoundTrip(t *testing.T) {
 		traits  = `"traits":[{"trait":"t","optional":true,"negated":true},{"name":"t"},{"anyOf":[{"trait":"t","negated":true},{"name":"t"}]}]`
 		request = `{"kubernetes":{"version":"1.20"},"dedicated":false,"purposes":["p"],` + traits +
 			`,"prefix":"foo-","waitForClusterDeletion":false}`
-		template = `{"namespace":"n","name":"m","generateName":"g-","labels":{"a":"b"}}`
+		template = `{"namespace":"n","name":"m","generateName":"g-","labels":{"a":"b"},"annotations":{"c":"d e"}}`
 	)
 	scheme := runtime.NewScheme()
 	if err := Install(scheme); err != nil {
@@ -37,7 +37,8 @@ func TestRoundTrip(t *testing.T) {
 			`,"phase":"Succeeded","endpoints":[{"name":"apiserver-external","url":"u"}],"managedCluster":"m","providerStatus":{"deep":[1]}}}`,
 		`{"kind":"ClusterRequest` + head + `"spec":` + request + `,"status":{` + result + `}}`,
 		`{"kind":"ClusterRequestGrant` + head + `"spec":{"clusterRef":{"name":"c","namespace":"n"},"prefix":"foo-","cluster":{` + cluster +
-			`,"labels":{"a":"b"}}},"status":{` + common + `,"request":{"metadata":{"name":"a","namespace":"n"},"spec":` + request + `}}}`,
+			`,"labels":{"a":"b"},"annotations":{"c":"d e"}}},` +
+			`"status":{` + common + `,"request":{"metadata":{"name":"a","namespace":"n"},"spec":` + request + `}}}`,
 		`{"kind":"Purpose` + head + `"spec":{"dedicated":true,` + traits + `,"tenancyLimit":2,"clusterTemplate":` + template + `}}`,
 		`{"kind":"TraitEquivalence` + head + `"spec":{"traits":["a","b"]}}`,
 		`{"kind":"AccessRequest` + head + `"spec":{"clusterRef":{"name":"c","namespace":"n"},"requestRef":{"name":"r"},"permissions":[{"name":"p",` +

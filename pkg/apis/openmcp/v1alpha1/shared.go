@@ -103,6 +103,11 @@ type PurposeName string
 // +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 type LabelValue string
 
+// AnnotationValue is the value of an annotation of a template.
+//
+// +kubebuilder:validation:MaxLength=1024
+type AnnotationValue string
+
 // Kubernetes is the version of Kubernetes that is asked for.
 type Kubernetes struct {
 	// version is the whole version or its first segments: 1, 1.31 or 1.31.2. Absent leaves the choice to others.
