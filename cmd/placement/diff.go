@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -106,6 +107,9 @@ type diffOptions struct {
 	hubLimit removalbudget.Limit
 	// manifests are the contents of the files.
 	manifests [][]byte
+	// wanted selects the delivered objects of the report; nil selects all. unfollowed leaves out those that follow Placements.
+	wanted     func(inventory.Key) bool
+	unfollowed bool
 
 	requestOptions clusterrequest.Options
 }
@@ -288,12 +292,19 @@ func (o *diffOptions) readState(
 	if err != nil {
 		return nil, nil, err
 	}
+	return o.readLive(ctx, hub, placements, given)
+}
+
+// readLive reads what is compared from the hub.
+func (o *diffOptions) readLive(
+	ctx context.Context, hub client.Client, placements []inventory.Key, given *explain.State,
+) (state *explain.State, unread, err error) {
 	state = &explain.State{}
 	switch {
 	case decidesDelivery(given):
 		state, err = o.readDelivery(ctx, hub, placements, given)
 	case len(placements) > 0:
-		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil {
+		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil && !o.unfollowed {
 			err = o.addFollowers(ctx, hub, state, placements)
 		}
 	}

@@ -88,7 +88,7 @@ func (o *diffOptions) compareAll(
 		}
 		differences = compare(hub, after, applied, now)
 	}
-	differences = differences.WithObjects(hub, after, now)
+	differences = differences.WithObjects(hub, after, o.wanted, now)
 	if decidesPods(&given.Pods) {
 		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
 			return differences, err

@@ -120,6 +120,7 @@ type simulateOptions struct {
 	kindFlags
 	labelFlag
 	changeFlags
+	askFlags
 
 	files      []string
 	hub        []string
@@ -161,6 +162,7 @@ func newSimulateCommand() *cobra.Command {
 	o.addKinds(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
 	o.changeFlags.add(flags)
+	o.addAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or with --add the objects to add, or - for standard input. May be repeated. "+
 			"Default: the live hub.")
@@ -199,10 +201,11 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if takeWide(&o.output) {
 		o.all, o.showKept = true, true
 	}
-	in, names, err := o.readSelected(ctx, names, stdin)
+	in, selected, err := o.readSelected(ctx, names, stdin)
 	if err != nil {
-		return false, err
+		return o.askUnread(ctx, names, err, stdout)
 	}
+	names = selected
 	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)
 	}

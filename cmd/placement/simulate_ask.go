@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+)
+
+// askUnread has the hub simulate for a user who may not read what decides about the Placements.
+func (o *simulateOptions) askUnread(
+	ctx context.Context, names map[types.NamespacedName]bool, refused error, stdout io.Writer,
+) (differs bool, err error) {
+	if !o.live() || !apierrors.IsForbidden(refused) {
+		return false, refused
+	}
+	answer, err := o.ask(ctx, names)
+	return answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
+}
+
+// ask asks the hub to simulate. The error is an *endpoint.AnswerError if the hub has answered with it.
+func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedName]bool) (endpoint.Answer, error) {
+	if err := o.checkAsk(); err != nil {
+		return endpoint.Answer{}, err
+	}
+	namespace, err := o.askedNamespace(names)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	question := endpoint.Question{Command: endpoint.CommandSimulate, Namespace: namespace, Output: o.output, ShowKept: o.showKept}
+	if question.WithoutBindings, err = o.askedBindings(namespace); err != nil {
+		return endpoint.Answer{}, err
+	}
+	hub, config, _, err := o.connectHub()
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	if err := o.askAbout(ctx, hub, &question, names); err != nil {
+		return endpoint.Answer{}, err
+	}
+	return o.send(ctx, hub, config, question)
+}
+
+// askAbout adds the Placements to a question, and without names the kinds that the user may list.
+func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, question *endpoint.Question, names map[types.NamespacedName]bool) error {
+	placements, err := listableKinds(ctx, hub, question.Namespace, placementKinds())
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		delivered, err := listableKinds(ctx, hub, question.Namespace, o.deliveredKinds())
+		question.Kinds = slices.Concat(placements, delivered)
+		return err
+	}
+	sorted := slices.SortedFunc(maps.Keys(names), func(a, b types.NamespacedName) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	for _, name := range sorted {
+		found, err := hubstate.Find(ctx, hub, target{namespace: name.Namespace, name: name.Name, apis: api.Adapters()}.keys())
+		if err != nil {
+			return err
+		}
+		for _, key := range found {
+			question.Objects = append(question.Objects, objectOf(key))
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("--placement: there is no Placement %s on the hub; correct the name", name)
+		}
+	}
+	return nil
+}
+
+// checkAsk returns why the hub cannot be asked.
+func (o *simulateOptions) checkAsk() error {
+	switch {
+	case o.now != "":
+		return errors.New("the hub simulates the present, so it was not asked because of --now")
+	case o.selector != nil:
+		return errSelectorUnread
+	case o.adding:
+		return errors.New("the hub adds no objects for users who may not read what they change; see what applying them changes with placement diff")
+	}
+	for _, change := range o.changes {
+		if _, is := change.(whatif.WithoutBinding); !is {
+			return fmt.Errorf("%s: a change of a cluster concerns all namespaces, so it takes the ClusterRole %s; the hub simulates "+
+				"--without-binding for users who may delete the binding", change, hubstate.FleetViewRole)
+		}
+	}
+	return nil
+}
+
+// askedNamespace returns the one namespace that the simulation is about.
+func (o *simulateOptions) askedNamespace(names map[types.NamespacedName]bool) (string, error) {
+	namespaces := map[string]bool{}
+	for name := range names {
+		namespaces[name.Namespace] = true
+	}
+	if o.namespace != "" {
+		namespaces[o.namespace] = true
+	}
+	found := slices.Sorted(maps.Keys(namespaces))
+	if len(found) != 1 {
+		return "", errors.New("the hub simulates the Placements of one namespace at a time, so it was not asked; name one with -n")
+	}
+	return found[0], nil
+}
+
+// askedBindings returns the sets that are not to be bound to the namespace.
+func (o *simulateOptions) askedBindings(namespace string) ([]string, error) {
+	var sets []string
+	for _, change := range o.changes {
+		binding, is := change.(whatif.WithoutBinding)
+		if is && binding.Namespace != namespace {
+			return nil, fmt.Errorf("--without-binding: the hub simulates changes in the namespace that it is asked about; write %s/%s",
+				namespace, binding.Set)
+		}
+		sets = append(sets, binding.Set)
+	}
+	return sets, nil
+}
