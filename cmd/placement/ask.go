@@ -66,7 +66,7 @@ func (o *explainOptions) ask(ctx context.Context, from *source, namespace string
 	case o.now != "":
 		return "", errors.New("the hub explains the present, so it was not asked because of --now")
 	case namespace == "":
-		return "", errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n")
+		return "", errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n instead of -A")
 	}
 	answer, err := o.send(ctx, from.hub, from.config, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,

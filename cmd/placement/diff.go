@@ -64,8 +64,8 @@ PodSchedulingPolicies of one namespace, those in it), and get on other owners of
 ClusterRequests and what decides about them the user needs list on clusterrequests, clusterrequestgrants, clusters,
 clusterproviders, purposes and traitequivalences.
 
-For a user with fewer rights the hub compares the Placements of one namespace that the user may get, create and update: the
-command sends it the files with the bearer token of the user, as placement explain does.
+For a user with fewer rights the hub compares the Placements, delivered objects and ClusterRequests of one namespace that the
+user may get, create and update: the command sends it the files with the bearer token of the user, as placement explain does.
 
 The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
 without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An

@@ -58,11 +58,11 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 	switch {
 	case len(question.Objects) == 0:
 		err = e.explainUnsatisfied(ctx, o, question, style, &text)
-	case e.familyOf(question.Command, question.Objects[0].GroupKind()) == familyPlacements:
+	case e.familyOf(question, question.Objects[0].GroupKind()) == familyPlacements:
 		err = e.explainPlacements(ctx, o, question, style, &text)
-	case e.familyOf(question.Command, question.Objects[0].GroupKind()) == familyRequests:
+	case e.familyOf(question, question.Objects[0].GroupKind()) == familyRequests:
 		err = e.explainRequests(ctx, o, question, style, &text)
-	case e.familyOf(question.Command, question.Objects[0].GroupKind()) == familyWorkloads:
+	case e.familyOf(question, question.Objects[0].GroupKind()) == familyWorkloads:
 		err = e.explainWorkloads(ctx, o, question, style, &text)
 	default:
 		err = e.explainDelivered(ctx, o, question, style, &text)

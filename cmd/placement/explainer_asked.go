@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
@@ -20,6 +21,7 @@ import (
 var (
 	requestKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "ClusterRequest"}
 	purposeKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "Purpose"}
+	policyKind  = schema.GroupKind{Group: kupidv1alpha1.GroupName, Kind: "PodSchedulingPolicy"}
 )
 
 // bindingResource is the resource of the bindings of sets.
@@ -51,7 +53,7 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 	}
 	for i, kind := range question.Kinds {
 		resource, known := e.resourceOf(kind.GroupKind())
-		if !known || !slices.Contains(shownFamilies(question.Command), e.familyOf(question.Command, kind.GroupKind())) {
+		if !known || !slices.Contains(shownFamilies(question.Command), e.familyOf(question, kind.GroupKind())) {
 			return nil, fmt.Errorf("kinds[%d]: %s shows no objects of the kind %s; leave it out", i, question.Command, kind.GroupKind())
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbList, Resource: resource, Namespace: question.Namespace})
@@ -65,21 +67,21 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 // askedOf returns the rights that permit a question about one of its objects.
 func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoint.Object) ([]access.Asked, error) {
 	resource, known := e.resourceOf(object.GroupKind())
-	family := e.familyOf(question.Command, object.GroupKind())
+	family := e.familyOf(question, object.GroupKind())
 	switch {
-	case !known || question.Command == endpoint.CommandExplain && family == familyPurposes:
+	case !known || question.Command == endpoint.CommandExplain && (family == familyPurposes || family == familyPolicies):
 		return nil, fmt.Errorf("objects[%d]: the hub does not explain objects of the kind %s; ask for Placements, ClusterRequests or "+
 			"workloads or objects of a kind that is delivered to clusters", i, object.GroupKind())
-	case question.Command == endpoint.CommandExplain && family != e.familyOf(question.Command, question.Objects[0].GroupKind()):
+	case question.Command == endpoint.CommandExplain && family != e.familyOf(question, question.Objects[0].GroupKind()):
 		return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests, workloads and delivered objects one after the other", i)
-	case !slices.Contains(namedFamilies(question.Command), family):
+	case !slices.Contains(namedFamilies(question), family):
 		return nil, fmt.Errorf("objects[%d]: %s is not about objects of the kind %s; leave it out", i, question.Command, object.GroupKind())
 	}
 	if family == familyPurposes {
 		return []access.Asked{{Verb: access.VerbUse, Resource: resource, Namespace: question.Namespace, Name: object.Name}}, nil
 	}
 	asked := []access.Asked{{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name}}
-	if question.Command == endpoint.CommandDiff {
+	if question.Manifests != "" {
 		asked = append(asked,
 			access.Asked{Verb: access.VerbCreate, Resource: resource, Namespace: question.Namespace},
 			access.Asked{Verb: access.VerbUpdate, Resource: resource, Namespace: question.Namespace, Name: object.Name})
@@ -92,16 +94,20 @@ const (
 	familyPlacements = "placements"
 	familyRequests   = "requests"
 	familyPurposes   = "purposes"
+	familyPolicies   = "policies"
 	familyWorkloads  = "workloads"
 	familyDelivered  = "delivered"
 )
 
-// namedFamilies are the families of the objects that a command is asked about by name.
-func namedFamilies(command string) []string {
-	switch command {
+// namedFamilies are the families of the objects that a question is about by name.
+func namedFamilies(question *endpoint.Question) []string {
+	switch question.Command {
 	case endpoint.CommandDiff:
 		return []string{familyPlacements, familyDelivered, familyRequests, familyPurposes}
 	case endpoint.CommandSimulate:
+		if question.Manifests != "" {
+			return []string{familyWorkloads, familyPolicies}
+		}
 		return []string{familyPlacements}
 	case endpoint.CommandFederated:
 		return []string{familyDelivered}
@@ -124,16 +130,19 @@ func shownFamilies(command string) []string {
 	}
 }
 
-// familyOf returns the family of a kind. A workload that is delivered is one to explain, and otherwise an object to deliver.
-func (e *hubExplainer) familyOf(command string, kind schema.GroupKind) string {
+// familyOf returns the family of a kind. A workload that is delivered is one to explain or to add, and otherwise an object to deliver.
+func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKind) string {
+	runs := question.Command == endpoint.CommandExplain || question.Command == endpoint.CommandSimulate && question.Manifests != ""
 	switch {
+	case kind == policyKind:
+		return familyPolicies
 	case kind == requestKind:
 		return familyRequests
 	case kind == purposeKind:
 		return familyPurposes
 	case slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return kind == adapter.Kind().GroupKind() }):
 		return familyPlacements
-	case command != endpoint.CommandExplain && e.delivers(kind):
+	case !runs && e.delivers(kind):
 		return familyDelivered
 	case slices.ContainsFunc(pods.Kinds(), func(workload pods.Kind) bool { return kind == workload.GroupKind() }):
 		return familyWorkloads
@@ -161,6 +170,8 @@ func (e *hubExplainer) resourceOf(kind schema.GroupKind) (schema.GroupVersionRes
 	switch kind {
 	case requestKind:
 		return openmcpv1alpha1.GroupVersion.WithResource("clusterrequests"), true
+	case policyKind:
+		return kupidv1alpha1.GroupVersion.WithResource("podschedulingpolicies"), true
 	case purposeKind:
 		return openmcpv1alpha1.GroupVersion.WithResource("purposes"), true
 	}

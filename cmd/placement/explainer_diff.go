@@ -85,8 +85,13 @@ func (o *diffOptions) changesIn(question *endpoint.Question) (*statefile.ChangeR
 	if err != nil {
 		return nil, nil, err
 	}
+	return changes, placements, checkNamed(question, namespace, objects)
+}
+
+// checkNamed returns an error unless a Question names the objects of its manifests, for which the rights of the caller were checked.
+func checkNamed(question *endpoint.Question, namespace string, objects []endpoint.Object) error {
 	if namespace != question.Namespace {
-		return nil, nil, fmt.Errorf("the manifests are of namespace %s, and the question is about %s", namespace, question.Namespace)
+		return fmt.Errorf("the manifests are of namespace %s, and the question is about %s", namespace, question.Namespace)
 	}
 	named := make(map[endpoint.Object]bool, len(question.Objects))
 	for _, object := range question.Objects {
@@ -94,10 +99,10 @@ func (o *diffOptions) changesIn(question *endpoint.Question) (*statefile.ChangeR
 	}
 	for _, object := range objects {
 		if !named[object] {
-			return nil, nil, fmt.Errorf("the manifests have or use %s %s, which objects does not name", object.Kind, object.Name)
+			return fmt.Errorf("the manifests have or use %s %s, which objects does not name", object.Kind, object.Name)
 		}
 	}
-	return changes, placements, nil
+	return nil
 }
 
 // objectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the

@@ -32,11 +32,14 @@ import (
 const (
 	roleView       = "open-cluster-management:placement-hub:view"
 	roleEdit       = "open-cluster-management:placement-hub:edit"
+	rolePolicies   = "open-cluster-management:placement-hub:podscheduling-admin"
 	roleRequester  = "open-cluster-management:placement-hub:clusterrequest-edit"
 	rolePurposes   = "open-cluster-management:placement-hub:clusterrequest-purposes"
 	kubernetesEdit = "edit"
 	kubernetesView = "view"
 )
+
+const peopleOfPods = "../../manifests/podscheduling/people.yaml"
 
 // shippedRoles authenticates a token "ROLE ROLE" as a user with these roles in team-a, and authorizes by the roles of the manifests.
 type shippedRoles map[string][]rbacv1.PolicyRule
@@ -48,10 +51,10 @@ func newShippedRoles(t *testing.T) shippedRoles {
 	}
 	open := []string{"configmaps", "services", "deployments", "replicasets", "daemonsets", "ingresses"}
 	roles := shippedRoles{
-		kubernetesEdit: core(append(slices.Clone(open), "secrets"), "get", "list", "create", "update", "delete"),
+		kubernetesEdit: core(append(slices.Clone(open), "secrets", "pods"), "get", "list", "create", "update", "delete"),
 		kubernetesView: core(open, "get", "list"),
 	}
-	for _, file := range []string{"../../manifests/rbac/people/aggregated.yaml", "../../manifests/clusterrequest/people.yaml"} {
+	for _, file := range []string{"../../manifests/rbac/people/aggregated.yaml", "../../manifests/clusterrequest/people.yaml", peopleOfPods} {
 		text, err := os.ReadFile(file)
 		expect.NoError(t, err)
 		for _, document := range bytes.Split(text, []byte("\n---\n")) {
@@ -118,6 +121,14 @@ apiVersion: v1
 kind: Secret
 metadata: {namespace: team-a, name: key}
 ---
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {pool: web}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+---
 apiVersion: cluster.openmcp.cloud/v1alpha1
 kind: Purpose
 metadata: {name: workload}
@@ -180,12 +191,19 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 	purpose := endpoint.Object{Group: request.Group, Kind: "Purpose", Name: "workload"}
 	simulate := func(q endpoint.Question) endpoint.Question { q.Command = endpoint.CommandSimulate; return q }
 	report := func(q endpoint.Question) endpoint.Question { q.Command = endpoint.CommandFederated; return q }
+	pod, policy := endpoint.Object{Kind: "Pod", Name: "new"}, endpoint.Object{Group: "kupid.gardener.cloud", Kind: "PodSchedulingPolicy", Name: "web"}
+	add := func(manifests string, objects ...endpoint.Object) endpoint.Question {
+		return endpoint.Question{Command: endpoint.CommandSimulate, Manifests: manifests, Objects: objects}
+	}
 	compare := func(manifests string, kinds []endpoint.Kind, objects ...endpoint.Object) endpoint.Question {
 		return endpoint.Question{Command: endpoint.CommandDiff, Manifests: manifests, Objects: objects, Kinds: kinds}
 	}
 	const (
 		newRequest = "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {name: new}\nspec: {purposes: [workload]}\n"
-		newSecret  = "apiVersion: v1\nkind: Secret\nmetadata: {name: new}\n"
+		newPod     = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: team-a, labels: {app: web}}\nspec: {containers: [{name: c, image: i}]}\n"
+		newPolicy  = "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: web, namespace: team-a}\n" +
+			"spec: {podSelector: {matchLabels: {app: web}}, nodeSelector: {pool: web}}\n"
+		newSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: new}\n"
 	)
 	for _, tc := range []struct {
 		reason, roles string
@@ -227,6 +245,31 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 			reason: "a set that is not bound", roles: roleEdit, code: 200,
 			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"others"}}),
 			want:     []string{"there is no ManagedClusterSetBinding team-a/others"},
+		},
+		{
+			reason: "a new Pod", roles: kubernetesEdit, code: 200, question: add(newPod, pod),
+			want: []string{"what if: add Pod team-a/new", "Pod team-a/new: ", "2 of 2 nodes fit, which are not named"},
+			not:  []string{"n1", "n2", "no other workload"},
+		},
+		{
+			reason: "a new Pod with a policy", roles: kubernetesEdit + " " + rolePolicies, code: 200, question: add(newPod+"---\n"+newPolicy, pod, policy),
+			want: []string{"adds", "nodeSelector[pool]", "1 of 2 nodes fit, which are not named", "PodSchedulingPolicy team-a/web: new", "the hub lists none"},
+			not:  []string{"n1", "n2", "no other workload"},
+		},
+		{
+			reason: "a policy, as edit", roles: kubernetesEdit, code: 403, question: add(newPod+"---\n"+newPolicy, pod, policy),
+			want: []string{"may not get podschedulingpolicies.kupid.gardener.cloud web"},
+		},
+		{
+			reason: "a Pod, as view", roles: kubernetesView, code: 403, question: add(newPod, pod), want: []string{"may not get pods new", "create pods"},
+		},
+		{
+			reason: "a Node", roles: kubernetesEdit, code: 200, question: add("apiVersion: v1\nkind: Node\nmetadata: {name: n3}\n", pod),
+			want: []string{"the hub adds workloads and PodSchedulingPolicies", "fleet-view"},
+		},
+		{
+			reason: "a Pod of another namespace", roles: kubernetesEdit, code: 200, question: add(strings.ReplaceAll(newPod, "team-a", "team-b"), pod),
+			want: []string{"the manifests are of namespace team-b"},
 		},
 		{
 			reason: "no role", question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 403,

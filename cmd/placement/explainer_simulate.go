@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,9 @@ import (
 // simulate evaluates the Placements of a Question, as placement simulate does, also as if sets were not bound to the namespace. The caller may read
 // the Placements and the objects of the kinds, and delete the bindings.
 func (e *hubExplainer) simulate(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
+	if question.Manifests != "" {
+		return e.simulateAdded(ctx, question)
+	}
 	shown := e.shownIn(question)
 	state, err := hubstate.AllFromCluster(ctx, e.hub, question.Namespace)
 	if err == nil && shown.delivered {
@@ -68,6 +72,16 @@ func (e *hubExplainer) prepare(ctx context.Context, state *explain.State) {
 	state.SetsHidden, state.Done, state.Workers = true, ctx.Done(), 1
 	state.Limit = e.limit
 	state.Federated.SetLimit(e.limit)
+	state.Federated.Missing = unreadByHub(state.Federated.Missing)
+}
+
+// unreadByHub returns notes on what a user may not read as those on what the hub may not read.
+func unreadByHub(notes []string) []string {
+	replaced := make([]string, 0, len(notes))
+	for _, note := range notes {
+		replaced = append(replaced, strings.ReplaceAll(note, "by this user", "by the hub"))
+	}
+	return replaced
 }
 
 // shownObjects are the objects that the answer to a Question may show.
@@ -135,7 +149,7 @@ func (s *shownObjects) reports(state *explain.State, now time.Time) explain.Repo
 	for _, evaluation := range state.Evaluate(now, s.has) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, false))
 	}
-	if s.delivered {
+	if state.Federated.Delivers() {
 		reports = reports.WithObjects(state, s.has, false)
 		reports.ObjectNotes = state.Federated.Missing
 	}

@@ -38,8 +38,9 @@ Named as TYPE/NAME or TYPE NAME, one object has all clusters in scope, and notes
 
 The user needs the verb list on managedclusters and managedclustersets, on managedclustersetbindings, placements and
 placementdecisions in the namespace, on the objects, and on manifestworks in all namespaces. The report says which objects
-and works may not be read. For a user who may not read the clusters, it prints what the hub has written, and the missing
-rights; the exit code is 1 then.
+and works may not be read. For a user who may not read the clusters, the hub reports the objects of one namespace of the kinds
+that the user may list; the command asks it with the bearer token of the user, as placement explain does. If the hub does not
+answer, the command prints what the hub has written, and the missing rights; the exit code is 1 then.
 
 With --watch the command prints again whenever the report changes. The user needs the verb watch as well, with -A on the
 objects of all namespaces. What may not be listed is not watched, and stays out of the report.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -74,7 +75,9 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
---namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings.
+--namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings. For a user with fewer
+rights the hub simulates the Placements of one namespace that the user may list, also --without-binding of a binding that the
+user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer token of the user, as placement explain does.
 
 The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 1 when the
 files have mistakes; the command lists all of them, with file and line. With --exit-code it is 1 if the changes make a
@@ -135,6 +138,10 @@ type simulateOptions struct {
 	hubLimit      removalbudget.Limit
 
 	requestOptions clusterrequest.Options
+
+	// manifests are the contents of the files, and added the objects in them that are added.
+	manifests [][]byte
+	added     *explain.State
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -206,6 +213,13 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return o.askUnread(ctx, names, err, stdout)
 	}
 	names = selected
+	if in.pods != nil && apierrors.IsForbidden(in.pods.unread) {
+		answer, err := o.ask(ctx, names)
+		if answered(err) {
+			return answer.Differs, writeAnswer(stdout, answer.Output, in.pods.unread, err)
+		}
+		in.pods.unread = unanswered(in.pods.unread, err)
+	}
 	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
@@ -34,22 +36,49 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 	if err := o.checkAsk(); err != nil {
 		return endpoint.Answer{}, err
 	}
-	namespace, err := o.askedNamespace(names)
-	if err != nil {
-		return endpoint.Answer{}, err
+	question := endpoint.Question{Command: endpoint.CommandSimulate, Output: o.output, ShowKept: o.showKept}
+	var err error
+	if o.adding {
+		question.Manifests = string(bytes.Join(o.manifests, []byte("\n---\n")))
+		question.Namespace, question.Objects, err = addedObjects(o.added)
+	} else if question.Namespace, err = o.askedNamespace(names); err == nil {
+		question.WithoutBindings, err = o.askedBindings(question.Namespace)
 	}
-	question := endpoint.Question{Command: endpoint.CommandSimulate, Namespace: namespace, Output: o.output, ShowKept: o.showKept}
-	if question.WithoutBindings, err = o.askedBindings(namespace); err != nil {
+	if err != nil {
 		return endpoint.Answer{}, err
 	}
 	hub, config, _, err := o.connectHub()
+	if err == nil && !o.adding {
+		err = o.askAbout(ctx, hub, &question, names)
+	}
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	if err := o.askAbout(ctx, hub, &question, names); err != nil {
-		return endpoint.Answer{}, err
-	}
 	return o.send(ctx, hub, config, question)
+}
+
+// addedObjects returns the one namespace of the added objects, and the objects as a question names them.
+func addedObjects(added *explain.State) (namespace string, objects []endpoint.Object, err error) {
+	others := added.Pods
+	others.Workloads, others.Policies = nil, nil
+	if len(added.Clusters)+len(added.Scores) > 0 || !others.Empty() || !added.ClusterRequests.Empty() {
+		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the fleet " +
+			"takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
+	}
+	namespaces := map[string]bool{}
+	for _, policy := range added.Pods.Policies {
+		namespaces[policy.Namespace], namespace = true, policy.Namespace
+		objects = append(objects, endpoint.Object{Group: policyKind.Group, Kind: policyKind.Kind, Name: policy.Name})
+	}
+	for _, workload := range added.Pods.Workloads {
+		kind := workload.GroupVersionKind()
+		namespaces[workload.GetNamespace()], namespace = true, workload.GetNamespace()
+		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: workload.GetName()})
+	}
+	if len(namespaces) != 1 {
+		return "", nil, fmt.Errorf("--add: the hub adds objects of one namespace at a time, and the files have %d", len(namespaces))
+	}
+	return namespace, objects, nil
 }
 
 // askAbout adds the Placements to a question, and without names the kinds that the user may list.
@@ -86,8 +115,10 @@ func (o *simulateOptions) checkAsk() error {
 		return errors.New("the hub simulates the present, so it was not asked because of --now")
 	case o.selector != nil:
 		return errSelectorUnread
+	case o.adding && len(o.changes) > 1:
+		return errors.New("--add: the hub simulates added objects without other changes; leave out the others")
 	case o.adding:
-		return errors.New("the hub adds no objects for users who may not read what they change; see what applying them changes with placement diff")
+		return nil
 	}
 	for _, change := range o.changes {
 		if _, is := change.(whatif.WithoutBinding); !is {

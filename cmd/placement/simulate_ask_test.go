@@ -46,8 +46,8 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 			refused: []string{"drain c7", "all namespaces", "open-cluster-management:placement-hub:fleet-view"},
 		},
 		{
-			reason: "additions", names: names("team-a/p"), options: simulateOptions{changeFlags: changeFlags{adding: true}},
-			refused: []string{"placement diff"},
+			reason: "additions with another change", names: names("team-a/p"), refused: []string{"--add", "leave out the others"},
+			options: simulateOptions{changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}, whatif.Drain{Cluster: "c7"}}}},
 		},
 		{reason: "another time", names: names("team-a/p"), options: simulateOptions{now: "2026-01-31T12:00:00Z"}, refused: []string{"--now"}},
 		{

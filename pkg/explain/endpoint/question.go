@@ -51,7 +51,8 @@ type Question struct {
 	Kinds []Kind `json:"kinds,omitempty"`
 	// Clusters are explained in full.
 	Clusters []string `json:"clusters,omitempty"`
-	// Manifests are the Objects in YAML or JSON, to compare with the hub as placement diff does. ShowKept lists the clusters that stay.
+	// Manifests are the Objects in YAML or JSON, to compare with the hub as placement diff does, or to add to it as placement simulate --add does.
+	// ShowKept lists the clusters that stay.
 	Manifests string `json:"manifests,omitempty"`
 	ShowKept  bool   `json:"showKept,omitempty"`
 	// WithoutBindings are sets: simulate reports what changes if they are not bound to the namespace.
@@ -138,10 +139,14 @@ func (q *Question) validateCommand() error {
 	switch {
 	case !slices.Contains([]string{CommandExplain, CommandDiff, CommandSimulate, CommandFederated}, q.Command):
 		return fmt.Errorf("command: unknown command %q; use %s, %s, %s or %s", q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated)
-	case (q.Manifests != "") != (q.Command == CommandDiff):
-		return errors.New("manifests: they are compared by the command diff, which needs them")
-	case q.Command == CommandDiff && (len(q.Objects) == 0 || len(q.Clusters) > 0):
+	case q.Manifests == "" && q.Command == CommandDiff:
+		return errors.New("manifests: they are required by the command diff")
+	case q.Manifests != "" && q.Command != CommandDiff && q.Command != CommandSimulate:
+		return errors.New("manifests: they are of the commands diff and simulate; leave them out")
+	case q.Manifests != "" && (len(q.Objects) == 0 || len(q.Clusters) > 0):
 		return errors.New("manifests: name their objects in objects, and no clusters")
+	case q.Manifests != "" && q.Command == CommandSimulate && len(q.Kinds)+len(q.WithoutBindings) > 0:
+		return errors.New("manifests: what they add is simulated by itself; leave out kinds and withoutBindings")
 	case len(q.Clusters) > 0 && (q.Command != CommandExplain || len(q.Objects) != 1):
 		return errors.New("clusters: they are explained for one object; name one in objects")
 	case len(q.Kinds) > 0 && q.Command == CommandExplain:

@@ -27,8 +27,16 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		{reason: "a report of nothing", question: Question{Command: CommandFederated}, refused: "objects, kinds: name what is asked about"},
 		{reason: "a difference without manifests", question: Question{Command: CommandDiff, Objects: []Object{thing}}, refused: "manifests"},
 		{
-			reason: "a simulation of manifests", refused: "manifests",
+			reason: "a simulation of manifests", command: CommandSimulate,
 			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Manifests: "x"},
+		},
+		{
+			reason: "a simulation of manifests and bindings", refused: "manifests: what they add is simulated by itself",
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Manifests: "x", WithoutBindings: []string{"edge"}},
+		},
+		{
+			reason: "a report of manifests", refused: "manifests: they are of the commands diff and simulate",
+			question: Question{Command: CommandFederated, Objects: []Object{thing}, Manifests: "x"},
 		},
 		{reason: "an explanation of a kind", question: Question{Kinds: []Kind{kind}}, refused: "kinds: an explanation is of objects"},
 		{reason: "a kind without a name", question: Question{Command: CommandSimulate, Kinds: []Kind{{}}}, refused: "kinds[0]: kind is required"},

@@ -284,6 +284,7 @@ func TestExplainOtherSystemsThroughTheHub(t *testing.T) {
 
 	checkDelivered(t, h, editor, viewer)
 	checkRequests(t, h, requester)
+	checkAdded(t, h, editor)
 
 	p = suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "deployment/web")
 	p.WantExit(t, 0)

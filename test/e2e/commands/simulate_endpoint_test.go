@@ -129,3 +129,20 @@ func checkRequests(t *testing.T, h *suite.Hub, requester string) {
 	p.WantExit(t, 2)
 	p.WantStderr(t, "may not use purposes.cluster.openmcp.cloud workload")
 }
+
+// checkAdded simulates a new workload as an editor of team-a, on a hub with two nodes.
+func checkAdded(t *testing.T, h *suite.Hub, editor string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pod.yaml")
+	suite.Must(t, os.WriteFile(file, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: team-a}\n"+
+		"spec: {containers: [{name: c, image: i}]}\n"), 0o600))
+	p := suite.Run(t, "simulate", "--kubeconfig", editor, "--add", "-f", file)
+	p.WantExit(t, 0)
+	p.WantStdout(t, "what if: add Pod team-a/new", "of 2 nodes fit, which are not named")
+	if text := p.Stdout.String(); strings.Contains(text, "n1") || strings.Contains(text, "n2") {
+		t.Errorf("nodes are named: %s", text)
+	}
+	p = suite.Run(t, "simulate", "--kubeconfig", withRoles(t, h, "workload-reader", "view"), "--add", "-f", file)
+	p.WantExit(t, 1)
+	p.WantStderr(t, "may not create pods in namespace team-a")
+}
