@@ -157,8 +157,8 @@ func answered(err error) bool {
 	return err == nil || errors.As(err, &answer)
 }
 
-// unwatched returns the error about missing rights of a user for whom nothing is watched; any other error stays as it is.
-func unwatched(refused error) error {
+// watchRefused returns the error about missing rights of a user for whom nothing is watched; any other error stays as it is.
+func watchRefused(refused error) error {
 	if !apierrors.IsForbidden(refused) {
 		return refused
 	}

@@ -98,7 +98,7 @@ func (o *federatedOptions) printChanges(ctx context.Context, names []deliveredNa
 	changes := &objectWatch{
 		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
-			return o.print(state, names, from.namespace, unwatched(unread), time.Now(), stdout)
+			return o.print(state, names, from.namespace, watchRefused(unread), time.Now(), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
 			return o.reports(state, keys, from.namespace, nil, now), nil
@@ -113,7 +113,7 @@ func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, n
 	changes := &objectWatch{
 		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
-			return o.printObjects(state, names, from.namespace, unwatched(unread), stdout)
+			return o.printObjects(state, names, from.namespace, watchRefused(unread), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
 			found, err := o.explainObjects(state, keys, nil, now)

@@ -100,7 +100,7 @@ func TestExplainThroughTheHub(t *testing.T) {
 		write("team-a", "prod")
 		p := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file)
 		p.WantExit(t, 1)
-		p.WantStdout(t, "team-a/new", "the hub compares Placements")
+		p.WantStdout(t, "team-a/new", "objects that follow this Placement are not in the report")
 		suite.Run(t, "diff", "--kubeconfig", editor, "-f", file, "-o", "name").WantStdout(t, "team-a/new +")
 		write("team-a", "global")
 		existing := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file).Stdout.String()
