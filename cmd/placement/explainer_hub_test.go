@@ -200,8 +200,9 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 	}
 	const (
 		newRequest = "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {name: new}\nspec: {purposes: [workload]}\n"
-		newPod     = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: team-a, labels: {app: web}}\nspec: {containers: [{name: c, image: i}]}\n"
-		newPolicy  = "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: web, namespace: team-a}\n" +
+		newPod     = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: team-a, labels: {app: web}}\n" +
+			"spec: {containers: [{name: c, image: i}]}\n"
+		newPolicy = "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: web, namespace: team-a}\n" +
 			"spec: {podSelector: {matchLabels: {app: web}}, nodeSelector: {pool: web}}\n"
 		newSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: new}\n"
 	)
@@ -215,7 +216,8 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 	}{
 		{
 			reason: "every Placement, as view", roles: roleView, question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 200,
-			want: []string{"team-a/every: all 3 feasible selected", "team-a/other: all 3 feasible selected"}, not: []string{"theirs", "hidden", "ConfigMap"},
+			want: []string{"team-a/every: all 3 feasible selected", "team-a/other: all 3 feasible selected"},
+			not:  []string{"theirs", "hidden", "ConfigMap"},
 		},
 		{
 			reason: "one Placement", roles: roleView, question: simulate(endpoint.Question{Objects: []endpoint.Object{every}}), code: 200,
@@ -229,7 +231,8 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		{
 			reason: "a set less, as edit", roles: roleEdit, code: 200, differs: true,
 			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"edge"}}),
-			want:     []string{"what if: unbind edge from team-a", "team-a/every: 0 gained, 1 lost, 2 kept", "- edge1"}, not: []string{"theirs", "hidden"},
+			want:     []string{"what if: unbind edge from team-a", "team-a/every: 0 gained, 1 lost, 2 kept", "- edge1"},
+			not:      []string{"theirs", "hidden"},
 		},
 		{
 			reason: "a set less, with objects that are delivered", roles: roleEdit + " " + kubernetesEdit, code: 200, differs: true,
@@ -252,24 +255,28 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 			not:  []string{"n1", "n2", "no other workload"},
 		},
 		{
-			reason: "a new Pod with a policy", roles: kubernetesEdit + " " + rolePolicies, code: 200, question: add(newPod+"---\n"+newPolicy, pod, policy),
-			want: []string{"adds", "nodeSelector[pool]", "1 of 2 nodes fit, which are not named", "PodSchedulingPolicy team-a/web: new", "the hub lists none"},
-			not:  []string{"n1", "n2", "no other workload"},
+			reason: "a new Pod with a policy", roles: kubernetesEdit + " " + rolePolicies, code: 200,
+			question: add(newPod+"---\n"+newPolicy, pod, policy),
+			want: []string{"adds", "nodeSelector[pool]", "1 of 2 nodes fit, which are not named", "PodSchedulingPolicy team-a/web: new",
+				"the hub lists none"},
+			not: []string{"n1", "n2", "no other workload"},
 		},
 		{
 			reason: "a policy, as edit", roles: kubernetesEdit, code: 403, question: add(newPod+"---\n"+newPolicy, pod, policy),
 			want: []string{"may not get podschedulingpolicies.kupid.gardener.cloud web"},
 		},
 		{
-			reason: "a Pod, as view", roles: kubernetesView, code: 403, question: add(newPod, pod), want: []string{"may not get pods new", "create pods"},
+			reason: "a Pod, as view", roles: kubernetesView, code: 403,
+			question: add(newPod, pod), want: []string{"may not get pods new", "create pods"},
 		},
 		{
 			reason: "a Node", roles: kubernetesEdit, code: 200, question: add("apiVersion: v1\nkind: Node\nmetadata: {name: n3}\n", pod),
 			want: []string{"the hub adds workloads and PodSchedulingPolicies", "fleet-view"},
 		},
 		{
-			reason: "a Pod of another namespace", roles: kubernetesEdit, code: 200, question: add(strings.ReplaceAll(newPod, "team-a", "team-b"), pod),
-			want: []string{"the manifests are of namespace team-b"},
+			reason: "a Pod of another namespace", roles: kubernetesEdit, code: 200,
+			question: add(strings.ReplaceAll(newPod, "team-a", "team-b"), pod),
+			want:     []string{"the manifests are of namespace team-b"},
 		},
 		{
 			reason: "no role", question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 403,
@@ -286,8 +293,9 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		{
 			reason: "U10: objects that are never delivered are counted", roles: kubernetesEdit, code: 200,
 			question: report(endpoint.Question{Kinds: []endpoint.Kind{configMaps, secrets}}),
-			want:     []string{"ConfigMap/team-a/settings: 3 clusters selected", "Secret/team-a/key: 3 clusters selected", "1 object is never delivered"},
-			not:      []string{"kube-root-ca", "hidden"},
+			want: []string{"ConfigMap/team-a/settings: 3 clusters selected", "Secret/team-a/key: 3 clusters selected",
+				"1 object is never delivered"},
+			not: []string{"kube-root-ca", "hidden"},
 		},
 		{
 			reason: "Secrets, as view", roles: kubernetesView, question: report(endpoint.Question{Kinds: []endpoint.Kind{secrets}}), code: 403,
@@ -319,7 +327,8 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		{
 			reason: "a ClusterRequest", roles: roleRequester + " " + rolePurposes, code: 200, differs: true,
 			question: compare(newRequest, nil, request, purpose),
-			want:     []string{"ClusterRequests: another result for 1 request\n", "team-a/new: no request -> Denied"}, not: []string{"theirs", "if no request"},
+			want:     []string{"ClusterRequests: another result for 1 request\n", "team-a/new: no request -> Denied"},
+			not:      []string{"theirs", "if no request"},
 		},
 		{
 			reason: "a ClusterRequest with a Purpose that the user may not use", roles: roleRequester, code: 403,
@@ -331,7 +340,8 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		},
 		{
 			reason: "a Purpose", roles: roleRequester + " " + rolePurposes, code: 200, want: []string{"the files have other objects"},
-			question: compare("apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: Purpose\nmetadata: {name: workload}\nspec: {tenancyLimit: 2}\n", nil, purpose),
+			question: compare("apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: Purpose\n"+
+				"metadata: {name: workload}\nspec: {tenancyLimit: 2}\n", nil, purpose),
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

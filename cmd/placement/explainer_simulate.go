@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,7 @@ type shownObjects struct {
 
 // shownIn returns the objects that the answer to a Question may show: those that it names, and those of its kinds in the namespace.
 func (e *hubExplainer) shownIn(question *endpoint.Question) *shownObjects {
-	shown := &shownObjects{
-		namespace: question.Namespace, named: make(map[inventory.Key]bool, len(question.Objects)), kinds: make(map[schema.GroupKind]bool, len(question.Kinds)),
-	}
+	shown := &shownObjects{namespace: question.Namespace, named: map[inventory.Key]bool{}, kinds: map[schema.GroupKind]bool{}}
 	for _, object := range question.Objects {
 		shown.named[keyOfObject(object, question.Namespace)] = true
 		shown.delivered = shown.delivered || e.delivers(object.GroupKind())
@@ -136,7 +135,7 @@ func (s *shownObjects) check(state *explain.State) error {
 			errs = append(errs, fmt.Errorf("there is no Placement %s; correct the name or the namespace", key))
 		}
 	}
-	slices.SortFunc(errs, func(a, b error) int { return slices.Compare([]byte(a.Error()), []byte(b.Error())) })
+	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	if len(found)+len(errs) == 0 {
 		return fmt.Errorf("there is no Placement in namespace %s, so there is nothing to evaluate: correct --namespace", s.namespace)
 	}

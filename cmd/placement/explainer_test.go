@@ -108,7 +108,8 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		{
 			reason: "a report of all objects of a kind and of one more",
 			question: endpoint.Question{
-				Command: endpoint.CommandFederated, Kinds: []endpoint.Kind{{Kind: "ConfigMap"}}, Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}},
+				Command: endpoint.CommandFederated, Kinds: []endpoint.Kind{{Kind: "ConfigMap"}},
+				Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}},
 			},
 			want: []string{"get secrets s in namespace a", "list configmaps in namespace a"},
 		},

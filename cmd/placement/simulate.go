@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,7 +76,8 @@ To read a live hub, the user needs the verb list on managedclusters, managedclus
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
 --namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings. For a user with fewer
 rights the hub simulates the Placements of one namespace that the user may list, also --without-binding of a binding that the
-user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer token of the user, as placement explain does.
+user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer
+token of the user, as placement explain does.
 
 The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 1 when the
 files have mistakes; the command lists all of them, with file and line. With --exit-code it is 1 if the changes make a
@@ -208,17 +208,9 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if takeWide(&o.output) {
 		o.all, o.showKept = true, true
 	}
-	in, selected, err := o.readSelected(ctx, names, stdin)
-	if err != nil {
-		return o.askUnread(ctx, names, err, stdout)
-	}
-	names = selected
-	if in.pods != nil && apierrors.IsForbidden(in.pods.unread) {
-		answer, err := o.ask(ctx, names)
-		if answered(err) {
-			return answer.Differs, writeAnswer(stdout, answer.Output, in.pods.unread, err)
-		}
-		in.pods.unread = unanswered(in.pods.unread, err)
+	in, names, differs, err := o.readOrAsk(ctx, names, stdin, stdout)
+	if in == nil {
+		return differs, err
 	}
 	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,15 +21,27 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
-// askUnread has the hub simulate for a user who may not read what decides about the Placements.
-func (o *simulateOptions) askUnread(
-	ctx context.Context, names map[types.NamespacedName]bool, refused error, stdout io.Writer,
-) (differs bool, err error) {
-	if !o.live() || !apierrors.IsForbidden(refused) {
-		return false, refused
+// readOrAsk reads what is simulated. For a user who may not read what decides about it the hub simulates, and the result is nil.
+func (o *simulateOptions) readOrAsk(
+	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader, stdout io.Writer,
+) (in *simulated, selected map[types.NamespacedName]bool, differs bool, err error) {
+	in, selected, refused := o.readSelected(ctx, names, stdin)
+	partly := refused == nil && in.pods != nil
+	if partly {
+		refused = in.pods.unread
+	}
+	switch {
+	case refused == nil:
+		return in, selected, false, nil
+	case !o.live() || !apierrors.IsForbidden(refused):
+		return nil, nil, false, refused
 	}
 	answer, err := o.ask(ctx, names)
-	return answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
+	if partly && !answered(err) {
+		in.pods.unread = unanswered(refused, err)
+		return in, selected, false, nil
+	}
+	return nil, nil, answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
 }
 
 // ask asks the hub to simulate. The error is an *endpoint.AnswerError if the hub has answered with it.
@@ -62,8 +75,8 @@ func addedObjects(added *explain.State) (namespace string, objects []endpoint.Ob
 	others := added.Pods
 	others.Workloads, others.Policies = nil, nil
 	if len(added.Clusters)+len(added.Scores) > 0 || !others.Empty() || !added.ClusterRequests.Empty() {
-		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the fleet " +
-			"takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
+		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
+			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
 	}
 	namespaces := map[string]bool{}
 	for _, policy := range added.Pods.Policies {
@@ -92,8 +105,7 @@ func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, quest
 		question.Kinds = slices.Concat(placements, delivered)
 		return err
 	}
-	sorted := slices.SortedFunc(maps.Keys(names), func(a, b types.NamespacedName) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
-	for _, name := range sorted {
+	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b types.NamespacedName) int { return cmp.Compare(a.Name, b.Name) }) {
 		found, err := hubstate.Find(ctx, hub, target{namespace: name.Namespace, name: name.Name, apis: api.Adapters()}.keys())
 		if err != nil {
 			return err

@@ -37,7 +37,8 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		{reason: "all namespaces", refused: []string{"one namespace at a time", "name one with -n"}},
 		{reason: "Placements of several namespaces", names: names("team-a/p", "team-b/q"), refused: []string{"one namespace at a time"}},
 		{
-			reason: "a binding of all namespaces", names: names("team-a/p"), namespace: "team-a", refused: []string{"--without-binding", "write team-a/edge"},
+			reason: "a binding of all namespaces", names: names("team-a/p"), namespace: "team-a",
+			refused: []string{"--without-binding", "write team-a/edge"},
 			options: simulateOptions{changeFlags: changeFlags{changes: []whatif.Change{whatif.WithoutBinding{Set: "edge"}}}},
 		},
 		{

@@ -138,15 +138,8 @@ func (q *Question) validate() error {
 func (q *Question) validateCommand() error {
 	switch {
 	case !slices.Contains([]string{CommandExplain, CommandDiff, CommandSimulate, CommandFederated}, q.Command):
-		return fmt.Errorf("command: unknown command %q; use %s, %s, %s or %s", q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated)
-	case q.Manifests == "" && q.Command == CommandDiff:
-		return errors.New("manifests: they are required by the command diff")
-	case q.Manifests != "" && q.Command != CommandDiff && q.Command != CommandSimulate:
-		return errors.New("manifests: they are of the commands diff and simulate; leave them out")
-	case q.Manifests != "" && (len(q.Objects) == 0 || len(q.Clusters) > 0):
-		return errors.New("manifests: name their objects in objects, and no clusters")
-	case q.Manifests != "" && q.Command == CommandSimulate && len(q.Kinds)+len(q.WithoutBindings) > 0:
-		return errors.New("manifests: what they add is simulated by itself; leave out kinds and withoutBindings")
+		return fmt.Errorf("command: unknown command %q; use %s, %s, %s or %s",
+			q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated)
 	case len(q.Clusters) > 0 && (q.Command != CommandExplain || len(q.Objects) != 1):
 		return errors.New("clusters: they are explained for one object; name one in objects")
 	case len(q.Kinds) > 0 && q.Command == CommandExplain:
@@ -155,6 +148,21 @@ func (q *Question) validateCommand() error {
 		return errors.New("withoutBindings: they are of the command simulate; leave them out")
 	case q.Command != CommandExplain && len(q.Objects)+len(q.Kinds) == 0:
 		return errors.New("objects, kinds: name what is asked about")
+	default:
+		return q.validateManifests()
+	}
+}
+
+func (q *Question) validateManifests() error {
+	switch {
+	case q.Manifests == "" && q.Command == CommandDiff:
+		return errors.New("manifests: they are required by the command diff")
+	case q.Manifests != "" && q.Command != CommandDiff && q.Command != CommandSimulate:
+		return errors.New("manifests: they are of the commands diff and simulate; leave them out")
+	case q.Manifests != "" && len(q.Objects) == 0:
+		return errors.New("manifests: name their objects in objects")
+	case q.Manifests != "" && q.Command == CommandSimulate && len(q.Kinds)+len(q.WithoutBindings) > 0:
+		return errors.New("manifests: what they add is simulated by itself; leave out kinds and withoutBindings")
 	default:
 		return nil
 	}

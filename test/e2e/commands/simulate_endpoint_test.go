@@ -22,7 +22,8 @@ func checkSimulation(t *testing.T, h *suite.Hub, editor string) {
 		return suite.Run(t, append([]string{"simulate", "--kubeconfig", kubeconfig, "-n", "team-a"}, args...)...)
 	}
 	for _, args := range [][]string{
-		{}, {"-o", "name"}, {"--placement", "team-a/standby"}, {"--without-binding", "team-a/prod"}, {"--without-binding", "team-a/prod", "--show-kept"},
+		{}, {"-o", "name"}, {"--placement", "team-a/standby"}, {"--without-binding", "team-a/prod"},
+		{"--without-binding", "team-a/prod", "--show-kept"},
 	} {
 		own, byHub := simulate(viewer, args...), simulate(editor, args...)
 		own.WantExit(t, 0)
