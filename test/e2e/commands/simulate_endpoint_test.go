@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -63,6 +64,7 @@ func checkSimulation(t *testing.T, h *suite.Hub, editor string) {
 // checkDelivered reports and compares delivered objects as an editor and a viewer of team-a, where the ConfigMap settings is delivered to eu1.
 func checkDelivered(t *testing.T, h *suite.Hub, editor, viewer string) {
 	t.Helper()
+	suite.Must(t, h.Client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "kube-root-ca.crt"}}))
 	p := suite.Run(t, "federated", "--kubeconfig", editor, "-n", "team-a")
 	p.WantExit(t, 0)
 	p.WantStdout(t, "ConfigMap/team-a/settings: 1 cluster selected by location in (europe), applied in 0", "never delivered; name one to see why")
