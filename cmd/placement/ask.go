@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -63,14 +69,10 @@ func (o *explainOptions) ask(ctx context.Context, from *source, namespace string
 	case o.now != "":
 		return "", errors.New("the hub explains the present, so it was not asked because of --now")
 	case namespace == "":
-		return "", errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n")
+		return "", errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n instead of -A")
 	}
-	address, err := o.address(ctx, from.hub)
-	if err != nil {
-		return "", err
-	}
-	answer, err := endpoint.Ask(ctx, from.config, address, endpoint.Question{
-		Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
+	answer, err := o.send(ctx, from.hub, from.config, endpoint.Question{
+		Command: endpoint.CommandExplain, Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
 		AllClusters: o.allClusters, Width: min(o.width, maxAskedWidth),
 	})
 	return answer.Output, err
@@ -86,8 +88,7 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys [
 		if _, known := objects[key.Namespace]; !known {
 			namespaces = append(namespaces, key.Namespace)
 		}
-		kind := api.Of(key).Kind()
-		objects[key.Namespace] = append(objects[key.Namespace], endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name})
+		objects[key.Namespace] = append(objects[key.Namespace], objectOf(key))
 	}
 	var (
 		texts []string
@@ -103,10 +104,69 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys [
 	return strings.Join(texts, o.between()), errors.Join(errs...)
 }
 
+// send sends a question to the hub. The error is an *endpoint.AnswerError if the hub has answered with it.
+func (f *askFlags) send(ctx context.Context, hub client.Reader, config *rest.Config, question endpoint.Question) (endpoint.Answer, error) {
+	address, err := f.address(ctx, hub)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	return endpoint.Ask(ctx, config, address, question)
+}
+
+// objectOf returns a Placement as a question names it.
+func objectOf(key inventory.Key) endpoint.Object {
+	kind := api.Of(key).Kind()
+	return endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name}
+}
+
+// listableKinds returns those of the kinds that the hub serves and whose objects in a namespace the user may list.
+func listableKinds(ctx context.Context, hub client.Reader, namespace string, kinds []schema.GroupVersionKind) ([]endpoint.Kind, error) {
+	var listable []endpoint.Kind
+	for _, kind := range kinds {
+		page := &metav1.PartialObjectMetadataList{}
+		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		switch err := hub.List(ctx, page, client.InNamespace(namespace), client.Limit(1)); {
+		case err == nil:
+			listable = append(listable, endpoint.Kind{Group: kind.Group, Kind: kind.Kind})
+		case !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
+			return nil, fmt.Errorf("finding out what this user may list: %w", err)
+		}
+	}
+	return listable, nil
+}
+
+// placementKinds returns the kinds of Placements.
+func placementKinds() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(api.Adapters()))
+	for _, adapter := range api.Adapters() {
+		kinds = append(kinds, adapter.Kind())
+	}
+	return kinds
+}
+
+// writeAnswer writes the output of an answer. The error is about the question, or says which rights the user lacks if the hub has not answered.
+func writeAnswer(stdout io.Writer, output string, refused, asked error) error {
+	if !answered(asked) {
+		return unanswered(refused, asked)
+	}
+	if _, err := io.WriteString(stdout, output); err != nil {
+		return fmt.Errorf("printing the answer: %w", err)
+	}
+	return asked
+}
+
 // answered reports whether the hub has answered, also with an error about the question.
 func answered(err error) bool {
 	answer := (*endpoint.AnswerError)(nil)
 	return err == nil || errors.As(err, &answer)
+}
+
+// watchRefused returns the error about missing rights of a user for whom nothing is watched; any other error stays as it is.
+func watchRefused(refused error) error {
+	if !apierrors.IsForbidden(refused) {
+		return refused
+	}
+	return unanswered(refused, errors.New("it answers once and is not watched; leave --watch out to ask it"))
 }
 
 // unanswered returns the error about missing rights of a user whom the hub does not explain the object either.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -66,8 +67,8 @@ PodSchedulingPolicies of one namespace, those in it), and get on other owners of
 ClusterRequests and what decides about them the user needs list on clusterrequests, clusterrequestgrants, clusters,
 clusterproviders, purposes and traitequivalences.
 
-For a user with fewer rights the hub compares the Placements of one namespace that the user may get, create and update: the
-command sends it the files with the bearer token of the user, as placement explain does.
+For a user with fewer rights the hub compares the Placements, delivered objects and ClusterRequests of one namespace that the
+user may get, create and update: the command sends it the files with the bearer token of the user, as placement explain does.
 
 The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
 without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An
@@ -110,6 +111,9 @@ type diffOptions struct {
 	hubLimit removalbudget.Limit
 	// manifests are the contents of the files.
 	manifests [][]byte
+	// wanted selects the delivered objects of the report; nil selects all. unfollowed leaves out those that follow Placements.
+	wanted     func(inventory.Key) bool
+	unfollowed bool
 
 	requestOptions clusterrequest.Options
 
@@ -184,7 +188,8 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if len(placements) == 0 && onlyPlacements(given) && len(given.Federated.Namespaces) == 0 {
+	nothing := !decidesPods(&given.Pods) && !decidesDelivery(given) && given.ClusterRequests.Empty() && len(given.Federated.Namespaces) == 0
+	if len(placements) == 0 && nothing {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
 			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
 	}
@@ -301,12 +306,19 @@ func (o *diffOptions) readState(
 	if o.effects, err = readNamespaceEffects(ctx, hub, changes, given); err != nil {
 		return nil, nil, err
 	}
+	return o.readLive(ctx, hub, placements, given)
+}
+
+// readLive reads what is compared from the hub.
+func (o *diffOptions) readLive(
+	ctx context.Context, hub client.Client, placements []inventory.Key, given *explain.State,
+) (state *explain.State, unread, err error) {
 	state = &explain.State{}
 	switch {
 	case o.effects.decidesDelivery(given):
 		state, err = o.readDelivery(ctx, hub, placements, given)
 	case len(placements) > 0:
-		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil {
+		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil && !o.unfollowed {
 			err = o.addFollowers(ctx, hub, state, placements)
 		}
 	}

@@ -4,24 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// onlyPlacements reports whether the objects of files are Placements alone.
-func onlyPlacements(given *explain.State) bool {
-	return !decidesPods(&given.Pods) && !decidesDelivery(given) && given.ClusterRequests.Empty()
-}
-
-// askUnread has the hub compare the Placements of a user who may not read what decides about them.
+// askUnread has the hub compare the objects of a user who may not read what decides about them.
 func (o *diffOptions) askUnread(
 	ctx context.Context, config *rest.Config, placements []inventory.Key, given *explain.State, refused error, stdout io.Writer,
 ) (differs bool, err error) {
@@ -29,13 +22,7 @@ func (o *diffOptions) askUnread(
 		return false, refused
 	}
 	answer, err := o.ask(ctx, config, placements, given)
-	if !answered(err) {
-		return false, unanswered(refused, err)
-	}
-	if _, failed := io.WriteString(stdout, answer.Output); failed != nil {
-		return false, fmt.Errorf("printing the answer: %w", failed)
-	}
-	return answer.Differs, err
+	return answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
 }
 
 // ask sends the files to the hub. The error is an *endpoint.AnswerError if the hub has answered with it.
@@ -47,27 +34,21 @@ func (o *diffOptions) ask(
 		return endpoint.Answer{}, errors.New("the hub compares with the present, so it was not asked because of --now")
 	case o.selector != nil:
 		return endpoint.Answer{}, errSelectorUnread
-	case !o.effects.onlyPlacements(given):
-		return endpoint.Answer{}, errors.New("the hub compares Placements alone, and the files have other objects")
 	}
-	objects := make([]endpoint.Object, 0, len(placements))
-	for _, key := range placements {
-		if key.Namespace != placements[0].Namespace {
-			return endpoint.Answer{}, errors.New("the hub compares the Placements of one namespace at a time, and the files have several")
-		}
-		kind := api.Of(key).Kind()
-		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name})
+	namespace, objects, err := objectsToCompare(given, placements)
+	if err != nil {
+		return endpoint.Answer{}, err
 	}
 	hub, err := connect(config)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	address, err := o.address(ctx, hub)
+	kinds, err := listableKinds(ctx, hub, namespace, o.deliveredKinds())
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	return endpoint.Ask(ctx, config, address, endpoint.Question{
-		Namespace: placements[0].Namespace, Objects: objects, Output: o.output, ShowKept: o.showKept,
+	return o.send(ctx, hub, config, endpoint.Question{
+		Command: endpoint.CommandDiff, Namespace: namespace, Objects: objects, Kinds: kinds, Output: o.output, ShowKept: o.showKept,
 		Manifests: string(bytes.Join(o.manifests, []byte("\n---\n"))),
 	})
 }

@@ -16,8 +16,6 @@ import (
 
 // namespaceEffects says for which parts of a comparison the Namespaces of the files matter.
 type namespaceEffects struct {
-	// known reports that the live Namespaces were read.
-	known bool
 	// pods reports that policies or classes read something else of a Namespace, and delivery that its objects would be delivered otherwise.
 	pods, delivery bool
 }
@@ -30,11 +28,6 @@ func (e namespaceEffects) decidesPods(given *explain.State) bool {
 // decidesDelivery reports whether the files change what is delivered.
 func (e namespaceEffects) decidesDelivery(given *explain.State) bool {
 	return e.delivery || decidesDelivery(given)
-}
-
-// onlyPlacements reports whether the files change Placements alone.
-func (e namespaceEffects) onlyPlacements(given *explain.State) bool {
-	return onlyPlacements(given) && !e.pods && !e.delivery && (e.known || len(given.Federated.Namespaces) == 0)
 }
 
 // readNamespaceEffects compares the Namespaces of the files with those of a live hub. A new Namespace has no workload and no object.
@@ -66,7 +59,7 @@ func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespa
 	if err != nil {
 		return namespaceEffects{}, err
 	}
-	effects := namespaceEffects{known: true}
+	effects := namespaceEffects{}
 	for _, namespace := range after {
 		before := objectlist.Find(live, namespace)
 		if before == nil {

@@ -115,20 +115,17 @@ func TestEffectsOfNamespaces(t *testing.T) {
 		reason, metadata string
 		fails            error
 		want             namespaceEffects
-		onlyPlacements   bool
 		wantErr          []string
 	}{
 		{
-			reason: "a new Namespace has no workload", metadata: "{name: team-b, labels: {tier: db}}", want: namespaceEffects{known: true},
-			onlyPlacements: true,
+			reason: "a new Namespace has no workload", metadata: "{name: team-b, labels: {tier: db}}",
 		},
 		{
 			reason: "what is there already", metadata: "{name: team-a, labels: {tier: web, " + federation.FederatedLabel + ": 'true'}}",
-			want: namespaceEffects{known: true},
 		},
-		{reason: "a label of the last apply goes", metadata: "{name: team-a}", want: namespaceEffects{known: true, pods: true, delivery: true}},
+		{reason: "a label of the last apply goes", metadata: "{name: team-a}", want: namespaceEffects{pods: true, delivery: true}},
 		{
-			reason: "an empty default is one", want: namespaceEffects{known: true, delivery: true},
+			reason: "an empty default is one", want: namespaceEffects{delivery: true},
 			metadata: "{name: team-a, labels: {" + federation.FederatedLabel + ": 'true'}, annotations: {" + federation.SelectorAnnotation + ": ''}}",
 		},
 		{
@@ -151,8 +148,8 @@ func TestEffectsOfNamespaces(t *testing.T) {
 				},
 			})
 			effects, err := readNamespaceEffects(t.Context(), hub, changes, given)
-			if effects != tc.want || effects.onlyPlacements(given) != tc.onlyPlacements {
-				t.Errorf("effects %+v, only Placements: %v", effects, effects.onlyPlacements(given))
+			if effects != tc.want {
+				t.Errorf("effects %+v, want %+v", effects, tc.want)
 			}
 			if tc.fails == nil {
 				expect.NoError(t, err)

@@ -89,7 +89,7 @@ func (o *diffOptions) compareAll(
 		}
 		differences = compare(hub, after, applied, now)
 	}
-	differences = differences.WithObjects(hub, after, now)
+	differences = differences.WithObjects(hub, after, o.wanted, now)
 	if o.effects.decidesPods(given) {
 		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
 			return differences, err

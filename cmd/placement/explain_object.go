@@ -16,7 +16,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
-	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -52,11 +51,7 @@ func (o *explainOptions) runObjects(ctx context.Context, names []deliveredName, 
 
 // askObjects asks the hub to explain objects that are delivered.
 func (o *explainOptions) askObjects(ctx context.Context, from *source, names []deliveredName) (string, error) {
-	objects := make([]endpoint.Object, 0, len(names))
-	for _, named := range names {
-		objects = append(objects, endpoint.Object{Group: named.kind.Group, Kind: named.kind.Kind, Name: named.name})
-	}
-	return o.ask(ctx, from, from.namespace, objects)
+	return o.ask(ctx, from, from.namespace, deliveredObjects(names))
 }
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
@@ -81,7 +76,7 @@ func (o *explainOptions) explainObjects(
 	}
 	wanted := wantedKeys(keys)
 	if unread != nil && apierrors.IsForbidden(unread) {
-		for _, report := range state.ReportWrittenObjects(wanted, now).Objects {
+		for _, report := range state.ReportWrittenObjects(explain.ObjectFilter{Wanted: wanted, Named: true}, now).Objects {
 			explanations.Objects = append(explanations.Objects, counterfactual.ObjectExplanation{Report: report})
 		}
 		return explanations, nil

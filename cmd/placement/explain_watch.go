@@ -48,10 +48,10 @@ func (f *placementWatch) readOnce(ctx context.Context, from *source, targets []t
 	if f.all {
 		state, err := hubstate.AllFromCluster(ctx, from.hub, f.namespace)
 		if err != nil && f.selector != nil {
-			return nil, nil, err
+			return nil, nil, watchRefused(err)
 		}
 		if err != nil {
-			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), err)
+			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), watchRefused(err))
 			return nil, written, err
 		}
 		return state, nil, nil
@@ -62,7 +62,7 @@ func (f *placementWatch) readOnce(ctx context.Context, from *source, targets []t
 	}
 	state, err := hubstate.FromCluster(ctx, from.hub, f.keys)
 	if err != nil {
-		written, err := from.written(ctx, f.keys, time.Now(), err)
+		written, err := from.written(ctx, f.keys, time.Now(), watchRefused(err))
 		return nil, written, err
 	}
 	return state, nil, nil

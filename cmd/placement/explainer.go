@@ -9,10 +9,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
@@ -39,98 +37,15 @@ type hubExplainer struct {
 
 var _ endpoint.Explainer = (*hubExplainer)(nil)
 
-// requestKind is the kind of ClusterRequests.
-var requestKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "ClusterRequest"}
-
-// Asked implements endpoint.Explainer: the verb get on each object, and for manifests create and update too; list on the Placements of a namespace
-// for the list of unsatisfied ones.
-func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error) {
-	formats := printers.WideFormats()
-	if question.Manifests != "" {
-		formats = printers.Formats()
-	}
-	if !slices.Contains(formats, printers.Format(question.Output)) {
-		return nil, fmt.Errorf("output: unknown format %q; use one of %v", question.Output, formats)
-	}
-	if len(question.Objects) == 0 {
-		return []access.Asked{{Verb: access.VerbList, Resource: placementResource(api.V1beta1), Namespace: question.Namespace}}, nil
-	}
-	asked := make([]access.Asked, 0, len(question.Objects))
-	for i, object := range question.Objects {
-		resource, known := e.resourceOf(object.GroupKind())
-		if !known {
-			return nil, fmt.Errorf("objects[%d]: the hub does not explain objects of the kind %s; ask for Placements, ClusterRequests or "+
-				"workloads or objects of a kind that is delivered to clusters", i, object.GroupKind())
-		}
-		if familyOf(object) != familyOf(question.Objects[0]) {
-			return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests, workloads and delivered objects one after the other", i)
-		}
-		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
-		if question.Manifests == "" {
-			continue
-		}
-		if familyOf(object) != familyPlacements {
-			return nil, fmt.Errorf("objects[%d]: manifests of Placements are compared, not of the kind %s", i, object.GroupKind())
-		}
-		asked = append(asked,
-			access.Asked{Verb: access.VerbCreate, Resource: resource, Namespace: question.Namespace},
-			access.Asked{Verb: access.VerbUpdate, Resource: resource, Namespace: question.Namespace, Name: object.Name})
-	}
-	return asked, nil
-}
-
-// The families of objects that a Question has one of.
-const (
-	familyPlacements = "placements"
-	familyRequests   = "requests"
-	familyWorkloads  = "workloads"
-	familyDelivered  = "delivered"
-)
-
-func familyOf(object endpoint.Object) string {
-	switch {
-	case object.GroupKind() == requestKind:
-		return familyRequests
-	case slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return object.GroupKind() == adapter.Kind().GroupKind() }):
-		return familyPlacements
-	case slices.ContainsFunc(pods.Kinds(), func(kind pods.Kind) bool { return object.GroupKind() == kind.GroupKind() }):
-		return familyWorkloads
-	default:
-		return familyDelivered
-	}
-}
-
-// resourceOf returns the resource of a kind that the hub explains.
-func (e *hubExplainer) resourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
-	if kind == requestKind {
-		return openmcpv1alpha1.GroupVersion.WithResource("clusterrequests"), true
-	}
-	for _, adapter := range api.Adapters() {
-		if kind == adapter.Kind().GroupKind() {
-			return placementResource(adapter), true
-		}
-	}
-	for _, workload := range pods.Kinds() {
-		if kind == workload.GroupKind() {
-			return workload.GroupVersion().WithResource(workload.Resource), true
-		}
-	}
-	for _, delivered := range e.delivered {
-		if kind == delivered.GroupKind() {
-			return delivered.GroupVersion().WithResource(delivered.Resource), true
-		}
-	}
-	return schema.GroupVersionResource{}, false
-}
-
-func placementResource(adapter api.Adapter) schema.GroupVersionResource {
-	return adapter.Kind().GroupVersion().WithResource("placements")
-}
-
 // Explain implements endpoint.Explainer.
 func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	if question.Manifests != "" {
+	switch question.Command {
+	case endpoint.CommandDiff:
 		return e.compare(ctx, question)
+	case endpoint.CommandSimulate:
+		return e.simulate(ctx, question)
+	case endpoint.CommandFederated:
+		return e.report(ctx, question)
 	}
 	o := &explainOptions{
 		output: question.Output, clusters: question.Clusters, hubLimit: e.limit, requestOptions: e.requests, limited: true,
@@ -144,11 +59,11 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 	switch {
 	case len(question.Objects) == 0:
 		err = e.explainUnsatisfied(ctx, o, question, style, &text)
-	case familyOf(question.Objects[0]) == familyPlacements:
+	case e.familyOf(question, question.Objects[0].GroupKind()) == familyPlacements:
 		err = e.explainPlacements(ctx, o, question, style, &text)
-	case familyOf(question.Objects[0]) == familyRequests:
+	case e.familyOf(question, question.Objects[0].GroupKind()) == familyRequests:
 		err = e.explainRequests(ctx, o, question, style, &text)
-	case familyOf(question.Objects[0]) == familyWorkloads:
+	case e.familyOf(question, question.Objects[0].GroupKind()) == familyWorkloads:
 		err = e.explainWorkloads(ctx, o, question, style, &text)
 	default:
 		err = e.explainDelivered(ctx, o, question, style, &text)
@@ -257,28 +172,15 @@ func (e *hubExplainer) explainDelivered(
 		return err
 	}
 	state.SetsHidden, state.Done = true, ctx.Done()
-	keys, err := keysOf(state, e.named(question), question.Namespace)
+	keys, err := e.keysIn(state, question)
 	if err != nil {
-		return &endpoint.AnswerError{Err: err}
+		return err
 	}
 	explanations, err := o.explainObjects(state, keys, nil, e.now())
 	if err != nil {
 		return &endpoint.AnswerError{Err: err}
 	}
 	return printers.ObjectExplanations(out, printers.Format(o.output), *explanations, style)
-}
-
-// named returns the delivered objects that a Question names.
-func (e *hubExplainer) named(question *endpoint.Question) []deliveredName {
-	var names []deliveredName
-	for _, object := range question.Objects {
-		for _, kind := range e.delivered {
-			if kind.GroupKind() == object.GroupKind() {
-				names = append(names, deliveredName{kind: kind, name: object.Name})
-			}
-		}
-	}
-	return names
 }
 
 // notInScope returns the error for a cluster that a namespace may not use, whether it exists or not.

@@ -5,21 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// followersUnread is a note of a comparison by the hub.
-const followersUnread = "the hub compares Placements; objects that follow this one are not in the report"
+// followersUnread is a note of a comparison by the hub for a user who may list no objects of a kind that is delivered.
+const followersUnread = "objects that follow this Placement are not in the report: this user may list none of a kind that is delivered"
 
-// compare compares the Placements of a Question with the hub, as placement diff does. The caller may write each of them.
+// errNotCompared is about objects that the hub compares for nobody.
+var errNotCompared = errors.New("the hub compares Placements, objects that are delivered and ClusterRequests, and the files have other objects")
+
+// compare compares the objects of a Question with the hub, as placement diff does. The caller may write each of them.
 func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	o := &diffOptions{output: question.Output, showKept: question.ShowKept, hubLimit: e.limit, requestOptions: e.requests}
+	shown := e.shownIn(question)
+	o := &diffOptions{output: question.Output, showKept: question.ShowKept, hubLimit: e.limit, requestOptions: e.requests, wanted: shown.has}
+	o.delivered = e.delivered
 	changes, placements, err := o.changesIn(question)
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
@@ -28,18 +35,25 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	hub, err := hubstate.FromCluster(ctx, e.hub, placements)
+	o.unfollowed = !shown.delivered
+	hub, _, err := o.readLive(ctx, e.hub, placements, given)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	hub.SetsHidden, hub.Done = true, ctx.Done()
+	e.prepare(ctx, hub)
 	differences, err := o.compareAll(hub, given, changes, placements, e.now())
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
 	for i := range differences.Placements {
-		difference := &differences.Placements[i]
-		difference.Notes = append(difference.Notes, followersUnread)
+		if o.unfollowed {
+			differences.Placements[i].Notes = append(differences.Placements[i].Notes, followersUnread)
+		}
+	}
+	if differences.Requests != nil {
+		access.LimitRequestDifference(differences.Requests, func(name types.NamespacedName) bool {
+			return shown.has(keyOfObject(requestObject(name.Name), name.Namespace))
+		})
 	}
 	var text bytes.Buffer
 	if err := printers.Differences(&text, printers.Format(o.output), differences, o.showKept); err != nil {
@@ -52,9 +66,9 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 	return answer, nil
 }
 
-// changesIn reads the manifests of a Question. They must be the Placements that it names, and nothing else.
+// changesIn reads the manifests of a Question. They must be the objects that it names, and nothing else.
 func (o *diffOptions) changesIn(question *endpoint.Question) (*statefile.ChangeReader, []inventory.Key, error) {
-	changes, err := newChanges(statefile.Namespace{Name: question.Namespace, Enforced: true}, nil)
+	changes, err := newChanges(statefile.Namespace{Name: question.Namespace, Enforced: true}, o.delivered)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,16 +81,67 @@ func (o *diffOptions) changesIn(question *endpoint.Question) (*statefile.ChangeR
 	if err != nil {
 		return nil, nil, err
 	}
-	if !onlyPlacements(given) {
-		return nil, nil, errors.New("the manifests have other objects than Placements")
+	namespace, objects, err := objectsToCompare(given, placements)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, key := range placements {
-		named := slices.ContainsFunc(question.Objects, func(object endpoint.Object) bool {
-			return key == inventory.NewPlacementKey(inventory.API(object.Group), question.Namespace, object.Name)
-		})
-		if !named {
-			return nil, nil, fmt.Errorf("the manifests have Placement %s, which objects does not name", key)
+	return changes, placements, checkNamed(question, namespace, objects)
+}
+
+// checkNamed returns an error unless a Question names the objects of its manifests, for which the rights of the caller were checked.
+func checkNamed(question *endpoint.Question, namespace string, objects []endpoint.Object) error {
+	if namespace != question.Namespace {
+		return fmt.Errorf("the manifests are of namespace %s, and the question is about %s", namespace, question.Namespace)
+	}
+	named := make(map[endpoint.Object]bool, len(question.Objects))
+	for _, object := range question.Objects {
+		named[object] = true
+	}
+	for _, object := range objects {
+		if !named[object] {
+			return fmt.Errorf("the manifests have or use %s %s, which objects does not name", object.Kind, object.Name)
 		}
 	}
-	return changes, placements, nil
+	return nil
+}
+
+// objectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
+// Purposes that the ClusterRequests use.
+func objectsToCompare(given *explain.State, placements []inventory.Key) (namespace string, objects []endpoint.Object, err error) {
+	requests := given.ClusterRequests
+	requests.Requests = nil
+	if decidesPods(&given.Pods) || len(given.Bindings)+len(given.Federated.Namespaces) > 0 || !requests.Empty() {
+		return "", nil, errNotCompared
+	}
+	namespaces := map[string]bool{}
+	add := func(in string, object endpoint.Object) {
+		namespaces[in], namespace = true, in
+		objects = append(objects, object)
+	}
+	for _, key := range placements {
+		add(key.Namespace, objectOf(key))
+	}
+	for _, object := range given.Federated.Objects {
+		kind := object.GroupVersionKind()
+		add(object.GetNamespace(), endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()})
+	}
+	used := map[string]bool{}
+	for _, request := range given.ClusterRequests.Requests {
+		add(request.Namespace, requestObject(request.Name))
+		for _, purpose := range request.Spec.Purposes {
+			if !used[string(purpose)] {
+				used[string(purpose)] = true
+				objects = append(objects, endpoint.Object{Group: purposeKind.Group, Kind: purposeKind.Kind, Name: string(purpose)})
+			}
+		}
+	}
+	if len(namespaces) != 1 {
+		return "", nil, fmt.Errorf("the hub compares the objects of one namespace at a time, and the files have %d", len(namespaces))
+	}
+	return namespace, objects, nil
+}
+
+// requestObject returns a ClusterRequest as a question names it.
+func requestObject(name string) endpoint.Object {
+	return endpoint.Object{Group: requestKind.Group, Kind: requestKind.Kind, Name: name}
 }

@@ -32,7 +32,7 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		},
 		{reason: "a list", want: []string{"list placements.cluster.open-cluster-management.io in namespace a"}},
 		{
-			reason: "a manifest", question: endpoint.Question{Objects: []endpoint.Object{placement}, Manifests: "x"},
+			reason: "a manifest", question: endpoint.Question{Command: endpoint.CommandDiff, Objects: []endpoint.Object{placement}, Manifests: "x"},
 			want: []string{
 				"get placements.cluster.open-cluster-management.io p in namespace a",
 				"create placements.cluster.open-cluster-management.io in namespace a",
@@ -66,14 +66,67 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 			question: endpoint.Question{Objects: []endpoint.Object{placement, {Kind: "Secret", Name: "s"}}}, refused: []string{"objects[1]"},
 		},
 		{
-			reason:   "a manifest of a Secret",
-			question: endpoint.Question{Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}}, Manifests: "x"},
-			refused:  []string{"Placements are compared"},
+			reason: "a manifest of a ClusterRequest, and the Purpose that it uses",
+			question: endpoint.Question{Command: endpoint.CommandDiff, Manifests: "x", Objects: []endpoint.Object{
+				{Group: "cluster.openmcp.cloud", Kind: "ClusterRequest", Name: "r"}, {Group: "cluster.openmcp.cloud", Kind: "Purpose", Name: "gpu"},
+			}},
+			want: []string{
+				"get clusterrequests.cluster.openmcp.cloud r in namespace a", "create clusterrequests.cluster.openmcp.cloud in namespace a",
+				"update clusterrequests.cluster.openmcp.cloud r in namespace a", "use purposes.cluster.openmcp.cloud gpu in namespace a",
+			},
+		},
+		{
+			reason: "a manifest of a Pod",
+			question: endpoint.Question{
+				Command: endpoint.CommandDiff, Manifests: "x", Objects: []endpoint.Object{{Kind: "Pod", Name: "p"}},
+			},
+			refused: []string{"objects[0]", "diff is not about objects of the kind Pod"},
+		},
+		{
+			reason:   "an explanation of a Purpose",
+			question: endpoint.Question{Objects: []endpoint.Object{{Group: "cluster.openmcp.cloud", Kind: "Purpose", Name: "gpu"}}},
+			refused:  []string{"objects[0]", "does not explain"},
+		},
+		{
+			reason: "a simulation without a binding",
+			question: endpoint.Question{
+				Command: endpoint.CommandSimulate, Kinds: []endpoint.Kind{{Group: placement.Group, Kind: placement.Kind}, {Kind: "Secret"}},
+				WithoutBindings: []string{"edge"},
+			},
+			want: []string{
+				"list placements.cluster.open-cluster-management.io in namespace a", "list secrets in namespace a",
+				"delete managedclustersetbindings.cluster.open-cluster-management.io edge in namespace a",
+			},
+		},
+		{
+			reason: "a simulation of a Secret",
+			question: endpoint.Question{
+				Command: endpoint.CommandSimulate, Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}},
+			},
+			refused: []string{"objects[0]", "simulate is not about objects of the kind Secret"},
+		},
+		{
+			reason: "a report of all objects of a kind and of one more",
+			question: endpoint.Question{
+				Command: endpoint.CommandFederated, Kinds: []endpoint.Kind{{Kind: "ConfigMap"}},
+				Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}},
+			},
+			want: []string{"get secrets s in namespace a", "list configmaps in namespace a"},
+		},
+		{
+			reason: "a report of a kind that is not delivered",
+			question: endpoint.Question{
+				Command: endpoint.CommandFederated, Kinds: []endpoint.Kind{{Kind: "Pod"}},
+			},
+			refused: []string{"kinds[0]", "federated shows no objects of the kind Pod"},
 		},
 		{reason: "a format", question: endpoint.Question{Output: "exe"}, refused: []string{"output", `"exe"`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			tc.question.Namespace = "a"
+			if tc.question.Command == "" {
+				tc.question.Command = endpoint.CommandExplain
+			}
 			if tc.question.Output == "" {
 				tc.question.Output = "table"
 			}
@@ -106,13 +159,13 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 		refused           []string
 	}{
 		{reason: "the object that is named", manifests: manifest("a", "p")},
-		{reason: "another object", manifests: manifest("a", "p") + "---\n" + manifest("a", "q"), refused: []string{"Placement a/q", "does not name"}},
+		{reason: "another object", manifests: manifest("a", "p") + "---\n" + manifest("a", "q"), refused: []string{"Placement q", "does not name"}},
 		{reason: "another namespace", manifests: manifest("b", "p"), refused: []string{"namespace"}},
 		{
 			reason: "a binding",
 			manifests: "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 				"metadata: {name: s}\nspec: {clusterSet: s}\n",
-			refused: []string{"other objects than Placements"},
+			refused: []string{"the files have other objects"},
 		},
 		{
 			reason: "a typo", manifests: strings.Replace(manifest("a", "p"), "spec: {}", "spec: {numberOfCluster: 1}", 1),

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -36,8 +38,9 @@ Named as TYPE/NAME or TYPE NAME, one object has all clusters in scope, and notes
 
 The user needs the verb list on managedclusters and managedclustersets, on managedclustersetbindings, placements and
 placementdecisions in the namespace, on the objects, and on manifestworks in all namespaces. The report says which objects
-and works may not be read. For a user who may not read the clusters, it prints what the hub has written, and the missing
-rights; the exit code is 1 then.
+and works may not be read. For a user who may not read the clusters, the hub reports the objects of one namespace of the kinds
+that the user may list; the command asks it with the bearer token of the user, as placement explain does. If the hub does not
+answer, the command prints what the hub has written, and the missing rights; the exit code is 1 then.
 
 With --watch the command prints again whenever the report changes. The user needs the verb watch as well, with -A on the
 objects of all namespaces. What may not be listed is not watched, and stays out of the report.
@@ -64,6 +67,7 @@ type federatedOptions struct {
 	hubFlags
 	kindFlags
 	labelFlag
+	askFlags
 
 	files         []string
 	now           string
@@ -88,6 +92,7 @@ func newFederatedCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	o.addKinds(flags)
+	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the objects. Default: the namespace of the context, and with -f all."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
@@ -113,9 +118,21 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 	if o.watch {
 		return o.printChanges(ctx, names, stdout)
 	}
-	state, namespace, unread, err := o.read(ctx, stdin)
+	from, state, unread, err := o.read(ctx, stdin)
 	if err != nil {
 		return err
+	}
+	if from != nil && apierrors.IsForbidden(unread) {
+		from.color = colored(stdout)
+		text, err := o.ask(ctx, from, names)
+		if answered(err) {
+			return writeAnswer(stdout, text, unread, err)
+		}
+		unread = unanswered(unread, err)
+	}
+	namespace := o.namespace
+	if from != nil {
+		namespace = from.namespace
 	}
 	return o.print(state, names, namespace, unread, now, stdout)
 }
@@ -142,15 +159,15 @@ func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printer
 // reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
 // what the hub has written.
 func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federatedOutput {
-	wanted := wantedKeys(keys)
+	filter := explain.ObjectFilter{Wanted: wantedKeys(keys), Named: len(keys) > 0}
 	if len(keys) == 0 {
-		wanted = o.objects(state, o.kindFlags)
+		filter.Wanted = o.objects(state, o.kindFlags)
 	}
 	state.Federated.SetLimit(o.hubLimit)
 	if unread != nil && apierrors.IsForbidden(unread) {
-		return federatedOutput{state.ReportWrittenObjects(wanted, now)}
+		return federatedOutput{state.ReportWrittenObjects(filter, now)}
 	}
-	reports := state.ReportObjects(wanted, printers.Format(o.output) == printers.FormatWide, now)
+	reports := state.ReportObjects(filter, printers.Format(o.output) == printers.FormatWide, now)
 	if namespace != "" {
 		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
 	}
@@ -196,28 +213,43 @@ func (o *federatedOptions) checkHub() error {
 	return o.checkSource(o.files, o.watch, o.now)
 }
 
-// read reads the state from files, or from the hub. unread says which rights are missing.
-func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (state *explain.State, namespace string, unread, err error) {
+// federatedSource is the hub that the state is from.
+type federatedSource struct {
+	hub    client.Client
+	config *rest.Config
+	// namespace is that of the objects; empty for all.
+	namespace string
+	// color adds terminal colours to the tables of the hub.
+	color bool
+}
+
+// read reads the state from files, from which there is no source, or from the hub. unread says which rights are missing.
+func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *federatedSource, state *explain.State, unread, err error) {
 	if len(o.files) > 0 {
 		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
 		if err != nil {
-			return nil, "", nil, err
+			return nil, nil, nil, err
 		}
 		state, err := reader.State()
-		return state, o.namespace, nil, err
+		return nil, state, nil, err
 	}
-	hub, _, namespace, err := o.connectHub()
-	if err != nil {
-		return nil, "", nil, err
+	if from, err = o.connectSource(); err != nil {
+		return nil, nil, nil, err
 	}
+	state, unread = hubstate.FederatedFromCluster(ctx, from.hub, from.namespace, o.delivered)
+	if state == nil {
+		return nil, nil, nil, unread
+	}
+	return from, state, unread, nil
+}
+
+// connectSource connects to the hub.
+func (o *federatedOptions) connectSource() (*federatedSource, error) {
+	hub, config, namespace, err := o.connectHub()
 	if o.allNamespaces {
 		namespace = ""
 	}
-	state, unread = hubstate.FederatedFromCluster(ctx, hub, namespace, o.delivered)
-	if state == nil {
-		return nil, "", nil, unread
-	}
-	return state, namespace, unread, nil
+	return &federatedSource{hub: hub, config: config, namespace: namespace}, err
 }
 
 // deliveredName is an object of a kind that is delivered, as named on the command line.

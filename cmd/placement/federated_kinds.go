@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
@@ -34,6 +35,15 @@ func (f *kindFlags) parseKinds() error {
 		f.delivered = append(f.delivered, federation.Kind{GroupVersionKind: kind, Resource: resource.Resource})
 	}
 	return nil
+}
+
+// deliveredKinds returns the kinds of the delivered objects.
+func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(f.delivered))
+	for _, kind := range f.delivered {
+		kinds = append(kinds, kind.GroupVersionKind)
+	}
+	return kinds
 }
 
 // objectTypes lists the types of delivered objects.

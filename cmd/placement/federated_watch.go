@@ -91,24 +91,21 @@ func deletedObjects(state *explain.State, keys []inventory.Key) []string {
 
 // printChanges prints the reports, and again whenever they change, until ctx ends.
 func (o *federatedOptions) printChanges(ctx context.Context, names []deliveredName, stdout io.Writer) error {
-	hub, config, namespace, err := o.connectHub()
+	from, err := o.connectSource()
 	if err != nil {
 		return err
-	}
-	if o.allNamespaces {
-		namespace = ""
 	}
 	changes := &objectWatch{
 		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
-			return o.print(state, names, namespace, unread, time.Now(), stdout)
+			return o.print(state, names, from.namespace, watchRefused(unread), time.Now(), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
-			return o.reports(state, keys, namespace, nil, now), nil
+			return o.reports(state, keys, from.namespace, nil, now), nil
 		},
 		style: func(keys []inventory.Key) printers.Style { return o.style(keys, stdout) },
 	}
-	return changes.follow(ctx, config, hub, namespace, names, stdout)
+	return changes.follow(ctx, from.config, from.hub, from.namespace, names, stdout)
 }
 
 // printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
@@ -116,7 +113,7 @@ func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, n
 	changes := &objectWatch{
 		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
-			return o.printObjects(state, names, from.namespace, unread, stdout)
+			return o.printObjects(state, names, from.namespace, watchRefused(unread), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
 			found, err := o.explainObjects(state, keys, nil, now)

@@ -74,7 +74,10 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
---namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings.
+--namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings. For a user with fewer
+rights the hub simulates the Placements of one namespace that the user may list, also --without-binding of a binding that the
+user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer
+token of the user, as placement explain does.
 
 The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 1 when the
 files have mistakes; the command lists all of them, with file and line. With --exit-code it is 1 if the changes make a
@@ -120,6 +123,7 @@ type simulateOptions struct {
 	kindFlags
 	labelFlag
 	changeFlags
+	askFlags
 
 	files      []string
 	hub        []string
@@ -134,6 +138,10 @@ type simulateOptions struct {
 	hubLimit      removalbudget.Limit
 
 	requestOptions clusterrequest.Options
+
+	// manifests are the contents of the files, and added the objects in them that are added.
+	manifests [][]byte
+	added     *explain.State
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -161,6 +169,7 @@ func newSimulateCommand() *cobra.Command {
 	o.addKinds(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
 	o.changeFlags.add(flags)
+	o.addAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or with --add the objects to add, or - for standard input. May be repeated. "+
 			"Default: the live hub.")
@@ -199,9 +208,9 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if takeWide(&o.output) {
 		o.all, o.showKept = true, true
 	}
-	in, names, err := o.readSelected(ctx, names, stdin)
-	if err != nil {
-		return false, err
+	in, names, differs, err := o.readOrAsk(ctx, names, stdin, stdout)
+	if in == nil {
+		return differs, err
 	}
 	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)

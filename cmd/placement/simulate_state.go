@@ -41,14 +41,22 @@ type simulated struct {
 
 // read reads the State, and the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
-	given, err := readFiles(o.delivered, "--filename", o.files, stdin)
+	given, err := newFileReader(o.delivered)
 	if err != nil {
+		return nil, err
+	}
+	take := func(name string, content []byte) {
+		o.manifests = append(o.manifests, content)
+		given.Read(name, content)
+	}
+	if err := readPaths("--filename", o.files, stdin, take); err != nil {
 		return nil, err
 	}
 	additions, err := readAdditions(given, o.adding)
 	if err != nil {
 		return nil, err
 	}
+	o.added = additions
 	in := &simulated{changes: o.with(additions)}
 	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
 		return nil, err

@@ -22,6 +22,15 @@ var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
 // readFiles returns a Reader of all files that a flag names, on a hub that delivers the kinds.
 func readFiles(delivered []federation.Kind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
+	reader, err := newFileReader(delivered)
+	if err != nil {
+		return nil, err
+	}
+	return reader, readPaths(flag, paths, stdin, reader.Read)
+}
+
+// newFileReader returns a Reader of the objects of a hub that delivers the kinds.
+func newFileReader(delivered []federation.Kind) (*statefile.Reader, error) {
 	crds, err := manifests.Definitions()
 	if err != nil {
 		return nil, err
@@ -31,7 +40,7 @@ func readFiles(delivered []federation.Kind, flag string, paths []string, stdin i
 		return nil, err
 	}
 	reader.Deliver(delivered)
-	return reader, readPaths(flag, paths, stdin, reader.Read)
+	return reader, nil
 }
 
 // readPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.

@@ -40,13 +40,13 @@ func (w WhatIf) WithObjects(hub, after *State, wanted func(inventory.Key) bool, 
 	return w
 }
 
-// WithObjects returns Differences with what the State after would do to the delivery of objects.
-func (d Differences) WithObjects(hub, after *State, now time.Time) Differences {
+// WithObjects returns Differences with what the State after would do to the delivery of the wanted objects; a nil wanted selects all.
+func (d Differences) WithObjects(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Differences {
 	if !hub.Federated.Delivers() && !after.Federated.Delivers() {
 		return d
 	}
 
-	d.Objects = hub.DiffObjects(after, nil, now)
+	d.Objects = hub.DiffObjects(after, wanted, now)
 	summary := federated.Summarize(d.Objects)
 	d.ObjectSummary, d.ObjectNotes = &summary, hub.Federated.Missing
 

@@ -26,23 +26,42 @@ func (s *State) EvaluateWanted(wanted func(inventory.Key) bool, now time.Time) [
 	})
 }
 
-// ReportObjects reports the wanted objects of the State at a time; a nil wanted reports all but those that are never delivered. With all it
-// lists the clusters out of scope too.
-func (s *State) ReportObjects(wanted func(inventory.Key) bool, all bool, now time.Time) federated.Reports {
+// ObjectFilter selects the objects of a report.
+type ObjectFilter struct {
+	// Wanted selects objects; nil selects all.
+	Wanted func(inventory.Key) bool
+	// Named reports that the objects were asked for by name: then those that are never delivered are reported too, instead of counted.
+	Named bool
+}
+
+// takes reports whether an object in a state belongs to the report. It counts the objects that are left out because they are never delivered.
+func (f ObjectFilter) takes(key inventory.Key, state federation.State, excluded *int) bool {
+	if f.Wanted != nil && !f.Wanted(key) {
+		return false
+	}
+
+	if state == federation.NotDelivered && !f.Named {
+		*excluded++
+
+		return false
+	}
+
+	return true
+}
+
+// ReportObjects reports the objects of the State that a filter selects, at a time. With all it lists the clusters out of scope too. A report of all
+// objects has notes on works whose object does not exist.
+func (s *State) ReportObjects(filter ObjectFilter, all bool, now time.Time) federated.Reports {
 	evaluator := federated.NewEvaluator(&s.Federated)
 	reports := federated.Reports{Now: metav1.NewTime(now), Objects: []federated.Report{}, Notes: append([]string{}, s.Federated.Missing...)}
 
 	for _, evaluation := range s.EvaluateObjects(evaluator, now) {
-		switch {
-		case wanted != nil && !wanted(evaluation.Key()):
-		case wanted == nil && evaluation.State == federation.NotDelivered:
-			reports.Excluded++
-		default:
+		if filter.takes(evaluation.Key(), evaluation.State, &reports.Excluded) {
 			reports.Objects = append(reports.Objects, federated.NewReport(evaluation, all))
 		}
 	}
 
-	if wanted == nil {
+	if filter.Wanted == nil {
 		reports.Notes = append(reports.Notes, evaluator.Stray()...)
 	}
 
@@ -124,12 +143,12 @@ func clustersOf(pages []*api.Page) [][]string {
 	return clusters
 }
 
-// ReportWrittenObjects reports what the hub has written for the wanted objects, as ReportObjects does, without an evaluation.
-func (s *State) ReportWrittenObjects(wanted func(inventory.Key) bool, now time.Time) federated.Reports {
+// ReportWrittenObjects reports what the hub has written for the objects that a filter selects, as ReportObjects does, without an evaluation.
+func (s *State) ReportWrittenObjects(filter ObjectFilter, now time.Time) federated.Reports {
 	reports := federated.Reports{Now: metav1.NewTime(now), Objects: []federated.Report{}, Notes: append([]string{}, s.Federated.Missing...)}
 
 	for _, report := range federated.NewEvaluator(&s.Federated).Written() {
-		if wanted == nil || wanted(report.Key) {
+		if filter.takes(report.Key, federation.State(report.State), &reports.Excluded) {
 			reports.Objects = append(reports.Objects, report)
 		}
 	}

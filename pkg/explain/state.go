@@ -46,6 +46,8 @@ type State struct {
 	SetsHidden bool
 	// Done cancels evaluations when it is closed; their results are meaningless then.
 	Done <-chan struct{}
+	// Workers bounds the goroutines of a comparison; 0 means GOMAXPROCS.
+	Workers int
 	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil
 	// field is taken from the status of the Placement.
 	Limit removalbudget.Limit

@@ -186,7 +186,8 @@ type outcome struct {
 	unsatisfied bool
 }
 
-// compareAll compares all pairs with GOMAXPROCS goroutines. The outcomes are in the order of the pairs.
+// compareAll compares all pairs with the goroutines that the first State permits. The outcomes are in the order of the pairs, and meaningless once
+// the State is cancelled.
 func (c *comparison) compareAll(questions []placementPair) []outcome {
 	outcomes := make([]outcome, len(questions))
 
@@ -195,9 +196,9 @@ func (c *comparison) compareAll(questions []placementPair) []outcome {
 		next    atomic.Int64
 	)
 
-	for range min(runtime.GOMAXPROCS(0), len(questions)) {
+	for range min(cmp.Or(c.before.Workers, runtime.GOMAXPROCS(0)), len(questions)) {
 		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(questions); i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < len(questions) && !c.before.cancelled(); i = int(next.Add(1)) - 1 {
 				outcomes[i] = c.compare(questions[i])
 			}
 		})

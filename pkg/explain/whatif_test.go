@@ -155,3 +155,34 @@ func TestWriteWhatIfReportsErrors(t *testing.T) {
 		t.Errorf("error is %v, want one that names the format", err)
 	}
 }
+
+// docs/spec/differences.md E1a: a comparison for a user may take one goroutine, and ends with the request.
+func TestE1aWhatIfOnOneGoroutine(t *testing.T) {
+	state := benchmarkState()
+	state.Clusters, state.Placements = state.Clusters[:100], state.Placements[:20]
+
+	after, err := whatif.Apply(state, noon, whatif.Remove{Cluster: state.Clusters[0].Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	want := explain.NewWhatIf(state, after, nil, noon)
+	if len(want.Placements) == 0 {
+		t.Fatal("nothing differs")
+	}
+
+	state.Workers = 1
+
+	if diff := cmp.Diff(want, explain.NewWhatIf(state, after, nil, noon)); diff != "" {
+		t.Errorf("with one goroutine (-want +got):\n%s", diff)
+	}
+
+	done := make(chan struct{})
+	close(done)
+
+	state.Done = done
+
+	if got := explain.NewWhatIf(state, after, nil, noon); len(got.Placements)+len(got.Stalled) > 0 {
+		t.Errorf("%d Placements were compared after the end", len(got.Placements))
+	}
+}

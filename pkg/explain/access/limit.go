@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
@@ -77,6 +79,32 @@ func LimitRequest(report *requests.Report) {
 	}
 
 	report.Notes = append(report.Notes, fmt.Sprintf("Clusters of other namespaces are only counted: %s", strings.Join(counts, ", ")))
+}
+
+// LimitRequestDifference removes the requests that may not be shown, the counts of all requests, and the names of Clusters of other namespaces but
+// for those that are to be created for a request.
+func LimitRequestDifference(difference *requests.Difference, shown func(types.NamespacedName) bool) {
+	difference.Requests = slices.DeleteFunc(difference.Requests, func(d requests.RequestDifference) bool {
+		return !shown(types.NamespacedName{Namespace: d.Namespace, Name: d.Name})
+	})
+
+	for i := range difference.Requests {
+		d := &difference.Requests[i]
+		d.Before, d.After = limitResult(d.Before, d.Namespace), limitResult(d.After, d.Namespace)
+	}
+
+	difference.Granted, difference.Before, difference.After = 0, requests.Totals{}, requests.Totals{}
+	difference.Limited = true
+}
+
+// limitResult returns the result of a request of a namespace without the name of a Cluster of another one.
+func limitResult(result, namespace string) string {
+	cluster, granted := strings.CutPrefix(result, requests.GrantedPrefix)
+	if !granted || strings.HasPrefix(cluster, namespace+"/") {
+		return result
+	}
+
+	return requests.GrantedPrefix + "of another namespace"
 }
 
 // LimitWorkload removes the names of nodes, and the policies of the whole cluster that do not match; it counts both.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -100,5 +101,25 @@ func TestE1aNodesAreNotNamed(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, report); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+func TestE1aADifferenceOfRequestsNamesNoClusterOfOthers(t *testing.T) {
+	difference := requests.Difference{
+		Granted: 7, Before: requests.Totals{Requests: 9}, After: requests.Totals{Requests: 10},
+		Requests: []requests.RequestDifference{
+			{Namespace: "team-a", Name: "ci", Before: "Denied, NoMatchingProfile", After: "Granted Cluster team-b/theirs"},
+			{Namespace: "team-a", Name: "own", Before: "Granted Cluster team-a/own", After: "Granted new Cluster shared/new"},
+			{Namespace: "team-a", Name: "unlisted", After: "Granted Cluster team-a/own"}, {Namespace: "team-b", Name: "ci"},
+		},
+	}
+	LimitRequestDifference(&difference, func(name types.NamespacedName) bool { return name.Namespace == "team-a" && name.Name != "unlisted" })
+
+	want := requests.Difference{Limited: true, Requests: []requests.RequestDifference{
+		{Namespace: "team-a", Name: "ci", Before: "Denied, NoMatchingProfile", After: "Granted Cluster of another namespace"},
+		{Namespace: "team-a", Name: "own", Before: "Granted Cluster team-a/own", After: "Granted new Cluster shared/new"},
+	}}
+	if diff := cmp.Diff(want, difference); diff != "" {
+		t.Errorf("difference (-want +got):\n%s", diff)
 	}
 }

@@ -21,6 +21,10 @@ const (
 	// VerbCreate and VerbUpdate are for an object of a file: what would happen if the user applied it.
 	VerbCreate = "create"
 	VerbUpdate = "update"
+	// VerbUse is for a Purpose that a ClusterRequest of a file names, as admission asks.
+	VerbUse = "use"
+	// VerbDelete is for what would happen if the user deleted an object.
+	VerbDelete = "delete"
 )
 
 // Asked is an object that a question is about, and the verb on it that permits the question.

@@ -25,7 +25,8 @@ const retryAfter = "2"
 
 // Explainer explains with the rights of the hub. It is safe for concurrent use.
 type Explainer interface {
-	// Asked returns the rights that permit a Question. It reads no object. An error says what is wrong with the Question.
+	// Asked returns the rights that permit a Question, which is valid and has a command. It reads no object. An error says what is wrong with the
+	// Question.
 	Asked(question *Question) ([]access.Asked, error)
 	// Explain returns the explanation, limited to what the namespace of the Question shows. The error is one for the caller if it is an
 	// *AnswerError; the Answer has none.
@@ -219,6 +220,8 @@ func read(ctx context.Context, w http.ResponseWriter, request *http.Request) (*Q
 	if err := json.Unmarshal(text, question); err != nil {
 		return nil, refuse(http.StatusBadRequest, "the body is no question in JSON: %w", err)
 	}
+
+	question.complete()
 
 	if err := question.validate(); err != nil {
 		return nil, &statusError{code: http.StatusBadRequest, err: err}

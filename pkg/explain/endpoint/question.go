@@ -3,6 +3,7 @@ package endpoint
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -21,25 +22,44 @@ const (
 const (
 	// maxBodyBytes bounds a Question.
 	maxBodyBytes = 1 << 20
-	// maxNames bounds the objects of a Question, and maxClusters the clusters to explain in full.
+	// maxNames bounds the objects of a Question, maxKinds its kinds, maxClusters the clusters to explain in full, and maxBindings the bindings
+	// that are left out.
 	maxNames    = 20
+	maxKinds    = 30
 	maxClusters = 20
+	maxBindings = 20
 	// maxWidth bounds the columns of a terminal.
 	maxWidth = 10000
 )
 
+// The commands of placement that a Question asks for.
+const (
+	CommandExplain   = "explain"
+	CommandDiff      = "diff"
+	CommandSimulate  = "simulate"
+	CommandFederated = "federated"
+)
+
 // Question asks for the explanation of objects of one namespace. Its JSON names are stable.
 type Question struct {
+	// Command is what the hub does for the user; empty means CommandExplain, or with Manifests CommandDiff.
+	Command   string `json:"command,omitempty"`
 	Namespace string `json:"namespace"`
-	// Objects are the objects to explain, all Placements, all ClusterRequests, or others. Empty lists the unsatisfied Placements.
+	// Objects are the objects to explain, all Placements, all ClusterRequests, or others; those of Manifests to compare; or the Placements to
+	// simulate. An explanation of none lists the unsatisfied Placements.
 	Objects []Object `json:"objects,omitempty"`
+	// Kinds are those whose objects the user may list in the namespace. The answer of simulate, diff and federated shows only objects of these
+	// kinds, besides Objects. Explanations have none.
+	Kinds []Kind `json:"kinds,omitempty"`
 	// Clusters are explained in full.
 	Clusters []string `json:"clusters,omitempty"`
-	// Manifests are the Placements of Objects, in YAML or JSON, to compare with the hub as placement diff does. ShowKept lists the clusters that
-	// stay.
+	// Manifests are the Objects in YAML or JSON, to compare with the hub as placement diff does, or to add to it as placement simulate --add does.
+	// ShowKept lists the clusters that stay.
 	Manifests string `json:"manifests,omitempty"`
 	ShowKept  bool   `json:"showKept,omitempty"`
-	// Output is a format of placement explain or diff, and Color adds terminal colours to tables.
+	// WithoutBindings are sets: simulate reports what changes if they are not bound to the namespace.
+	WithoutBindings []string `json:"withoutBindings,omitempty"`
+	// Output is a format of the command, and Color adds terminal colours to tables.
 	Output string `json:"output"`
 	Color  bool   `json:"color,omitempty"`
 	// AllClusters lists all clusters in tables, in place of the causes of many rejected ones. Width is the number of columns of the terminal, in
@@ -47,6 +67,15 @@ type Question struct {
 	AllClusters bool `json:"allClusters,omitempty"`
 	Width       int  `json:"width,omitempty"`
 }
+
+// Kind names a kind of objects.
+type Kind struct {
+	Group string `json:"group,omitempty"`
+	Kind  string `json:"kind"`
+}
+
+// GroupKind returns the kind as the API machinery names it.
+func (k Kind) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
 // Object names an object of the namespace of a Question.
 type Object struct {
@@ -62,33 +91,95 @@ func (o Object) GroupKind() schema.GroupKind { return schema.GroupKind{Group: o.
 type Answer struct {
 	// Output is in the format that the Question asks for. It may come with an Error.
 	Output string `json:"output,omitempty"`
-	// Differs reports a difference between the Manifests and the hub.
+	// Differs reports a difference between the Manifests and the hub, or one that the simulated changes make.
 	Differs bool `json:"differs,omitempty"`
 	// Error says why there is no explanation, or what of it is missing.
 	Error string `json:"error,omitempty"`
 }
 
-// validate returns what is wrong with a Question.
-func (q *Question) validate() error {
+// complete fills in the command.
+func (q *Question) complete() {
 	switch {
-	case q.Namespace == "":
+	case q.Command != "":
+	case q.Manifests != "":
+		q.Command = CommandDiff
+	default:
+		q.Command = CommandExplain
+	}
+}
+
+// validate returns what is wrong with a complete Question.
+func (q *Question) validate() error {
+	if q.Namespace == "" {
 		return errors.New("namespace: it is required, because rights are those in a namespace")
-	case len(q.Objects) > maxNames:
-		return fmt.Errorf("objects: %d are too many; ask for at most %d at once", len(q.Objects), maxNames)
-	case q.Width < 0 || q.Width > maxWidth:
+	}
+	if q.Width < 0 || q.Width > maxWidth {
 		return fmt.Errorf("width: %d is no number of columns; give one from 0 to %d", q.Width, maxWidth)
-	case len(q.Clusters) > maxClusters:
-		return fmt.Errorf("clusters: %d are too many; ask for at most %d at once", len(q.Clusters), maxClusters)
-	case q.Manifests != "" && (len(q.Objects) == 0 || len(q.Clusters) > 0):
-		return errors.New("manifests: name their objects in objects, and no clusters")
-	case len(q.Clusters) > 0 && len(q.Objects) != 1:
-		return errors.New("clusters: they are explained for one object; name one in objects")
+	}
+
+	if err := errors.Join(
+		atMost("objects", len(q.Objects), maxNames), atMost("kinds", len(q.Kinds), maxKinds),
+		atMost("clusters", len(q.Clusters), maxClusters), atMost("withoutBindings", len(q.WithoutBindings), maxBindings),
+	); err != nil {
+		return err
 	}
 
 	for i, object := range q.Objects {
 		if object.Kind == "" || object.Name == "" {
 			return fmt.Errorf("objects[%d]: kind and name are required", i)
 		}
+	}
+
+	for i, kind := range q.Kinds {
+		if kind.Kind == "" {
+			return fmt.Errorf("kinds[%d]: kind is required", i)
+		}
+	}
+
+	if slices.Contains(q.WithoutBindings, "") {
+		return errors.New("withoutBindings: a set has a name")
+	}
+
+	return q.validateCommand()
+}
+
+// validateCommand returns which field does not belong to the command.
+func (q *Question) validateCommand() error {
+	switch {
+	case !slices.Contains([]string{CommandExplain, CommandDiff, CommandSimulate, CommandFederated}, q.Command):
+		return fmt.Errorf("command: unknown command %q; use %s, %s, %s or %s",
+			q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated)
+	case len(q.Clusters) > 0 && (q.Command != CommandExplain || len(q.Objects) != 1):
+		return errors.New("clusters: they are explained for one object; name one in objects")
+	case len(q.Kinds) > 0 && q.Command == CommandExplain:
+		return errors.New("kinds: an explanation is of objects; name them in objects")
+	case len(q.WithoutBindings) > 0 && q.Command != CommandSimulate:
+		return errors.New("withoutBindings: they are of the command simulate; leave them out")
+	case q.Command != CommandExplain && len(q.Objects)+len(q.Kinds) == 0:
+		return errors.New("objects, kinds: name what is asked about")
+	default:
+		return q.validateManifests()
+	}
+}
+
+func (q *Question) validateManifests() error {
+	switch {
+	case q.Manifests == "" && q.Command == CommandDiff:
+		return errors.New("manifests: they are required by the command diff")
+	case q.Manifests != "" && q.Command != CommandDiff && q.Command != CommandSimulate:
+		return errors.New("manifests: they are of the commands diff and simulate; leave them out")
+	case q.Manifests != "" && len(q.Objects) == 0:
+		return errors.New("manifests: name their objects in objects")
+	case q.Manifests != "" && q.Command == CommandSimulate && len(q.Kinds)+len(q.WithoutBindings) > 0:
+		return errors.New("manifests: what they add is simulated by itself; leave out kinds and withoutBindings")
+	default:
+		return nil
+	}
+}
+
+func atMost(field string, count, most int) error {
+	if count > most {
+		return fmt.Errorf("%s: %d are too many; ask for at most %d at once", field, count, most)
 	}
 
 	return nil

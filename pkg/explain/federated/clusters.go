@@ -75,7 +75,10 @@ func addClusters(report *Report, e Evaluation, all bool) {
 		}
 
 		if e.Object.Kind.HasReplicas() && (selected || cluster.Delivered) {
-			cluster.Wanted, cluster.Ready = ptr.To(e.wanted(name, work)), ptr.To(work.Ready)
+			cluster.Wanted = ptr.To(e.wanted(name, work))
+			if !e.worksUnread {
+				cluster.Ready = ptr.To(work.Ready)
+			}
 		}
 
 		report.Clusters = append(report.Clusters, cluster)

@@ -45,6 +45,8 @@ type Evaluation struct {
 	scopeHold time.Duration
 	// hashes are those of the works of the selected clusters.
 	hashes map[string]string
+	// worksUnread reports that the works could not be read.
+	worksUnread bool
 }
 
 // Key returns the key of the object.
@@ -141,7 +143,7 @@ type round struct {
 // evaluate evaluates an object. Before the others are evaluated, its dependencies are not known to reach any cluster.
 func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 	key := p.object.Key()
-	e := &Evaluation{Users: r.users[key]}
+	e := &Evaluation{Users: r.users[key], worksUnread: r.objects.WorksUnread}
 	r.done[key] = e
 
 	if problem := r.problems[key]; problem != "" {
@@ -270,11 +272,18 @@ func (r *round) reached(namespace string, dependency federation.Dependency) ([]s
 	return nil, true
 }
 
-// Written reports the works of all objects, without an evaluation.
+// Written reports the works of all objects, without an evaluation. The State of an object is NotDelivered if it is never delivered as far as the
+// object, its Namespace and its works say so, and empty otherwise.
 func (e *Evaluator) Written() []Report {
 	reports := make([]Report, 0, len(e.prepared))
+
 	for _, p := range e.prepared {
-		reports = append(reports, NewWrittenReport(p.object, p.works))
+		written := &federation.Evaluation{Object: p.object, Works: p.works}
+		if why := e.objects.excluded(p); why != "" {
+			written.State, written.Message = federation.NotDelivered, why
+		}
+
+		reports = append(reports, NewReport(Evaluation{Evaluation: written, worksUnread: e.objects.WorksUnread}, false))
 	}
 
 	return reports

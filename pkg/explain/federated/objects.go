@@ -223,6 +223,25 @@ func (o *Objects) prepareOne(kind federation.Kind, object *unstructured.Unstruct
 	return p, nil
 }
 
+// excluded returns why an object without works is never delivered, as federation.Evaluate does; empty if it may be delivered.
+func (o *Objects) excluded(p *prepared) string {
+	if len(p.works) > 0 {
+		return ""
+	}
+
+	if p.namespace != nil {
+		if why := federation.ExcludedNamespace(p.namespace.Name, o.HubNamespace, p.namespace.Labels, false); why != "" {
+			return "the Namespace " + p.namespace.Name + " " + why
+		}
+	}
+
+	if why := p.object.Body.Excluded; why != "" {
+		return p.object.Identity().String() + " " + why
+	}
+
+	return ""
+}
+
 // hasher returns a function for the hashes of the works of a payload, which computes each once.
 func hasher(payload *federation.Payload) func(federation.Variant) (string, error) {
 	known := map[federation.Variant]string{}

@@ -45,8 +45,10 @@ type Report struct {
 	Selected   []string `json:"selected"`
 	Propagated []string `json:"propagated,omitempty"`
 	// Delivered is the number of clusters that have a ManifestWork of the object, and Applied in how many of them its agent has applied it.
-	Delivered int `json:"delivered"`
-	Applied   int `json:"applied"`
+	// WorksUnread reports that the ManifestWorks could not be read, so that both are unknown, and 0.
+	Delivered   int  `json:"delivered"`
+	Applied     int  `json:"applied"`
+	WorksUnread bool `json:"worksUnread,omitempty"`
 	// Replicas counts the replicas of a workload; absent for other kinds.
 	Replicas *Replicas `json:"replicas,omitempty"`
 	// Missing are the dependencies that do not reach all selected clusters.
@@ -94,7 +96,8 @@ type Cluster struct {
 	// Applied and Available are what the agent has reported about the present ManifestWork: True, False or Unknown; empty before.
 	Applied   string `json:"applied,omitempty"`
 	Available string `json:"available,omitempty"`
-	// Wanted is the number of replicas that the cluster is to have, and Ready how many its agent reports; absent for other kinds.
+	// Wanted is the number of replicas that the cluster is to have, and Ready how many its agent reports; absent for other kinds, and Ready
+	// if the ManifestWorks could not be read.
 	Wanted *int32 `json:"wanted,omitempty"`
 	Ready  *int32 `json:"ready,omitempty"`
 	// Problem is the last error of the agent; empty if there is none.
@@ -131,7 +134,7 @@ func NewReport(e Evaluation, all bool) Report {
 		Key: e.Key(), Object: identity.String(), Kind: identity.Kind.Kind, Group: identity.Kind.Group, Namespace: identity.Namespace,
 		Name: identity.Name, State: string(e.State), Reason: e.Reason, Message: e.Message,
 		Selected: append([]string{}, e.Selected...), Propagated: slices.Clone(e.Propagated),
-		RemovalHeld: e.Removal.Held, Clusters: []Cluster{},
+		RemovalHeld: e.Removal.Held, Clusters: []Cluster{}, WorksUnread: e.worksUnread,
 	}
 
 	misread := e.Reason == federation.ReasonClusterSelectorInvalid && e.Target.Placement == ""
@@ -225,8 +228,3 @@ func (e Evaluation) scopeHoldNote() string {
 
 // usersText returns "needed by Deployment.apps/team-a/web".
 func usersText(users []string) string { return "needed by " + strings.Join(users, ", ") }
-
-// NewWrittenReport reports what the hub has written for an object that was not evaluated: its works.
-func NewWrittenReport(object federation.Object, works []federation.ExistingWork) Report {
-	return NewReport(Evaluation{Evaluation: &federation.Evaluation{Object: object, Works: works}}, false)
-}

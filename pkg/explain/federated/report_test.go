@@ -278,3 +278,39 @@ func TestStrayWorks(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// U10: without the clusters and the ManifestWorks, an object has no state, unless it is never delivered; the report says what was not read.
+func TestU10WrittenReports(t *testing.T) {
+	w := newWorld(t, configMap("settings", inEurope), configMap("kube-root-ca.crt", ""), deployment(inUSA))
+	w.objects.WorksUnread = true
+
+	states := map[string]string{}
+
+	for _, report := range NewEvaluator(&w.objects).Written() {
+		states[report.Object] = report.State
+
+		if !report.WorksUnread {
+			t.Errorf("%s does not say that the ManifestWorks were not read", report.Object)
+		}
+	}
+
+	want := map[string]string{
+		"ConfigMap/team-a/settings": "", "Deployment.apps/team-a/web": "", "ConfigMap/team-a/kube-root-ca.crt": "NotDelivered",
+	}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+
+	report := w.report("Deployment.apps/team-a/web")
+	if cluster := clusterOf(t, report, "us1"); cluster.Wanted == nil || cluster.Ready != nil || !report.WorksUnread {
+		t.Errorf("%+v of %+v; the wanted replicas are known, and the ready ones are not", cluster, report)
+	}
+
+	w.objects.Namespaces[0].Labels = nil
+
+	for _, report := range NewEvaluator(&w.objects).Written() {
+		if report.State != "NotDelivered" {
+			t.Errorf("%s is %q in a Namespace that takes no part", report.Object, report.State)
+		}
+	}
+}

@@ -51,7 +51,17 @@ func PodsFromCluster(ctx context.Context, hub client.Client, workloads []Workloa
 
 	slices.Sort(namespaces)
 
-	for _, namespace := range slices.Compact(namespaces) {
+	return r.readInputs(slices.Compact(namespaces)...)
+}
+
+// PodInputsFromCluster reads all that decides about the Pods of a namespace, and no workload. Errors are those of PodsFromCluster.
+func PodInputsFromCluster(ctx context.Context, hub client.Client, namespace string) (*pods.Objects, error) {
+	return newPodsReader(ctx, hub).readInputs(namespace)
+}
+
+// readInputs reads all that decides about the Pods of namespaces.
+func (r *podsReader) readInputs(namespaces ...string) (*pods.Objects, error) {
+	for _, namespace := range namespaces {
 		r.readPolicies(namespace)
 		r.readNamespace(namespace)
 	}

@@ -22,6 +22,8 @@ type Differences struct {
 	Workloads []Difference `json:"workloads"`
 	// Tenants are those whose effective settings or compliance would change, by namespace and name.
 	Tenants []TenantDifference `json:"tenants,omitempty"`
+	// WorkloadsUnread reports that the existing workloads were not read, so that Workloads is empty.
+	WorkloadsUnread bool `json:"workloadsUnread,omitempty"`
 	// Notes say which kinds the cluster does not serve, or the user may not read, and what that means.
 	Notes []string `json:"notes,omitempty"`
 }

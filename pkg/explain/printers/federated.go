@@ -197,7 +197,18 @@ func objectHeadline(r federated.Report, style Style) string {
 		return text
 	}
 
-	if r.Delivered > 0 || len(r.Selected) > 0 {
+	switch {
+	case r.WorksUnread:
+		if federation.State(r.State) == federation.Delivering {
+			text += "; " + worksUnread
+		}
+
+		if r.Replicas != nil && r.State != "" {
+			text += "; " + Count(int(r.Replicas.Total), "replica")
+		}
+
+		return text
+	case r.Delivered > 0 || len(r.Selected) > 0:
 		text += fmt.Sprintf(", applied in %d", r.Applied)
 	}
 
@@ -214,14 +225,22 @@ func stateText(r federated.Report, style Style) string {
 	case federation.Delivering:
 		return selectionText(r)
 	case federation.Held:
-		return style.alarm("held") + ", " + keepers(r.Delivered)
+		return style.alarm("held") + ", " + keepersIn(r)
 	case federation.Suspended:
-		return style.alarm("suspended") + ", " + keepers(r.Delivered)
+		return style.alarm("suspended") + ", " + keepersIn(r)
 	case federation.NotDelivered:
 		return "not delivered"
 	case federation.Deleting:
+		if r.WorksUnread {
+			return style.alarm("being deleted") + ", " + worksUnread
+		}
+
 		return style.alarm("being deleted") + ", " + Count(r.Delivered, "cluster") + " left"
 	default:
+		if r.WorksUnread {
+			return "not evaluated; " + worksUnread
+		}
+
 		return "not evaluated; ManifestWorks in " + Count(r.Delivered, "cluster")
 	}
 }
@@ -245,6 +264,18 @@ func selectionText(r federated.Report) string {
 	}
 
 	return text
+}
+
+// worksUnread is said in place of the number of clusters.
+const worksUnread = "its ManifestWorks could not be read"
+
+// keepersIn returns "2 clusters keep it", or that this is not known.
+func keepersIn(r federated.Report) string {
+	if r.WorksUnread {
+		return worksUnread
+	}
+
+	return keepers(r.Delivered)
 }
 
 // keepers returns "2 clusters keep it".
@@ -304,6 +335,10 @@ func objectCells(r federated.Report, cluster federated.Cluster, style Style) []s
 
 	if r.Replicas != nil {
 		replicas := noValue
+		if cluster.Wanted != nil {
+			replicas += "/" + strconv.Itoa(int(*cluster.Wanted))
+		}
+
 		if cluster.Wanted != nil && cluster.Ready != nil {
 			replicas = strconv.Itoa(int(*cluster.Ready)) + "/" + strconv.Itoa(int(*cluster.Wanted))
 		}

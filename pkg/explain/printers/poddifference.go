@@ -31,7 +31,7 @@ func writePodDifferences(out *bytes.Buffer, d *pods.Differences) {
 		writeTenantDifference(out, tenant)
 	}
 
-	if len(d.Workloads)+len(d.Tenants) == 0 {
+	if len(d.Workloads)+len(d.Tenants) == 0 && !d.WorkloadsUnread {
 		out.WriteString("no other workload and no Tenant differs\n")
 	}
 

@@ -9,8 +9,13 @@ import (
 
 // writeRequestDifference writes what would change for ClusterRequests, for people: each request with another result, and the totals.
 func writeRequestDifference(out *bytes.Buffer, d *requests.Difference) {
-	fmt.Fprintf(out, "ClusterRequests: another result for %s; nothing changes for %s with a Grant\n",
-		Count(len(d.Requests), "request"), Count(d.Granted, "request"))
+	fmt.Fprintf(out, "ClusterRequests: another result for %s", Count(len(d.Requests), "request"))
+
+	if !d.Limited {
+		fmt.Fprintf(out, "; nothing changes for %s with a Grant", Count(d.Granted, "request"))
+	}
+
+	out.WriteByte('\n')
 
 	for _, request := range d.Requests {
 		fmt.Fprintf(out, "  %s %s/%s: %s -> %s\n", markMoved, request.Namespace, request.Name, absent(request.Before), absent(request.After))

@@ -21,7 +21,12 @@ type Difference struct {
 	// Before and After say what all requests would get if none of them had a Grant.
 	Before Totals `json:"before"`
 	After  Totals `json:"after"`
+	// Limited reports that the difference has only requests that a user may see, so that the counts are left out, and 0.
+	Limited bool `json:"limited,omitempty"`
 }
+
+// GrantedPrefix is before the Cluster in the result of a request that gets an existing one.
+const GrantedPrefix = "Granted Cluster "
 
 // RequestDifference is the result of a request before and after a change. Each is "Granted Cluster namespace/name", with "new" before Cluster
 // if it is to be created, or the status and the reason. It is empty where the request does not exist.
@@ -175,7 +180,7 @@ func carryOut(catalog *clusterrequest.Catalog, request *openmcpv1alpha1.ClusterR
 
 	ref := decided.Grant.Spec.ClusterRef
 	result := outcome{cluster: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, kept: decided.Outcome == clusterrequest.OutcomeKept}
-	result.text = "Granted Cluster " + result.cluster.String()
+	result.text = GrantedPrefix + result.cluster.String()
 
 	if decided.Create && !result.kept {
 		result.text = "Granted new Cluster " + result.cluster.String()

@@ -100,7 +100,7 @@ func TestExplainThroughTheHub(t *testing.T) {
 		write("team-a", "prod")
 		p := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file)
 		p.WantExit(t, 1)
-		p.WantStdout(t, "team-a/new", "the hub compares Placements")
+		p.WantStdout(t, "team-a/new", "objects that follow this Placement are not in the report")
 		suite.Run(t, "diff", "--kubeconfig", editor, "-f", file, "-o", "name").WantStdout(t, "team-a/new +")
 		write("team-a", "global")
 		existing := suite.Run(t, "diff", "--kubeconfig", editor, "-f", file).Stdout.String()
@@ -118,6 +118,8 @@ func TestExplainThroughTheHub(t *testing.T) {
 		p.WantExit(t, 2)
 		p.WantStderr(t, "may not create placements")
 	})
+
+	t.Run("the hub simulates what the user may write", func(t *testing.T) { checkSimulation(t, h, editor) })
 
 	t.Run("tenant adds sets alone, so the hub explains", func(t *testing.T) {
 		suite.Run(t, "explain", "--kubeconfig", withRoles(t, h, "hub-tenant", shippedEdit, shippedTenant), "team-a/standby").WantExit(t, 0)
@@ -279,6 +281,10 @@ func TestExplainOtherSystemsThroughTheHub(t *testing.T) {
 	p.WantStderr(t, "there is no ManagedCluster hidden in the sets that the namespace may use")
 	viewer := withRoles(t, h, "object-viewer", shippedView)
 	suite.Run(t, "explain", "--kubeconfig", viewer, "-n", "team-a", "configmap/settings").WantExit(t, 1)
+
+	checkDelivered(t, h, editor, viewer)
+	checkRequests(t, h, requester)
+	checkAdded(t, h, editor)
 
 	p = suite.Run(t, "explain", "--kubeconfig", editor, "-n", "team-a", "deployment/web")
 	p.WantExit(t, 0)

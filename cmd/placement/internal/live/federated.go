@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -44,7 +45,7 @@ func (f *Federated) read(ctx context.Context) (content, error) {
 		clusters = append(clusters, cluster.Name)
 	}
 	slices.Sort(clusters)
-	return &federatedTable{clusters: clusters, reports: state.ReportObjects(nil, false, time.Now()).Objects}, nil
+	return &federatedTable{clusters: clusters, reports: state.ReportObjects(explain.ObjectFilter{}, false, time.Now()).Objects}, nil
 }
 
 // federatedTable is objects × clusters.

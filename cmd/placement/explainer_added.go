@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+)
+
+// otherWorkloadsUnread is a note of a simulation by the hub.
+const otherWorkloadsUnread = "what the policies change for workloads that exist is not in the report, because the hub lists none"
+
+// simulateAdded reports where the Pods of the workloads of a Question may run, also with its PodSchedulingPolicies, as placement simulate --add does.
+// The caller may write each of them. What the policies change for other workloads is not in the answer, because the hub lists no workloads.
+func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
+	reader, err := newFileReader(e.delivered)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	reader.Read("manifests", []byte(question.Manifests))
+	given, err := reader.Additions()
+	if err != nil {
+		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
+	}
+	namespace, objects, err := addedObjects(given)
+	if err == nil {
+		err = checkNamed(question, namespace, objects)
+	}
+	if err != nil {
+		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
+	}
+	hub, err := hubstate.PodInputsFromCluster(ctx, e.hub, namespace)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	hub.Missing = unreadByHub(hub.Missing)
+	added := &podAdditions{given: &given.Pods, hub: hub}
+	whatIf := withoutPlacements(metav1.NewTime(e.now()))
+	refused := added.simulate(&whatIf)
+	if whatIf.Pods == nil {
+		return endpoint.Answer{}, refused
+	}
+	for i := range whatIf.Workloads {
+		access.LimitWorkload(&whatIf.Workloads[i])
+	}
+	whatIf.Pods.WorkloadsUnread = true
+	if len(given.Pods.Policies) > 0 {
+		whatIf.Pods.Notes = append(whatIf.Pods.Notes, otherWorkloadsUnread)
+	}
+	var text bytes.Buffer
+	if err := printers.WhatIf(&text, printers.Format(question.Output), whatIf, question.ShowKept); err != nil {
+		return endpoint.Answer{}, err
+	}
+	answer := endpoint.Answer{Output: text.String(), Differs: whatIf.Differs()}
+	if refused != nil {
+		return answer, &endpoint.AnswerError{Err: refused}
+	}
+	return answer, nil
+}

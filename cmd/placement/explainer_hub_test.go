@@ -1,0 +1,372 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// The roles of users in the namespace team-a. kubernetesEdit stands for what edit of Kubernetes has of the delivered kinds.
+const (
+	roleView       = "open-cluster-management:placement-hub:view"
+	roleEdit       = "open-cluster-management:placement-hub:edit"
+	rolePolicies   = "open-cluster-management:placement-hub:podscheduling-admin"
+	roleRequester  = "open-cluster-management:placement-hub:clusterrequest-edit"
+	rolePurposes   = "open-cluster-management:placement-hub:clusterrequest-purposes"
+	kubernetesEdit = "edit"
+	kubernetesView = "view"
+)
+
+const peopleOfPods = "../../manifests/podscheduling/people.yaml"
+
+// shippedRoles authenticates a token "ROLE ROLE" as a user with these roles in team-a, and authorizes by the roles of the manifests.
+type shippedRoles map[string][]rbacv1.PolicyRule
+
+func newShippedRoles(t *testing.T) shippedRoles {
+	t.Helper()
+	core := func(resources []string, verbs ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{APIGroups: []string{"", "apps", "networking.k8s.io"}, Resources: resources, Verbs: verbs}}
+	}
+	open := []string{"configmaps", "services", "deployments", "replicasets", "daemonsets", "ingresses"}
+	roles := shippedRoles{
+		kubernetesEdit: core(append(slices.Clone(open), "secrets", "pods"), "get", "list", "create", "update", "delete"),
+		kubernetesView: core(open, "get", "list"),
+	}
+	for _, file := range []string{"../../manifests/rbac/people/aggregated.yaml", "../../manifests/clusterrequest/people.yaml", peopleOfPods} {
+		text, err := os.ReadFile(file)
+		expect.NoError(t, err)
+		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+			var role rbacv1.ClusterRole
+			expect.NoError(t, yaml.Unmarshal(document, &role))
+			roles[role.Name] = role.Rules
+		}
+	}
+	return roles
+}
+
+func (shippedRoles) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {
+	token := strings.TrimPrefix(request.Header.Get("Authorization"), "Bearer ")
+	return &authenticator.Response{User: &user.DefaultInfo{Name: "jane", Groups: strings.Fields(token)}}, true, nil
+}
+
+func (r shippedRoles) Authorize(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
+	for _, role := range asked.GetUser().GetGroups() {
+		for _, rule := range r[role] {
+			if asked.GetNamespace() == "team-a" && slices.Contains(rule.APIGroups, asked.GetAPIGroup()) &&
+				slices.Contains(rule.Resources, asked.GetResource()) && slices.Contains(rule.Verbs, asked.GetVerb()) {
+				return authorizer.DecisionAllow, "", nil
+			}
+		}
+	}
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
+// explainingHub is a hub in memory: eu1 and eu2 in prod, edge1 in edge, and hidden in others, which is not bound to team-a.
+func explainingHub(t *testing.T) http.Handler {
+	t.Helper()
+	state := ""
+	for cluster, set := range map[string]string{"eu1": "prod", "eu2": "prod", "edge1": "edge", "hidden": "others"} {
+		state += "---\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n" +
+			"metadata: {name: " + cluster + ", labels: {cluster.open-cluster-management.io/clusterset: " + set + "}}\n"
+	}
+	for _, set := range []string{"prod", "edge", "others"} {
+		state += "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: " + set + "}\n"
+	}
+	for _, binding := range []string{"team-a/prod", "team-a/edge", "team-b/others"} {
+		namespace, set, _ := strings.Cut(binding, "/")
+		state += "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
+			"metadata: {namespace: " + namespace + ", name: " + set + "}\nspec: {clusterSet: " + set + "}\n"
+	}
+	for _, placement := range []string{"team-a/every", "team-a/other", "team-b/theirs"} {
+		namespace, name, _ := strings.Cut(placement, "/")
+		state += "---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
+			"metadata: {namespace: " + namespace + ", name: " + name + "}\nspec: {}\n"
+	}
+	state += `---
+apiVersion: v1
+kind: Namespace
+metadata: {name: team-a, labels: {federation.kubernetes.io/federated: "true"}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {namespace: team-a, name: settings}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {namespace: team-a, name: kube-root-ca.crt}
+---
+apiVersion: v1
+kind: Secret
+metadata: {namespace: team-a, name: key}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {pool: web}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+---
+apiVersion: cluster.openmcp.cloud/v1alpha1
+kind: Purpose
+metadata: {name: workload}
+spec: {tenancyLimit: 2}
+---
+apiVersion: cluster.openmcp.cloud/v1alpha1
+kind: ClusterRequest
+metadata: {namespace: team-a, name: ci}
+spec: {purposes: [workload]}
+---
+apiVersion: cluster.openmcp.cloud/v1alpha1
+kind: ClusterRequest
+metadata: {namespace: team-b, name: theirs}
+spec: {purposes: [workload]}
+`
+	builder := fake.NewClientBuilder().WithScheme(scheme.New())
+	decoder := serializer.NewCodecFactory(scheme.New()).UniversalDeserializer()
+	for _, document := range strings.Split(strings.TrimPrefix(state, "---\n"), "---\n") {
+		object, _, err := decoder.Decode([]byte(document), nil, nil)
+		expect.NoError(t, err)
+		builder.WithRuntimeObjects(object)
+	}
+	hub := builder.WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			var o client.ListOptions
+			o.ApplyOptions(options)
+			o.FieldSelector = nil // The fake client has no index, and the readers select by name again.
+			return c.List(ctx, list, &o)
+		},
+	}).Build()
+	roles := newShippedRoles(t)
+	return endpoint.New(roles, roles, &hubExplainer{
+		hub: hub, delivered: federation.DefaultKinds(), requests: defaultRequestOptions(),
+		now: func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
+	})
+}
+
+// askHub asks as a user with roles.
+func askHub(t *testing.T, hub http.Handler, roles string, question endpoint.Question) (int, endpoint.Answer) {
+	t.Helper()
+	text, err := json.Marshal(question)
+	expect.NoError(t, err)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, endpoint.Path, bytes.NewReader(text))
+	request.Header.Set("Authorization", "Bearer "+roles)
+	recorder := httptest.NewRecorder()
+	hub.ServeHTTP(recorder, request)
+	var answer endpoint.Answer
+	expect.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &answer))
+	return recorder.Code, answer
+}
+
+// docs/spec/differences.md E1a: simulate, diff and federated through the hub, as each shipped role. Nothing of another namespace, of a set that is
+// not bound, or of a kind that the user may not list is shown.
+func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
+	hub := explainingHub(t)
+	placements := endpoint.Kind{Group: "cluster.open-cluster-management.io", Kind: "Placement"}
+	configMaps, secrets := endpoint.Kind{Kind: "ConfigMap"}, endpoint.Kind{Kind: "Secret"}
+	every := endpoint.Object{Group: placements.Group, Kind: placements.Kind, Name: "every"}
+	request := endpoint.Object{Group: "cluster.openmcp.cloud", Kind: "ClusterRequest", Name: "new"}
+	purpose := endpoint.Object{Group: request.Group, Kind: "Purpose", Name: "workload"}
+	simulate := func(q endpoint.Question) endpoint.Question { q.Command = endpoint.CommandSimulate; return q }
+	report := func(q endpoint.Question) endpoint.Question { q.Command = endpoint.CommandFederated; return q }
+	pod, policy := endpoint.Object{Kind: "Pod", Name: "new"}, endpoint.Object{Group: "kupid.gardener.cloud", Kind: "PodSchedulingPolicy", Name: "web"}
+	add := func(manifests string, objects ...endpoint.Object) endpoint.Question {
+		return endpoint.Question{Command: endpoint.CommandSimulate, Manifests: manifests, Objects: objects}
+	}
+	compare := func(manifests string, kinds []endpoint.Kind, objects ...endpoint.Object) endpoint.Question {
+		return endpoint.Question{Command: endpoint.CommandDiff, Manifests: manifests, Objects: objects, Kinds: kinds}
+	}
+	const (
+		newRequest = "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {name: new}\nspec: {purposes: [workload]}\n"
+		newPod     = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: team-a, labels: {app: web}}\n" +
+			"spec: {containers: [{name: c, image: i}]}\n"
+		newPolicy = "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: web, namespace: team-a}\n" +
+			"spec: {podSelector: {matchLabels: {app: web}}, nodeSelector: {pool: web}}\n"
+		newSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: new}\n"
+	)
+	for _, tc := range []struct {
+		reason, roles string
+		namespace     string
+		question      endpoint.Question
+		code          int
+		differs       bool
+		want, not     []string
+	}{
+		{
+			reason: "every Placement, as view", roles: roleView, question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 200,
+			want: []string{"team-a/every: all 3 feasible selected", "team-a/other: all 3 feasible selected"},
+			not:  []string{"theirs", "hidden", "ConfigMap"},
+		},
+		{
+			reason: "one Placement", roles: roleView, question: simulate(endpoint.Question{Objects: []endpoint.Object{every}}), code: 200,
+			want: []string{"team-a/every: all 3 feasible selected"}, not: []string{"team-a/other"},
+		},
+		{
+			reason: "delivered objects of a kind that the user may list", roles: roleView + " " + kubernetesView, code: 200,
+			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements, configMaps}}),
+			want:     []string{"team-a/every", "ConfigMap/team-a/settings"}, not: []string{"Secret", "kube-root-ca"},
+		},
+		{
+			reason: "a set less, as edit", roles: roleEdit, code: 200, differs: true,
+			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"edge"}}),
+			want:     []string{"what if: unbind edge from team-a", "team-a/every: 0 gained, 1 lost, 2 kept", "- edge1"},
+			not:      []string{"theirs", "hidden"},
+		},
+		{
+			reason: "a set less, with objects that are delivered", roles: roleEdit + " " + kubernetesEdit, code: 200, differs: true,
+			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements, configMaps}, WithoutBindings: []string{"edge"}}),
+			want:     []string{"ConfigMap/team-a/settings: 0 gained, 1 lost"}, not: []string{"Secret"},
+		},
+		{
+			reason: "a set less, as view", roles: roleView, code: 403,
+			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"edge"}}),
+			want:     []string{"may not delete managedclustersetbindings.cluster.open-cluster-management.io edge in namespace team-a"},
+		},
+		{
+			reason: "a set that is not bound", roles: roleEdit, code: 200,
+			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"others"}}),
+			want:     []string{"there is no ManagedClusterSetBinding team-a/others"},
+		},
+		{
+			reason: "a new Pod", roles: kubernetesEdit, code: 200, question: add(newPod, pod),
+			want: []string{"what if: add Pod team-a/new", "Pod team-a/new: ", "2 of 2 nodes fit, which are not named"},
+			not:  []string{"n1", "n2", "no other workload"},
+		},
+		{
+			reason: "a new Pod with a policy", roles: kubernetesEdit + " " + rolePolicies, code: 200,
+			question: add(newPod+"---\n"+newPolicy, pod, policy),
+			want: []string{"adds", "nodeSelector[pool]", "1 of 2 nodes fit, which are not named", "PodSchedulingPolicy team-a/web: new",
+				"the hub lists none"},
+			not: []string{"n1", "n2", "no other workload"},
+		},
+		{
+			reason: "a policy, as edit", roles: kubernetesEdit, code: 403, question: add(newPod+"---\n"+newPolicy, pod, policy),
+			want: []string{"may not get podschedulingpolicies.kupid.gardener.cloud web"},
+		},
+		{
+			reason: "a Pod, as view", roles: kubernetesView, code: 403,
+			question: add(newPod, pod), want: []string{"may not get pods new", "create pods"},
+		},
+		{
+			reason: "a Node", roles: kubernetesEdit, code: 200, question: add("apiVersion: v1\nkind: Node\nmetadata: {name: n3}\n", pod),
+			want: []string{"the hub adds workloads and PodSchedulingPolicies", "fleet-view"},
+		},
+		{
+			reason: "a Pod of another namespace", roles: kubernetesEdit, code: 200,
+			question: add(strings.ReplaceAll(newPod, "team-a", "team-b"), pod),
+			want:     []string{"the manifests are of namespace team-b"},
+		},
+		{
+			reason: "no role", question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 403,
+			want: []string{"may not list placements"},
+		},
+		{
+			reason: "another namespace", roles: roleEdit, namespace: "team-b", code: 403, want: []string{"may not list placements"},
+			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}),
+		},
+		{
+			reason: "no Placement", roles: roleEdit, question: simulate(endpoint.Question{Kinds: []endpoint.Kind{configMaps}}), code: 400,
+			want: []string{"name the Placements to simulate"},
+		},
+		{
+			reason: "U10: objects that are never delivered are counted", roles: kubernetesEdit, code: 200,
+			question: report(endpoint.Question{Kinds: []endpoint.Kind{configMaps, secrets}}),
+			want: []string{"ConfigMap/team-a/settings: 3 clusters selected", "Secret/team-a/key: 3 clusters selected",
+				"1 object is never delivered"},
+			not: []string{"kube-root-ca", "hidden"},
+		},
+		{
+			reason: "Secrets, as view", roles: kubernetesView, question: report(endpoint.Question{Kinds: []endpoint.Kind{secrets}}), code: 403,
+			want: []string{"may not list secrets"},
+		},
+		{
+			reason: "one object", roles: kubernetesView, code: 200, not: []string{"hidden"},
+			question: report(endpoint.Question{Objects: []endpoint.Object{{Kind: "ConfigMap", Name: "settings"}}}),
+			want:     []string{"ConfigMap/team-a/settings: 3 clusters selected", "to be delivered"},
+		},
+		{
+			reason: "an object that does not exist, without a name that is similar", roles: kubernetesEdit, code: 200, not: []string{"settings"},
+			question: report(endpoint.Question{Objects: []endpoint.Object{{Kind: "ConfigMap", Name: "setting"}}}),
+			want:     []string{"there is no ConfigMap setting; correct the name"},
+		},
+		{
+			reason: "an object that is delivered, as edit", roles: kubernetesEdit, code: 200, differs: true,
+			question: compare(newSecret, nil, endpoint.Object{Kind: "Secret", Name: "new"}),
+			want:     []string{"delivers 1 object newly", "Secret/team-a/new (new): 3 gained"}, not: []string{"hidden", "ConfigMap"},
+		},
+		{
+			reason: "an object that the user may not write", roles: kubernetesView, code: 403, want: []string{"may not get secrets new"},
+			question: compare(newSecret, nil, endpoint.Object{Kind: "Secret", Name: "new"}),
+		},
+		{
+			reason: "objects that the question does not name", roles: roleEdit, code: 200, question: compare(newSecret, nil, every),
+			want: []string{"the manifests have or use Secret new, which objects does not name"},
+		},
+		{
+			reason: "a ClusterRequest", roles: roleRequester + " " + rolePurposes, code: 200, differs: true,
+			question: compare(newRequest, nil, request, purpose),
+			want:     []string{"ClusterRequests: another result for 1 request\n", "team-a/new: no request -> Denied"},
+			not:      []string{"theirs", "if no request"},
+		},
+		{
+			reason: "a ClusterRequest with a Purpose that the user may not use", roles: roleRequester, code: 403,
+			question: compare(newRequest, nil, request, purpose), want: []string{"may not use purposes.cluster.openmcp.cloud workload"},
+		},
+		{
+			reason: "a ClusterRequest with a Purpose that the question hides", roles: roleRequester, code: 200,
+			question: compare(newRequest, nil, request), want: []string{"Purpose workload, which objects does not name"},
+		},
+		{
+			reason: "a Purpose", roles: roleRequester + " " + rolePurposes, code: 200, want: []string{"the files have other objects"},
+			question: compare("apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: Purpose\n"+
+				"metadata: {name: workload}\nspec: {tenancyLimit: 2}\n", nil, purpose),
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			tc.question.Namespace, tc.question.Output = "team-a", "table"
+			if tc.namespace != "" {
+				tc.question.Namespace = tc.namespace
+			}
+			code, answer := askHub(t, hub, tc.roles, tc.question)
+			if code != tc.code || answer.Differs != tc.differs {
+				t.Errorf("code %d, differs %t; want %d, %t", code, answer.Differs, tc.code, tc.differs)
+			}
+			said := answer.Output + answer.Error
+			for _, part := range tc.want {
+				if !strings.Contains(said, part) {
+					t.Errorf("the answer lacks %q", part)
+				}
+			}
+			for _, part := range tc.not {
+				if strings.Contains(said, part) {
+					t.Errorf("the answer shows %q", part)
+				}
+			}
+			if t.Failed() {
+				t.Log(said)
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+)
+
+// readOrAsk reads what is simulated. For a user who may not read what decides about it the hub simulates, and the result is nil.
+func (o *simulateOptions) readOrAsk(
+	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader, stdout io.Writer,
+) (in *simulated, selected map[types.NamespacedName]bool, differs bool, err error) {
+	in, selected, refused := o.readSelected(ctx, names, stdin)
+	partly := refused == nil && in.pods != nil
+	if partly {
+		refused = in.pods.unread
+	}
+	switch {
+	case refused == nil:
+		return in, selected, false, nil
+	case !o.live() || !apierrors.IsForbidden(refused):
+		return nil, nil, false, refused
+	}
+	answer, err := o.ask(ctx, names)
+	if partly && !answered(err) {
+		in.pods.unread = unanswered(refused, err)
+		return in, selected, false, nil
+	}
+	return nil, nil, answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
+}
+
+// ask asks the hub to simulate. The error is an *endpoint.AnswerError if the hub has answered with it.
+func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedName]bool) (endpoint.Answer, error) {
+	if err := o.checkAsk(); err != nil {
+		return endpoint.Answer{}, err
+	}
+	question := endpoint.Question{Command: endpoint.CommandSimulate, Output: o.output, ShowKept: o.showKept}
+	var err error
+	if o.adding {
+		question.Manifests = string(bytes.Join(o.manifests, []byte("\n---\n")))
+		question.Namespace, question.Objects, err = addedObjects(o.added)
+	} else if question.Namespace, err = o.askedNamespace(names); err == nil {
+		question.WithoutBindings, err = o.askedBindings(question.Namespace)
+	}
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	hub, config, _, err := o.connectHub()
+	if err == nil && !o.adding {
+		err = o.askAbout(ctx, hub, &question, names)
+	}
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	return o.send(ctx, hub, config, question)
+}
+
+// addedObjects returns the one namespace of the added objects, and the objects as a question names them.
+func addedObjects(added *explain.State) (namespace string, objects []endpoint.Object, err error) {
+	others := added.Pods
+	others.Workloads, others.Policies = nil, nil
+	if len(added.Clusters)+len(added.Scores) > 0 || !others.Empty() || !added.ClusterRequests.Empty() {
+		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
+			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
+	}
+	namespaces := map[string]bool{}
+	for _, policy := range added.Pods.Policies {
+		namespaces[policy.Namespace], namespace = true, policy.Namespace
+		objects = append(objects, endpoint.Object{Group: policyKind.Group, Kind: policyKind.Kind, Name: policy.Name})
+	}
+	for _, workload := range added.Pods.Workloads {
+		kind := workload.GroupVersionKind()
+		namespaces[workload.GetNamespace()], namespace = true, workload.GetNamespace()
+		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: workload.GetName()})
+	}
+	if len(namespaces) != 1 {
+		return "", nil, fmt.Errorf("--add: the hub adds objects of one namespace at a time, and the files have %d", len(namespaces))
+	}
+	return namespace, objects, nil
+}
+
+// askAbout adds the Placements to a question, and without names the kinds that the user may list.
+func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, question *endpoint.Question, names map[types.NamespacedName]bool) error {
+	placements, err := listableKinds(ctx, hub, question.Namespace, placementKinds())
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		delivered, err := listableKinds(ctx, hub, question.Namespace, o.deliveredKinds())
+		question.Kinds = slices.Concat(placements, delivered)
+		return err
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b types.NamespacedName) int { return cmp.Compare(a.Name, b.Name) }) {
+		found, err := hubstate.Find(ctx, hub, target{namespace: name.Namespace, name: name.Name, apis: api.Adapters()}.keys())
+		if err != nil {
+			return err
+		}
+		for _, key := range found {
+			question.Objects = append(question.Objects, objectOf(key))
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("--placement: there is no Placement %s on the hub; correct the name", name)
+		}
+	}
+	return nil
+}
+
+// checkAsk returns why the hub cannot be asked.
+func (o *simulateOptions) checkAsk() error {
+	switch {
+	case o.now != "":
+		return errors.New("the hub simulates the present, so it was not asked because of --now")
+	case o.selector != nil:
+		return errSelectorUnread
+	case o.adding && len(o.changes) > 1:
+		return errors.New("--add: the hub simulates added objects without other changes; leave out the others")
+	case o.adding:
+		return nil
+	}
+	for _, change := range o.changes {
+		if _, is := change.(whatif.WithoutBinding); !is {
+			return fmt.Errorf("%s: a change of a cluster concerns all namespaces, so it takes the ClusterRole %s; the hub simulates "+
+				"--without-binding for users who may delete the binding", change, hubstate.FleetViewRole)
+		}
+	}
+	return nil
+}
+
+// askedNamespace returns the one namespace that the simulation is about.
+func (o *simulateOptions) askedNamespace(names map[types.NamespacedName]bool) (string, error) {
+	namespaces := map[string]bool{}
+	for name := range names {
+		namespaces[name.Namespace] = true
+	}
+	if o.namespace != "" {
+		namespaces[o.namespace] = true
+	}
+	found := slices.Sorted(maps.Keys(namespaces))
+	if len(found) != 1 {
+		return "", errors.New("the hub simulates the Placements of one namespace at a time, so it was not asked; name one with -n")
+	}
+	return found[0], nil
+}
+
+// askedBindings returns the sets that are not to be bound to the namespace.
+func (o *simulateOptions) askedBindings(namespace string) ([]string, error) {
+	var sets []string
+	for _, change := range o.changes {
+		binding, is := change.(whatif.WithoutBinding)
+		if is && binding.Namespace != namespace {
+			return nil, fmt.Errorf("--without-binding: the hub simulates changes in the namespace that it is asked about; write %s/%s",
+				namespace, binding.Set)
+		}
+		sets = append(sets, binding.Set)
+	}
+	return sets, nil
+}

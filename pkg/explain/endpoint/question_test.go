@@ -1,0 +1,76 @@
+package endpoint
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// docs/spec/differences.md E1a: what a question asks for is bounded, and belongs to its command.
+func TestE1aQuestionsAreChecked(t *testing.T) {
+	thing, kind := Object{Kind: "Thing", Name: "x"}, Kind{Kind: "Thing"}
+
+	for _, tc := range []struct {
+		reason   string
+		question Question
+		command  string
+		refused  string
+	}{
+		{reason: "a list", command: CommandExplain},
+		{reason: "manifests", question: Question{Objects: []Object{thing}, Manifests: "x"}, command: CommandDiff},
+		{
+			reason: "a simulation", command: CommandSimulate,
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Kinds: []Kind{kind}, WithoutBindings: []string{"edge"}},
+		},
+		{reason: "a report", question: Question{Command: CommandFederated, Kinds: []Kind{kind}}, command: CommandFederated},
+		{reason: "an unknown command", question: Question{Command: "delete", Objects: []Object{thing}}, refused: `unknown command "delete"`},
+		{reason: "a report of nothing", question: Question{Command: CommandFederated}, refused: "objects, kinds: name what is asked about"},
+		{reason: "a difference without manifests", question: Question{Command: CommandDiff, Objects: []Object{thing}}, refused: "manifests"},
+		{
+			reason: "a simulation of manifests", command: CommandSimulate,
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Manifests: "x"},
+		},
+		{
+			reason: "a simulation of manifests and bindings", refused: "manifests: what they add is simulated by itself",
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Manifests: "x", WithoutBindings: []string{"edge"}},
+		},
+		{
+			reason: "a report of manifests", refused: "manifests: they are of the commands diff and simulate",
+			question: Question{Command: CommandFederated, Objects: []Object{thing}, Manifests: "x"},
+		},
+		{reason: "an explanation of a kind", question: Question{Kinds: []Kind{kind}}, refused: "kinds: an explanation is of objects"},
+		{reason: "a kind without a name", question: Question{Command: CommandSimulate, Kinds: []Kind{{}}}, refused: "kinds[0]: kind is required"},
+		{
+			reason: "many kinds", question: Question{Command: CommandSimulate, Kinds: make([]Kind, maxKinds+1)},
+			refused: "kinds: " + strconv.Itoa(maxKinds+1) + " are too many",
+		},
+		{
+			reason: "an explanation without a binding", question: Question{Objects: []Object{thing}, WithoutBindings: []string{"edge"}},
+			refused: "withoutBindings: they are of the command simulate",
+		},
+		{
+			reason: "many bindings", refused: "withoutBindings: " + strconv.Itoa(maxBindings+1) + " are too many",
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, WithoutBindings: make([]string, maxBindings+1)},
+		},
+		{
+			reason: "a binding without a name", refused: "withoutBindings: a set has a name",
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, WithoutBindings: []string{""}},
+		},
+		{
+			reason: "a cluster of a report", refused: "clusters",
+			question: Question{Command: CommandFederated, Objects: []Object{thing}, Clusters: []string{"c1"}},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			tc.question.Namespace = "team-a"
+			tc.question.complete()
+
+			switch err := tc.question.validate(); {
+			case tc.refused == "" && (err != nil || tc.question.Command != tc.command):
+				t.Errorf("command %q, error %v", tc.question.Command, err)
+			case tc.refused != "" && (err == nil || !strings.Contains(err.Error(), tc.refused)):
+				t.Errorf("error %v, want %q", err, tc.refused)
+			}
+		})
+	}
+}
