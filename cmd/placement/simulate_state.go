@@ -149,19 +149,20 @@ func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 // checkWanted reports requested Placements that do not exist: an empty output would look like "selects nothing".
 func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.NamespacedName]bool) error {
 	missing := maps.Clone(wanted)
-	found := 0
+	var found []string
 	for _, placement := range state.Placements {
 		if o.namespace == "" || o.namespace == placement.GetNamespace() {
-			found++
-			delete(missing, types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()})
+			name := types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()}
+			found = append(found, name.String())
+			delete(missing, name)
 		}
 	}
 	switch {
-	case found == 0 && o.namespace != "":
+	case len(found) == 0 && o.namespace != "":
 		return fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct --namespace", o.place(), o.namespace)
-	case found == 0 && o.live():
+	case len(found) == 0 && o.live():
 		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
-	case found == 0:
+	case len(found) == 0:
 		return errors.New("there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files, so there is " +
 			"nothing to evaluate: add one with -f")
 	case len(missing) == 0:
@@ -172,5 +173,6 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 		names = append(names, key.String())
 	}
 	slices.Sort(names)
-	return fmt.Errorf("--placement: there is no Placement %s %s; correct the name", strings.Join(names, ", "), o.place())
+	return fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s", strings.Join(names, ", "), o.place(),
+		didYouMean(names[0], "", found))
 }

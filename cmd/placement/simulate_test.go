@@ -124,6 +124,11 @@ func TestSimulate(t *testing.T) {
 			wantStderr: []string{"the input has 3 mistakes", clusters + ":1: ManagedCluster c1: was given at " + clusters + ":1 already"},
 		},
 		{
+			reason: "issue 26, P9: a misspelt placement", args: []string{"-f", dir, "--placement", "team-a/borken"},
+			wantCode:   exitFailure,
+			wantStderr: []string{"there is no Placement team-a/borken in the files; correct the name; did you mean team-a/broken?"},
+		},
+		{
 			reason: "a placement that is not there", args: []string{"-f", dir, "--placement", "team-a/nosuch", "--placement", "team-a/all"},
 			wantCode: exitFailure, wantStderr: []string{"there is no Placement team-a/nosuch in the files; correct the name"},
 		},

@@ -33,11 +33,7 @@ func (e Evaluation) verdicts(report *Report) map[string]scheduling.Verdict {
 
 // addClusters adds the clusters to a report: the selected ones, those with a work, and those with a verdict.
 func addClusters(report *Report, e Evaluation, all bool) {
-	verdicts, causeOf := e.verdicts(report), func(scheduling.Verdict) string { return "" }
-	if e.Result != nil {
-		causeOf = e.Result.Causes()
-	}
-
+	verdicts, causeOf := e.verdicts(report), e.causes()
 	works := make(map[string]federation.ExistingWork, len(e.Works))
 	names := slices.AppendSeq(slices.Clone(e.Selected), maps.Keys(verdicts))
 
@@ -59,14 +55,7 @@ func addClusters(report *Report, e Evaluation, all bool) {
 
 		cluster := Cluster{Name: name, Delivered: delivered && !work.Foreign}
 		cluster.Verdict, cluster.Reason = e.verdict(name, selected, verdict, known)
-
-		switch {
-		case selected:
-		case known && !e.Target.Nowhere:
-			cluster.Clause = causeOf(verdict)
-		default:
-			cluster.Clause = cluster.Reason
-		}
+		cluster.Clause = causeOf(cluster, verdict)
 
 		cluster.Pending = e.pending(name, work, delivered)
 
@@ -85,6 +74,26 @@ func addClusters(report *Report, e Evaluation, all bool) {
 	}
 
 	sortClusters(report.Clusters)
+}
+
+// causes returns a function for the clause that rejected a cluster: the reason of its report, without the details of the cluster if the verdict is
+// the scheduler's. It is empty for selected clusters.
+func (e Evaluation) causes() func(Cluster, scheduling.Verdict) string {
+	causeOf := func(scheduling.Verdict) string { return "" }
+	if e.Result != nil {
+		causeOf = e.Result.Causes()
+	}
+
+	return func(cluster Cluster, verdict scheduling.Verdict) string {
+		switch {
+		case cluster.Verdict == scheduling.StageSelected.String():
+			return ""
+		case cluster.Verdict != "" && !e.Target.Nowhere:
+			return causeOf(verdict)
+		default:
+			return cluster.Reason
+		}
+	}
 }
 
 // wanted returns the replicas that a cluster is to have: those of the plan, or without one those of its work.
