@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,7 +58,7 @@ func newShippedRoles(t *testing.T) shippedRoles {
 	for _, file := range []string{"../../manifests/rbac/people/aggregated.yaml", "../../manifests/clusterrequest/people.yaml", peopleOfPods} {
 		text, err := os.ReadFile(file)
 		expect.NoError(t, err)
-		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			var role rbacv1.ClusterRole
 			expect.NoError(t, yaml.Unmarshal(document, &role))
 			roles[role.Name] = role.Rules
@@ -83,29 +84,8 @@ func (r shippedRoles) Authorize(_ context.Context, asked authorizer.Attributes) 
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
-// explainingHub is a hub in memory: eu1 and eu2 in prod, edge1 in edge, and hidden in others, which is not bound to team-a.
-func explainingHub(t *testing.T) http.Handler {
-	t.Helper()
-	state := ""
-	for cluster, set := range map[string]string{"eu1": "prod", "eu2": "prod", "edge1": "edge", "hidden": "others"} {
-		state += "---\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n" +
-			"metadata: {name: " + cluster + ", labels: {cluster.open-cluster-management.io/clusterset: " + set + "}}\n"
-	}
-	for _, set := range []string{"prod", "edge", "others"} {
-		state += "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: " + set + "}\n"
-	}
-	for _, binding := range []string{"team-a/prod", "team-a/edge", "team-b/others"} {
-		namespace, set, _ := strings.Cut(binding, "/")
-		state += "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
-			"metadata: {namespace: " + namespace + ", name: " + set + "}\nspec: {clusterSet: " + set + "}\n"
-	}
-	for _, placement := range []string{"team-a/every", "team-a/other", "team-b/theirs"} {
-		namespace, name, _ := strings.Cut(placement, "/")
-		state += "---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
-			"metadata: {namespace: " + namespace + ", name: " + name + "}\nspec: {}\n"
-	}
-	state += `---
-apiVersion: v1
+// otherObjects are those that explainingHub has besides clusters, sets, bindings and Placements.
+const otherObjects = `apiVersion: v1
 kind: Namespace
 metadata: {name: team-a, labels: {federation.kubernetes.io/federated: "true"}}
 ---
@@ -144,9 +124,32 @@ kind: ClusterRequest
 metadata: {namespace: team-b, name: theirs}
 spec: {purposes: [workload]}
 `
+
+// explainingHub is a hub in memory: eu1 and eu2 in prod, edge1 in edge, and hidden in others, which is not bound to team-a.
+func explainingHub(t *testing.T) http.Handler {
+	t.Helper()
+	var state strings.Builder
+	for cluster, set := range map[string]string{"eu1": "prod", "eu2": "prod", "edge1": "edge", "hidden": "others"} {
+		fmt.Fprintf(&state, "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"+
+			"metadata: {name: %s, labels: {cluster.open-cluster-management.io/clusterset: %s}}\n---\n", cluster, set)
+	}
+	for _, set := range []string{"prod", "edge", "others"} {
+		fmt.Fprintf(&state, "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: %s}\n---\n", set)
+	}
+	for _, binding := range []string{"team-a/prod", "team-a/edge", "team-b/others"} {
+		namespace, set, _ := strings.Cut(binding, "/")
+		fmt.Fprintf(&state, "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
+			"metadata: {namespace: %s, name: %[2]s}\nspec: {clusterSet: %[2]s}\n---\n", namespace, set)
+	}
+	for _, placement := range []string{"team-a/every", "team-a/other", "team-b/theirs"} {
+		namespace, name, _ := strings.Cut(placement, "/")
+		fmt.Fprintf(&state, "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
+			"metadata: {namespace: %s, name: %s}\nspec: {}\n---\n", namespace, name)
+	}
+	state.WriteString(otherObjects)
 	builder := fake.NewClientBuilder().WithScheme(scheme.New())
 	decoder := serializer.NewCodecFactory(scheme.New()).UniversalDeserializer()
-	for _, document := range strings.Split(strings.TrimPrefix(state, "---\n"), "---\n") {
+	for document := range strings.SplitSeq(state.String(), "---\n") {
 		object, _, err := decoder.Decode([]byte(document), nil, nil)
 		expect.NoError(t, err)
 		builder.WithRuntimeObjects(object)

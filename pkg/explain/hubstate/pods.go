@@ -59,19 +59,6 @@ func PodInputsFromCluster(ctx context.Context, hub client.Client, namespace stri
 	return newPodsReader(ctx, hub).readInputs(namespace)
 }
 
-// readInputs reads all that decides about the Pods of namespaces.
-func (r *podsReader) readInputs(namespaces ...string) (*pods.Objects, error) {
-	for _, namespace := range namespaces {
-		r.readPolicies(namespace)
-		r.readNamespace(namespace)
-	}
-
-	r.readClusterWide()
-	r.readWebhook()
-
-	return r.result()
-}
-
 // AllPodsFromCluster reads all workloads of a namespace, or of all when it is empty, and all that decides about their Pods. Errors are those
 // of PodsFromCluster.
 func AllPodsFromCluster(ctx context.Context, hub client.Client, namespace string) (*pods.Objects, error) {
@@ -131,6 +118,19 @@ func newPodsReader(ctx context.Context, hub client.Client) *podsReader {
 	r.objects = &pods.Objects{Owner: r.owner, Application: r.application}
 
 	return r
+}
+
+// readInputs reads all that decides about the Pods of namespaces.
+func (r *podsReader) readInputs(namespaces ...string) (*pods.Objects, error) {
+	for _, namespace := range namespaces {
+		r.readPolicies(namespace)
+		r.readNamespace(namespace)
+	}
+
+	r.readClusterWide()
+	r.readWebhook()
+
+	return r.result()
 }
 
 func (r *podsReader) result() (*pods.Objects, error) {
