@@ -211,5 +211,5 @@ func (f failing) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 		return errAway
 	}
 
-	return f.Reader.Get(ctx, key, object, options...) //nolint:wrapcheck // It passes on.
+	return f.Reader.Get(ctx, key, object, options...)
 }

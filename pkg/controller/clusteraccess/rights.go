@@ -82,10 +82,10 @@ func refusedKeys(access *openmcpv1alpha1.AccessRequest) []string {
 }
 
 // rightsSources returns sources of the changes of roles and bindings, of which a cache has the names alone.
-func rightsSources(mgr manager.Manager, handler handler.EventHandler) ([]source.Source, error) {
+func rightsSources(mgr manager.Manager, changes handler.EventHandler) ([]source.Source, error) {
 	names, err := extracache.Add(mgr, "roles and bindings", cache.Options{DefaultTransform: nameOnly})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It says what failed.
+		return nil, err
 	}
 
 	var sources []source.Source
@@ -93,7 +93,7 @@ func rightsSources(mgr manager.Manager, handler handler.EventHandler) ([]source.
 	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"} {
 		object := &metav1.PartialObjectMetadata{}
 		object.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind(kind))
-		sources = append(sources, source.Kind[client.Object](names, object, handler))
+		sources = append(sources, source.Kind[client.Object](names, object, changes))
 	}
 
 	return sources, nil

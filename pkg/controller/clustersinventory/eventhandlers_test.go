@@ -31,7 +31,7 @@ type listing struct {
 }
 
 func (l listing) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return l.reader.List(ctx, list, options...) //nolint:wrapcheck // It passes on.
+	return l.reader.List(ctx, list, options...)
 }
 
 // additions is a queue that records what is added to it.

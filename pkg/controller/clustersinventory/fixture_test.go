@@ -160,7 +160,7 @@ func applyStatus(ctx context.Context, c client.Client, applied runtime.ApplyConf
 
 	cluster.Status.ManagedCluster = wanted.Status.ManagedCluster
 
-	return c.Status().Update(ctx, cluster) //nolint:wrapcheck // The error is that of the fake server.
+	return c.Status().Update(ctx, cluster)
 }
 
 // reconcileOnce reconciles the Cluster, and returns the writes and after which time it is due again.
