@@ -181,13 +181,18 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 		return 0, err
 	}
 
+	return r.again(resolution), nil
+}
+
+// again returns after which time an AccessRequest has to be decided on again; 0 for never.
+func (r *reconciler) again(resolution clusterrequest.AccessResolution) time.Duration {
 	switch {
 	case resolution.Status != openmcpv1alpha1.RequestDenied:
-		return 0, nil
+		return 0
 	case resolution.Reason == openmcpv1alpha1.ReasonAccessNotAllowed && r.rights.concern(resolution.Cluster.Namespace):
-		return rightsDelay, nil
+		return rightsDelay
 	default:
-		return reviewPeriod, nil
+		return reviewPeriod
 	}
 }
 
