@@ -21,12 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-const (
-	// settleTimeout is how long 1,000 works may take on a loaded machine.
-	settleTimeout = 2 * time.Minute
-	// withdrawTimeout is how long the deletion of these works and of their 20 namespaces may take.
-	withdrawTimeout = 4 * time.Minute
-)
+// withdrawTimeout is how long the deletion of 1,000 works and of their 20 namespaces may take.
+const withdrawTimeout = 4 * time.Minute
 
 var _ = Describe("A restart", Ordered, func() {
 	It("federated-selector F36: writes nothing over 50 objects in 20 clusters; the benchmark restarts over 50,000 works", func(ctx SpecContext) {
@@ -82,11 +78,11 @@ var _ = Describe("A restart", Ordered, func() {
 		})).To(Succeed())
 
 		Eventually(delivered).
-			WithContext(ctx).WithTimeout(settleTimeout).WithPolling(time.Second).Should(Equal(objects * clusters))
+			WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(time.Second).Should(Equal(objects * clusters))
 
 		troubled := w.troubled(ctx, "troubled")
 		Eventually(func(g Gomega) []string { return w.invalid(ctx, g, troubled.Name) }).
-			WithContext(ctx).WithTimeout(settleTimeout).Should(HaveLen(1))
+			WithContext(ctx).WithTimeout(suite.SettleTimeout).Should(HaveLen(1))
 
 		// The Events of the delivery are sent when there is nothing else to do, which can be after the works have been the same for a while.
 		writes := func(g Gomega) []string {
@@ -109,7 +105,7 @@ var _ = Describe("A restart", Ordered, func() {
 		Eventually(func(g Gomega) {
 			now := suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 			g.Expect(now-evaluations).To(BeNumerically(">=", objects+1), "every object was evaluated again")
-		}).WithContext(ctx).WithTimeout(settleTimeout).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(suite.SettleTimeout).Should(Succeed())
 		Expect(suite.AwaitUnchanged(ctx, writes)[len(written):]).To(BeEmpty(), "writes after the restart")
 		Expect(w.invalid(ctx, Default, troubled.Name)).To(HaveLen(1), "the Event of before")
 	})
@@ -141,10 +137,10 @@ var _ = Describe("A restart", Ordered, func() {
 		})).To(Succeed())
 
 		all := func(g Gomega) []string { return w.invalid(ctx, g, "") }
-		Eventually(all).WithContext(ctx).WithTimeout(settleTimeout).WithPolling(time.Second).Should(HaveLen(objects))
+		Eventually(all).WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(time.Second).Should(HaveLen(objects))
 
 		last := w.troubled(ctx, "last")
-		Eventually(all).WithContext(ctx).WithTimeout(settleTimeout).WithPolling(time.Second).Should(HaveLen(objects + 1))
+		Eventually(all).WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(time.Second).Should(HaveLen(objects + 1))
 
 		suite.StopHub()
 
@@ -158,12 +154,12 @@ var _ = Describe("A restart", Ordered, func() {
 		Eventually(func(g Gomega) {
 			now := suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 			g.Expect(now-evaluations).To(BeNumerically(">", objects), "every object was evaluated again")
-		}).WithContext(ctx).WithTimeout(settleTimeout).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(suite.SettleTimeout).Should(Succeed())
 		Expect(suite.AwaitUnchanged(ctx, w.Writes)[len(written):]).To(BeEmpty(), "writes and Events after the restart")
 
 		By("and a change of one of them has its Event")
 		suite.Edit(ctx, last, func(c *corev1.ConfigMap) { c.Annotations[federation.SelectorAnnotation] = "null" })
-		Eventually(all).WithContext(ctx).WithTimeout(settleTimeout).Should(ConsistOf("last"))
+		Eventually(all).WithContext(ctx).WithTimeout(suite.SettleTimeout).Should(ConsistOf("last"))
 	})
 })
 

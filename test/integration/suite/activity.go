@@ -127,7 +127,7 @@ func AwaitUnchanged[T any](ctx context.Context, look func(Gomega) T) T {
 		}
 
 		g.Expect(time.Since(since)).To(BeNumerically(">", IdlePeriod))
-	}).WithContext(ctx).WithTimeout(Timeout).WithPolling(AuditInterval).Should(Succeed())
+	}).WithContext(ctx).WithTimeout(SettleTimeout).WithPolling(AuditInterval).Should(Succeed())
 
 	return last
 }

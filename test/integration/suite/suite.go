@@ -21,6 +21,8 @@ const (
 	Timeout = 30 * time.Second
 	// CollectTimeout bounds the time of the garbage collector, which discovers new kinds twice a minute.
 	CollectTimeout = 90 * time.Second
+	// SettleTimeout bounds the time in which the hub comes to rest after many changes on a loaded machine.
+	SettleTimeout = 2 * time.Minute
 	// QuietPeriod is the time without a change after which specs conclude that there will be none.
 	QuietPeriod = 2 * time.Second
 )
