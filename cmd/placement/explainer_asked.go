@@ -36,7 +36,8 @@ var (
 const bindSubresource = "bind"
 
 // Asked implements endpoint.Explainer: the verb get on each object, for manifests create and update too, use on the Purposes of ClusterRequests,
-// create on managedclustersets/bind for the sets of bindings, list on each kind, and delete on the bindings that are left out. The list of unsatisfied Placements takes list on the Placements of the namespace.
+// create on managedclustersets/bind for the sets of bindings, list on each kind, and delete on the bindings that are left out. The list of
+// unsatisfied Placements takes list on the Placements of the namespace.
 func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error) {
 	formats := printers.WideFormats()
 	if question.Command == endpoint.CommandDiff || question.Command == endpoint.CommandSimulate {

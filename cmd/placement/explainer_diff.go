@@ -26,8 +26,8 @@ var errNotCompared = errors.New("the hub compares Placements, ManagedClusterSetB
 	"ClusterRequests, and the files have other objects")
 
 // errBindingsAlone is about files of which the answer would have nothing to show.
-var errBindingsAlone = errors.New("the files have ManagedClusterSetBindings alone, and this user may list no objects of a kind that is delivered, so " +
-	"there is nothing to compare; add the Placements of the namespace to the files")
+var errBindingsAlone = errors.New("the files have ManagedClusterSetBindings alone, and this user may list no objects of a kind that is " +
+	"delivered, so there is nothing to compare; add the Placements of the namespace to the files")
 
 // compare compares the objects of a Question with the hub, as placement diff does. The caller may write each of them.
 func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
