@@ -67,8 +67,10 @@ PodSchedulingPolicies of one namespace, those in it), and get on other owners of
 ClusterRequests and what decides about them the user needs list on clusterrequests, clusterrequestgrants, clusters,
 clusterproviders, purposes and traitequivalences.
 
-For a user with fewer rights the hub compares the Placements, delivered objects and ClusterRequests of one namespace that the
-user may get, create and update: the command sends it the files with the bearer token of the user, as placement explain does.
+For a user with fewer rights the hub compares the Placements, delivered objects, PodSchedulingPolicies and ClusterRequests of one
+namespace that the user may get, create and update, and the ManagedClusterSetBindings of sets that the user may also bind: the
+command sends it the files with the bearer token of the user, as placement explain does. For PodSchedulingPolicies it names 100
+workloads that the user may list.
 
 The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
 without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An
@@ -114,6 +116,8 @@ type diffOptions struct {
 	// wanted selects the delivered objects of the report; nil selects all. unfollowed leaves out those that follow Placements.
 	wanted     func(inventory.Key) bool
 	unfollowed bool
+	// workloads are those that policies are compared for; nil stands for all.
+	workloads []hubstate.Workload
 
 	requestOptions clusterrequest.Options
 
@@ -326,7 +330,7 @@ func (o *diffOptions) readLive(
 		return nil, nil, err
 	}
 	if o.effects.decidesPods(given) {
-		objects, err := readPods(ctx, hub, &given.Pods)
+		objects, err := o.readPods(ctx, hub, &given.Pods)
 		if objects == nil {
 			return nil, nil, err
 		}

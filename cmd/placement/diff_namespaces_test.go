@@ -17,6 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -155,6 +156,35 @@ func TestEffectsOfNamespaces(t *testing.T) {
 				expect.NoError(t, err)
 			} else {
 				expect.Error(t, err, tc.wantErr)
+			}
+		})
+	}
+}
+
+// Issue 26, P6: a simulation says that it leaves out what a Namespace changes for delivered objects.
+func TestNamespaceInTheFilesOfSimulate(t *testing.T) {
+	directory := t.TempDir()
+	file := func(name, content string) string { return expect.File(t, filepath.Join(directory, name), content) }
+	hub := file("hub.yaml", hubOfNamespaces)
+	for _, tc := range []struct {
+		reason, labels string
+		noted          bool
+	}{
+		{reason: "of federation", labels: `{federation.kubernetes.io/federated: "false"}`, noted: true},
+		{reason: "of policies", labels: `{tier: db, owner: platform}`},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			added := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: "+tc.labels+"}\n")
+			var stdout bytes.Buffer
+			o := simulateOptions{
+				files: []string{added}, hub: []string{hub}, output: "table", requestOptions: defaultRequestOptions(),
+				changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}}},
+			}
+			_, err := o.run(t.Context(), strings.NewReader(""), &stdout)
+			expect.NoError(t, err)
+			const note = "what Namespace team-a changes for objects that are delivered is not in the report; placement diff -f has it"
+			if strings.Contains(stdout.String(), note) != tc.noted {
+				t.Errorf("the note is wanted: %t; the report:\n%s", tc.noted, stdout.String())
 			}
 		})
 	}

@@ -21,13 +21,16 @@ func decidesPods(objects *pods.Objects) bool {
 
 // readPods reads the workloads that policies, classes, Tenants and Namespaces may change, and all that decides about their Pods. A namespace is
 // enough if all of them are in it. The error may come with objects.
-func readPods(ctx context.Context, hub client.Client, change *pods.Objects) (*pods.Objects, error) {
+func (o *diffOptions) readPods(ctx context.Context, hub client.Client, change *pods.Objects) (*pods.Objects, error) {
 	namespaces := namesOf(change.Namespaces)
 	for _, policy := range change.Policies {
 		namespaces = append(namespaces, policy.Namespace)
 	}
 	slices.Sort(namespaces)
 	namespaces = slices.Compact(namespaces)
+	if o.workloads != nil && len(namespaces) == 1 {
+		return hubstate.SomePodsFromCluster(ctx, hub, namespaces[0], o.workloads)
+	}
 	if len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) > 0 || len(namespaces) != 1 {
 		return hubstate.AllPodsFromCluster(ctx, hub, "")
 	}

@@ -54,6 +54,9 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 	o.delivered = e.delivered
 	style := o.style()
 	style.Color, style.Width = question.Color, question.Width
+	if style.Wide {
+		style.All = "-o wide with the ClusterRole " + hubstate.FleetViewRole
+	}
 	var text bytes.Buffer
 	var err error
 	switch {

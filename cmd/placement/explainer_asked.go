@@ -10,6 +10,7 @@ import (
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -21,14 +22,22 @@ import (
 var (
 	requestKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "ClusterRequest"}
 	purposeKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "Purpose"}
+	bindingKind = schema.GroupKind{Group: clusterv1beta2.GroupName, Kind: "ManagedClusterSetBinding"}
 	policyKind  = schema.GroupKind{Group: kupidv1alpha1.GroupName, Kind: "PodSchedulingPolicy"}
 )
 
-// bindingResource is the resource of the bindings of sets.
-var bindingResource = schema.GroupVersion(clusterv1beta2.GroupVersion).WithResource("managedclustersetbindings")
+// The resources of sets and of their bindings.
+var (
+	setResource     = schema.GroupVersion(clusterv1beta2.GroupVersion).WithResource("managedclustersets")
+	bindingResource = schema.GroupVersion(clusterv1beta2.GroupVersion).WithResource("managedclustersetbindings")
+)
+
+// bindSubresource is the subresource of a set that admission asks for where a binding is created.
+const bindSubresource = "bind"
 
 // Asked implements endpoint.Explainer: the verb get on each object, for manifests create and update too, use on the Purposes of ClusterRequests,
-// list on each kind, and delete on the bindings that are left out. The list of unsatisfied Placements takes list on the Placements of the namespace.
+// create on managedclustersets/bind for the sets of bindings, list on each kind, and delete on the bindings that are left out. The list of
+// unsatisfied Placements takes list on the Placements of the namespace.
 func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error) {
 	formats := printers.WideFormats()
 	if question.Command == endpoint.CommandDiff || question.Command == endpoint.CommandSimulate {
@@ -51,6 +60,20 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 		}
 		asked = append(asked, more...)
 	}
+	of, err := e.askedOfKinds(question)
+	if err != nil {
+		return nil, err
+	}
+	asked = append(asked, of...)
+	for _, set := range question.WithoutBindings {
+		asked = append(asked, access.Asked{Verb: access.VerbDelete, Resource: bindingResource, Namespace: question.Namespace, Name: set})
+	}
+	return asked, nil
+}
+
+// askedOfKinds returns the rights that permit to show the objects of the kinds of a question. The workloads that it names are among them.
+func (e *hubExplainer) askedOfKinds(question *endpoint.Question) ([]access.Asked, error) {
+	asked := make([]access.Asked, 0, len(question.Kinds))
 	for i, kind := range question.Kinds {
 		resource, known := e.resourceOf(kind.GroupKind())
 		if !known || !slices.Contains(shownFamilies(question.Command), e.familyOf(question, kind.GroupKind())) {
@@ -58,8 +81,10 @@ func (e *hubExplainer) Asked(question *endpoint.Question) ([]access.Asked, error
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbList, Resource: resource, Namespace: question.Namespace})
 	}
-	for _, set := range question.WithoutBindings {
-		asked = append(asked, access.Asked{Verb: access.VerbDelete, Resource: bindingResource, Namespace: question.Namespace, Name: set})
+	for i, workload := range question.Workloads {
+		if _, known := workloadKind(workload.GroupKind()); !known {
+			return nil, fmt.Errorf("workloads[%d]: %s is no kind of workloads; leave it out", i, workload.GroupKind())
+		}
 	}
 	return asked, nil
 }
@@ -69,7 +94,7 @@ func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoi
 	resource, known := e.resourceOf(object.GroupKind())
 	family := e.familyOf(question, object.GroupKind())
 	switch {
-	case !known || question.Command == endpoint.CommandExplain && (family == familyPurposes || family == familyPolicies):
+	case !known || question.Command == endpoint.CommandExplain && slices.Contains(manifestFamilies, family):
 		return nil, fmt.Errorf("objects[%d]: the hub does not explain objects of the kind %s; ask for Placements, ClusterRequests or "+
 			"workloads or objects of a kind that is delivered to clusters", i, object.GroupKind())
 	case question.Command == endpoint.CommandExplain && family != e.familyOf(question, question.Objects[0].GroupKind()):
@@ -86,6 +111,11 @@ func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoi
 			access.Asked{Verb: access.VerbCreate, Resource: resource, Namespace: question.Namespace},
 			access.Asked{Verb: access.VerbUpdate, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
+	if family == familyBindings { // A Placement uses the set that has the name of the binding.
+		asked = append(asked, access.Asked{
+			Verb: access.VerbCreate, Resource: setResource, Subresource: bindSubresource, Name: object.Name, Role: clusterset.BindRole(object.Name),
+		})
+	}
 	return asked, nil
 }
 
@@ -95,15 +125,19 @@ const (
 	familyRequests   = "requests"
 	familyPurposes   = "purposes"
 	familyPolicies   = "policies"
+	familyBindings   = "bindings"
 	familyWorkloads  = "workloads"
 	familyDelivered  = "delivered"
 )
+
+// manifestFamilies are the families of which manifests have or use objects, and that are not explained.
+var manifestFamilies = []string{familyPurposes, familyPolicies, familyBindings}
 
 // namedFamilies are the families of the objects that a question is about by name.
 func namedFamilies(question *endpoint.Question) []string {
 	switch question.Command {
 	case endpoint.CommandDiff:
-		return []string{familyPlacements, familyDelivered, familyRequests, familyPurposes}
+		return []string{familyPlacements, familyDelivered, familyRequests, familyPurposes, familyBindings, familyPolicies}
 	case endpoint.CommandSimulate:
 		if question.Manifests != "" {
 			return []string{familyWorkloads, familyPolicies}
@@ -120,7 +154,7 @@ func namedFamilies(question *endpoint.Question) []string {
 func shownFamilies(command string) []string {
 	switch command {
 	case endpoint.CommandDiff:
-		return []string{familyDelivered}
+		return []string{familyDelivered, familyWorkloads}
 	case endpoint.CommandSimulate:
 		return []string{familyPlacements, familyDelivered}
 	case endpoint.CommandFederated:
@@ -136,6 +170,8 @@ func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKi
 	switch {
 	case kind == policyKind:
 		return familyPolicies
+	case kind == bindingKind:
+		return familyBindings
 	case kind == requestKind:
 		return familyRequests
 	case kind == purposeKind:
@@ -144,11 +180,21 @@ func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKi
 		return familyPlacements
 	case !runs && e.delivers(kind):
 		return familyDelivered
-	case slices.ContainsFunc(pods.Kinds(), func(workload pods.Kind) bool { return kind == workload.GroupKind() }):
-		return familyWorkloads
-	default:
-		return familyDelivered
 	}
+	if _, known := workloadKind(kind); known {
+		return familyWorkloads
+	}
+	return familyDelivered
+}
+
+// workloadKind returns the kind of workloads that has a name.
+func workloadKind(named schema.GroupKind) (pods.Kind, bool) {
+	for _, kind := range pods.Kinds() {
+		if kind.GroupKind() == named {
+			return kind, true
+		}
+	}
+	return pods.Kind{}, false
 }
 
 func (e *hubExplainer) delivers(kind schema.GroupKind) bool {
@@ -170,6 +216,8 @@ func (e *hubExplainer) resourceOf(kind schema.GroupKind) (schema.GroupVersionRes
 	switch kind {
 	case requestKind:
 		return openmcpv1alpha1.GroupVersion.WithResource("clusterrequests"), true
+	case bindingKind:
+		return bindingResource, true
 	case policyKind:
 		return kupidv1alpha1.GroupVersion.WithResource("podschedulingpolicies"), true
 	case purposeKind:
@@ -180,10 +228,8 @@ func (e *hubExplainer) resourceOf(kind schema.GroupKind) (schema.GroupVersionRes
 			return placementResource(adapter), true
 		}
 	}
-	for _, workload := range pods.Kinds() {
-		if kind == workload.GroupKind() {
-			return workload.GroupVersion().WithResource(workload.Resource), true
-		}
+	if workload, known := workloadKind(kind); known {
+		return workload.GroupVersion().WithResource(workload.Resource), true
 	}
 	for _, delivered := range e.delivered {
 		if kind == delivered.GroupKind() {

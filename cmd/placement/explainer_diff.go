@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -20,13 +22,18 @@ import (
 const followersUnread = "objects that follow this Placement are not in the report: this user may list none of a kind that is delivered"
 
 // errNotCompared is about objects that the hub compares for nobody.
-var errNotCompared = errors.New("the hub compares Placements, objects that are delivered and ClusterRequests, and the files have other objects")
+var errNotCompared = errors.New("the hub compares Placements, ManagedClusterSetBindings, objects that are delivered, PodSchedulingPolicies and " +
+	"ClusterRequests, and the files have other objects")
+
+// errBindingsAlone is about files of which the answer would have nothing to show.
+var errBindingsAlone = errors.New("the files have ManagedClusterSetBindings alone, and this user may list no objects of a kind that is " +
+	"delivered, so there is nothing to compare; add the Placements of the namespace to the files")
 
 // compare compares the objects of a Question with the hub, as placement diff does. The caller may write each of them.
 func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
 	shown := e.shownIn(question)
 	o := &diffOptions{output: question.Output, showKept: question.ShowKept, hubLimit: e.limit, requestOptions: e.requests, wanted: shown.has}
-	o.delivered = e.delivered
+	o.delivered, o.workloads = e.delivered, workloadsIn(question)
 	changes, placements, err := o.changesIn(question)
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
@@ -36,34 +43,47 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
 	o.unfollowed = !shown.delivered
-	hub, _, err := o.readLive(ctx, e.hub, placements, given)
-	if err != nil {
+	if o.unfollowed && bindingsAlone(given, placements) {
+		return endpoint.Answer{}, &endpoint.AnswerError{Err: errBindingsAlone}
+	}
+	hub, unread, err := o.readLive(ctx, e.hub, placements, given)
+	if err = errors.Join(err, unread); err != nil {
 		return endpoint.Answer{}, err
 	}
 	e.prepare(ctx, hub)
+	hub.Pods.Missing = unreadByHub(hub.Pods.Missing)
 	differences, err := o.compareAll(hub, given, changes, placements, e.now())
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	for i := range differences.Placements {
-		if o.unfollowed {
-			differences.Placements[i].Notes = append(differences.Placements[i].Notes, followersUnread)
-		}
-	}
-	if differences.Requests != nil {
-		access.LimitRequestDifference(differences.Requests, func(name types.NamespacedName) bool {
-			return shown.has(keyOfObject(requestObject(name.Name), name.Namespace))
-		})
-	}
+	shown.limit(&differences, question)
 	var text bytes.Buffer
 	if err := printers.Differences(&text, printers.Format(o.output), differences, o.showKept); err != nil {
 		return endpoint.Answer{}, err
 	}
 	answer := endpoint.Answer{Output: text.String(), Differs: differences.Differ()}
-	if err := unresolved(differences); err != nil {
+	if err := errors.Join(unresolved(differences), refused(differences.Pods)); err != nil {
 		return answer, &endpoint.AnswerError{Err: err}
 	}
 	return answer, nil
+}
+
+// limit removes from a comparison what may not be shown, and adds notes on what it leaves out.
+func (s *shownObjects) limit(differences *explain.Differences, question *endpoint.Question) {
+	for i := range differences.Placements {
+		if !s.delivered {
+			differences.Placements[i].Notes = append(differences.Placements[i].Notes, followersUnread)
+		}
+	}
+	if differences.Pods != nil {
+		access.LimitPodDifferences(differences.Pods)
+		noteWorkloads(differences.Pods, question)
+	}
+	if differences.Requests != nil {
+		access.LimitRequestDifference(differences.Requests, func(name types.NamespacedName) bool {
+			return s.has(keyOfObject(requestObject(name.Name), name.Namespace))
+		})
+	}
 }
 
 // changesIn reads the manifests of a Question. They must be the objects that it names, and nothing else.
@@ -105,29 +125,44 @@ func checkNamed(question *endpoint.Question, namespace string, objects []endpoin
 	return nil
 }
 
+// bindingsAlone reports whether files have bindings and nothing else.
+func bindingsAlone(given *explain.State, placements []inventory.Key) bool {
+	others := len(placements) + len(given.Federated.Objects) + len(given.Pods.Policies) + len(given.ClusterRequests.Requests)
+	return len(given.Bindings) > 0 && others == 0
+}
+
 // objectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
 // Purposes that the ClusterRequests use.
 func objectsToCompare(given *explain.State, placements []inventory.Key) (namespace string, objects []endpoint.Object, err error) {
-	requests := given.ClusterRequests
-	requests.Requests = nil
-	if decidesPods(&given.Pods) || len(given.Bindings)+len(given.Federated.Namespaces) > 0 || !requests.Empty() {
+	requests, others := given.ClusterRequests, given.Pods
+	requests.Requests, others.Policies = nil, nil
+	if decidesPods(&others) || len(given.Federated.Namespaces) > 0 || !requests.Empty() {
 		return "", nil, errNotCompared
 	}
 	namespaces := map[string]bool{}
-	add := func(in string, object endpoint.Object) {
+	add := func(in string, kind schema.GroupKind, name string) {
 		namespaces[in], namespace = true, in
-		objects = append(objects, object)
+		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: name})
 	}
 	for _, key := range placements {
-		add(key.Namespace, objectOf(key))
+		add(key.Namespace, api.Of(key).Kind().GroupKind(), key.Name)
 	}
 	for _, object := range given.Federated.Objects {
-		kind := object.GroupVersionKind()
-		add(object.GetNamespace(), endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()})
+		add(object.GetNamespace(), object.GroupVersionKind().GroupKind(), object.GetName())
+	}
+	for _, binding := range given.Bindings {
+		if binding.Spec.ClusterSet != binding.Name {
+			return "", nil, fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission refuses it; "+
+				"correct one of them", binding.Name, binding.Spec.ClusterSet)
+		}
+		add(binding.Namespace, bindingKind, binding.Name)
+	}
+	for _, policy := range given.Pods.Policies {
+		add(policy.Namespace, policyKind, policy.Name)
 	}
 	used := map[string]bool{}
 	for _, request := range given.ClusterRequests.Requests {
-		add(request.Namespace, requestObject(request.Name))
+		add(request.Namespace, requestKind, request.Name)
 		for _, purpose := range request.Spec.Purposes {
 			if !used[string(purpose)] {
 				used[string(purpose)] = true

@@ -36,6 +36,7 @@ const (
 	rolePolicies   = "open-cluster-management:placement-hub:podscheduling-admin"
 	roleRequester  = "open-cluster-management:placement-hub:clusterrequest-edit"
 	rolePurposes   = "open-cluster-management:placement-hub:clusterrequest-purposes"
+	roleBindOthers = "open-cluster-management:managedclusterset:bind:others"
 	kubernetesEdit = "edit"
 	kubernetesView = "view"
 )
@@ -74,8 +75,13 @@ func (shippedRoles) AuthenticateRequest(request *http.Request) (*authenticator.R
 
 func (r shippedRoles) Authorize(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
 	for _, role := range asked.GetUser().GetGroups() {
+		// A ClusterRoleBinding to the role that the hub makes for a set is of all namespaces.
+		if role == roleBindOthers && asked.GetVerb() == "create" && asked.GetSubresource() == "bind" && asked.GetName() == "others" &&
+			asked.GetNamespace() == "" && asked.GetResource() == "managedclustersets" {
+			return authorizer.DecisionAllow, "", nil
+		}
 		for _, rule := range r[role] {
-			if asked.GetNamespace() == "team-a" && slices.Contains(rule.APIGroups, asked.GetAPIGroup()) &&
+			if asked.GetSubresource() == "" && asked.GetNamespace() == "team-a" && slices.Contains(rule.APIGroups, asked.GetAPIGroup()) &&
 				slices.Contains(rule.Resources, asked.GetResource()) && slices.Contains(rule.Verbs, asked.GetVerb()) {
 				return authorizer.DecisionAllow, "", nil
 			}
@@ -100,6 +106,11 @@ metadata: {namespace: team-a, name: kube-root-ca.crt}
 apiVersion: v1
 kind: Secret
 metadata: {namespace: team-a, name: key}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: team-a, name: web}
+spec: {template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}}
 ---
 apiVersion: v1
 kind: Node
@@ -201,13 +212,23 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 	compare := func(manifests string, kinds []endpoint.Kind, objects ...endpoint.Object) endpoint.Question {
 		return endpoint.Question{Command: endpoint.CommandDiff, Manifests: manifests, Objects: objects, Kinds: kinds}
 	}
+	boundOthers := endpoint.Object{Group: placements.Group, Kind: "ManagedClusterSetBinding", Name: "others"}
+	deployments := endpoint.Kind{Group: "apps", Kind: "Deployment"}
+	withWorkload := func(q endpoint.Question, name string) endpoint.Question {
+		q.Workloads = []endpoint.Object{{Group: deployments.Group, Kind: deployments.Kind, Name: name}}
+		return q
+	}
+	leavingOut := func(q endpoint.Question, count int) endpoint.Question { q.WorkloadsLeftOut = count; return q }
 	const (
 		newRequest = "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {name: new}\nspec: {purposes: [workload]}\n"
 		newPod     = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: team-a, labels: {app: web}}\n" +
 			"spec: {containers: [{name: c, image: i}]}\n"
 		newPolicy = "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: web, namespace: team-a}\n" +
 			"spec: {podSelector: {matchLabels: {app: web}}, nodeSelector: {pool: web}}\n"
-		newSecret = "apiVersion: v1\nkind: Secret\nmetadata: {name: new}\n"
+		binding = "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
+			"metadata: {name: others, namespace: team-a}\nspec: {clusterSet: others}\n"
+		everyPlacement = "---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: every}\nspec: {}\n"
+		newSecret      = "apiVersion: v1\nkind: Secret\nmetadata: {name: new}\n"
 	)
 	for _, tc := range []struct {
 		reason, roles string
@@ -318,6 +339,68 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 			reason: "an object that is delivered, as edit", roles: kubernetesEdit, code: 200, differs: true,
 			question: compare(newSecret, nil, endpoint.Object{Kind: "Secret", Name: "new"}),
 			want:     []string{"delivers 1 object newly", "Secret/team-a/new (new): 3 gained"}, not: []string{"hidden", "ConfigMap"},
+		},
+		{
+			reason: "a binding of a set that the user may bind, beside a Placement", roles: roleEdit + " " + roleBindOthers, code: 200, differs: true,
+			question: compare(binding+everyPlacement, nil, every, boundOthers),
+			want:     []string{"team-a/every: 4 gained", "+ hidden", "objects that follow this Placement are not in the report"},
+			not:      []string{"theirs", "other:", "ConfigMap"},
+		},
+		{
+			reason: "a binding and what is delivered", roles: roleEdit + " " + kubernetesView + " " + roleBindOthers, code: 200, differs: true,
+			question: compare(binding, []endpoint.Kind{configMaps}, boundOthers),
+			want:     []string{"ConfigMap/team-a/settings: 1 gained", "hidden"}, not: []string{"Secret", "theirs"},
+		},
+		{
+			reason: "a binding of a set that the user may not bind", roles: roleEdit, code: 403, not: []string{"hidden"},
+			question: compare(binding+everyPlacement, nil, every, boundOthers),
+			want: []string{"may not create managedclustersets.cluster.open-cluster-management.io/bind others",
+				"a ClusterRoleBinding to " + roleBindOthers},
+		},
+		{
+			reason: "a binding that the user may not write", roles: roleView + " " + roleBindOthers, code: 403, not: []string{"hidden"},
+			question: compare(binding, nil, boundOthers),
+			want: []string{"may not create managedclustersetbindings.cluster.open-cluster-management.io in namespace team-a",
+				"a Role with these verbs"},
+		},
+		{
+			reason: "a binding that the question does not name", roles: roleEdit + " " + roleBindOthers, code: 200, not: []string{"hidden"},
+			question: compare(binding+everyPlacement, nil, every), want: []string{"ManagedClusterSetBinding others, which objects does not name"},
+		},
+		{
+			reason: "a binding that names another set", roles: roleEdit + " " + roleBindOthers, code: 200, not: []string{"hidden"},
+			question: compare(strings.Replace(binding, "clusterSet: others", "clusterSet: more", 1)+everyPlacement, nil, every, boundOthers),
+			want:     []string{`spec.clusterSet is "more"`, "correct one of them"},
+		},
+		{
+			reason: "a binding alone, for a user who may list nothing that is delivered", roles: roleEdit + " " + roleBindOthers, code: 200,
+			question: compare(binding, nil, boundOthers), want: []string{"add the Placements of the namespace"}, not: []string{"hidden"},
+		},
+		{
+			reason: "a policy, as admin", roles: kubernetesEdit + " " + rolePolicies, code: 200, differs: true,
+			question: withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "web"),
+			want: []string{"PodSchedulingPolicy team-a/web: new", "Deployment team-a/web: the next update adds nodeSelector[pool]",
+				"1 of 2 nodes fit (2 before), which are not named", "workloads of the kinds ", "StatefulSet"},
+			not: []string{"n1", "n2"},
+		},
+		{
+			reason: "a policy and a workload that is gone, of more than a question names", roles: kubernetesEdit + " " + rolePolicies, code: 200,
+			question: leavingOut(withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "gone"), 7),
+			want:     []string{"PodSchedulingPolicy team-a/web: new", "7 more workloads are not in the report", "placement simulate --add"},
+		},
+		{
+			reason: "a policy, for a user who may list no workload", roles: rolePolicies, code: 200,
+			question: compare(newPolicy, nil, policy), not: []string{"Deployment", "no other workload"},
+			want: []string{"PodSchedulingPolicy team-a/web: new", "this user may list none in namespace team-a"},
+		},
+		{
+			reason: "a policy and workloads that the user may not list", roles: rolePolicies, code: 403, not: []string{"nodeSelector"},
+			question: withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "web"), want: []string{"may not list deployments.apps"},
+		},
+		{
+			reason: "a policy to compare, as edit", roles: kubernetesEdit, code: 403, not: []string{"nodeSelector"},
+			question: withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "web"),
+			want:     []string{"may not get podschedulingpolicies.kupid.gardener.cloud web", "nor create"},
 		},
 		{
 			reason: "an object that the user may not write", roles: kubernetesView, code: 403, want: []string{"may not get secrets new"},

@@ -76,6 +76,45 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 			},
 		},
 		{
+			reason: "a manifest of a binding",
+			question: endpoint.Question{Command: endpoint.CommandDiff, Manifests: "x", Objects: []endpoint.Object{
+				{Group: placement.Group, Kind: "ManagedClusterSetBinding", Name: "s"},
+			}},
+			want: []string{
+				"get managedclustersetbindings.cluster.open-cluster-management.io s in namespace a",
+				"create managedclustersetbindings.cluster.open-cluster-management.io in namespace a",
+				"update managedclustersetbindings.cluster.open-cluster-management.io s in namespace a",
+				"create managedclustersets.cluster.open-cluster-management.io/bind s",
+			},
+		},
+		{
+			reason: "an explanation of a binding",
+			question: endpoint.Question{Objects: []endpoint.Object{
+				{Group: placement.Group, Kind: "ManagedClusterSetBinding", Name: "s"},
+			}},
+			refused: []string{"objects[0]", "does not explain"},
+		},
+		{
+			reason: "a manifest of a policy, and one review for all workloads of a kind",
+			question: endpoint.Question{
+				Command: endpoint.CommandDiff, Manifests: "x", Kinds: []endpoint.Kind{{Kind: "Pod"}},
+				Objects:   []endpoint.Object{{Group: "kupid.gardener.cloud", Kind: "PodSchedulingPolicy", Name: "w"}},
+				Workloads: []endpoint.Object{{Kind: "Pod", Name: "p"}, {Kind: "Pod", Name: "q"}},
+			},
+			want: []string{
+				"get podschedulingpolicies.kupid.gardener.cloud w in namespace a", "create podschedulingpolicies.kupid.gardener.cloud in namespace a",
+				"update podschedulingpolicies.kupid.gardener.cloud w in namespace a", "list pods in namespace a",
+			},
+		},
+		{
+			reason: "a workload that is none", refused: []string{"workloads[0]", "ConfigMap is no kind of workloads"},
+			question: endpoint.Question{
+				Command: endpoint.CommandDiff, Manifests: "x", Kinds: []endpoint.Kind{{Kind: "ConfigMap"}},
+				Objects:   []endpoint.Object{placement},
+				Workloads: []endpoint.Object{{Kind: "ConfigMap", Name: "p"}},
+			},
+		},
+		{
 			reason: "a manifest of a Pod",
 			question: endpoint.Question{
 				Command: endpoint.CommandDiff, Manifests: "x", Objects: []endpoint.Object{{Kind: "Pod", Name: "p"}},
@@ -162,11 +201,12 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 		{reason: "another object", manifests: manifest("a", "p") + "---\n" + manifest("a", "q"), refused: []string{"Placement q", "does not name"}},
 		{reason: "another namespace", manifests: manifest("b", "p"), refused: []string{"namespace"}},
 		{
-			reason: "a binding",
+			reason: "a binding that is not named",
 			manifests: "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 				"metadata: {name: s}\nspec: {clusterSet: s}\n",
-			refused: []string{"the files have other objects"},
+			refused: []string{"ManagedClusterSetBinding s, which objects does not name"},
 		},
+		{reason: "a Namespace", manifests: "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", refused: []string{"the files have other objects"}},
 		{
 			reason: "a typo", manifests: strings.Replace(manifest("a", "p"), "spec: {}", "spec: {numberOfCluster: 1}", 1),
 			refused: []string{"numberOfCluster"},

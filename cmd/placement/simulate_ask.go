@@ -127,6 +127,9 @@ func (o *simulateOptions) checkAsk() error {
 		return errors.New("the hub simulates the present, so it was not asked because of --now")
 	case o.selector != nil:
 		return errSelectorUnread
+	case o.all && len(o.changes) == 0 && !o.adding:
+		return errors.New("--all (as -o wide): clusters out of the scope of the namespace are listed for users with the ClusterRole " +
+			hubstate.FleetViewRole + " alone; leave it out to ask the hub")
 	case o.adding && len(o.changes) > 1:
 		return errors.New("--add: the hub simulates added objects without other changes; leave out the others")
 	case o.adding:

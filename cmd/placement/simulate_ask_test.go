@@ -50,6 +50,16 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 			reason: "additions with another change", names: names("team-a/p"), refused: []string{"--add", "leave out the others"},
 			options: simulateOptions{changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}, whatif.Drain{Cluster: "c7"}}}},
 		},
+		{
+			reason: "clusters out of scope", names: names("team-a/p"), options: simulateOptions{all: true},
+			refused: []string{"--all", "-o wide", "fleet-view", "leave it out"},
+		},
+		{
+			reason: "a difference in the format wide", names: names("team-a/p"), namespace: "team-a", sets: []string{"edge"},
+			options: simulateOptions{all: true, showKept: true, changeFlags: changeFlags{changes: []whatif.Change{
+				whatif.WithoutBinding{Namespace: "team-a", Set: "edge"},
+			}}},
+		},
 		{reason: "another time", names: names("team-a/p"), options: simulateOptions{now: "2026-01-31T12:00:00Z"}, refused: []string{"--now"}},
 		{
 			reason: "labels", options: simulateOptions{hubFlags: hubFlags{namespace: "team-a"}, labelFlag: labelFlag{selector: labels.Everything()}},

@@ -15,12 +15,17 @@ import (
 const (
 	// rolePrefix is the prefix of the name of every ClusterRole of a set. The purpose of the role, a colon and the name of the set follow.
 	rolePrefix = "open-cluster-management:managedclusterset:"
+	// bindPurpose is the purpose of the role with the right to bind a set.
+	bindPurpose = "bind"
 	// registerGroup is the API group of the right to accept a ManagedCluster.
 	registerGroup = "register.open-cluster-management.io"
 	// managedByLabel with the value roleManager marks a ClusterRole that this hub manages.
 	managedByLabel = "app.kubernetes.io/managed-by"
 	roleManager    = "placement-hub-" + ClusterSetRoles
 )
+
+// BindRole returns the name of the ClusterRole with the right to bind a set.
+func BindRole(set string) string { return rolePrefix + bindPurpose + ":" + set }
 
 // rolesOf returns the ClusterRoles of a set, with the names and rules that consoles expect (docs/spec/consumers.md U17).
 func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
@@ -37,7 +42,7 @@ func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 			rbacv1.PolicyRule{APIGroups: []string{clusterv1.GroupName}, Resources: []string{"managedclusters"}, Verbs: []string{"create"}},
 			rbacv1.PolicyRule{APIGroups: []string{registerGroup}, Resources: []string{"managedclusters/accept"}, Verbs: []string{"update"}},
 		),
-		roleOf(set, "bind", get, named([]string{"create"}, "managedclustersets/bind")),
+		roleOf(set, bindPurpose, get, named([]string{"create"}, "managedclustersets/bind")),
 		roleOf(set, "view", get),
 	}
 }

@@ -107,6 +107,25 @@ func limitResult(result, namespace string) string {
 	return requests.GrantedPrefix + "of another namespace"
 }
 
+// LimitPodDifferences removes the names of nodes. Notes have how many nodes fit the Pods of each workload.
+func LimitPodDifferences(differences *pods.Differences) {
+	for i := range differences.Workloads {
+		d := &differences.Workloads[i]
+		if d.After == nil {
+			continue
+		}
+
+		before := ""
+		if d.Before != nil {
+			before = fmt.Sprintf(" (%d before)", len(d.Before.Fit))
+		}
+
+		differences.Notes = append(differences.Notes, fmt.Sprintf("%s %s/%s: %d of %d nodes fit%s, which are not named: %s",
+			d.Kind, d.Namespace, d.Name, len(d.After.Fit), d.After.Total, before, d.After.Message))
+		d.Before, d.After = nil, nil
+	}
+}
+
 // LimitWorkload removes the names of nodes, and the policies of the whole cluster that do not match; it counts both.
 func LimitWorkload(report *pods.Report) {
 	hidden := 0

@@ -79,6 +79,26 @@ func TestE1aClustersOfOtherNamespacesAreOnlyCounted(t *testing.T) {
 	}
 }
 
+func TestE1aNodesOfDifferencesAreNotNamed(t *testing.T) {
+	nodes := func(fit ...string) *pods.Nodes {
+		return &pods.Nodes{
+			Total: 3, Fit: fit, Message: "the others do not fit", Rejected: []pods.Rejection{{Reason: "taint", Nodes: []string{"secret-node"}}},
+		}
+	}
+	differences := pods.Differences{Workloads: []pods.Difference{
+		{Kind: "Deployment", Namespace: "a", Name: "web", Lacks: []string{"tolerations"}, Before: nodes("n1", "n2"), After: nodes("n1")},
+		{Kind: "Pod", Namespace: "a", Name: "p"},
+	}, Notes: []string{"a note"}}
+	LimitPodDifferences(&differences)
+
+	want := pods.Differences{Workloads: []pods.Difference{
+		{Kind: "Deployment", Namespace: "a", Name: "web", Lacks: []string{"tolerations"}}, {Kind: "Pod", Namespace: "a", Name: "p"},
+	}, Notes: []string{"a note", "Deployment a/web: 1 of 3 nodes fit (2 before), which are not named: the others do not fit"}}
+	if diff := cmp.Diff(want, differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+}
+
 func TestE1aNodesAreNotNamed(t *testing.T) {
 	report := pods.Report{
 		Policies: []pods.Policy{

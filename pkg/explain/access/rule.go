@@ -31,18 +31,44 @@ const (
 type Asked struct {
 	Verb     string
 	Resource schema.GroupVersionResource
-	// Namespace is never empty, because the objects of a question belong to a namespace. Name is empty for VerbList and VerbCreate.
+	// Subresource is that of an object without a namespace, such as bind of a ManagedClusterSet; empty for the objects of a namespace.
+	Subresource string
+	// Namespace is empty with a Subresource alone, because the objects of a question belong to a namespace. Name is empty for VerbList and
+	// VerbCreate without a Subresource.
 	Namespace, Name string
+	// Role is a ClusterRole with the verb, which a refusal names; empty for verbs that a Role may have.
+	Role string
 }
 
-// String returns "get placements.cluster.open-cluster-management.io standby in namespace team-a".
+// String returns "get placements.cluster.open-cluster-management.io standby in namespace team-a", or "create
+// managedclustersets.cluster.open-cluster-management.io/bind prod".
 func (a Asked) String() string {
 	text := a.Verb + " " + a.Resource.GroupResource().String()
+	if a.Subresource != "" {
+		text += "/" + a.Subresource
+	}
+
 	if a.Name != "" {
 		text += " " + a.Name
 	}
 
-	return text + " in namespace " + a.Namespace
+	if a.Namespace != "" {
+		text += " in namespace " + a.Namespace
+	}
+
+	return text
+}
+
+// complete reports whether the right is one on an object or a kind of a namespace, or on the subresource of an object without one.
+func (a Asked) complete() bool {
+	switch {
+	case a.Resource.Resource == "" || a.Verb == "":
+		return false
+	case a.Subresource != "":
+		return a.Namespace == "" && a.Name != ""
+	default:
+		return a.Namespace != "" && (a.Name == "") == slices.Contains([]string{VerbList, VerbCreate}, a.Verb)
+	}
 }
 
 // Authorizer decides what users may do; an error means that the decision is not known.
@@ -58,11 +84,26 @@ type RefusalError struct {
 
 func (r *RefusalError) Error() string {
 	lacks := make([]string, 0, len(r.Lacks))
+
+	var permits, roles []string
+
 	for _, asked := range r.Lacks {
 		lacks = append(lacks, asked.String())
+
+		if asked.Role != "" {
+			roles = append(roles, asked.Role)
+		}
 	}
 
-	return fmt.Sprintf("user %q may not %s; a Role with these verbs permits the explanation", r.User, strings.Join(lacks, ", nor "))
+	if len(roles) < len(r.Lacks) {
+		permits = append(permits, "a Role with these verbs permits the explanation")
+	}
+
+	if len(roles) > 0 {
+		permits = append(permits, fmt.Sprintf("a ClusterRoleBinding to %s permits what belongs to no namespace", strings.Join(roles, ", ")))
+	}
+
+	return fmt.Sprintf("user %q may not %s; %s", r.User, strings.Join(lacks, ", nor "), strings.Join(permits, ", and "))
 }
 
 // Check returns nil if a user may ask about all of the objects, and a *RefusalError if not. Any other error means that it is not known; then nothing
@@ -79,14 +120,14 @@ func Check(ctx context.Context, authority Authorizer, who user.Info, asked ...As
 	var lacks []Asked
 
 	for _, each := range asked {
-		if each.Namespace == "" || each.Resource.Resource == "" || each.Verb == "" ||
-			(each.Name == "") != slices.Contains([]string{VerbList, VerbCreate}, each.Verb) {
+		if !each.complete() {
 			return fmt.Errorf("the question %q does not name an object of a namespace", each)
 		}
 
 		decision, _, err := authority.Authorize(ctx, authorizer.AttributesRecord{
 			User: who, Verb: each.Verb, Namespace: each.Namespace, Name: each.Name, ResourceRequest: true,
 			APIGroup: each.Resource.Group, APIVersion: each.Resource.Version, Resource: each.Resource.Resource,
+			Subresource: each.Subresource,
 		})
 		if err != nil {
 			return fmt.Errorf("asking the API server whether %s may %s: %w", who.GetName(), each, err)

@@ -19,7 +19,12 @@ func (a authority) Authorize(_ context.Context, asked authorizer.Attributes) (au
 		return authorizer.DecisionAllow, "", errors.New("no reply")
 	}
 
-	text := asked.GetVerb() + " " + asked.GetResource() + " " + asked.GetNamespace() + "/" + asked.GetName()
+	resource := asked.GetResource()
+	if asked.GetSubresource() != "" {
+		resource += "/" + asked.GetSubresource()
+	}
+
+	text := asked.GetVerb() + " " + resource + " " + asked.GetNamespace() + "/" + asked.GetName()
 	if a[text] && asked.IsResourceRequest() && asked.GetAPIGroup() == "example.com" {
 		return authorizer.DecisionAllow, "", nil
 	}
@@ -33,8 +38,16 @@ func asked(verb, namespace, name string) Asked {
 	return Asked{Verb: verb, Resource: things, Namespace: namespace, Name: name}
 }
 
+// bind is the right to bind a thing, of which the names belong to no namespace.
+func bind(namespace, name string) Asked {
+	right := asked(VerbCreate, namespace, name)
+	right.Subresource, right.Role = "bind", "binds:"+name
+
+	return right
+}
+
 func TestE1aWhoMayAsk(t *testing.T) {
-	granted := authority{"get things a/x": true, "get things a/y": true, "list things a/": true, "create things a/": true}
+	granted := authority{"get things a/x": true, "get things a/y": true, "list things a/": true, "create things a/": true, "create things/bind /s": true}
 
 	for _, tc := range []struct {
 		reason string
@@ -71,6 +84,23 @@ func TestE1aWhoMayAsk(t *testing.T) {
 		{reason: "no object", user: &user.DefaultInfo{Name: "ada"}, want: []string{"about no object"}},
 		{
 			reason: "every namespace", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{asked("get", "", "x")},
+			want: []string{"does not name an object of a namespace"},
+		},
+		{reason: "who may bind", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{asked("get", "a", "x"), bind("", "s")}},
+		{
+			reason: "who may bind another", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{bind("", "t")},
+			want: []string{"may not create things.example.com/bind t; a ClusterRoleBinding to binds:t permits what belongs to no namespace"},
+		},
+		{
+			reason: "neither", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{asked("get", "b", "x"), bind("", "t")},
+			want: []string{"nor create things.example.com/bind t; a Role with these verbs permits the explanation, and a ClusterRoleBinding to binds:t"},
+		},
+		{
+			reason: "binding in a namespace", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{bind("a", "s")},
+			want: []string{"does not name an object of a namespace"},
+		},
+		{
+			reason: "binding of everything", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{bind("", "")},
 			want: []string{"does not name an object of a namespace"},
 		},
 		{

@@ -32,6 +32,9 @@ const (
 	maxWidth = 10000
 )
 
+// MaxWorkloads bounds the Workloads of a Question. The API server reviews the rights on each of their kinds, and not on each of them.
+const MaxWorkloads = 100
+
 // The commands of placement that a Question asks for.
 const (
 	CommandExplain   = "explain"
@@ -57,6 +60,10 @@ type Question struct {
 	// ShowKept lists the clusters that stay.
 	Manifests string `json:"manifests,omitempty"`
 	ShowKept  bool   `json:"showKept,omitempty"`
+	// Workloads are those for which PodSchedulingPolicies of Manifests are compared; their kinds are among Kinds. WorkloadsLeftOut counts the others
+	// of the namespace, for a note in the answer.
+	Workloads        []Object `json:"workloads,omitempty"`
+	WorkloadsLeftOut int      `json:"workloadsLeftOut,omitempty"`
 	// WithoutBindings are sets: simulate reports what changes if they are not bound to the namespace.
 	WithoutBindings []string `json:"withoutBindings,omitempty"`
 	// Output is a format of the command, and Color adds terminal colours to tables.
@@ -120,6 +127,7 @@ func (q *Question) validate() error {
 	if err := errors.Join(
 		atMost("objects", len(q.Objects), maxNames), atMost("kinds", len(q.Kinds), maxKinds),
 		atMost("clusters", len(q.Clusters), maxClusters), atMost("withoutBindings", len(q.WithoutBindings), maxBindings),
+		atMost("workloads", len(q.Workloads), MaxWorkloads),
 	); err != nil {
 		return err
 	}
@@ -133,6 +141,12 @@ func (q *Question) validate() error {
 	for i, kind := range q.Kinds {
 		if kind.Kind == "" {
 			return fmt.Errorf("kinds[%d]: kind is required", i)
+		}
+	}
+
+	for i, workload := range q.Workloads {
+		if workload.Name == "" || !slices.Contains(q.Kinds, Kind{Group: workload.Group, Kind: workload.Kind}) {
+			return fmt.Errorf("workloads[%d]: a workload has a name, and a kind of those in kinds", i)
 		}
 	}
 
@@ -155,6 +169,10 @@ func (q *Question) validateCommand() error {
 		return errors.New("kinds: an explanation is of objects; name them in objects")
 	case len(q.WithoutBindings) > 0 && q.Command != CommandSimulate:
 		return errors.New("withoutBindings: they are of the command simulate; leave them out")
+	case len(q.Workloads) > 0 && q.Command != CommandDiff:
+		return errors.New("workloads: they are of the command diff; leave them out")
+	case q.WorkloadsLeftOut < 0:
+		return errors.New("workloadsLeftOut: it is a number of workloads; give 0 or more")
 	case q.Command != CommandExplain && len(q.Objects)+len(q.Kinds) == 0:
 		return errors.New("objects, kinds: name what is asked about")
 	default:

@@ -57,6 +57,30 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 			question: Question{Command: CommandSimulate, Objects: []Object{thing}, WithoutBindings: []string{""}},
 		},
 		{
+			reason: "a comparison for workloads", command: CommandDiff,
+			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []Kind{kind}, Workloads: []Object{thing}, WorkloadsLeftOut: 3},
+		},
+		{
+			reason: "a workload of a kind for which no right is asked", refused: "workloads[0]: a workload has a name, and a kind of those in kinds",
+			question: Question{Objects: []Object{thing}, Manifests: "x", Workloads: []Object{thing}},
+		},
+		{
+			reason: "a workload without a name", refused: "workloads[0]",
+			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []Kind{kind}, Workloads: []Object{{Kind: "Thing"}}},
+		},
+		{
+			reason: "many workloads", refused: "workloads: " + strconv.Itoa(MaxWorkloads+1) + " are too many",
+			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []Kind{kind}, Workloads: make([]Object, MaxWorkloads+1)},
+		},
+		{
+			reason: "a report for workloads", refused: "workloads: they are of the command diff",
+			question: Question{Command: CommandFederated, Kinds: []Kind{kind}, Workloads: []Object{thing}},
+		},
+		{
+			reason: "fewer than no workloads", refused: "workloadsLeftOut",
+			question: Question{Objects: []Object{thing}, Manifests: "x", WorkloadsLeftOut: -1},
+		},
+		{
 			reason: "a cluster of a report", refused: "clusters",
 			question: Question{Command: CommandFederated, Objects: []Object{thing}, Clusters: []string{"c1"}},
 		},

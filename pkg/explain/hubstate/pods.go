@@ -59,6 +59,25 @@ func PodInputsFromCluster(ctx context.Context, hub client.Client, namespace stri
 	return newPodsReader(ctx, hub).readInputs(namespace)
 }
 
+// SomePodsFromCluster reads all that decides about the Pods of a namespace, and those of the workloads that exist. Errors are those of
+// PodsFromCluster.
+func SomePodsFromCluster(ctx context.Context, hub client.Client, namespace string, workloads []Workload) (*pods.Objects, error) {
+	r := newPodsReader(ctx, hub)
+
+	for _, workload := range workloads {
+		object, err := r.find(workload.Kind.GroupVersionKind, workload.Namespace, workload.Name)
+		if err != nil {
+			return nil, err
+		}
+
+		if object != nil {
+			r.objects.Workloads = append(r.objects.Workloads, object)
+		}
+	}
+
+	return r.readInputs(namespace)
+}
+
 // AllPodsFromCluster reads all workloads of a namespace, or of all when it is empty, and all that decides about their Pods. Errors are those
 // of PodsFromCluster.
 func AllPodsFromCluster(ctx context.Context, hub client.Client, namespace string) (*pods.Objects, error) {
@@ -300,6 +319,16 @@ func pruned(object *unstructured.Unstructured) *unstructured.Unstructured {
 
 // get reads a workload.
 func (r *podsReader) get(kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
+	object, err := r.find(kind, namespace, name)
+	if object == nil && err == nil {
+		err = fmt.Errorf("there is no %s %s/%s; correct the name or the namespace", kind.Kind, namespace, name)
+	}
+
+	return object, err
+}
+
+// find reads a workload; nil if it does not exist.
+func (r *podsReader) find(kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 
@@ -311,7 +340,7 @@ func (r *podsReader) get(kind schema.GroupVersionKind, namespace, name string) (
 
 		return object, nil
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("there is no %s %s/%s; correct the name or the namespace", kind.Kind, namespace, name)
+		return nil, nil
 	default:
 		return nil, fmt.Errorf("reading %s %s/%s: %w", kind.Kind, namespace, name, err)
 	}

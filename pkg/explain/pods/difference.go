@@ -79,7 +79,7 @@ func Diff(before, after *Objects) (Differences, error) {
 	one, other := NewEvaluator(before), NewEvaluator(after)
 
 	for _, object := range sorted(before.Workloads) {
-		if !isAdmitted(object) {
+		if !IsAdmitted(object) {
 			lacking, err := other.olderThanClass(object)
 			if err != nil {
 				return differences, err
@@ -122,8 +122,8 @@ func sorted(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	})
 }
 
-// isAdmitted reports whether an object is admitted by itself. The objects of another workload follow from the template of that.
-func isAdmitted(object *unstructured.Unstructured) bool {
+// IsAdmitted reports whether a workload is admitted by itself. The objects of another workload follow from the template of that.
+func IsAdmitted(object metav1.Object) bool {
 	return !slices.ContainsFunc(object.GetOwnerReferences(), func(reference metav1.OwnerReference) bool {
 		_, known := KindOf(schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind))
 

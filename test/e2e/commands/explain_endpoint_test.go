@@ -119,6 +119,8 @@ func TestExplainThroughTheHub(t *testing.T) {
 		p.WantStderr(t, "may not create placements")
 	})
 
+	t.Run("the hub compares a binding with the right to bind its set", func(t *testing.T) { checkNewBinding(t, h, editor) })
+
 	t.Run("the hub simulates what the user may write", func(t *testing.T) { checkSimulation(t, h, editor) })
 
 	t.Run("tenant adds sets alone, so the hub explains", func(t *testing.T) {

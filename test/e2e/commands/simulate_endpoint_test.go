@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -59,6 +60,38 @@ func checkSimulation(t *testing.T, h *suite.Hub, editor string) {
 	p.WantExit(t, 1)
 	p.WantStdout(t, "team-a/standby: no explanation")
 	p.WantStderr(t, "leave --watch out to ask it")
+}
+
+// checkNewBinding compares a binding of the set edge, and a Placement beside it, as users who may write both in team-a. One of them may bind the set.
+func checkNewBinding(t *testing.T, h *suite.Hub, editor string) {
+	t.Helper()
+	const role = "binds-edge"
+	suite.Must(t, h.Client.Create(t.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: role},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclustersets/bind"}, ResourceNames: []string{"edge"},
+			Verbs: []string{"create"},
+		}},
+	}))
+	file := filepath.Join(t.TempDir(), "binding.yaml")
+	suite.Must(t, os.WriteFile(file, []byte("apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
+		"metadata: {namespace: team-a, name: edge}\nspec: {clusterSet: edge}\n---\n"+
+		"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
+		"metadata: {namespace: team-a, name: at-edge}\nspec: {clusterSets: [edge]}\n"), 0o600))
+	binder := withRoles(t, h, "hub-binder", shippedEdit, role)
+	p := suite.Run(t, "diff", "--kubeconfig", binder, "-f", file)
+	p.WantExit(t, 1)
+	p.WantStdout(t, "team-a/at-edge: 2 gained", "+ edge-ams")
+	p = suite.Run(t, "diff", "--kubeconfig", editor, "-f", file)
+	p.WantExit(t, 2)
+	p.WantStderr(t, "may not create managedclustersets.cluster.open-cluster-management.io/bind edge",
+		"a ClusterRoleBinding to open-cluster-management:managedclusterset:bind:edge")
+	if text := p.Stdout.String(); text != "" {
+		t.Errorf("a user who may not bind the set is shown %s", text)
+	}
+	p = suite.Run(t, "simulate", "--kubeconfig", editor, "-n", "team-a", "--all")
+	p.WantExit(t, 1)
+	p.WantStderr(t, "--all (as -o wide)", shippedFleetView)
 }
 
 // checkDelivered reports and compares delivered objects as an editor and a viewer of team-a, where the ConfigMap settings is delivered to eu1.
