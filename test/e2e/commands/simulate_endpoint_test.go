@@ -81,7 +81,7 @@ func checkNewBinding(t *testing.T, h *suite.Hub, editor string) {
 	binder := withRoles(t, h, "hub-binder", shippedEdit, role)
 	p := suite.Run(t, "diff", "--kubeconfig", binder, "-f", file)
 	p.WantExit(t, 1)
-	p.WantStdout(t, "team-a/at-edge: 2 gained", "+ edge-ams")
+	p.WantStdout(t, "team-a/at-edge (new): 5 gained", "+ edge-ams")
 	p = suite.Run(t, "diff", "--kubeconfig", editor, "-f", file)
 	p.WantExit(t, 2)
 	p.WantStderr(t, "may not create managedclustersets.cluster.open-cluster-management.io/bind edge",
