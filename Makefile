@@ -3,6 +3,7 @@
 GO        ?= go
 DATA_DIR  ?=
 ONCE      ?=
+ONLY      ?=
 SAMPLE    ?=
 RUN_ARGS  ?=
 IMAGE     ?= placement-hub:$(VERSION)
@@ -28,11 +29,10 @@ BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
-# Packages of tests that start servers, those that take longest first.
-LONGEST     := ./test/integration/federationfaults
-E2E         := $(addprefix ./test/e2e/,leaders platform hub pods) ./test/e2e/...
-CONSUMERS   := ./test/consumers/...
-INTEGRATION := ./test/env/... ./test/alerts/... ./test/integration/... ./test/soak/...
+# Has the lists of packages, runs their tests, and builds what they need beside them; see test/run. It is built and not run with `go run`, which a
+# signal ends without it.
+DRIVER    := bin/test-run
+TEST       = @CGO_ENABLED=0 $(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) && GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
 
 MODULES   := . test/controlplane test/ocm test/promtool test/tools
 
@@ -108,47 +108,29 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run unit, integration, e2e and consumer tests (about 30 minutes on two cores; the first time about 75)
-	@echo "==> test: unit, integration, e2e, consumers; about 30 minutes on two cores, the first time about 75"
-	@start=$$(date +%s); \
-	for suite in test-unit test-servers; do \
-		$(MAKE) --no-print-directory $$suite \
-		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; the package alone: go test ./test/..." >&2; exit 1; }; \
-	done; \
-	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
+test: ## Run all tests; the first that fails ends the rest (30 minutes on two cores, the first time 75; ONLY=federation: one subject)
+	$(TEST)
 
-# Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first. The servers collect
-# garbage less often, which saves a tenth of the CPU time.
-test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm $(TOOLS)/promtool build ## Run the integration, e2e and consumer tests together, several packages at a time
-	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
-	@GOGC=$${GOGC:-400} PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO_TEST) -p 4 $(LONGEST) $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
-		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
+test-unit: ## Run unit, property, surface and repository law tests; no server is started (ONLY=word: one subject, also below)
+	$(TEST) -suites unit
 
-test-unit: ## Run unit, property, surface and repository law tests; no server is started
-	@echo "==> test-unit: packages, properties, surfaces and the repository's laws"
-	@$(GO_TEST) ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
-		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
+test-servers: ## Run the integration, e2e and consumer tests together, several packages at a time
+	$(TEST) -suites integration,e2e,consumers
 
-test-integration: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run the suites against a real etcd and kube-apiserver, several packages at a time
-	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
-	@$(GO_TEST) -p 4 $(INTEGRATION) -timeout 15m \
-		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
+test-integration: ## Run the suites against a real etcd and kube-apiserver
+	$(TEST) -suites integration
 
-test-e2e: assets-scheduler assets-agent build ## Run the suites against the built binary as a user starts it
-	@echo "==> test-e2e: $(BINARY) as a user starts it"
-	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO_TEST) -p 4 $(E2E) -timeout 20m \
-		$(call hint,one test again: go test ./test/e2e/NAME -run TestName -v)
+test-e2e: ## Run the suites against the built binary as a user starts it
+	$(TEST) -suites e2e
 
-test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
-	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
-	@$(GO_TEST) $(CONSUMERS) -timeout 20m \
-		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
+test-consumers: ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
+	$(TEST) -suites consumers
 
 race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
 	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"
 	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... -timeout 40m \
 		$(call hint,the race detector needs a C compiler such as gcc; one package again: go test -race ./pkg/NAME)
-	@GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $(INTEGRATION) -timeout 40m \
+	@packages=$$($(GO) run ./test/run -list -suites integration) && GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $$packages -timeout 40m \
 		$(call hint,one package again: go test -race ./test/integration/NAME -v)
 
 soak: assets ## Create and delete objects of all kinds, then inject random faults, each for DURATION (10m; SEED=n: the same attack again)
