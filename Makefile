@@ -29,10 +29,10 @@ BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
-# Has the lists of packages, runs their tests, and builds what they need beside them; see test/run. It is built and not run with `go run`, which a
-# signal ends without it.
-DRIVER    := bin/test-run
-TEST       = @CGO_ENABLED=0 $(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) && GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
+# The driver has the lists of packages, runs their tests, and builds what they need beside them. It is no `go run`, which a signal ends alone.
+DRIVER := bin/test-run
+TEST    = @CGO_ENABLED=0 $(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
+	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
 
 MODULES   := . test/controlplane test/ocm test/promtool test/tools
 
@@ -52,7 +52,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
+.PHONY: help assets assets-run assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
 	test-e2e test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -63,7 +63,7 @@ help: ## List the targets
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 
-run: $(if $(filter pods,$(SAMPLE)),assets-scheduler,assets) $(if $(filter federation clusters,$(SAMPLE)),assets-agent) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; SAMPLE=federation: objects in three members; SAMPLE=clusters: clusters on request; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
+run: assets-run $(if $(filter federation,$(SAMPLE))$(if $(ONCE),,$(filter clusters,$(SAMPLE))),assets-agent) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; SAMPLE=federation: objects in three members; SAMPLE=clusters: clusters on request; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
 	@echo "==> run: $(BINARY) run; Ctrl-C ends it"
 	@exec $(BINARY) run $(if $(SAMPLE),--sample='$(SAMPLE)') $(if $(ONCE),--once) $(if $(DATA_DIR),--data-dir='$(DATA_DIR)') $(RUN_ARGS)
 
@@ -80,9 +80,18 @@ install-plugin: build ## Install bin/placement into BINDIR, also under the names
 		&& ln -sf placement '$(BINDIR)/kubectl-placement' && ln -sf placement '$(BINDIR)/kubectl_complete-placement' \
 		$(call hint,name a directory that you may write to and that is in PATH with BINDIR=...)
 
-assets: ## Build etcd and kube-apiserver into bin/controlplane unless they are there (first time: 5 to 10 minutes)
+assets: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl into bin/controlplane unless they are there (first time: 5 to 10 minutes)
 	@echo "==> assets: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
 	@$(GO) run ./test/env/assets $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
+
+# ONCE=1 of the sample fleet needs no kube-controller-manager, and kubectl is for those who change a hub that keeps running.
+RUN_PROGRAMS = $(if $(ONCE),$(if $(filter-out fleet,$(SAMPLE))$(DATA_DIR)$(RUN_ARGS),kube-controller-manager),kube-controller-manager kubectl) \
+	$(if $(filter pods,$(SAMPLE)),kube-scheduler)
+
+assets-run:
+	@echo "==> run: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
+	@$(GO) run ./test/env/assets -programs '$(RUN_PROGRAMS)' \
+		$(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
 
 assets-scheduler: ## Build kube-scheduler besides, which binds the pods of some tests (first time: 5 to 10 minutes with the rest)
 	@echo "==> assets-scheduler: control plane binaries with kube-scheduler; built from Go modules the first time"
@@ -215,7 +224,7 @@ verify-generated:
 
 clean: ## Remove built files; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build
 	@echo "==> clean: $(BINARY) $(TOOLS) dist$(if $(ALL), and the rest of bin)"
-	@rm -rf $(BINARY) $(TOOLS) dist $(if $(ALL),bin)
+	@rm -rf $(BINARY) $(DRIVER) bin/test-logs $(TOOLS) dist $(if $(ALL),bin)
 
 # Tools are built, not run with `go tool`, which refuses a second go.mod beside a vendor directory.
 $(TOOLS)/golangci-lint: $(TOOL_MODS)

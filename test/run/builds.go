@@ -81,7 +81,7 @@ func (b *builds) build(ctx context.Context, p program) (err error) {
 		err = closed
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	}
 	if err != nil {
 		return fmt.Errorf("building %s: %w\n%s\n  whole output: %s\n  again:        make %s",
@@ -130,7 +130,7 @@ func (b *builds) nextWave(ctx context.Context, packages []string) (ready, waitin
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 		}
 	}
 }

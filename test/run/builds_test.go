@@ -89,7 +89,8 @@ func TestFailedBuildEndsTheTestsWithItsHint(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	want(t, f.errors.String(),
-		"==> test: FAILED after 0s: building work-agent: exit status 2\n    compile: no such module\n    hint: building needs the Go module proxy\n",
+		"==> test: FAILED after 0s: building work-agent: it ended with exit status 2\n",
+		"    compile: no such module\n    hint: building needs the Go module proxy\n",
 		"whole output: bin/test-logs/build-work-agent.log\n", "again:        make assets-agent")
 	if strings.Contains(f.read("calls"), "./test/integration/federation") {
 		t.Error("a suite started without its program")

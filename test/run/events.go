@@ -12,6 +12,13 @@ import (
 	"time"
 )
 
+// The actions of events that end a test or a package.
+const (
+	passed  = "pass"
+	failed  = "fail"
+	skipped = "skip"
+)
+
 // event is a line of `go test -json`; see `go doc test2json`.
 type event struct {
 	Action      string  `json:"Action"`
@@ -67,7 +74,7 @@ type results struct {
 // add reads a line. What is no event is a message of the go command.
 func (r *results) add(line []byte) error {
 	var e event
-	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
+	if isEvent := json.Unmarshal(line, &e) == nil && e.Action != ""; !isEvent {
 		r.driver.console.printf("%s", line)
 		return nil
 	}
@@ -88,7 +95,7 @@ func (r *results) add(line []byte) error {
 	case e.Test != "":
 		p.endTest(e)
 		return nil
-	case e.Action == "pass" || e.Action == "fail" || e.Action == "skip":
+	case e.Action == passed || e.Action == failed || e.Action == skipped:
 		return r.end(p, e)
 	default:
 		return nil
@@ -120,21 +127,21 @@ func (r *results) result(directory string) (*result, error) {
 	return p, nil
 }
 
-func (p *result) addOutput(e event) error {
-	if _, err := p.log.WriteString(e.Output); err != nil {
-		return fmt.Errorf("writing the output of %s: %w", p.directory, err)
+func (r *result) addOutput(e event) error {
+	if _, err := r.log.WriteString(e.Output); err != nil {
+		return fmt.Errorf("writing the output of %s: %w", r.directory, err)
 	}
 	if e.Test == "" {
 		if isClosing(e.Output) {
-			p.closing = strings.TrimRight(e.Output, "\n")
+			r.closing = strings.TrimRight(e.Output, "\n")
 		}
-		p.output.add(e.Output)
+		r.output.add(e.Output)
 		return nil
 	}
-	if p.tests[e.Test] == nil {
-		p.tests[e.Test] = &excerpt{}
+	if r.tests[e.Test] == nil {
+		r.tests[e.Test] = &excerpt{}
 	}
-	p.tests[e.Test].add(e.Output)
+	r.tests[e.Test].add(e.Output)
 	return nil
 }
 
@@ -145,19 +152,19 @@ func isClosing(line string) bool {
 	})
 }
 
-func (p *result) endTest(e event) {
+func (r *result) endTest(e event) {
 	switch e.Action {
-	case "pass", "skip":
-		delete(p.tests, e.Test)
-	case "fail":
-		p.failed = append(p.failed, e.Test)
+	case passed, skipped:
+		delete(r.tests, e.Test)
+	case failed:
+		r.failed = append(r.failed, e.Test)
 	}
 }
 
 // end closes the result of a package. Packages that end after one has failed were stopped.
 func (r *results) end(p *result, e event) (err error) {
 	delete(r.running, p.directory)
-	if build := r.builds[e.FailedBuild]; e.Action == "fail" && build != nil {
+	if build := r.builds[e.FailedBuild]; e.Action == failed && build != nil {
 		p.output = *build
 		_, err = p.log.WriteString(build.String())
 	}
@@ -167,7 +174,7 @@ func (r *results) end(p *result, e event) (err error) {
 	if r.failure != nil {
 		return nil
 	}
-	if e.Action == "fail" {
+	if e.Action == failed {
 		r.failure = p
 	}
 	r.ended(p, e.Action, time.Duration(e.Elapsed*float64(time.Second)))
@@ -176,7 +183,7 @@ func (r *results) end(p *result, e event) (err error) {
 
 // close closes the files of packages that were stopped.
 func (r *results) close() error {
-	var errs []error
+	errs := make([]error, 0, len(r.running))
 	for _, p := range r.running {
 		errs = append(errs, p.log.Close())
 	}

@@ -58,7 +58,7 @@ func (t *testRun) test(ctx context.Context, packages []string, servers bool) err
 	results := &results{driver: d, running: map[string]*result{}, builds: map[string]*excerpt{}}
 	results.ended = func(r *result, action string, elapsed time.Duration) {
 		t.end(r, action, elapsed)
-		if action == "fail" {
+		if action == failed {
 			stop(errFailed)
 		}
 	}
@@ -83,9 +83,9 @@ func (t *testRun) test(ctx context.Context, packages []string, servers bool) err
 		r := results.failure
 		return &failure{directory: r.directory, report: r.report(d.logPath(r.directory), servers)}
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	case err != nil:
-		return fmt.Errorf("%s test: %w; its messages are above", d.goCommand, err)
+		return fmt.Errorf("%s test: %w; the messages are above", d.goCommand, err)
 	default:
 		return nil
 	}
@@ -100,10 +100,10 @@ func (f *failure) Error() string { return f.directory + " failed" }
 func (t *testRun) end(r *result, action string, elapsed time.Duration) {
 	closing := r.closing
 	if closing == "" {
-		closing = fmt.Sprintf("%s\t%s%s\t%.3fs", map[string]string{"pass": "ok  ", "fail": "FAIL", "skip": "?   "}[action], module, r.directory,
+		closing = fmt.Sprintf("%s\t%s%s\t%.3fs", map[string]string{passed: "ok  ", failed: "FAIL", skipped: "?   "}[action], module, r.directory,
 			elapsed.Seconds())
 	}
-	if action == "pass" && !strings.Contains(closing, "(cached)") {
+	if action == passed && !strings.Contains(closing, "(cached)") {
 		t.mu.Lock()
 		t.measured[r.directory] = elapsed.Seconds()
 		t.mu.Unlock()

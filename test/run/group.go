@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"syscall"
 	"time"
@@ -20,18 +21,13 @@ func newGroup(ctx context.Context, name string, arguments ...string) group {
 	return group{process.GroupCommand(ctx, name, arguments...)}
 }
 
-// run runs the command, and returns when no process of its group is left.
+// run runs the command, and returns when no process of its group is left. It kills what is left groupTimeout after the end of the command: a
+// test may have started a program that outlives it.
 func (g group) run() error {
-	if err := g.Start(); err != nil {
-		return err
+	err := g.Run()
+	if g.Process == nil {
+		return fmt.Errorf("starting: %w", err)
 	}
-	return g.wait()
-}
-
-// wait waits until the command has ended, and kills what is left of its group after groupTimeout: a test may have started a program that
-// outlives it.
-func (g group) wait() error {
-	err := g.Wait()
 	timeout := time.NewTimer(groupTimeout)
 	defer timeout.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -41,10 +37,18 @@ func (g group) wait() error {
 		case <-tick.C:
 		case <-timeout.C:
 			g.signal(syscall.SIGKILL)
-			return err
+			return ended(err)
 		}
 	}
-	return err
+	return ended(err)
+}
+
+// ended describes how a command has ended; nil if it succeeded.
+func ended(err error) error {
+	if err != nil {
+		return fmt.Errorf("it ended with %w", err)
+	}
+	return nil
 }
 
 // signal sends a signal to the group, and reports whether it has a process.

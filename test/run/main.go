@@ -115,8 +115,10 @@ func (d *driver) run(ctx context.Context, o options) error {
 		return err
 	}
 	if o.list {
-		_, err := fmt.Fprintln(d.console.out, strings.Join(packagePaths(selected.all()), "\n"))
-		return err
+		if _, err := fmt.Fprintln(d.console.out, strings.Join(packagePaths(selected.all()), "\n")); err != nil {
+			return fmt.Errorf("printing the packages: %w", err)
+		}
+		return nil
 	}
 	if err := os.RemoveAll(filepath.Join(d.root, filepath.Dir(d.logPath("name")))); err != nil {
 		return fmt.Errorf("removing the output of the last run: %w", err)
@@ -202,7 +204,7 @@ func (t *testRun) testAll(ctx context.Context, b *builds, selected selection) er
 
 // packagePaths returns the packages as arguments of `go test`.
 func packagePaths(packages []string) []string {
-	var paths []string
+	paths := make([]string, 0, len(packages))
 	for _, directory := range packages {
 		paths = append(paths, "./"+directory)
 	}

@@ -84,14 +84,14 @@ func (d *driver) selectPackages(ctx context.Context, names []string, only string
 	}
 	selected := selection{unit: ofSubject(all.unit, only), servers: ofSubject(all.servers, only)}
 	if len(selected.all()) == 0 {
-		return selection{}, fmt.Errorf("%w: ONLY: no package has a directory that begins with %q; subjects: %s",
+		return selection{}, fmt.Errorf("%w: ONLY: no package has a directory that begins with %q; subjects:\n%s",
 			errUsage, only, strings.Join(subjects(all.all()), " "))
 	}
 	return selected, nil
 }
 
 func suiteNames() []string {
-	var names []string
+	names := make([]string, 0, len(suites))
 	for _, s := range suites {
 		names = append(names, s.name)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -101,6 +102,9 @@ func isUpToDate(target string) func(*driver) (bool, error) {
 		if _, outdated := errors.AsType[*exec.ExitError](err); outdated {
 			return false, nil // If the target is unknown, the build says so.
 		}
-		return err == nil, err
+		if err != nil {
+			return false, fmt.Errorf("asking make about %s: %w", target, err)
+		}
+		return true, nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -78,7 +79,7 @@ func (p *progress) breakSilence(running []string) {
 }
 
 func (p *progress) line() string {
-	width := len(fmt.Sprint(p.total))
+	width := len(strconv.Itoa(p.total))
 	line := fmt.Sprintf("[%*d/%d  %s", width, p.total-len(p.left), p.total, short(p.now().Sub(p.start)))
 	if len(p.left) > 0 {
 		line += ", about " + rounded(p.durations.estimate(slices.Collect(maps.Keys(p.left)))) + " left"

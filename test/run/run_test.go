@@ -297,7 +297,9 @@ func TestBuildFailureOfAPackageIsQuoted(t *testing.T) {
 
 func TestOnlyOneSubject(t *testing.T) {
 	f := newFake(t)
-	for _, directory := range []string{"pkg/federation", "pkg/explain/federated", "pkg/limits", "test/e2e/federation", "test/integration/federationfaults"} {
+	for _, directory := range []string{
+		"pkg/federation", "pkg/explain/federated", "pkg/limits", "test/e2e/federation", "test/integration/federationfaults",
+	} {
 		f.add(directory, passing(directory, "1.5s")...)
 	}
 	cases := []struct {
@@ -315,7 +317,7 @@ func TestOnlyOneSubject(t *testing.T) {
 			"test -json -ldflags=-s -p 4 -timeout 20m ./test/e2e/federation",
 		}},
 		{"an unknown subject", []string{"-only", "placement-hub"}, 2,
-			`ONLY: no package has a directory that begins with "placement-hub"; subjects: federated federation federationfaults limits`, nil},
+			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n", nil},
 		{"an unknown suite", []string{"-suites", "fast"}, 2, `unknown suite "fast": supported values: unit, e2e, consumers, integration`, nil},
 		{"an argument", []string{"federation"}, 2, `unexpected argument "federation"`, nil},
 		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0, "./test/integration/federationfaults\n./test/e2e/federation\n", nil},
