@@ -3,6 +3,7 @@
 GO        ?= go
 DATA_DIR  ?=
 ONCE      ?=
+ONLY      ?=
 SAMPLE    ?=
 RUN_ARGS  ?=
 IMAGE     ?= placement-hub:$(VERSION)
@@ -28,11 +29,10 @@ BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
-# Packages of tests that start servers, those that take longest first.
-LONGEST     := ./test/integration/federationfaults
-E2E         := $(addprefix ./test/e2e/,leaders platform hub pods) ./test/e2e/...
-CONSUMERS   := ./test/consumers/...
-INTEGRATION := ./test/env/... ./test/alerts/... ./test/integration/... ./test/soak/...
+# The driver has the lists of packages, runs their tests, and builds what they need beside them. It is no `go run`, which a signal ends alone.
+DRIVER := bin/test-run
+TEST    = @CGO_ENABLED=0 $(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
+	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
 
 MODULES   := . test/controlplane test/ocm test/promtool test/tools
 
@@ -52,7 +52,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
+.PHONY: help assets assets-run assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
 	test-e2e test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -63,7 +63,7 @@ help: ## List the targets
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 
-run: $(if $(filter pods,$(SAMPLE)),assets-scheduler,assets) $(if $(filter federation clusters,$(SAMPLE)),assets-agent) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; SAMPLE=federation: objects in three members; SAMPLE=clusters: clusters on request; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
+run: assets-run $(if $(filter federation,$(SAMPLE))$(if $(ONCE),,$(filter clusters,$(SAMPLE))),assets-agent) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; SAMPLE=federation: objects in three members; SAMPLE=clusters: clusters on request; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
 	@echo "==> run: $(BINARY) run; Ctrl-C ends it"
 	@exec $(BINARY) run $(if $(SAMPLE),--sample='$(SAMPLE)') $(if $(ONCE),--once) $(if $(DATA_DIR),--data-dir='$(DATA_DIR)') $(RUN_ARGS)
 
@@ -80,9 +80,18 @@ install-plugin: build ## Install bin/placement into BINDIR, also under the names
 		&& ln -sf placement '$(BINDIR)/kubectl-placement' && ln -sf placement '$(BINDIR)/kubectl_complete-placement' \
 		$(call hint,name a directory that you may write to and that is in PATH with BINDIR=...)
 
-assets: ## Build etcd and kube-apiserver into bin/controlplane unless they are there (first time: 5 to 10 minutes)
+assets: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl into bin/controlplane unless they are there (first time: 5 to 10 minutes)
 	@echo "==> assets: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
 	@$(GO) run ./test/env/assets $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
+
+# ONCE=1 of the sample fleet needs no kube-controller-manager, and kubectl is for those who change a hub that keeps running.
+RUN_PROGRAMS = $(if $(ONCE),$(if $(filter-out fleet,$(SAMPLE))$(DATA_DIR)$(RUN_ARGS),kube-controller-manager),kube-controller-manager kubectl) \
+	$(if $(filter pods,$(SAMPLE)),kube-scheduler)
+
+assets-run:
+	@echo "==> run: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
+	@$(GO) run ./test/env/assets -programs '$(RUN_PROGRAMS)' \
+		$(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
 
 assets-scheduler: ## Build kube-scheduler besides, which binds the pods of some tests (first time: 5 to 10 minutes with the rest)
 	@echo "==> assets-scheduler: control plane binaries with kube-scheduler; built from Go modules the first time"
@@ -108,47 +117,29 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run unit, integration, e2e and consumer tests (about 30 minutes on two cores; the first time about 75)
-	@echo "==> test: unit, integration, e2e, consumers; about 30 minutes on two cores, the first time about 75"
-	@start=$$(date +%s); \
-	for suite in test-unit test-servers; do \
-		$(MAKE) --no-print-directory $$suite \
-		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; the package alone: go test ./test/..." >&2; exit 1; }; \
-	done; \
-	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
+test: ## Run all tests; the first that fails ends the rest (30 minutes on two cores, the first time 75; ONLY=federation: one subject)
+	$(TEST)
 
-# Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first. The servers collect
-# garbage less often, which saves a tenth of the CPU time.
-test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm $(TOOLS)/promtool build ## Run the integration, e2e and consumer tests together, several packages at a time
-	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
-	@GOGC=$${GOGC:-400} PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO_TEST) -p 4 $(LONGEST) $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
-		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
+test-unit: ## Run unit, property, surface and repository law tests; no server is started (ONLY=word: one subject, also below)
+	$(TEST) -suites unit
 
-test-unit: ## Run unit, property, surface and repository law tests; no server is started
-	@echo "==> test-unit: packages, properties, surfaces and the repository's laws"
-	@$(GO_TEST) ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
-		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
+test-servers: ## Run the integration, e2e and consumer tests together, several packages at a time
+	$(TEST) -suites integration,e2e,consumers
 
-test-integration: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run the suites against a real etcd and kube-apiserver, several packages at a time
-	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
-	@$(GO_TEST) -p 4 $(INTEGRATION) -timeout 15m \
-		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
+test-integration: ## Run the suites against a real etcd and kube-apiserver
+	$(TEST) -suites integration
 
-test-e2e: assets-scheduler assets-agent build ## Run the suites against the built binary as a user starts it
-	@echo "==> test-e2e: $(BINARY) as a user starts it"
-	@PLACEMENT_BINARY='$(CURDIR)/$(BINARY)' $(GO_TEST) -p 4 $(E2E) -timeout 20m \
-		$(call hint,one test again: go test ./test/e2e/NAME -run TestName -v)
+test-e2e: ## Run the suites against the built binary as a user starts it
+	$(TEST) -suites e2e
 
-test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
-	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
-	@$(GO_TEST) $(CONSUMERS) -timeout 20m \
-		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
+test-consumers: ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
+	$(TEST) -suites consumers
 
 race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
 	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"
 	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... -timeout 40m \
 		$(call hint,the race detector needs a C compiler such as gcc; one package again: go test -race ./pkg/NAME)
-	@GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $(INTEGRATION) -timeout 40m \
+	@packages=$$($(GO) run ./test/run -list -suites integration) && GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $$packages -timeout 40m \
 		$(call hint,one package again: go test -race ./test/integration/NAME -v)
 
 soak: assets ## Create and delete objects of all kinds, then inject random faults, each for DURATION (10m; SEED=n: the same attack again)
@@ -233,7 +224,7 @@ verify-generated:
 
 clean: ## Remove built files; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build
 	@echo "==> clean: $(BINARY) $(TOOLS) dist$(if $(ALL), and the rest of bin)"
-	@rm -rf $(BINARY) $(TOOLS) dist $(if $(ALL),bin)
+	@rm -rf $(BINARY) $(DRIVER) bin/test-logs $(TOOLS) dist $(if $(ALL),bin)
 
 # Tools are built, not run with `go tool`, which refuses a second go.mod beside a vendor directory.
 $(TOOLS)/golangci-lint: $(TOOL_MODS)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,11 @@ type suite struct {
 	missing func() ([]string, error)
 }
 
-// controlPlane returns the binaries of a control plane, with kube-scheduler if scheduler is true.
-func controlPlane(scheduler bool) suite {
+// optional are the binaries that some control planes do not need.
+var optional = []string{binaries.ControllerManager, binaries.Scheduler, binaries.Kubectl}
+
+// controlPlane returns the binaries of a control plane, with those of optional that are named.
+func controlPlane(named []string) suite {
 	return suite{
 		Programs: binaries.ControlPlane,
 		title:    "the control plane",
@@ -48,7 +52,9 @@ func controlPlane(scheduler bool) suite {
 			if err != nil && !errors.Is(err, binaries.ErrNoAssets) {
 				return nil, fmt.Errorf("looking for the control plane: %w", err)
 			}
-			return assets.Missing(scheduler), nil
+			return slices.DeleteFunc(assets.Missing(true), func(name string) bool {
+				return slices.Contains(optional, name) && !slices.Contains(named, name)
+			}), nil
 		},
 	}
 }

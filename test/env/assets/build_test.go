@@ -151,6 +151,39 @@ func TestRunBuildsTheSchedulerOnlyWhenAsked(t *testing.T) {
 	}
 }
 
+func TestRunBuildsOnlyTheNamedPrograms(t *testing.T) {
+	servers := []string{".lock", binaries.StampFile, binaries.Etcd, binaries.APIServer}
+	for _, c := range []struct {
+		reason, programs string
+		want             []string
+	}{
+		{"none of the optional ones", "", servers},
+		{"for SAMPLE=pods without kubectl", binaries.ControllerManager + " " + binaries.Scheduler,
+			append(slices.Clone(servers), binaries.ControllerManager, binaries.Scheduler)},
+	} {
+		checkout := setCheckout(t, compiles)
+		for range 2 { // The second run finds them.
+			if _, _, err := runIn(t, "-programs", c.programs); err != nil {
+				t.Fatalf("%s: %v", c.reason, err)
+			}
+		}
+		if diff := cmp.Diff(c.want, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", c.reason, diff)
+		}
+	}
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"-programs", "kubelet"}, `unknown program "kubelet": supported values: kube-controller-manager, kube-scheduler, kubectl`},
+		{[]string{"-programs", "kubectl", "-scheduler"}, "exclude each other"},
+	} {
+		if _, _, err := runIn(t, c.arguments...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.arguments, err, c.want)
+		}
+	}
+}
+
 func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
 	checkout := setCheckout(t, compiles)
 	old := binaries.Pins{{Name: "kubernetes", Version: "v1.36.0"}, {Name: "etcd", Version: "v3.6.0"}}
@@ -245,7 +278,7 @@ func TestInterruptedBuildReportsProgressAndLeavesNoBinary(t *testing.T) {
 		output:    filepath.Join(checkout.Root, temporaryPrefix+binaries.Etcd),
 		target:    filepath.Join(checkout.Root, binaries.Etcd),
 		arguments: []string{"build"},
-		out:       started{text: "etcd: still building, 0s, 1 packages compiled", cancel: cancel},
+		out:       started{text: ", 1 packages compiled", cancel: cancel},
 		interval:  10 * time.Millisecond,
 	}
 	err := c.run(ctx)

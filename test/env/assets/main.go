@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
@@ -27,19 +29,27 @@ func main() {
 	}
 }
 
-// run builds the missing binaries of the control plane, with kube-scheduler if arguments have -scheduler, or one of OCM with -ocm or -agent.
-// It prints their directory to stdout.
+// run builds the missing binaries of the control plane, with kube-scheduler if arguments have -scheduler, with no more than needed if they have
+// -programs, or one of OCM with -ocm or -agent. It prints their directory to stdout.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("assets", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	consumer := flags.Bool("ocm", false, "find or build the work manager of Open Cluster Management, which tests run as a consumer of decisions")
 	agent := flags.Bool("agent", false, "find or build the work agent of Open Cluster Management for members")
 	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
+	programs := flags.String("programs", binaries.ControllerManager+" "+binaries.Kubectl,
+		"find or build these `programs` besides etcd and kube-apiserver: any of "+strings.Join(optional, ", ")+", separated by spaces")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("flags: %w", err)
 	}
 	if flags.NFlag() > 1 {
-		return errors.New("-ocm, -agent and -scheduler exclude each other, because each may use another directory: run the command once with each")
+		return errors.New("-ocm, -agent, -scheduler and -programs exclude each other: run the command once with each")
+	}
+	named := strings.Fields(*programs)
+	for _, name := range named {
+		if !slices.Contains(optional, name) {
+			return fmt.Errorf("-programs: unknown program %q: supported values: %s", name, strings.Join(optional, ", "))
+		}
 	}
 	var directory string
 	var err error
@@ -48,8 +58,10 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		directory, err = findOCM(ctx, binaries.Work, stderr)
 	case *agent:
 		directory, err = findOCM(ctx, binaries.WorkAgent, stderr)
+	case *scheduler:
+		directory, err = findControlPlane(ctx, stderr, optional)
 	default:
-		directory, err = findControlPlane(ctx, stderr, *scheduler)
+		directory, err = findControlPlane(ctx, stderr, named)
 	}
 	if err != nil {
 		return err
@@ -60,8 +72,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func findControlPlane(ctx context.Context, out io.Writer, scheduler bool) (directory string, err error) {
-	if err := controlPlane(scheduler).ensure(ctx, out); err != nil {
+func findControlPlane(ctx context.Context, out io.Writer, named []string) (directory string, err error) {
+	if err := controlPlane(named).ensure(ctx, out); err != nil {
 		return "", err
 	}
 	assets, err := binaries.Find()

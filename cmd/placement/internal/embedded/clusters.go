@@ -88,7 +88,8 @@ func (h *Hub) installClusterSystems(ctx context.Context, admin *rest.Config) err
 	return manifests.InstallClusterProviders(ctx, admin)
 }
 
-// newProviders returns the providers, which do not run yet. Without the binary of the work agent it says that nothing is delivered.
+// newProviders returns the providers, which do not run yet. Without the binary of the work agent it says that nothing is delivered, unless the
+// hub ends after one result.
 func (h *Hub) newProviders(progress *live.Progress) (*clusterProviders, error) {
 	options := func(name string) provider.Options {
 		return provider.Options{Name: name, Environment: "run", TokenLifetime: access.DefaultTokenLifetime}
@@ -102,6 +103,7 @@ func (h *Hub) newProviders(progress *live.Progress) (*clusterProviders, error) {
 	}
 	agent, err := binaries.FindOCM(binaries.WorkAgent)
 	switch {
+	case h.options.Once: // The result has no delivered objects.
 	case err == nil:
 		p.loopback.WorkAgent = agent.Path
 	case errors.Is(err, binaries.ErrNoOCM):

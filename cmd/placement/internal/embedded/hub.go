@@ -56,6 +56,12 @@ type Options struct {
 	Multicluster bool
 }
 
+// needsControllerManager reports whether the hub needs kube-controller-manager. Placements do not, and one result of the sample Fleet in a
+// temporary directory leaves it no object to collect, to count or to aggregate.
+func (o Options) needsControllerManager() bool {
+	return o.Sample != Fleet || !o.Once || o.DataDir != ""
+}
+
 // Hub is a control plane with the prerequisites of the controllers.
 type Hub struct {
 	config      *rest.Config
@@ -97,12 +103,16 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 		}
 	}
 	programs := "etcd, kube-apiserver and kube-controller-manager"
-	if o.Sample == Pods {
+	switch {
+	case o.Sample == Pods:
 		programs = "etcd, kube-apiserver, kube-controller-manager and kube-scheduler"
+	case !o.needsControllerManager():
+		programs = "etcd and kube-apiserver"
 	}
 	err = progress.Do("starting "+programs, func() (err error) {
+		manager := o.needsControllerManager()
 		h.environment, err = localplane.Start(ctx, localplane.Options{
-			DataDir: o.DataDir, ControllerManager: true, Quota: true, Workloads: o.Sample == Pods, Assets: &assets,
+			DataDir: o.DataDir, ControllerManager: manager, Quota: manager, Workloads: o.Sample == Pods, Assets: &assets,
 		})
 		return err
 	})

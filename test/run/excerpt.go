@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// The bounds of an excerpt, in lines and bytes.
+const (
+	headLines = 60
+	tailLines = 40
+	lineBytes = 500
+)
+
+// failureMarks begin the description of a failure in the output of a test: in that of Ginkgo, of a panic, and of the race detector.
+var failureMarks = []string{"[FAILED]", "panic: ", "fatal error: ", "WARNING: DATA RACE"}
+
+// noise begins lines of `go test -v` that say nothing about a failure.
+var noise = []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "}
+
+// excerpt keeps a part of an output: the lines from the first mark of a failure on, and the last lines.
+type excerpt struct {
+	head, tail []string
+	left       int // lines between head and tail that were left out
+}
+
+// add adds output, of which each call has whole lines or the last one.
+func (e *excerpt) add(output string) {
+	for line := range strings.Lines(output) {
+		if slices.ContainsFunc(noise, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
+			continue
+		}
+		e.addLine(clip(strings.TrimRight(line, "\n")))
+	}
+}
+
+func (e *excerpt) addLine(line string) {
+	isMark := slices.ContainsFunc(failureMarks, func(mark string) bool { return strings.Contains(line, mark) })
+	if len(e.head) == 0 && isMark {
+		e.head, e.tail, e.left = []string{line}, nil, 0
+		return
+	}
+	if len(e.head) > 0 && len(e.head) < headLines {
+		e.head = append(e.head, line)
+		return
+	}
+	if e.tail = append(e.tail, line); len(e.tail) > tailLines {
+		e.tail = e.tail[1:]
+		e.left++
+	}
+}
+
+func clip(line string) string {
+	if len(line) <= lineBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:lineBytes], "") + " ..."
+}
+
+// String returns the excerpt with a newline after each line.
+func (e *excerpt) String() string {
+	var text strings.Builder
+	for _, line := range e.head {
+		text.WriteString(line + "\n")
+	}
+	if e.left > 0 {
+		fmt.Fprintf(&text, "... (%d lines)\n", e.left)
+	}
+	for _, line := range e.tail {
+		text.WriteString(line + "\n")
+	}
+	return text.String()
+}
+
+// fileEnd returns an excerpt of a file; an error is part of it.
+func fileEnd(path string) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	var e excerpt
+	e.add(string(content))
+	return e.String()
+}
+
+// indent indents the lines of a text, and removes the last newline.
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
+}

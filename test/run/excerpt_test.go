@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestExcerptIsBounded(t *testing.T) {
+	numbered := func(from, to int) string {
+		var text strings.Builder
+		for i := from; i <= to; i++ {
+			fmt.Fprintf(&text, "line %d\n", i)
+		}
+		return text.String()
+	}
+	cases := []struct{ reason, output, want string }{
+		{"a short output", "=== RUN   TestA\n" + numbered(1, 3), numbered(1, 3)},
+		{"a long output", numbered(1, 100), "... (60 lines)\n" + numbered(61, 100)},
+		{
+			"an output with a failure in the middle",
+			numbered(1, 50) + "• [FAILED] [3.1 seconds]\n" + numbered(51, 300),
+			"• [FAILED] [3.1 seconds]\n" + numbered(51, 109) + "... (151 lines)\n" + numbered(261, 300),
+		},
+		{"a long line", strings.Repeat("x", 600) + "\n", strings.Repeat("x", 500) + " ...\n"},
+	}
+	for _, c := range cases {
+		var e excerpt
+		for line := range strings.Lines(c.output) {
+			e.add(line)
+		}
+		if got := e.String(); got != c.want {
+			t.Errorf("%s: got:\n%swant:\n%s", c.reason, got, c.want)
+		}
+	}
+}
+
+func TestReportQuotesFewTests(t *testing.T) {
+	r := &result{directory: "test/integration/a", tests: map[string]*excerpt{}}
+	for _, name := range []string{"TestA/x", "TestA", "TestB", "TestC", "TestD"} {
+		r.failed = append(r.failed, name)
+		r.tests[name] = &excerpt{}
+		r.tests[name].add("output of " + name + "\n")
+	}
+	got := r.report("bin/test-logs/test/integration/a.log", true)
+	want(t, got, "  TestA/x:\n    output of TestA/x\n", "  TestB:\n", "  TestC:\n", "  and 1 more failed tests\n",
+		"alone:        go test ./test/integration/a -count=1 -v\n", "-ginkgo.focus 'words of their names'")
+	if strings.Contains(got, "  TestA:\n") || strings.Contains(got, "TestD:") {
+		t.Errorf("too many tests are quoted:\n%s", got)
+	}
+}
