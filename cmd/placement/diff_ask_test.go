@@ -66,7 +66,8 @@ func TestKindsOfWorkloadsAreAddedOnce(t *testing.T) {
 		t.Errorf("kinds (-want +got):\n%s", diff)
 	}
 	for _, kind := range pods.Kinds() {
-		if count := len(slices.DeleteFunc(slices.Clone(got), func(k schema.GroupVersionKind) bool { return k != kind.GroupVersionKind })); count != 1 {
+		others := func(k schema.GroupVersionKind) bool { return k != kind.GroupVersionKind }
+		if count := len(slices.DeleteFunc(slices.Clone(got), others)); count != 1 {
 			t.Errorf("%s is in the list %d times", kind.Kind, count)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,7 +49,7 @@ func fileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.S
 		if objectlist.Find(live, namespace) == nil {
 			absent := &corev1.Namespace{}
 			absent.Name = namespace.Name
-			live = append(live[:len(live):len(live)], absent)
+			live = append(slices.Clip(live), absent)
 		}
 	}
 	return effectsOfNamespaces(changes, live)

@@ -47,7 +47,7 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: errBindingsAlone}
 	}
 	hub, unread, err := o.readLive(ctx, e.hub, placements, given)
-	if err = errors.Join(err, unread); err != nil {
+	if err := errors.Join(err, unread); err != nil {
 		return endpoint.Answer{}, err
 	}
 	e.prepare(ctx, hub)
@@ -152,8 +152,8 @@ func objectsToCompare(given *explain.State, placements []inventory.Key) (namespa
 	}
 	for _, binding := range given.Bindings {
 		if binding.Spec.ClusterSet != binding.Name {
-			return "", nil, fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission refuses it; "+
-				"correct one of them", binding.Name, binding.Spec.ClusterSet)
+			return "", nil, fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission "+
+				"refuses it; correct one of them", binding.Name, binding.Spec.ClusterSet)
 		}
 		add(binding.Namespace, bindingKind, binding.Name)
 	}

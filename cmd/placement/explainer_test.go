@@ -206,7 +206,10 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 				"metadata: {name: s}\nspec: {clusterSet: s}\n",
 			refused: []string{"ManagedClusterSetBinding s, which objects does not name"},
 		},
-		{reason: "a Namespace", manifests: "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", refused: []string{"the files have other objects"}},
+		{
+			reason: "a Namespace", manifests: "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n",
+			refused: []string{"the files have other objects"},
+		},
 		{
 			reason: "a typo", manifests: strings.Replace(manifest("a", "p"), "spec: {}", "spec: {numberOfCluster: 1}", 1),
 			refused: []string{"numberOfCluster"},

@@ -66,8 +66,8 @@ func (a *podAdditions) simulate(whatIf *explain.WhatIf) error {
 	differences.Objects = append(differences.Objects, applied...)
 	for _, namespace := range a.given.Namespaces {
 		if saysDelivery(namespace) {
-			differences.Notes = append(differences.Notes, fmt.Sprintf("what Namespace %s changes for objects that are delivered is not in the report; "+
-				"placement diff -f has it", namespace.Name))
+			differences.Notes = append(differences.Notes, fmt.Sprintf("what Namespace %s changes for objects that are delivered is not in the "+
+				"report; placement diff -f has it", namespace.Name))
 		}
 	}
 	whatIf.Workloads, whatIf.Pods = reports, &differences

@@ -164,7 +164,8 @@ func TestStatesOfClusters(t *testing.T) {
 			cluster := w.cluster()
 			health := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)
 
-			if cluster.Status.Phase != tc.phase || health == nil || health.Status != tc.healthy || health.Reason != tc.condition || again != tc.again {
+			if cluster.Status.Phase != tc.phase || again != tc.again ||
+				health == nil || health.Status != tc.healthy || health.Reason != tc.condition {
 				t.Errorf("phase %s, condition %+v, again after %s", cluster.Status.Phase, health, again)
 			}
 		})

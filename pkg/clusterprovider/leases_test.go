@@ -136,7 +136,7 @@ func TestANewClusterOfTheNameHasANewLease(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := w.api.Delete(t.Context(), former); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(w.api.Delete(t.Context(), former)); err != nil {
 		t.Fatal(err)
 	}
 

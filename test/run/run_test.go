@@ -68,6 +68,7 @@ func newFake(t *testing.T) *fake {
 	f := &fake{t: t, directory: t.TempDir()}
 	t.Setenv("FAKE", f.directory)
 	t.Setenv("GOGC", "")
+	t.Setenv("PLACEMENT_BINARY", "")
 	f.write("go", fakeGo, 0o755)
 	f.write("make", fakeMake, 0o755)
 	f.write("list", "", 0o644)

@@ -47,7 +47,9 @@ func bind(namespace, name string) Asked {
 }
 
 func TestE1aWhoMayAsk(t *testing.T) {
-	granted := authority{"get things a/x": true, "get things a/y": true, "list things a/": true, "create things a/": true, "create things/bind /s": true}
+	granted := authority{
+		"get things a/x": true, "get things a/y": true, "list things a/": true, "create things a/": true, "create things/bind /s": true,
+	}
 
 	for _, tc := range []struct {
 		reason string
@@ -93,7 +95,9 @@ func TestE1aWhoMayAsk(t *testing.T) {
 		},
 		{
 			reason: "neither", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{asked("get", "b", "x"), bind("", "t")},
-			want: []string{"nor create things.example.com/bind t; a Role with these verbs permits the explanation, and a ClusterRoleBinding to binds:t"},
+			want: []string{
+				"nor create things.example.com/bind t; a Role with these verbs permits the explanation, and a ClusterRoleBinding to binds:t",
+			},
 		},
 		{
 			reason: "binding in a namespace", user: &user.DefaultInfo{Name: "ada"}, asked: []Asked{bind("a", "s")},

@@ -28,6 +28,22 @@ func writeTable(out *bytes.Buffer, rows [][]string, dress func(row, column int, 
 	Style{}.writeTable(out, rows, dress)
 }
 
+// Style configures tables for people.
+type Style struct {
+	// Scores adds the ranks and the scores of every prioritizer to the table of the clusters.
+	Scores bool
+	// Wide adds the existing decision and the decision group of each cluster.
+	Wide bool
+	// Color adds terminal colours.
+	Color bool
+	// All is the flag that lists the clusters out of scope, for a hint.
+	All string
+	// Grouped is the flag that lists all clusters, for a hint: a table with many rejected clusters groups them by their cause. Empty lists them.
+	Grouped string
+	// Width is the number of columns of the terminal, in which the last column of tables is wrapped; 0 for no limit.
+	Width int
+}
+
 // writeTable writes the lines of a table, indented, with its last column in the width of the Style.
 func (s Style) writeTable(out *bytes.Buffer, rows [][]string, dress func(row, column int, text string) string) {
 	for _, line := range alignIn(rows, dress, s.Width-len(columnGap)) {
@@ -155,22 +171,6 @@ func QualifiedName(placement, api string) string {
 	}
 
 	return placement + "@" + api
-}
-
-// Style configures tables for people.
-type Style struct {
-	// Scores adds the ranks and the scores of every prioritizer to the table of the clusters.
-	Scores bool
-	// Wide adds the existing decision and the decision group of each cluster.
-	Wide bool
-	// Color adds terminal colours.
-	Color bool
-	// All is the flag that lists the clusters out of scope, for a hint.
-	All string
-	// Grouped is the flag that lists all clusters, for a hint: a table with many rejected clusters groups them by their cause. Empty lists them.
-	Grouped string
-	// Width is the number of columns of the terminal, in which the last column of tables is wrapped; 0 for no limit.
-	Width int
 }
 
 // The ANSI sequences of terminal colours.

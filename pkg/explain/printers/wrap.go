@@ -14,9 +14,10 @@ const minWidth = 20
 func Wrap(line string, width int) []string {
 	text := strings.TrimLeft(line, " ")
 	indent := line[:len(line)-len(text)]
-	lines := []string{}
+	parts := broken(text, width-len(indent)-len(columnGap))
+	lines := make([]string, 0, len(parts))
 
-	for i, part := range broken(text, width-len(indent)-len(columnGap)) {
+	for i, part := range parts {
 		if i > 0 {
 			part = columnGap + part
 		}

@@ -44,7 +44,9 @@ func TestTableInAWidth(t *testing.T) {
 		"                 tolerated\n"
 
 	var out bytes.Buffer
-	if (Style{Width: 48}).writeTable(&out, rows(), nil); out.String() != want {
+	(Style{Width: 48}).writeTable(&out, rows(), nil)
+
+	if out.String() != want {
 		t.Errorf("table:\n%s\nwant:\n%s", &out, want)
 	}
 

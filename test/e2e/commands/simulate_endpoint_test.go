@@ -69,8 +69,9 @@ func checkNewBinding(t *testing.T, h *suite.Hub, editor string) {
 	suite.Must(t, h.Client.Create(t.Context(), &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: role},
 		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclustersets/bind"}, ResourceNames: []string{"edge"},
-			Verbs: []string{"create"},
+			APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclustersets/bind"},
+			ResourceNames: []string{"edge"},
+			Verbs:         []string{"create"},
 		}},
 	}))
 	file := filepath.Join(t.TempDir(), "binding.yaml")

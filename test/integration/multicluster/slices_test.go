@@ -87,7 +87,9 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 
 		refused := And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(`this needs the verb "publish" on clusterprofiles`)))
 		// Nothing is created before the API server has learned of the policy.
-		Eventually(func() error { return eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c001")), client.DryRunAll) }).
+		Eventually(func() error {
+			return eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c001")), client.DryRunAll)
+		}).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(refused)
 
 		Expect(eve.Create(ctx, newProfile(f.Namespace, otherManager, f.Name("c001")))).To(Succeed(), "of another cluster manager")
