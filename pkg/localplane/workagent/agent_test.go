@@ -2,6 +2,7 @@ package workagent
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -131,7 +132,7 @@ func TestStartKillsTheAgentOfAnEarlierRun(t *testing.T) {
 func awaitCommandLine(t *testing.T, pid int) {
 	t.Helper()
 	for {
-		line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
