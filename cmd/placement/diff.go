@@ -116,7 +116,7 @@ type diffOptions struct {
 	// wanted selects the delivered objects of the report; nil selects all. unfollowed leaves out those that follow Placements.
 	wanted     func(inventory.Key) bool
 	unfollowed bool
-	// workloads are those that policies are compared for; nil stands for all.
+	// workloads limits the workloads for which policies are compared; nil means all.
 	workloads []hubstate.Workload
 
 	requestOptions clusterrequest.Options

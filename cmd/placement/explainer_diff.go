@@ -21,7 +21,7 @@ import (
 // followersUnread is a note of a comparison by the hub for a user who may list no objects of a kind that is delivered.
 const followersUnread = "objects that follow this Placement are not in the report: this user may list none of a kind that is delivered"
 
-// errNotCompared is about objects that the hub compares for nobody.
+// errNotCompared refuses files with objects of kinds that the hub does not compare.
 var errNotCompared = errors.New("the hub compares Placements, ManagedClusterSetBindings, objects that are delivered, PodSchedulingPolicies and " +
 	"ClusterRequests, and the files have other objects")
 

@@ -29,7 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
-// The roles of users in the namespace team-a. kubernetesEdit stands for what edit of Kubernetes has of the delivered kinds.
+// The roles of users in the namespace team-a. kubernetesEdit has the rules on delivered kinds of the ClusterRole edit of Kubernetes.
 const (
 	roleView       = "open-cluster-management:placement-hub:view"
 	roleEdit       = "open-cluster-management:placement-hub:edit"

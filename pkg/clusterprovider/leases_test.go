@@ -106,7 +106,7 @@ func TestLeasesMove(t *testing.T) {
 	}
 }
 
-// A Lease that somebody else has written in the place of that of the Cluster is no renewal.
+// A Lease with another holder, at the name of the Lease of the Cluster, does not count as a renewal.
 func TestForeignRenewalsDoNotCount(t *testing.T) {
 	w := newWorld(t, web(providerName, ours), leased(leaseHome))
 	w.reconcileOnce()

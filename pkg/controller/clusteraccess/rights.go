@@ -33,7 +33,7 @@ const (
 	refused      = "true"
 )
 
-// recentRights has the namespaces in which a role or a binding has changed within rightsDelay; the empty one stands for the whole hub. An
+// recentRights has the namespaces in which a role or a binding has changed within rightsDelay; the empty one means all namespaces. An
 // AccessRequest that is refused at that time is reviewed again: the change may have come after the review and before the refusal is in the
 // cache, or the API server may not have known it yet. It is safe for concurrent use.
 type recentRights struct {
@@ -113,13 +113,14 @@ func nameOnly(in any) (any, error) {
 
 // rightsChanges enqueues the AccessRequests that a review has refused when a role or a binding is created or changed. Nothing follows from a
 // deletion, because RBAC only grants, and nothing from the initial list, after which every AccessRequest is reconciled anyway. A Role or a
-// RoleBinding grants access to Clusters of its namespace alone, so that a tenant who writes many of them causes no review for others.
+// RoleBinding grants access to Clusters of its namespace alone, so that a tenant who writes many of them causes no review for others. The
+// AccessRequests are only read, so they are not copied.
 func rightsChanges(cached client.Reader, recent *recentRights) handler.EventHandler {
 	enqueue := func(ctx context.Context, changed client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		recent.note(changed.GetNamespace())
 
 		list := &openmcpv1alpha1.AccessRequestList{}
-		if err := cached.List(ctx, list, client.MatchingFields{refusedIndex: refused}); err != nil {
+		if err := cached.List(ctx, list, client.MatchingFields{refusedIndex: refused}, client.UnsafeDisableDeepCopy); err != nil {
 			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.
 
 			return

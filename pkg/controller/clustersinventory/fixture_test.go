@@ -191,7 +191,7 @@ func (w *world) settle() {
 	w.t.Fatalf("law 4: it still writes %v", w.writes)
 }
 
-// beat tells the controller that the provider has renewed the Lease of the Cluster.
+// beat reports a renewal of the Lease of the Cluster to the controller.
 func (w *world) beat() {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: webAt.Namespace, Name: clusterrequest.LeaseName("web")}}
 	lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = ptr.To(int32(60)), &metav1.MicroTime{Time: w.clock.Now()}
@@ -263,7 +263,7 @@ func (w *world) change(change func(*openmcpv1alpha1.Cluster)) {
 	}
 }
 
-// told reports whether an Event with a reason was sent since the last call.
+// told reports whether the controller has sent an Event with a reason since the last call.
 func (w *world) told(reason string) bool {
 	found := false
 

@@ -266,7 +266,7 @@ func selectionText(r federated.Report) string {
 	return text
 }
 
-// worksUnread is said in place of the number of clusters.
+// worksUnread replaces the number of clusters when the ManifestWorks could not be read.
 const worksUnread = "its ManifestWorks could not be read"
 
 // keepersIn returns "2 clusters keep it", or that this is not known.

@@ -23,7 +23,7 @@ func TestSelectionText(t *testing.T) {
 	}
 }
 
-// U10: what may not be read is said as that, and not as zero.
+// U10: the report says that ManifestWorks could not be read, instead of printing zero.
 func TestU10ManifestWorksThatCouldNotBeRead(t *testing.T) {
 	replicas := &federated.Replicas{Total: 9}
 
