@@ -27,7 +27,8 @@ type Object struct {
 type Observed struct {
 	mu        sync.Mutex
 	resources map[schema.GroupVersionResource]*resource
-	// changes has the last changes of the view; the one with number n is at n % rememberedChanges. last is the number of the last one.
+	// changes has the last changes of the view and grows up to rememberedChanges, which then replace the oldest. last is the number of the last
+	// one.
 	changes []change
 	last    uint64
 	waiters int
@@ -54,9 +55,7 @@ func everything(object Object) []clusterinfo.Property {
 
 // NewObserved returns an empty Observed.
 func NewObserved() *Observed {
-	return &Observed{
-		resources: map[schema.GroupVersionResource]*resource{}, changes: make([]change, rememberedChanges), updated: make(chan struct{}),
-	}
+	return &Observed{resources: map[schema.GroupVersionResource]*resource{}, updated: make(chan struct{})}
 }
 
 // Set records that the view shows a version of an object, and which properties it has changed, as inventory.Affected has them. It must be
@@ -115,8 +114,16 @@ func (o *Observed) Delete(object Object) {
 
 func (o *Observed) record(is change) {
 	o.last++
-	o.changes[o.last%rememberedChanges] = is
+
+	if len(o.changes) < rememberedChanges {
+		o.changes = append(o.changes, is)
+	} else {
+		o.changes[place(o.last)] = is
+	}
 }
+
+// place returns where the change with a number is remembered; the first one has number 1.
+func place(number uint64) uint64 { return (number - 1) % rememberedChanges }
 
 // notify makes the callers of wait check the versions again.
 func (o *Observed) notify() {
@@ -150,7 +157,7 @@ func (o *Observed) changedSince(number uint64, concerns func(change) bool) bool 
 	}
 
 	for ; number < o.last; number++ {
-		if concerns(o.changes[(number+1)%rememberedChanges]) {
+		if concerns(o.changes[place(number+1)]) {
 			return true
 		}
 	}

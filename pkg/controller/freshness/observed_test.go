@@ -1,6 +1,7 @@
 package freshness
 
 import (
+	"strconv"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,5 +61,42 @@ func TestDrop(t *testing.T) {
 
 	if got := o.shown(first); got != "9" {
 		t.Errorf("after it came back the object is shown in version %q", got)
+	}
+}
+
+// An empty Observed holds no memory for changes. The last rememberedChanges are told apart, and a caller who asks about more hears of a change.
+func TestRememberedChanges(t *testing.T) {
+	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+	named := func(number uint64) Object {
+		return Object{Resource: widgets, NamespacedName: types.NamespacedName{Name: strconv.FormatUint(number, 10)}}
+	}
+
+	o := NewObserved()
+	if cap(o.changes) > 0 {
+		t.Errorf("an empty Observed has room for %d changes", cap(o.changes))
+	}
+
+	const all = 2*rememberedChanges + 3
+
+	for number := uint64(1); number <= all; number++ {
+		o.Delete(named(number))
+
+		if !o.changedSince(number-1, func(c change) bool { return c.object == named(number) }) {
+			t.Fatalf("change %d is not the last one", number)
+		}
+	}
+
+	for _, since := range []uint64{all, all - 1, all - rememberedChanges + 1, all - rememberedChanges} {
+		var seen []Object
+
+		o.changedSince(since, func(c change) bool { seen = append(seen, c.object); return false })
+
+		if uint64(len(seen)) != all-since || len(seen) > 0 && (seen[0] != named(since+1) || seen[len(seen)-1] != named(all)) {
+			t.Errorf("since change %d there are %d changes, want %d to %d", since, len(seen), since+1, all)
+		}
+	}
+
+	if !o.changedSince(all-rememberedChanges-1, func(change) bool { return false }) {
+		t.Error("changes that are not remembered count as none")
 	}
 }
