@@ -137,7 +137,7 @@ test-consumers: ## Run OCM's work manager on the decisions, and check that no Ma
 
 race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
 	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"
-	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... -timeout 40m \
+	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... ./test/env/... -timeout 40m \
 		$(call hint,the race detector needs a C compiler such as gcc; one package again: go test -race ./pkg/NAME)
 	@packages=$$($(GO) run ./test/run -list -suites integration) && GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $$packages -timeout 40m \
 		$(call hint,one package again: go test -race ./test/integration/NAME -v)

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -21,9 +22,12 @@ type builds struct {
 	changed chan struct{}
 }
 
-// newBuilds finds out which of the named programs are missing.
-func (d *driver) newBuilds(names []string) (*builds, error) {
+// newBuilds finds out which of the named programs are missing. The shared test program, unless it is nil, is built first: all need it.
+func (d *driver) newBuilds(names []string, shared *sharedTests) (*builds, error) {
 	b := &builds{driver: d, built: map[string]bool{}, changed: make(chan struct{})}
+	if shared != nil && len(shared.packages) > 0 {
+		b.queue = append(b.queue, shared.asProgram())
+	}
 	for _, program := range d.programs {
 		if !slices.Contains(names, program.name) {
 			continue
@@ -57,7 +61,7 @@ func (b *builds) run(ctx context.Context) error {
 	return nil
 }
 
-// build builds a program with make, whose output goes to a file. The error quotes the end of it, where the Makefile says what to do.
+// build builds a program; the output goes to a file. The error quotes the end of it, where the Makefile says what to do.
 func (b *builds) build(ctx context.Context, p program) (err error) {
 	d := b.driver
 	path := d.logPath("build-" + p.name)
@@ -74,9 +78,7 @@ func (b *builds) build(ctx context.Context, p program) (err error) {
 	} else {
 		d.console.printf("==> building %s beside the tests (%s; output: %s)", p.name, p.first, path)
 	}
-	cmd := newGroup(ctx, d.makeCommand, "--no-print-directory", p.target)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = d.root, log, log
-	err = cmd.run()
+	err = d.buildCommand(ctx, p, log)
 	if closed := log.Close(); err == nil {
 		err = closed
 	}
@@ -84,11 +86,24 @@ func (b *builds) build(ctx context.Context, p program) (err error) {
 		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	}
 	if err != nil {
-		return fmt.Errorf("building %s: %w\n%s\n  whole output: %s\n  again:        make %s",
-			p.name, err, indent(fileEnd(filepath.Join(d.root, path))), path, p.target)
+		return fmt.Errorf("building %s: %w\n%s\n  whole output: %s\n  again:        %s",
+			p.name, err, indent(fileEnd(filepath.Join(d.root, path))), path, cmp.Or(p.again, "make "+p.target))
 	}
 	d.console.printf("==> built %s in %s", p.name, short(d.now().Sub(start)))
 	return nil
+}
+
+// buildCommand runs the command that builds a program, by default that of the Makefile.
+func (d *driver) buildCommand(ctx context.Context, p program, log io.Writer) error {
+	cmd := newGroup(ctx, d.makeCommand, "--no-print-directory", p.target)
+	if p.command != nil {
+		var err error
+		if cmd, err = p.command(ctx, d); err != nil {
+			return err
+		}
+	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = d.root, log, log
+	return cmd.run()
 }
 
 // missing returns the programs of those named that are not built yet.
@@ -104,44 +119,9 @@ func (b *builds) missing(names []string) []string {
 	return missing
 }
 
-// nextWave waits until a package has its programs, and splits the packages into those that do and those that do not. It waits for programs
-// that take seconds to build, so that the packages that need one start in their order.
-func (b *builds) nextWave(ctx context.Context, packages []string) (ready, waiting []string, err error) {
-	for said := false; ; said = true {
-		b.mu.Lock()
-		changed := b.changed
-		b.mu.Unlock()
-
-		ready, waiting = nil, nil
-		for _, directory := range packages {
-			if len(b.missing(neededPrograms(directory))) == 0 {
-				ready = append(ready, directory)
-			} else {
-				waiting = append(waiting, directory)
-			}
-		}
-		quick := b.missing(b.quick(neededPrograms(packages...)))
-		if len(ready) > 0 && len(quick) == 0 {
-			return ready, waiting, nil
-		}
-		if !said {
-			b.driver.console.printf("==> waiting for the build of %s", strings.Join(b.missing(neededPrograms(packages...)), ", "))
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, nil, context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
-		}
-	}
-}
-
-// quick returns the programs of those named that take seconds to build.
-func (b *builds) quick(names []string) []string {
-	var quick []string
-	for _, p := range b.queue {
-		if p.present == nil && slices.Contains(names, p.name) {
-			quick = append(quick, p.name)
-		}
-	}
-	return quick
+// next returns a channel that is closed when the next program was built.
+func (b *builds) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
 }

@@ -44,8 +44,12 @@ func TestOnlyWhatIsNeededIsBuilt(t *testing.T) {
 			if diff := cmp.Diff(c.targets, f.read("targets")); diff != "" {
 				t.Errorf("targets of make (-want +got):\n%s", diff)
 			}
-			if got := strings.Contains(f.out.String(), "==> building "); got != (c.targets != "") {
-				t.Errorf("says that it builds = %v:\n%s", got, f.out.String())
+			if got := strings.Contains(f.out.String(), "==> building server-tests "); got != strings.HasPrefix(c.directory, "test/") {
+				t.Errorf("says that it builds the shared test program = %v:\n%s", got, f.out.String())
+			}
+			if got := strings.Count(f.out.String(), "==> building ") - strings.Count(f.out.String(), "==> building server-tests "); got !=
+				strings.Count(c.targets, "\n") {
+				t.Errorf("says that it builds %d programs:\n%s", got, f.out.String())
 			}
 		})
 	}
@@ -54,27 +58,24 @@ func TestOnlyWhatIsNeededIsBuilt(t *testing.T) {
 // Each build ends when the tests that do not need it have started.
 func TestServersWaitOnlyForTheirPrograms(t *testing.T) {
 	f := newFake(t)
-	for _, directory := range []string{"test/consumers", "test/env/assets", "test/integration/access"} {
+	for _, directory := range []string{"test/alerts", "test/consumers", "test/integration/access"} {
 		f.add(directory, passing(directory, "1.5s")...)
 	}
 	f.withMissing(controlPlane, workManager)
 	f.write("make", "#!/bin/sh\nfor target; do :; done\n"+
 		"case $target in\n"+
-		"assets) until grep -q test/env/assets \"$FAKE/calls\"; do sleep 0.01; done ;;\n"+
-		"assets-ocm) until grep -q 'test.*test/integration/access' \"$FAKE/calls\"; do sleep 0.01; done ;;\n"+
+		"assets) until grep -q 'tool.*test/alerts' \"$FAKE/calls\"; do sleep 0.01; done ;;\n"+
+		"assets-ocm) until grep -q 'tool.*test/integration/access' \"$FAKE/calls\"; do sleep 0.01; done ;;\n"+
 		"esac\n", 0o755)
 	if code := f.run(t.Context()); code != 0 {
 		t.Errorf("exit code %d; %s", code, f.errors.String())
 	}
 	want(t, f.out.String(),
-		"==> waiting for the build of placement, control-plane, work\n",
-		"ok  \t"+module+"test/env/assets\t",
-		"ok  \t"+module+"test/integration/access\t",
-		"ok  \t"+module+"test/consumers\t")
-	want(t, f.out.String(),
+		"==> building server-tests beside the tests (1 to 3 minutes; output: bin/test-logs/build-server-tests.log)\n",
 		"==> building placement beside the tests (seconds; the first time 1 to 3 minutes)\n",
 		"==> building control-plane beside the tests (5 to 10 minutes; output: bin/test-logs/build-control-plane.log)\n",
 		"==> built control-plane in 0s\n", "==> building work beside")
+	want(t, f.out.String(), "==> waiting for the build of ", "ok  \t"+module+"test/consumers\t")
 }
 
 func TestFailedBuildEndsTheTestsWithItsHint(t *testing.T) {
@@ -92,7 +93,7 @@ func TestFailedBuildEndsTheTestsWithItsHint(t *testing.T) {
 		"==> test: FAILED after 0s: building work-agent: it ended with exit status 2\n",
 		"    compile: no such module\n    hint: building needs the Go module proxy\n",
 		"whole output: bin/test-logs/build-work-agent.log\n", "again:        make assets-agent")
-	if strings.Contains(f.read("calls"), "./test/integration/federation") {
+	if len(f.ran()) > 0 {
 		t.Error("a suite started without its program")
 	}
 	f.wantNoChild()

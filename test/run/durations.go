@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -40,6 +41,17 @@ func readDurations(path string) (durations, error) {
 	}
 	d.AtOnce = max(1, d.AtOnce)
 	return d, nil
+}
+
+// of returns how many seconds a package took. Of those without a duration, the packages in longest took most.
+func (d durations) of(directory string) float64 {
+	if seconds, known := d.Packages[directory]; known {
+		return seconds
+	}
+	if index := slices.Index(longest, directory); index >= 0 {
+		return warmTotal.Seconds() - float64(index)
+	}
+	return 0
 }
 
 // write writes the file for the next run.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -61,9 +63,10 @@ type result struct {
 	failed    []string            // tests, in the order in which they ended
 }
 
-// results reads the events of `go test -json`. It is not safe for concurrent use.
+// results reads the events of `go test -json`, from one or several processes. It is safe for concurrent use.
 type results struct {
 	driver  *driver
+	mu      sync.Mutex
 	running map[string]*result
 	builds  map[string]*excerpt
 	failure *result // the package that failed first
@@ -71,8 +74,15 @@ type results struct {
 	ended func(r *result, action string, elapsed time.Duration)
 }
 
-// add reads a line. What is no event is a message of the go command.
-func (r *results) add(line []byte) error {
+// add reads a line, and returns the packages that run. What is no event is a message of the go command.
+func (r *results) add(line []byte) (running []string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err = r.addLine(line)
+	return slices.Sorted(maps.Keys(r.running)), err
+}
+
+func (r *results) addLine(line []byte) error {
 	var e event
 	if isEvent := json.Unmarshal(line, &e) == nil && e.Action != ""; !isEvent {
 		r.driver.console.printf("%s", line)

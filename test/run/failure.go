@@ -50,6 +50,7 @@ func (r *result) command() string {
 	var tops []string
 	for _, name := range r.failed {
 		top, _, _ := strings.Cut(name, "/")
+		top = strings.TrimSuffix(top, sharedSuffix(r.directory))
 		if top = regexp.QuoteMeta(top); !slices.Contains(tops, top) {
 			tops = append(tops, top)
 		}

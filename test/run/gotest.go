@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,66 +25,75 @@ type testRun struct {
 	running  []string
 }
 
-// arguments returns the arguments of `go` for a set of packages. Tests are linked without debug information, which takes a third less time for
-// each of more than a hundred programs.
-func arguments(packages []string, servers bool) []string {
-	arguments := []string{"test", "-json", "-ldflags=-s"}
-	if servers {
-		// Packages that start servers wait for most of their time; four of them keep two cores busy.
-		arguments = append(arguments, "-p", "4", "-timeout", "20m")
-	}
-	return append(arguments, packagePaths(packages)...)
+// unitArguments returns the arguments of `go` for packages that start no server. `make verify` vets them.
+func unitArguments(packages []string) []string {
+	return append([]string{"test", "-json", "-vet=off", "-ldflags=-s"}, packagePaths(packages)...)
 }
 
-// environment returns the environment of `go test`. The servers collect garbage less often, which saves a tenth of the CPU time.
+// environment returns the environment of `go`. Compilers, linkers and servers collect garbage less often, which saves a tenth of the CPU time.
 func (d *driver) environment(servers bool) []string {
 	environment := os.Environ()
-	if !servers {
-		return environment
-	}
 	if os.Getenv("GOGC") == "" {
 		environment = append(environment, "GOGC=400")
 	}
-	return append(environment, "PLACEMENT_BINARY="+filepath.Join(d.root, "bin", "placement"))
+	if servers {
+		environment = append(environment, "PLACEMENT_BINARY="+filepath.Join(d.root, "bin", "placement"))
+	}
+	return environment
 }
 
-// test runs the tests of the packages until one of them fails, whose report is the error.
-func (t *testRun) test(ctx context.Context, packages []string, servers bool) error {
+// testUnits runs the tests of packages that start no server until one of them fails, whose report is the error.
+func (t *testRun) testUnits(ctx context.Context, packages []string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
 	d := t.driver
-	results := &results{driver: d, running: map[string]*result{}, builds: map[string]*excerpt{}}
-	results.ended = func(r *result, action string, elapsed time.Duration) {
-		t.end(r, action, elapsed)
+	cmd := newGroup(ctx, d.goCommand, unitArguments(packages)...)
+	cmd.Dir, cmd.Env = d.root, d.environment(false)
+	results := t.newResults(stop)
+	t.direct(cmd, results)
+	return t.conclude(ctx, results, cmd.run(), false)
+}
+
+// newResults returns the results of packages. The first failure calls stop.
+func (t *testRun) newResults(stop context.CancelCauseFunc) *results {
+	r := &results{driver: t.driver, running: map[string]*result{}, builds: map[string]*excerpt{}}
+	r.ended = func(p *result, action string, elapsed time.Duration) {
+		t.end(p, action, elapsed)
 		if action == failed {
 			stop(errFailed)
 		}
 	}
-	cmd := newGroup(ctx, d.goCommand, arguments(packages, servers)...)
-	cmd.Dir, cmd.Env = d.root, d.environment(servers)
+	return r
+}
+
+// direct directs the events of a command to the results, and its messages to the console.
+func (t *testRun) direct(cmd group, r *results) {
 	cmd.Stdout = &lines{handle: func(line []byte) error {
-		err := results.add(line)
-		t.setRunning(slices.Sorted(maps.Keys(results.running)))
+		running, err := r.add(line)
+		t.setRunning(running)
 		return err
 	}}
 	cmd.Stderr = &lines{handle: func(line []byte) error {
-		d.console.printf("%s", line)
+		t.driver.console.printf("%s", line)
 		return nil
 	}}
-	err := cmd.run()
+}
+
+// conclude returns the error of tests that have ended: the report of the package that failed, the cause of ctx, or that of the command.
+func (t *testRun) conclude(ctx context.Context, r *results, err error, servers bool) error {
 	t.setRunning(nil)
-	if closed := results.close(); closed != nil {
+	if closed := r.close(); closed != nil {
 		return closed
 	}
 	switch {
-	case results.failure != nil:
-		r := results.failure
-		return &failure{directory: r.directory, report: r.report(d.logPath(r.directory), servers)}
+	case r.failure != nil:
+		p := r.failure
+		return &failure{directory: p.directory, report: p.report(t.driver.logPath(p.directory), servers)}
 	case ctx.Err() != nil:
 		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	case err != nil:
-		return fmt.Errorf("%s test: %w; the messages are above", d.goCommand, err)
+		return fmt.Errorf("%s test: %w; the messages are above", t.driver.goCommand, err)
 	default:
 		return nil
 	}

@@ -127,8 +127,12 @@ func (d *driver) run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	needed := neededPrograms(selected.all()...)
-	b, err := d.newBuilds(needed)
+	needed := append(neededPrograms(selected.all()...), serverTests)
+	shared, err := newSharedTests(d.root, selected.servers)
+	if err != nil {
+		return err
+	}
+	b, err := d.newBuilds(needed, shared)
 	if err != nil {
 		return err
 	}
@@ -145,7 +149,7 @@ func (d *driver) run(ctx context.Context, o options) error {
 	}
 	d.console.printf("==> test: packages: %d; about %s; whole outputs are in %s", len(left), rounded(last.estimate(selected.all())),
 		filepath.Dir(d.logPath("name")))
-	err = t.runAll(ctx, b, selected)
+	err = t.runAll(ctx, b, shared, selected)
 	whole := err == nil && o.only == "" && len(o.suites) == len(suites)
 	if recorded := t.record(whole); err == nil {
 		err = recorded
@@ -157,7 +161,7 @@ func (d *driver) run(ctx context.Context, o options) error {
 }
 
 // runAll runs the tests beside the builds. The first error ends both.
-func (t *testRun) runAll(ctx context.Context, b *builds, selected selection) error {
+func (t *testRun) runAll(ctx context.Context, b *builds, shared *sharedTests, selected selection) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	silence, quiet := context.WithCancel(ctx)
@@ -172,7 +176,7 @@ func (t *testRun) runAll(ctx context.Context, b *builds, selected selection) err
 		}
 		built <- err
 	}()
-	err := t.testAll(ctx, b, selected)
+	err := t.testAll(ctx, b, shared, selected)
 	if err != nil {
 		stop(err)
 	}
@@ -182,22 +186,15 @@ func (t *testRun) runAll(ctx context.Context, b *builds, selected selection) err
 	return err
 }
 
-// testAll runs the tests without servers, then those with servers as soon as their programs are built.
-func (t *testRun) testAll(ctx context.Context, b *builds, selected selection) error {
+// testAll runs the tests without servers, then those with servers.
+func (t *testRun) testAll(ctx context.Context, b *builds, shared *sharedTests, selected selection) error {
 	if len(selected.unit) > 0 {
-		if err := t.test(ctx, selected.unit, false); err != nil {
+		if err := t.testUnits(ctx, selected.unit); err != nil {
 			return err
 		}
 	}
-	for left := selected.servers; len(left) > 0; {
-		ready, waiting, err := b.nextWave(ctx, left)
-		if err != nil {
-			return err
-		}
-		if err := t.test(ctx, ready, true); err != nil {
-			return err
-		}
-		left = waiting
+	if len(selected.servers) > 0 {
+		return t.testServers(ctx, b, shared, selected.servers)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const module = "github.com/placement-hub/placement-hub/"
 type suite struct {
 	name     string
 	patterns []string
-	servers  bool // the tests start servers
+	servers  bool // the tests start servers, and are linked into one program
 }
 
 // has reports whether a package is in the suite.
@@ -32,23 +32,23 @@ func (s suite) has(directory string) bool {
 // suites has every package with tests in one suite. The Makefile and CI name the suites alone.
 var suites = []suite{
 	{name: "unit", patterns: []string{
-		"./cmd/...", "./pkg/...", "./manifests/...", "./deploy/...", "./test/benchmark/...", "./test/history/...", "./test/laws/...",
-		"./test/run/...", "./test/surface/...",
+		"./cmd/...", "./pkg/...", "./manifests/...", "./deploy/...", "./test/benchmark/...", "./test/env/...", "./test/history/...",
+		"./test/laws/...", "./test/run/...", "./test/surface/...",
 	}},
 	{name: "e2e", patterns: []string{"./test/e2e/..."}, servers: true},
 	{name: "consumers", patterns: []string{"./test/consumers/..."}, servers: true},
-	{name: "integration", patterns: []string{"./test/env/...", "./test/alerts/...", "./test/integration/...", "./test/soak/..."}, servers: true},
+	{name: "integration", patterns: []string{"./test/alerts/...", "./test/integration/...", "./test/soak/..."}, servers: true},
 }
 
-// longest has the packages with servers that take longest. They start first, so that no long one runs alone at the end.
+// longest has the packages with servers that take longest, for the first run: later ones know how long each took.
 var longest = []string{
-	"test/integration/federationfaults", "test/e2e/leaders", "test/e2e/platform", "test/e2e/hub", "test/e2e/pods",
+	"test/e2e/leaders", "test/consumers", "test/integration/federationfaults", "test/e2e/platform", "test/e2e/hub", "test/e2e/commands",
 }
 
 // errUsage marks errors in the flags.
 var errUsage = errors.New("wrong flags")
 
-// selection has the packages to test, as paths below the root of the repository, in the order in which they start.
+// selection has the packages to test, as paths below the root of the repository.
 type selection struct {
 	unit    []string
 	servers []string
@@ -78,7 +78,6 @@ func (d *driver) selectPackages(ctx context.Context, names []string, only string
 			all.unit = append(all.unit, directory)
 		}
 	}
-	slices.SortStableFunc(all.servers, func(a, b string) int { return startRank(a) - startRank(b) })
 	if only == "" {
 		return all, nil
 	}
@@ -96,14 +95,6 @@ func suiteNames() []string {
 		names = append(names, s.name)
 	}
 	return names
-}
-
-// startRank is lower for packages that start earlier.
-func startRank(directory string) int {
-	if index := slices.Index(longest, directory); index >= 0 {
-		return index
-	}
-	return len(longest)
 }
 
 // list returns the packages of the suites. With -find, go does not read what they import.

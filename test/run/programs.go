@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -17,10 +18,14 @@ type program struct {
 	first  string // how long the first build takes
 	// present reports whether nothing needs to be built; nil for a program that is always built, because it takes seconds.
 	present func(d *driver) (bool, error)
+	// command, unless it is nil, builds the program instead of make, and again is what the user does after a failure.
+	command func(ctx context.Context, d *driver) (group, error)
+	again   string
 }
 
 // The names of the programs.
 const (
+	serverTests     = "server-tests" // the shared test program, which is not in programs
 	placementBinary = "placement"
 	controlPlane    = "control-plane"
 	scheduler       = "kube-scheduler"

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeGo lists the packages in the file list, and prints the events in the files whose name is a package. After the events of a package of
+// fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a package. After the events of a package of
 // which a file blocks.NAME exists, a process whose id is in the file pid waits until it is interrupted.
 const fakeGo = `#!/bin/sh
 echo "$@" >> "$FAKE/calls"
@@ -29,6 +29,8 @@ if [ "$1" = list ]; then
 	done
 	exit 0
 fi
+if [ "$2" = -c ]; then exit 0; fi
+if [ "$1" = tool ]; then set -- "./${5#github.com/placement-hub/placement-hub/}"; fi
 code=0
 for argument in "$@"; do
 	case $argument in ./*) ;; *) continue ;; esac
@@ -104,10 +106,40 @@ func (f *fake) read(name string) string {
 	return string(content)
 }
 
+// writeTest writes a file with tests into a package of the checkout.
+func (f *fake) writeTest(directory string, tests ...string) {
+	f.t.Helper()
+	path := filepath.Join(f.driver.root, filepath.FromSlash(directory), "a_test.go")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	content := "package " + filepath.Base(directory) + "\n"
+	for _, test := range tests {
+		content += "func " + test + "(t *testing.T) {}\n"
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// ran returns the packages with servers that were run, sorted.
+func (f *fake) ran() []string {
+	f.t.Helper()
+	var directories []string
+	for call := range strings.Lines(f.read("calls")) {
+		if fields := strings.Fields(call); fields[0] == "tool" {
+			directories = append(directories, strings.TrimPrefix(fields[4], module))
+		}
+	}
+	slices.Sort(directories)
+	return directories
+}
+
 // add adds a package whose tests have these events.
 func (f *fake) add(directory string, events ...event) {
 	f.t.Helper()
 	f.write("list", f.read("list")+module+directory+"\n", 0o644)
+	f.writeTest(directory, "TestA")
 	var stream strings.Builder
 	for _, e := range events {
 		if e.Action != "build-output" {
@@ -182,27 +214,21 @@ func TestAllPass(t *testing.T) {
 		"==> test: packages: 4; about ",
 		"ok  \t"+module+"pkg/b\t(cached)\n[1/4  0s, about ",
 		"?   \t"+module+"pkg/c\t[no test files]\n",
-		"ok  \t"+module+"test/integration/federationfaults\t90.1s\n",
-		"ok  \t"+module+"test/integration/a\t81.2s\n[4/4  0s]\n",
+		"[4/4  0s]\n",
 		"==> test: all passed in 0s\n")
+	want(t, f.out.String(), "ok  \t"+module+"test/integration/federationfaults\t90.1s\n")
+	want(t, f.out.String(), "ok  \t"+module+"test/integration/a\t81.2s\n")
 	if got := f.out.String(); strings.Contains(got, "quiet") || strings.Contains(got, "PASS") {
 		t.Errorf("the output of tests that pass is printed:\n%s", got)
 	}
-	calls := strings.Split(strings.TrimSpace(f.read("calls")), "\n")
-	wantCalls := []string{
-		"test -json -ldflags=-s ./pkg/b ./pkg/c",
-		"test -json -ldflags=-s -p 4 -timeout 20m ./test/integration/federationfaults ./test/integration/a",
+	want(t, f.read("calls"), "test -json -vet=off -ldflags=-s ./pkg/b ./pkg/c\n")
+	want(t, f.read("calls"), "tool test2json -t -p "+module+"test/integration/a "+filepath.Join(f.driver.root, "bin/tests/servers.test"),
+		" -test.timeout=20m -test.run=^(TestA_test_integration_a)$ -ginkgo.focus-file=/test/integration/a/ ")
+	if diff := cmp.Diff([]string{"test/integration/a", "test/integration/federationfaults"}, f.ran()); diff != "" {
+		t.Errorf("packages with servers (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(wantCalls, calls[len(calls)-2:]); diff != "" {
-		t.Errorf("calls of go (-want +got):\n%s", diff)
-	}
-	environments := strings.Split(strings.TrimSpace(f.read("environments")), "\n")
-	wantEnvironments := []string{
-		"GOGC= PLACEMENT_BINARY=", "GOGC=400 PLACEMENT_BINARY=" + filepath.Join(f.driver.root, "bin", "placement"),
-	}
-	if diff := cmp.Diff(wantEnvironments, environments[len(environments)-2:]); diff != "" {
-		t.Errorf("environments of go (-want +got):\n%s", diff)
-	}
+	want(t, f.read("environments"), "GOGC=400 PLACEMENT_BINARY=\n")
+	want(t, f.read("environments"), "GOGC=400 PLACEMENT_BINARY="+filepath.Join(f.driver.root, "bin", "placement")+"\n")
 	if log, err := os.ReadFile(filepath.Join(f.driver.root, f.driver.logPath("pkg/b"))); err != nil || !strings.Contains(string(log), "quiet\n") {
 		t.Errorf("the log of pkg/b is %q (%v), want the output of its tests", log, err)
 	}
@@ -235,8 +261,8 @@ func TestFirstFailureEndsTheRest(t *testing.T) {
 		"  alone:        go test ./pkg/b -count=1 -v -run '^(TestA)$'\n",
 		"FAIL\n")
 	want(t, f.errors.String(), "==> test: FAILED in pkg/b after 0s; the other packages were stopped\n")
-	if got := f.out.String() + f.read("calls"); strings.Contains(got, "ok  \t"+module+"pkg/c") || strings.Contains(got, "./test/integration/d") {
-		t.Errorf("packages ran after the failure:\n%s", got)
+	if got := f.out.String(); strings.Contains(got, "ok  \t"+module+"pkg/c") || len(f.ran()) > 0 {
+		t.Errorf("packages ran after the failure: %v\n%s", f.ran(), got)
 	}
 	f.wantNoChild()
 }
@@ -304,24 +330,21 @@ func TestOnlyOneSubject(t *testing.T) {
 		f.add(directory, passing(directory, "1.5s")...)
 	}
 	cases := []struct {
-		reason string
-		flags  []string
-		code   int
-		want   string
-		calls  []string
+		reason  string
+		flags   []string
+		code    int
+		want    string
+		unit    string   // the packages without servers
+		servers []string // those with servers
 	}{
-		{"packages with and without servers", []string{"-only", "federation"}, 0, "==> test: packages: 3", []string{
-			"test -json -ldflags=-s ./pkg/federation",
-			"test -json -ldflags=-s -p 4 -timeout 20m ./test/integration/federationfaults ./test/e2e/federation",
-		}},
-		{"one suite", []string{"-only", "federation", "-suites", "e2e"}, 0, "==> test: packages: 1", []string{
-			"test -json -ldflags=-s -p 4 -timeout 20m ./test/e2e/federation",
-		}},
+		{"packages with and without servers", []string{"-only", "federation"}, 0, "==> test: packages: 3", "./pkg/federation",
+			[]string{"test/e2e/federation", "test/integration/federationfaults"}},
+		{"one suite", []string{"-only", "federation", "-suites", "e2e"}, 0, "==> test: packages: 1", "", []string{"test/e2e/federation"}},
 		{"an unknown subject", []string{"-only", "placement-hub"}, 2,
-			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n", nil},
-		{"an unknown suite", []string{"-suites", "fast"}, 2, `unknown suite "fast": supported values: unit, e2e, consumers, integration`, nil},
-		{"an argument", []string{"federation"}, 2, `unexpected argument "federation"`, nil},
-		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0, "./test/integration/federationfaults\n./test/e2e/federation\n", nil},
+			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n", "", nil},
+		{"an unknown suite", []string{"-suites", "fast"}, 2, `unknown suite "fast": supported values: unit, e2e, consumers, integration`, "", nil},
+		{"an argument", []string{"federation"}, 2, `unexpected argument "federation"`, "", nil},
+		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0, "./test/e2e/federation\n./test/integration/federationfaults\n", "", nil},
 	}
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
@@ -332,14 +355,17 @@ func TestOnlyOneSubject(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			want(t, f.out.String()+f.errors.String(), c.want)
-			var calls []string
+			var unit string
 			for call := range strings.Lines(f.read("calls")) {
-				if strings.HasPrefix(call, "test ") {
-					calls = append(calls, strings.TrimSpace(call))
+				if _, packages, found := strings.Cut(call, "test -json -vet=off -ldflags=-s "); found {
+					unit = strings.TrimSpace(packages)
 				}
 			}
-			if diff := cmp.Diff(c.calls, calls); diff != "" {
-				t.Errorf("calls of go (-want +got):\n%s", diff)
+			if unit != c.unit {
+				t.Errorf("packages without servers %q, want %q", unit, c.unit)
+			}
+			if diff := cmp.Diff(c.servers, f.ran()); diff != "" {
+				t.Errorf("packages with servers (-want +got):\n%s", diff)
 			}
 		})
 	}

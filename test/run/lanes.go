@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// lanes is how many packages that start servers run at once. They wait for a part of their time; four of them keep two cores busy.
+	lanes = 4
+	// serverTimeout is when a package that starts servers fails.
+	serverTimeout = "20m"
+)
+
+// queue has the packages that start servers and have not started yet, in the order in which they start. It is safe for concurrent use.
+type queue struct {
+	builds *builds
+
+	mu   sync.Mutex
+	left []string
+	said bool // that nothing can start yet
+}
+
+// newQueue orders packages by how long they took last, so that no long one runs alone at the end.
+func newQueue(b *builds, packages []string, last durations) *queue {
+	left := slices.Clone(packages)
+	slices.SortStableFunc(left, func(a, b string) int { return cmp.Compare(last.of(b), last.of(a)) })
+	return &queue{builds: b, left: left}
+}
+
+// next waits for a package whose programs are built, and returns it; "" if all have started.
+func (q *queue) next(ctx context.Context) (string, error) {
+	for {
+		changed := q.builds.next()
+		directory, empty := q.take()
+		if empty || directory != "" {
+			return directory, nil
+		}
+		q.sayWaiting()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return "", context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
+		}
+	}
+}
+
+// sayWaiting prints once what the packages wait for.
+func (q *queue) sayWaiting() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if missing := q.builds.missing(append(neededPrograms(q.left...), serverTests)); !q.said && len(missing) > 0 {
+		q.said = true
+		q.builds.driver.console.printf("==> waiting for the build of %s", strings.Join(missing, ", "))
+	}
+}
+
+// take removes the first package whose programs are built. It returns "" if there is none, and whether none is left.
+func (q *queue) take() (directory string, empty bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	index := slices.IndexFunc(q.left, func(directory string) bool {
+		return len(q.builds.missing(append(neededPrograms(directory), serverTests))) == 0
+	})
+	if index < 0 {
+		return "", len(q.left) == 0
+	}
+	directory = q.left[index]
+	q.left = slices.Delete(q.left, index, index+1)
+	return directory, false
+}
+
+// testServers runs the tests of packages that start servers, several at a time, until one of them fails, whose report is the error.
+func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTests, packages []string) error {
+	stopping, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	waiting := newQueue(b, packages, t.progress.durations)
+	results := t.newResults(stop)
+	group, running := errgroup.WithContext(stopping)
+	for range lanes {
+		group.Go(func() error {
+			for {
+				directory, err := waiting.next(running)
+				if directory == "" || err != nil {
+					return err
+				}
+				if err := t.testServer(running, results, shared, directory); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	if errors.Is(err, errFailed) {
+		err = nil // The report says it.
+	}
+	return t.conclude(stopping, results, err, true)
+}
+
+// testServer runs the tests of a package in a process of its own.
+func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTests, directory string) error {
+	p := shared.find(directory)
+	if p == nil {
+		t.progress.end(directory, "?   \t"+module+directory+"\t[no test files]")
+		return nil
+	}
+	d := t.driver
+	cmd := newGroup(ctx, d.goCommand, shared.arguments(p)...)
+	cmd.Dir = filepath.Join(d.root, filepath.FromSlash(directory))
+	cmd.Env = append(d.environment(true), packageVariable+"="+directory)
+	t.direct(cmd, r)
+	err := cmd.run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
+	}
+	return err
+}

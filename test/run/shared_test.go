@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The tests of two packages with functions of the same name, one with a TestMain and a file besides, run from one program as they would alone.
+func TestPackagesShareAProgram(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod":   "module " + strings.TrimSuffix(module, "/") + "\n\ngo 1.26\n",
+		"a/doc.go": "// Package a has a file of its own.\npackage a\n\nconst fromDoc = \"doc\"\n",
+		"a/doc_test.go": "package a\n\nimport \"testing\"\n\nfunc TestSame(t *testing.T) { t.Log(\"a\", fromDoc, prepared) }\n" +
+			"func TestOther(t *testing.T) {}\nfunc testing1(t *testing.T) {}\n",
+		"a/main_test.go": "package a\n\nimport \"testing\"\n\nvar prepared string\n\n" +
+			"func TestMain(m *testing.M) { prepared = \"prepared\"; m.Run() }\n",
+		"b/b_test.go": "package b\n\nimport (\n\t\"flag\"\n\t\"os\"\n\t\"testing\"\n)\n\n" +
+			"func init() {\n\tflag.String(\"ginkgo.focus-file\", \"\", \"\")\n\tflag.Bool(\"ginkgo.silence-skips\", false, \"\")\n" +
+			"\tflag.Bool(\"ginkgo.no-color\", false, \"\")\n}\n\n" +
+			"func TestSame(t *testing.T) {\n\tif _, err := os.ReadFile(\"b_test.go\"); err != nil {\n\t\tt.Error(err)\n\t}\n\tt.Error(\"of b\")\n}\n",
+		"c/doc.go": "// Package c has no tests.\npackage c\n",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := newSharedTests(root, []string{"a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.find("c") != nil {
+		t.Error("a package without tests is in the program")
+	}
+	t.Setenv("GOFLAGS", "")
+	build, err := s.command(t.Context(), &driver{root: root, goCommand: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, output)
+	}
+
+	run := func(directory string) (ends map[string]string, output string) {
+		cmd := exec.CommandContext(t.Context(), "go", s.arguments(s.find(directory))...)
+		cmd.Dir = filepath.Join(root, directory)
+		cmd.Env = append(os.Environ(), packageVariable+"="+directory)
+		content, err := cmd.Output()
+		if failed := strings.Contains(string(content), `"Action":"fail"`); failed != (err != nil) {
+			t.Errorf("%s: a failure in the events = %v, but the process ended with %v", directory, failed, err)
+		}
+		ends = map[string]string{}
+		for line := range strings.Lines(string(content)) {
+			var e event
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			if e.Package != module+directory {
+				t.Errorf("an event of %s: %s", e.Package, line)
+			}
+			if e.Action == passed || e.Action == failed {
+				ends[e.Test] = e.Action
+			}
+			output += e.Output
+		}
+		return ends, output
+	}
+	ends, output := run("a")
+	if diff := cmp.Diff(map[string]string{"TestSame_a": passed, "TestOther": passed, "": passed}, ends); diff != "" {
+		t.Errorf("the ends of a (-want +got):\n%s", diff)
+	}
+	want(t, output, "a doc prepared")
+	ends, output = run("b")
+	if diff := cmp.Diff(map[string]string{"TestSame_b": failed, "": failed}, ends); diff != "" {
+		t.Errorf("the ends of b (-want +got):\n%s", diff)
+	}
+	want(t, output, "of b")
+}
+
+func TestPackagesThatNobodyCanImportAreNamed(t *testing.T) {
+	f := newFake(t)
+	f.add("test/integration/a")
+	path := filepath.Join(f.driver.root, "test", "integration", "a", "x_test.go")
+	if err := os.WriteFile(path, []byte("package a_test\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code := f.run(t.Context()); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	want(t, f.errors.String(), "reading the tests of test/integration/a: x_test.go: package a_test cannot be imported by the shared test program; name it a\n")
+}
