@@ -1,10 +1,13 @@
 package suite
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -66,8 +69,22 @@ func Run(t *testing.T, description string, settings ...func(*localplane.Options)
 	BeforeSuite(func(ctx SpecContext) { start(ctx, options) })
 	AfterEach(endInterval)
 	AfterSuite(expectOwnWritesEnqueueNothing)
+	ReportAfterSuite("every spec has a place in its package", expectPlaces)
 
 	RunSpecs(t, description)
+}
+
+// expectPlaces demands that each spec, or a container of it, stands in the package that it belongs to: test/run selects the specs of a package by
+// their files when many packages share a program.
+func expectPlaces(report Report) {
+	const here = "/test/integration/suite/"
+
+	for _, spec := range report.SpecReports {
+		places := append(slices.Clone(spec.ContainerHierarchyLocations), spec.LeafNodeLocation)
+		isElsewhere := func(place types.CodeLocation) bool { return !strings.Contains(place.FileName, here) }
+		Expect(spec.LeafNodeType.Is(types.NodeTypeIt) && !slices.ContainsFunc(places, isElsewhere)).
+			To(BeFalse(), "%s stands in %s alone; call Describe in its package", spec.FullText(), here)
+	}
 }
 
 // start starts the control plane and the hub, which end with the suite.
