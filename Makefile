@@ -22,6 +22,8 @@ BINDIR    ?= $(HOME)/.local/bin
 
 # Without the paths of this directory in them, all checkouts share what the build cache has.
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
+# All programs and tests are built without C, so that the build cache has each package once. The race detector needs it.
+export CGO_ENABLED ?= 0
 # Tests are linked without debug information, which takes a third less time for each of more than a hundred programs.
 GO_TEST := $(GO) test -ldflags=-s
 
@@ -31,7 +33,7 @@ LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
 # The driver has the lists of packages, runs their tests, and builds what they need beside them. It is no `go run`, which a signal ends alone.
 DRIVER := bin/test-run
-TEST    = @CGO_ENABLED=0 $(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
+TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
 	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
 
 MODULES   := . test/controlplane test/ocm test/promtool test/tools
@@ -71,7 +73,7 @@ run: assets-run $(if $(filter federation,$(SAMPLE))$(if $(ONCE),,$(filter cluste
 
 build: ## Build bin/placement
 	@echo "==> build: $(BINARY) $(VERSION)"
-	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/placement \
+	@$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/placement \
 		$(call hint,compile errors are above; after a change of go.mod run: go mod tidy && go mod vendor)
 
 install-plugin: build ## Install bin/placement into BINDIR, also under the names that kubectl uses for its plugin and completion

@@ -44,7 +44,7 @@ func TestReportQuotesFewTests(t *testing.T) {
 	}
 	got := r.report("bin/test-logs/test/integration/a.log", true)
 	want(t, got, "  TestA/x:\n    output of TestA/x\n", "  TestB:\n", "  TestC:\n", "  and 1 more failed tests\n",
-		"alone:        go test ./test/integration/a -count=1 -v\n", "-ginkgo.focus 'words of their names'")
+		"alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./test/integration/a -count=1 -v\n", "-ginkgo.focus 'words of their names'")
 	if strings.Contains(got, "  TestA:\n") || strings.Contains(got, "TestD:") {
 		t.Errorf("too many tests are quoted:\n%s", got)
 	}

@@ -45,7 +45,8 @@ func (r *result) failedLeaves() []string {
 	return leaves
 }
 
-// command returns the command that runs the failed tests of the package alone.
+// command returns the command that runs the failed tests of the package alone, with the settings of the Makefile: the build cache has what it
+// needs.
 func (r *result) command() string {
 	var tops []string
 	for _, name := range r.failed {
@@ -55,7 +56,7 @@ func (r *result) command() string {
 			tops = append(tops, top)
 		}
 	}
-	command := "go test ./" + r.directory + " -count=1 -v"
+	command := "CGO_ENABLED=0 GOFLAGS=-trimpath go test ./" + r.directory + " -count=1 -v"
 	if len(tops) > 0 && len(tops) <= maxFailedTests {
 		command += " -run '^(" + strings.Join(tops, "|") + ")$'"
 	}

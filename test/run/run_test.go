@@ -258,7 +258,7 @@ func TestFirstFailureEndsTheRest(t *testing.T) {
 		"FAIL\t"+module+"pkg/b\t0.5s\n",
 		"==> FAILED: pkg/b\n  TestA/b:\n        a_test.go:7: got 1, want 2\n",
 		"  whole output: bin/test-logs/pkg/b.log\n",
-		"  alone:        go test ./pkg/b -count=1 -v -run '^(TestA)$'\n",
+		"  alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./pkg/b -count=1 -v -run '^(TestA)$'\n",
 		"FAIL\n")
 	want(t, f.errors.String(), "==> test: FAILED in pkg/b after 0s; the other packages were stopped\n")
 	if got := f.out.String(); strings.Contains(got, "ok  \t"+module+"pkg/c") || len(f.ran()) > 0 {
@@ -319,7 +319,7 @@ func TestBuildFailureOfAPackageIsQuoted(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	want(t, f.out.String(),
-		"FAIL\t"+module+"pkg/a [build failed]\n", "    pkg/a/a_test.go:3:1: undefined: b\n", "alone:        go test ./pkg/a -count=1 -v\n")
+		"FAIL\t"+module+"pkg/a [build failed]\n", "    pkg/a/a_test.go:3:1: undefined: b\n", "alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./pkg/a -count=1 -v\n")
 }
 
 func TestOnlyOneSubject(t *testing.T) {

@@ -19,8 +19,16 @@ import (
 // clustersTitle begins the table of the sample of ClusterRequests.
 const clustersTitle = "NAMESPACE/REQUEST"
 
-func TestRunClustersOnceShowsWhatTheSamplesPromise(t *testing.T) {
-	p := suite.Run(t, "run", "--sample=clusters", "--once")
+// The clusters keep their objects from the first run to the second, and the requests what they were granted.
+func TestRunClusters(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	showsWhatTheSamplesPromise(t, data)
+	followsRequests(t, data)
+}
+
+func showsWhatTheSamplesPromise(t *testing.T, data string) {
+	t.Helper()
+	p := suite.Run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
 	p.WantExit(t, 0)
 	if summary := "4 requests, 3 purposes, 2 providers, 2 clusters, 1 placement\n"; !strings.Contains(p.Stdout.String(), summary) {
 		t.Errorf("the output lacks %q; %s", summary, p)
@@ -38,9 +46,16 @@ func TestRunClustersOnceShowsWhatTheSamplesPromise(t *testing.T) {
 }
 
 // docs/spec/cluster-request.md C13, C29, X1, X2 and X3, as a newcomer sees them, with the commands of docs/one-product.md.
-func TestRunClustersFollowsRequests(t *testing.T) {
-	p := suite.Start(t, "run", "--sample=clusters")
-	hub := filepath.Join(p.Directory, ".placement", "kubeconfig")
+func followsRequests(t *testing.T, data string) {
+	t.Helper()
+	p := suite.Start(t, "run", "--sample=clusters", "--data-dir", data)
+	hub := filepath.Join(data, "kubeconfig")
+	for request, granted := range promisedClusters(t) {
+		p.WaitFor(t, &p.Stdout, "\n"+request+"  "+strings.Replace(granted, " ", "  ", 1)+"  ")
+	}
+	if !strings.Contains(p.Stderr.String(), "keeping the objects of the last run") {
+		t.Errorf("the samples were applied again; %s", p)
+	}
 	const managed = "clusters-workload-s43vmrvr-"
 	p.WaitFor(t, &p.Stdout, "\nshop/web  Granted  clusters/workload-s43vmrvr  Succeeded  loopback/local 1.37.0  "+managed)
 	p.WaitFor(t, &p.Stdout, "  shop/workload  (AccessRequest shop/web-settings: Granted, Secret web-settings.kubeconfig)\n")
@@ -109,24 +124,6 @@ status:
 	p.Signal(t, syscall.SIGINT)
 	p.WantExit(t, 0)
 	p.WantNothingLeft(t)
-}
-
-// The clusters keep their objects, too, and the requests what they were granted.
-func TestRunClustersKeepsData(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
-	first := suite.Run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
-	first.WantExit(t, 0)
-	second := suite.Run(t, "run", "--sample=clusters", "--data-dir", data, "--once")
-	second.WantExit(t, 0)
-	_, before, _ := strings.Cut(first.Stdout.String(), clustersTitle)
-	_, after, _ := strings.Cut(second.Stdout.String(), clustersTitle)
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("the table after a restart (-want +got):\n%s%s", diff, second)
-	}
-	if !strings.Contains(second.Stderr.String(), "keeping the objects of the last run") {
-		t.Errorf("the samples were applied again; %s", second)
-	}
-	second.WantNothingLeft(t)
 }
 
 // accessKubeconfig writes the kubeconfig that an AccessRequest was granted.

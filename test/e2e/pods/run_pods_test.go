@@ -19,7 +19,8 @@ import (
 const podsTitle = "NAMESPACE/KIND/NAME"
 
 func TestRunPodsOnceShowsWhatTheSamplesPromise(t *testing.T) {
-	p := suite.Run(t, "run", "--sample=pods", "--once")
+	data := filepath.Join(t.TempDir(), "data")
+	p := suite.Run(t, "run", "--sample=pods", "--data-dir", data, "--once")
 	p.WantExit(t, 0)
 	summary := "6 nodes, 1 tenant, 2 policies, 3 classes, 2 applications, 5 workloads\n"
 	if !strings.Contains(p.Stdout.String(), summary) {
@@ -38,6 +39,25 @@ func TestRunPodsOnceShowsWhatTheSamplesPromise(t *testing.T) {
 			t.Errorf("nothing is refused with %q; %s", answer, p)
 		}
 	}
+	p.WantNothingLeft(t)
+	keepsData(t, data)
+}
+
+// keepsData runs the sample again in the directory of an earlier run.
+func keepsData(t *testing.T, data string) {
+	t.Helper()
+	p := suite.Run(t, "run", "--sample=pods", "--data-dir", data, "--once")
+	p.WantExit(t, 0)
+	_, table, _ := strings.Cut(p.Stdout.String(), podsTitle)
+	if diff := cmp.Diff(promisedPods(t), tableNodes(table)); diff != "" {
+		t.Errorf("nodes after a restart (-want +got):\n%s%s", diff, p)
+	}
+	if !strings.Contains(p.Stderr.String(), "keeping the objects of the last run") {
+		t.Errorf("the samples were applied again; %s", p)
+	}
+	other := suite.Run(t, "run", "--data-dir", data, "--once")
+	other.WantExit(t, 1)
+	other.WantStderr(t, "the sample pods", "--sample=pods")
 	p.WantNothingLeft(t)
 }
 
@@ -68,25 +88,6 @@ func TestRunPodsFollowsEdits(t *testing.T) {
 	p.Signal(t, syscall.SIGINT)
 	p.WantExit(t, 0)
 	p.WantNothingLeft(t)
-}
-
-func TestRunPodsKeepsData(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
-	first := suite.Run(t, "run", "--sample=pods", "--data-dir", data, "--once")
-	first.WantExit(t, 0)
-	second := suite.Run(t, "run", "--sample=pods", "--data-dir", data, "--once")
-	second.WantExit(t, 0)
-	_, table, _ := strings.Cut(second.Stdout.String(), podsTitle)
-	if diff := cmp.Diff(promisedPods(t), tableNodes(table)); diff != "" {
-		t.Errorf("nodes after a restart (-want +got):\n%s%s", diff, second)
-	}
-	if !strings.Contains(second.Stderr.String(), "keeping the objects of the last run") {
-		t.Errorf("the samples were applied again; %s", second)
-	}
-	other := suite.Run(t, "run", "--data-dir", data, "--once")
-	other.WantExit(t, 1)
-	other.WantStderr(t, "the sample pods", "--sample=pods")
-	second.WantNothingLeft(t)
 }
 
 // tableNodes reads the nodes of each workload out of a table, and "refused" for a workload without Pods.
