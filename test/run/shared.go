@@ -22,6 +22,9 @@ const sharedDirectory = "test/shared"
 // packageVariable tells the shared program whose TestMain to call.
 const packageVariable = "PLACEMENT_TEST_PACKAGE"
 
+// ginkgo is the import of Ginkgo, in quotes.
+const ginkgo = `"github.com/onsi/ginkgo/v2"`
+
 // sharedTests is one test program with the tests of many packages, and where it is. Each package would link the libraries of Kubernetes into a
 // program of its own otherwise, which takes longer than many of their tests. The packages run in processes of their own, as with `go test`.
 type sharedTests struct {
@@ -34,6 +37,7 @@ type testPackage struct {
 	Directory string
 	Alias     string // in the shared program
 	HasMain   bool   // it has a TestMain
+	HasSpecs  bool   // it imports Ginkgo
 	Tests     []testFunction
 	files     []string // the test files, without their directory
 }
@@ -94,6 +98,7 @@ func readTests(root, directory string) (*testPackage, error) {
 				entry.Name(), name, path.Base(directory))
 		}
 		p.files = append(p.files, entry.Name())
+		p.HasSpecs = p.HasSpecs || slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == ginkgo })
 		for _, declaration := range file.Decls {
 			p.addFunction(declaration)
 		}
@@ -224,11 +229,13 @@ func (s *sharedTests) arguments(p *testPackage) []string {
 	for _, test := range p.Tests {
 		names = append(names, test.Shared)
 	}
-	return []string{
+	arguments := []string{
 		"tool", "test2json", "-t", "-p", module + p.Directory, s.program(),
 		"-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + serverTimeout,
 		"-test.run=^(" + strings.Join(names, "|") + ")$",
-		// Ginkgo would run the specs of all packages.
-		"-ginkgo.focus-file=/" + p.Directory + "/", "-ginkgo.silence-skips", "-ginkgo.no-color",
 	}
+	if p.HasSpecs { // Ginkgo would run the specs of all packages.
+		arguments = append(arguments, "-ginkgo.focus-file=/"+p.Directory+"/", "-ginkgo.silence-skips", "-ginkgo.no-color")
+	}
+	return arguments
 }

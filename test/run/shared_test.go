@@ -18,12 +18,10 @@ func TestPackagesShareAProgram(t *testing.T) {
 		"go.mod":   "module " + strings.TrimSuffix(module, "/") + "\n\ngo 1.26\n",
 		"a/doc.go": "// Package a has a file of its own.\npackage a\n\nconst fromDoc = \"doc\"\n",
 		"a/doc_test.go": "package a\n\nimport \"testing\"\n\nfunc TestSame(t *testing.T) { t.Log(\"a\", fromDoc, prepared) }\n" +
-			"func TestOther(t *testing.T) {}\nfunc testing1(t *testing.T) {}\n",
+			"func TestOther(t *testing.T) {}\nfunc Testless() {}\n",
 		"a/main_test.go": "package a\n\nimport \"testing\"\n\nvar prepared string\n\n" +
 			"func TestMain(m *testing.M) { prepared = \"prepared\"; m.Run() }\n",
-		"b/b_test.go": "package b\n\nimport (\n\t\"flag\"\n\t\"os\"\n\t\"testing\"\n)\n\n" +
-			"func init() {\n\tflag.String(\"ginkgo.focus-file\", \"\", \"\")\n\tflag.Bool(\"ginkgo.silence-skips\", false, \"\")\n" +
-			"\tflag.Bool(\"ginkgo.no-color\", false, \"\")\n}\n\n" +
+		"b/b_test.go": "package b\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n" +
 			"func TestSame(t *testing.T) {\n\tif _, err := os.ReadFile(\"b_test.go\"); err != nil {\n\t\tt.Error(err)\n\t}\n\tt.Error(\"of b\")\n}\n",
 		"c/doc.go": "// Package c has no tests.\npackage c\n",
 	} {
@@ -85,6 +83,21 @@ func TestPackagesShareAProgram(t *testing.T) {
 		t.Errorf("the ends of b (-want +got):\n%s", diff)
 	}
 	want(t, output, "of b")
+}
+
+// Ginkgo is told which specs belong to a package.
+func TestSpecsAreSelectedByTheirFiles(t *testing.T) {
+	s, err := newSharedTests("../..", []string{"test/integration/placement", "test/e2e/run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const focus = " -ginkgo.focus-file=/test/integration/placement/ "
+	if got := strings.Join(s.arguments(s.find("test/integration/placement")), " "); !strings.Contains(got, focus) {
+		t.Errorf("no %q in %s", focus, got)
+	}
+	if got := strings.Join(s.arguments(s.find("test/e2e/run")), " "); strings.Contains(got, "ginkgo") {
+		t.Errorf("a package without specs, whose program may not have the flags of Ginkgo, gets them: %s", got)
+	}
 }
 
 func TestPackagesThatNobodyCanImportAreNamed(t *testing.T) {
