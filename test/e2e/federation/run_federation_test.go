@@ -58,7 +58,7 @@ func followsLabels(t *testing.T, data string) {
 	p := suite.Start(t, "run", "--sample=federation", "--data-dir", data)
 	kubeconfig := filepath.Join(data, "kubeconfig")
 	for title, clusters := range promisedDeliveries(t) {
-		p.WaitFor(t, &p.Stdout, "\n"+liveLine(title, clusters)+"\n")
+		p.WaitFor(t, &p.Stdout, "\n"+liveLine(title, clusters))
 	}
 	if !strings.Contains(p.Stderr.String(), "keeping the objects of the last run") {
 		t.Errorf("the samples were applied again; %s", p)
@@ -90,19 +90,21 @@ func followsLabels(t *testing.T, data string) {
 	p.WantNothingLeft(t)
 }
 
-// liveLine returns the line that a run without --once prints for an object and the clusters that promisedDeliveries has for it.
+// liveLine returns the line that a run without --once prints for an object and the clusters that promisedDeliveries has for it. Without clusters
+// it is the begin of the line, which goes on with the reason.
 func liveLine(title, clusters string) string {
+	if clusters == "" {
+		return title + "  ("
+	}
 	line := title
 	for part := range strings.SplitSeq(clusters, ", ") {
 		cluster, replicas, scaled := strings.Cut(part, " ")
-		switch {
-		case scaled:
-			line += "  " + cluster + " applied (" + replicas + ")"
-		case cluster != "":
-			line += "  " + cluster + " applied"
+		line += "  " + cluster + " applied"
+		if scaled {
+			line += " (" + replicas + ")"
 		}
 	}
-	return line
+	return line + "\n"
 }
 
 // tableDeliveries reads the clusters of each object out of a table, as the samples write them.
