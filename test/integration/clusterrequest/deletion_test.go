@@ -135,7 +135,7 @@ var _ = Describe("deletion", func() {
 
 		denied := w.request("nosuch-"+w.namespace, nil)
 		w.refused(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
-		stopHub()
+		suite.StopHub()
 
 		before := len(proxy.Requests(faults.Match{Verbs: writes}))
 
@@ -143,7 +143,7 @@ var _ = Describe("deletion", func() {
 
 		fence := w.request(w.mcp, nil) // It is granted after the requests of the initial lists are enqueued.
 		w.granted(fence)
-		stopHub() // Waits for the reconciles that run.
+		suite.StopHub() // Waits for the reconciles that run.
 		DeferCleanup(startHub)
 
 		for _, write := range proxy.Requests(faults.Match{Verbs: writes})[before:] {
@@ -204,7 +204,7 @@ func killAfter(w *world, after int) func(*openmcpv1alpha1.ClusterRequest) {
 			done := err != nil || seen.DeletionTimestamp == nil && seen.Status.Status == openmcpv1alpha1.RequestGranted
 			g.Expect(done || len(proxy.Requests(match)) > sent+after).To(BeTrue(), "the hub waits")
 		})
-		stopHub()
+		suite.StopHub()
 		mend()
 		startHub()
 	}
