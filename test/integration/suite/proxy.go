@@ -36,8 +36,3 @@ func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *f
 
 	return proxy
 }
-
-// Reads matches the requests of informers of a resource.
-func Reads(resource string) faults.Match {
-	return faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{resource}}
-}
