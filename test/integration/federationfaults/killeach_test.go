@@ -223,7 +223,7 @@ var _ = Describe("A hub that is killed before each of its writes", Ordered, Cont
 			all = append(all, passages[i].kill(ctx, shared.another(ctx)))
 		}
 
-		refused = suite.KillEach(ctx, system.Proxy, all, suite.ManyWorkers, delivering)
+		refused = suite.KillEach(ctx, system.Proxy, system.Start, all...) //nolint:contextcheck // They run until StopHub.
 	})
 
 	for i, p := range passages {

@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -53,9 +52,10 @@ type kills struct {
 
 // KillEach has the hub behind a proxy carry passages out again and again, all of them at the same time, and kills it when each of them has come
 // to its first write, to its second, and so on until a hub comes to the end. Controllers write side by side, so that the nth write of a passage
-// is not always the same: in addition a hub is killed before each kind of write, a verb and a resource, that no kill came before yet. The hubs
-// have the settings. KillEach returns for each passage the writes before which hubs were killed, as "verb resource".
-func KillEach(ctx context.Context, proxy *faults.Proxy, passages []Passage, settings ...func(*controller.Options)) [][]string {
+// is not always the same: in addition a hub is killed before each kind of write, a verb and a resource, that no kill came before yet. start
+// starts each next hub behind the proxy, which StopHub ends. KillEach returns for each passage the writes before which hubs were killed, as
+// "verb resource".
+func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages ...Passage) [][]string {
 	GinkgoHelper()
 
 	all := make([]*kills, len(passages))
@@ -68,7 +68,7 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, passages []Passage, sett
 		GinkgoHelper()
 		Expect(count).To(BeNumerically("<", mostKills))
 
-		refused = killOnce(ctx, proxy, count, present, rule, settings)
+		refused = killOnce(ctx, proxy, count, present, rule, start)
 		count++
 
 		return refused
@@ -130,7 +130,7 @@ func (k *kills) reached(proxy *faults.Proxy) []faults.Request {
 // killOnce carries passages out with a hub that is killed when each of them has come to its rule or to its end, and another hub that completes
 // them. It returns those that came to their rules.
 func killOnce(
-	ctx context.Context, proxy *faults.Proxy, n int, passages []*kills, rule func(*kills) faults.Rule, settings []func(*controller.Options),
+	ctx context.Context, proxy *faults.Proxy, n int, passages []*kills, rule func(*kills) faults.Rule, start func(),
 ) (refused []*kills) {
 	GinkgoHelper()
 
@@ -174,7 +174,7 @@ func killOnce(
 		k.mend()
 	}
 
-	StopHub = StartHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until StopHub.
+	start()
 
 	for _, k := range passages {
 		k.Complete()

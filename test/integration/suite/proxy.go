@@ -36,3 +36,12 @@ func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *f
 
 	return proxy
 }
+
+// Behind returns a function that starts a hub with these settings behind a proxy.
+func Behind(proxy *faults.Proxy, settings ...func(*controller.Options)) (start func()) {
+	return func() {
+		GinkgoHelper()
+
+		StopHub = StartHub(proxy.Config(), settings...)
+	}
+}

@@ -38,6 +38,10 @@ func (v *View) reads(s *System) int {
 // until the hub tells it, that the API server is not asked too often, and that the hub catches up. The subjects are made and settle together.
 func (s *System) Views(title string, views ...View) {
 	s.each(title, views, func(ctx SpecContext, v *View, subject *Subject) {
+		if slices.Contains(v.Reads.Resources, "placementdecisions") {
+			suite.ListsDecisionsAgain()
+		}
+
 		start, before := time.Now(), v.reads(s)
 		mend := s.breaks(v.rule())
 
