@@ -11,18 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/test/fakeapi"
 )
 
 const (
@@ -84,7 +83,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		Healthy: true, Reason: "Running", Message: "it runs", Endpoints: []openmcpv1alpha1.Endpoint{{Name: "apiserver-external", URL: "https://x"}},
 	}}
 	w.api = fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
-		WithStatusSubresource(&openmcpv1alpha1.Cluster{}, &openmcpv1alpha1.ClusterProvider{}).WithInterceptorFuncs(w.writes()).Build()
+		WithStatusSubresource(&openmcpv1alpha1.Cluster{}, &openmcpv1alpha1.ClusterProvider{}).WithInterceptorFuncs(fakeapi.Observe(w.see)).Build()
 	w.restart()
 
 	return w
@@ -102,43 +101,15 @@ func (w *world) restart() {
 
 func (w *world) log(step string) { w.steps = append(w.steps, step) }
 
-// writes records all writes of a client.
-func (w *world) writes() interceptor.Funcs {
-	kindOf := func(of any) string {
-		if accessor, is := of.(interface{ GetKind() *string }); is && accessor.GetKind() != nil {
-			return *accessor.GetKind()
-		}
-
-		if accessor, is := of.(interface{ GetKind() string }); is {
-			return accessor.GetKind()
-		}
-
-		return strings.TrimPrefix(fmt.Sprintf("%T", of), "*v1alpha1.")
-	}
-
-	return interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			w.log(fmt.Sprintf("Patch %s %v", kindOf(object), object.GetFinalizers()))
-
-			return c.Patch(ctx, object, patch, options...)
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, applied runtime.ApplyConfiguration, options ...client.ApplyOption) error {
-			w.log("Apply " + kindOf(applied))
-
-			return c.Apply(ctx, applied, options...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			w.log("Delete " + strings.TrimPrefix(kindOf(object), "*v1."))
-
-			return c.Delete(ctx, object, options...)
-		},
-		SubResourceApply: func(ctx context.Context, c client.Client, name string, applied runtime.ApplyConfiguration,
-			options ...client.SubResourceApplyOption,
-		) error {
-			w.log("Apply " + name)
-
-			return c.SubResource(name).Apply(ctx, applied, options...)
-		},
+// see logs a write.
+func (w *world) see(write fakeapi.Write) {
+	switch object, is := write.Object.(client.Object); {
+	case write.Subresource != "":
+		w.log("Apply " + write.Subresource)
+	case write.Verb == "patch" && is:
+		w.log(fmt.Sprintf("Patch %s %v", write.Kind(), object.GetFinalizers()))
+	default:
+		w.log(strings.ToUpper(write.Verb[:1]) + write.Verb[1:] + " " + write.Kind())
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/test/fakeapi"
 )
 
 const (
@@ -72,54 +73,33 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	return w
 }
 
-// observe records the writes of a client, gives new objects a UID and makes tokens, as an API server does.
+// observe records the writes of a client of a cluster, and has it make tokens.
 func (w *world) observe(where string) interceptor.Funcs {
-	note := func(verb string, object client.Object) {
-		w.writes = append(w.writes, fmt.Sprintf("%s %s %T", verb, where, object))
+	observed := fakeapi.Observe(func(write fakeapi.Write) {
+		verb := write.Verb
+		if write.Subresource != "" {
+			verb = write.Subresource
+		}
+
+		w.writes = append(w.writes, fmt.Sprintf("%s %s %T", verb, where, write.Object))
+	})
+	observed.SubResourceCreate = w.createToken
+
+	return observed
+}
+
+// createToken makes a token, as the API server of the cluster does.
+func (w *world) createToken(_ context.Context, _ client.Client, _ string, _, made client.Object, _ ...client.SubResourceCreateOption) error {
+	request, is := made.(*authenticationv1.TokenRequest)
+	if !is {
+		return fmt.Errorf("a %T is no TokenRequest", made)
 	}
 
-	return interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			note("create", object)
-			object.SetUID(types.UID(fmt.Sprintf("uid-%d", len(w.writes))))
+	w.tokens++
+	request.Status.Token = fmt.Sprintf("token-%d", w.tokens)
+	request.Status.ExpirationTimestamp = metav1.NewTime(w.clock.Now().Add(time.Duration(*request.Spec.ExpirationSeconds) * time.Second))
 
-			return c.Create(ctx, object, options...)
-		},
-		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			note("update", object)
-
-			return c.Update(ctx, object, options...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			note("patch", object)
-
-			return c.Patch(ctx, object, patch, options...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			note("delete", object)
-
-			return c.Delete(ctx, object, options...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch,
-			options ...client.SubResourcePatchOption,
-		) error {
-			note(name, object)
-
-			return c.SubResource(name).Patch(ctx, object, patch, options...)
-		},
-		SubResourceCreate: func(_ context.Context, _ client.Client, _ string, _, made client.Object, _ ...client.SubResourceCreateOption) error {
-			request, is := made.(*authenticationv1.TokenRequest)
-			if !is {
-				return fmt.Errorf("a %T is no TokenRequest", made)
-			}
-
-			w.tokens++
-			request.Status.Token = fmt.Sprintf("token-%d", w.tokens)
-			request.Status.ExpirationTimestamp = metav1.NewTime(w.clock.Now().Add(time.Duration(*request.Spec.ExpirationSeconds) * time.Second))
-
-			return nil
-		},
-	}
+	return nil
 }
 
 // reconcileOnce reconciles the AccessRequest, and returns the writes and the error.

@@ -32,6 +32,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/test/fakeapi"
 )
 
 var (
@@ -49,7 +50,6 @@ type world struct {
 	clock    *clocktesting.FakePassiveClock
 	recorder *events.FakeRecorder
 	writes   []string
-	uids     int
 }
 
 // newWorld has the definition of Clusters and the ClusterProvider gardener, beside the objects.
@@ -90,51 +90,25 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	return w
 }
 
-// observe records all writes, and gives new objects a UID as an API server does.
+// observe records all writes.
 func (w *world) observe() interceptor.Funcs {
-	note := func(verb string, object client.Object) {
-		kind := object.GetObjectKind().GroupVersionKind().Kind
-		if kind == "" {
-			kind = strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1."), "*v1alpha1.")
+	observed := fakeapi.Observe(func(write fakeapi.Write) {
+		switch {
+		case write.Subresource == "":
+			w.writes = append(w.writes, write.Verb+" "+write.Kind())
+		default:
+			w.writes = append(w.writes, write.Subresource+" "+write.Kind())
 		}
+	})
+	observed.SubResourceApply = func(ctx context.Context, c client.Client, name string, applied runtime.ApplyConfiguration,
+		_ ...client.SubResourceApplyOption,
+	) error {
+		w.writes = append(w.writes, "apply "+name)
 
-		w.writes = append(w.writes, verb+" "+kind)
+		return applyStatus(ctx, c, applied)
 	}
 
-	return interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			note("create", object)
-
-			w.uids++
-			object.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
-
-			return c.Create(ctx, object, options...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			note("patch", object)
-
-			return c.Patch(ctx, object, patch, options...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			note("delete", object)
-
-			return c.Delete(ctx, object, options...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch,
-			options ...client.SubResourcePatchOption,
-		) error {
-			note(name, object)
-
-			return c.SubResource(name).Patch(ctx, object, patch, options...)
-		},
-		SubResourceApply: func(ctx context.Context, c client.Client, name string, applied runtime.ApplyConfiguration,
-			_ ...client.SubResourceApplyOption,
-		) error {
-			w.writes = append(w.writes, "apply "+name)
-
-			return applyStatus(ctx, c, applied)
-		},
-	}
+	return observed
 }
 
 // applyStatus applies the status of a Cluster as the API server does, by the types of conditions: the fake one does not know that the list is a

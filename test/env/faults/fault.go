@@ -71,13 +71,16 @@ type Request struct {
 type Match struct {
 	Verbs, Resources []string
 	Namespace        string
+	// Names are names of objects; a list, a watch and a create have none.
+	Names []string
 }
 
 // Matches reports whether the request is selected.
 func (m Match) Matches(r Request) bool {
 	return (len(m.Verbs) == 0 || slices.Contains(m.Verbs, r.Verb)) &&
 		(len(m.Resources) == 0 || slices.Contains(m.Resources, r.Resource)) &&
-		(m.Namespace == "" || m.Namespace == r.Namespace)
+		(m.Namespace == "" || m.Namespace == r.Namespace) &&
+		(len(m.Names) == 0 || slices.Contains(m.Names, r.Name))
 }
 
 // Rule breaks the requests that match.

@@ -20,6 +20,22 @@ type Passage struct {
 	After  State
 }
 
+// Only returns the part of the passage about some deliveries.
+func (p Passage) Only(of func(Key) bool) Passage {
+	drop := func(_ types.UID, work Work) bool { return !of(work.Key) }
+	part := Passage{Before: maps.Clone(p.Before), After: maps.Clone(p.After)}
+	maps.DeleteFunc(part.Before, drop)
+	maps.DeleteFunc(part.After, drop)
+
+	for _, event := range p.Events {
+		if of(event.Work.Key) {
+			part.Events = append(part.Events, event)
+		}
+	}
+
+	return part
+}
+
 // Staying returns the deliveries that have a work before and after.
 func (p Passage) Staying() map[Key]bool {
 	staying, after := p.Before.Keys(), p.After.Keys()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -96,6 +97,23 @@ func TestRules(t *testing.T) {
 			expect(t, "EarlyLosses", tc.passage.EarlyLosses(), tc.early)
 			expect(t, "Doubled", tc.passage.Doubled(), tc.duplicate)
 		})
+	}
+}
+
+func TestOnlyHasOneObject(t *testing.T) {
+	c1, c2 := work("c1", "1"), work("c2", "1")
+	other := c2
+	other.Object, other.UID = "ConfigMap/team-a/other", "other"
+
+	whole := passage(stateOf(c1, other), deleted(c1), deleted(other), added(work("c1", "2")))
+	part := whole.Only(func(key Key) bool { return key.Object == other.Object })
+
+	if diff := cmp.Diff(passage(stateOf(other), deleted(other)), part); diff != "" {
+		t.Errorf("the part of the passage (-want +got):\n%s", diff)
+	}
+
+	if len(whole.Before) != 2 || len(whole.Events) != 3 || len(whole.After) != 1 {
+		t.Errorf("the whole passage has changed: %v", whole)
 	}
 }
 

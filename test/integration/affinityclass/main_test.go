@@ -11,15 +11,11 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -32,26 +28,12 @@ const (
 var webhookAddress string
 
 func TestAffinityClasses(t *testing.T) {
-	RegisterFailHandler(Fail)
-	BeforeSuite(start)
-	RunSpecs(t, "AffinityClasses, Tenants and applications")
+	suite.Run(t, "AffinityClasses, Tenants and applications", suite.WithWorkloads, suite.BeforeHub(prepare),
+		suite.StartedBy(func(ctx context.Context) { startHub(ctx) }))
 }
 
-// start starts a control plane with the definitions of the platform, Nodes in two zones, the classes dc1, dc2 and gpu, and the hub.
-func start(ctx SpecContext) {
-	ctrl.SetLogger(klog.NewKlogr())
-
-	var err error
-
-	suite.ControlPlane, err = localplane.Start(ctx, localplane.Options{Workloads: true, AuditLog: true, Log: GinkgoWriter})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(suite.ControlPlane.Stop()).To(Succeed()) })
-
-	admin := rest.CopyConfig(suite.ControlPlane.AdminConfig())
-	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
-	suite.Client, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
-	Expect(err).NotTo(HaveOccurred())
-
+// prepare installs the definitions of the platform, Nodes in two zones, and the classes dc1, dc2 and gpu.
+func prepare(ctx SpecContext) {
 	webhookAddress = freeAddress(ctx)
 
 	installPlatform(ctx)
@@ -68,17 +50,13 @@ func start(ctx SpecContext) {
 	} {
 		Expect(suite.Client.Create(ctx, newClass(name, selector))).To(Succeed())
 	}
-
-	startHub(ctx)
-	DeferCleanup(func() { suite.StopHub() })
 }
 
-// installPlatform applies the manifests of the hub and of both systems, and the definitions that Flux and the platform bring.
+// installPlatform applies the manifests of both systems, and the definitions that Flux and the platform bring.
 func installPlatform(ctx context.Context) {
 	GinkgoHelper()
 
 	config := suite.ControlPlane.AdminConfig()
-	Expect(manifests.Install(ctx, config)).To(Succeed())
 
 	platform, err := os.Open("testdata/platform.yaml")
 	Expect(err).NotTo(HaveOccurred())

@@ -39,19 +39,23 @@ func broken(rule faults.Rule, name string, shortest, longest time.Duration) faul
 	}
 }
 
+// lasting has how long the faults of watches last: a hub that was only late must catch up, and one that has to list again.
+var lasting = map[faults.Fault]struct{ shortest, longest time.Duration }{
+	faults.Delay:       {100 * time.Millisecond, 5 * time.Second},
+	faults.Reset:       {100 * time.Millisecond, 3 * time.Second},
+	faults.Unavailable: {time.Second, 3 * time.Second},
+	faults.Gone:        {50 * time.Millisecond, time.Second},
+}
+
 // allFaults are one of each.
 func allFaults() []fault {
 	var all []fault
 
 	for _, kind := range kinds {
-		read := faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{kind}}
-		watch := faults.Match{Verbs: []string{"watch"}, Resources: []string{kind}}
-		all = append(all,
-			broken(faults.Rule{Match: watch, Fault: faults.Delay}, "watches delayed:", 100*time.Millisecond, 5*time.Second),
-			broken(faults.Rule{Match: watch, Fault: faults.Reset}, "watches reset:", 100*time.Millisecond, 3*time.Second),
-			broken(faults.Rule{Match: read, Fault: faults.Unavailable}, "lists and watches refused:", time.Second, 3*time.Second),
-			broken(faults.Rule{Match: read, Fault: faults.Gone}, "versions gone:", 50*time.Millisecond, time.Second),
-		)
+		for _, rule := range faults.RulesOfReads(kind) {
+			how := fmt.Sprintf("%s of %v:", rule.Fault, rule.Verbs)
+			all = append(all, broken(rule, how, lasting[rule.Fault].shortest, lasting[rule.Fault].longest))
+		}
 	}
 
 	for _, write := range []faults.Match{
@@ -60,9 +64,8 @@ func allFaults() []fault {
 		{Verbs: []string{"delete"}, Resources: []string{"placementdecisions"}},
 		{Verbs: []string{"patch", "update"}, Resources: []string{"placements/status"}},
 	} {
-		for _, how := range []faults.Fault{faults.Conflict, faults.Lost, faults.InternalError, faults.Reset, faults.TooManyRequests, faults.Hang} {
-			what := fmt.Sprintf("%s of %v:", how, write.Verbs)
-			all = append(all, broken(faults.Rule{Match: write, Fault: how}, what, 200*time.Millisecond, 2*time.Second))
+		for _, rule := range faults.RulesOfWrites(write) {
+			all = append(all, broken(rule, fmt.Sprintf("%s of %v:", rule.Fault, rule.Verbs), 200*time.Millisecond, 2*time.Second))
 		}
 	}
 

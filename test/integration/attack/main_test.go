@@ -3,8 +3,6 @@ package attack
 import (
 	"context"
 	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -12,16 +10,13 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/env/attacks"
 )
 
 const (
-	// durationVariable and seedVariable are those of the environment.
-	durationVariable = "ATTACK_DURATION"
-	seedVariable     = "ATTACK_SEED"
-	defaultDuration  = 70 * time.Second
+	defaultDuration = 70 * time.Second
 	// batchesPerWorld is how many batches a world goes through before a new one begins, with new replicas.
 	batchesPerWorld = 6
 	// requestTimeout bounds one request of the tests.
@@ -30,25 +25,12 @@ const (
 
 // TestAttack goes through one world after the other until the time is up.
 func TestAttack(t *testing.T) {
-	duration, seed, err := settings()
+	duration, seed, err := attacks.Settings(defaultDuration)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	environment, err := localplane.Start(t.Context(), localplane.Options{ControllerManager: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-
-	if err := manifests.Install(t.Context(), environment.AdminConfig()); err != nil {
-		t.Fatal(err)
-	}
+	environment := attacks.Start(t, localplane.Options{ControllerManager: true})
 
 	a, err := newArena(t.Context(), environment)
 	if err != nil {
@@ -62,33 +44,15 @@ func TestAttack(t *testing.T) {
 	end := time.Now().Add(duration)
 
 	for first := seed; time.Now().Before(end); seed++ {
-		t.Logf("world of %s=%d", seedVariable, seed)
+		t.Logf("world of %s=%d", attacks.SeedVariable, seed)
 
 		if err := a.attack(t.Context(), seed, end); err != nil {
 			t.Fatalf("%v\n\nto repeat it: %s=%d %s=10m go test ./test/integration/attack -timeout 0 -v  (the run began with %d)",
-				err, seedVariable, seed, durationVariable, first)
+				err, attacks.SeedVariable, seed, attacks.DurationVariable, first)
 		}
 	}
 
 	t.Logf("%d batches, %d steps, %d states judged; faults: %v", a.batches, a.steps, a.states, a.struck)
-}
-
-func settings() (duration time.Duration, seed uint64, err error) {
-	duration, seed = defaultDuration, uint64(time.Now().UnixNano())
-
-	if text := os.Getenv(durationVariable); text != "" {
-		if duration, err = time.ParseDuration(text); err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", durationVariable, err)
-		}
-	}
-
-	if text := os.Getenv(seedVariable); text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", seedVariable, err)
-		}
-	}
-
-	return duration, seed, nil
 }
 
 // arena is where worlds are attacked, and what is counted over all of them.

@@ -1,6 +1,8 @@
 package binding
 
 import (
+	"context"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -8,51 +10,115 @@ import (
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
+const bindings = "managedclustersetbindings"
+
+// The requests by which bindings follow from RBAC.
+var (
+	creations = matrix.Request{Name: "create", Match: faults.Match{Verbs: []string{"create"}, Resources: []string{bindings}}}
+	deletions = matrix.Request{Name: "delete", Match: faults.Match{Verbs: []string{"delete"}, Resources: []string{bindings}}}
+)
+
+// manyRequests is how many requests the three bindings of a row may cause while they fail, in suite.QuietPeriod.
+const manyRequests = 3 * 40
+
+// granted is the view in which one of the resources is not seen that decide about the binding of red, beside that of blue.
+func granted(name, resource string, fault faults.Fault) matrix.View {
+	return matrix.View{Name: name, Reads: faults.Reads(resource), Fault: fault, New: func(ctx context.Context) *matrix.Subject {
+		f := newRBACFixture(ctx)
+		f.UnboundSet(ctx, "blue")
+		f.UnboundSet(ctx, "red")
+		f.role(ctx, "blue", bindRule(f.Name("blue")))
+		f.grant(ctx, "blue", accountOf(f.Namespace))
+
+		here := func(g Gomega) []string {
+			return bindingWrites(g, func(namespace string) bool { return namespace == f.Namespace })
+		}
+
+		var before []string
+
+		return &matrix.Subject{
+			Settle: func(ctx context.Context) { f.expectBound(ctx, f.Namespace, "blue") },
+			Change: func(ctx context.Context) {
+				before = here(Default)
+				f.role(ctx, "red", bindRule(f.Name("red")))
+				f.grant(ctx, "red", accountOf(f.Namespace))
+			},
+			Holds: func(_ context.Context, g Gomega) { g.Expect(here(g)).To(Equal(before)) },
+			Arrives: func(ctx context.Context) {
+				f.expectBound(ctx, f.Namespace, "blue", "red")
+				Expect(here(Default)).To(Equal(append(before, "create "+bindings+"/"+f.Name("red"))))
+			},
+		}
+	}}
+}
+
+// threeSets is a namespace that is bound to three sets, or is to be, while that fails.
+func threeSets(ctx context.Context, system *matrix.System, broken *matrix.Broken) {
+	GinkgoHelper()
+
+	f, shorts := newRBACFixture(ctx), []string{"blue", "green", "red"}
+	for _, short := range shorts {
+		f.UnboundSet(ctx, short)
+	}
+
+	f.role(ctx, "role", bindRule(f.Names(shorts...)...))
+
+	broken.Match.Namespace = f.Namespace
+	broken.All = broken.Match
+
+	grant := func(ctx context.Context) { f.grant(ctx, "role", accountOf(f.Namespace)) }
+	revoke := func(ctx context.Context) {
+		Expect(suite.Client.Delete(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: f.Name("role")}})).To(Succeed())
+	}
+	subject := &matrix.Subject{
+		Settle: func(ctx context.Context) { f.expectBound(ctx, f.Namespace) }, Change: grant,
+		Arrives: func(ctx context.Context) { f.expectBound(ctx, f.Namespace, shorts...) },
+	}
+	kept := []string{}
+
+	if broken.Name == deletions.Name {
+		grant(ctx)
+
+		kept = shorts
+		subject.Settle, subject.Change, subject.Arrives = subject.Arrives, revoke, subject.Settle
+	}
+
+	subject.Holds = func(ctx context.Context, g Gomega) {
+		if broken.Fault != faults.Lost { // It is carried out.
+			g.Expect(f.bound(ctx, g, f.Namespace)).To(Equal(kept))
+		}
+	}
+	subject.Told = func(_ context.Context, g Gomega) {
+		if broken.Fault == faults.Hang { // The first one takes all the time that there is.
+			return
+		}
+
+		g.Expect(len(system.Proxy.Requests(broken.Match))).To(BeNumerically(">=", len(shorts)), "each was tried, and none waits for another")
+	}
+	broken.Subject = subject
+}
+
 var _ = Describe("Bindings that follow from RBAC on an API server that fails", Ordered, ContinueOnFailure, func() {
-	var proxy *faults.Proxy
+	system := &matrix.System{Writes: faults.Match{Verbs: []string{"create", "patch", "update", "delete"}, Resources: []string{bindings}}}
+	system.Behind()
 
-	BeforeAll(func(ctx SpecContext) { proxy = suite.ThroughProxy(ctx, suite.ManyWorkers) })
-
-	DescribeTable("law 6: are not deleted at the start until everything was seen",
-		func(ctx SpecContext, resource string, fault faults.Fault) {
-			f := newRBACFixture(ctx)
-			f.UnboundSet(ctx, "blue")
-			f.UnboundSet(ctx, "red")
-			f.role(ctx, "blue", bindRule(f.Name("blue")))
-			f.grant(ctx, "blue", accountOf(f.Namespace))
-			f.expectBound(ctx, f.Namespace, "blue")
-			suite.StopHub()
-
-			f.role(ctx, "red", bindRule(f.Name("red")))
-			f.grant(ctx, "red", accountOf(f.Namespace))
-
-			here := func(g Gomega) []string {
-				return bindingWrites(g, func(namespace string) bool { return namespace == f.Namespace })
-			}
-			before := here(Default)
-			read := len(proxy.Requests(suite.Reads(resource)))
-			mend := proxy.Break(faults.Rule{Match: suite.Reads(resource), Fault: fault})
-			DeferCleanup(mend)
-
-			suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers)
-
-			Eventually(func() int { return len(proxy.Requests(suite.Reads(resource))) }).
-				WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", read), "the fault has struck")
-			Consistently(here).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Equal(before))
-
-			mend()
-			f.expectBound(ctx, f.Namespace, "blue", "red")
-			Expect(here(Default)).To(Equal(append(before, "create managedclustersetbindings/"+f.Name("red"))))
-		},
-		Entry("accounts", "serviceaccounts", faults.Unavailable),
-		Entry("role bindings", "clusterrolebindings", faults.Reset),
-		Entry("roles", "clusterroles", faults.InternalError),
-		Entry("sets", "managedclustersets", faults.Unavailable),
-		Entry("namespaces", "namespaces", faults.InternalError),
-		Entry("bindings", "managedclustersetbindings", faults.Unavailable),
+	system.Starts("law 6: are not deleted at the start until everything was seen",
+		granted("accounts", "serviceaccounts", faults.Unavailable),
+		granted("role bindings", "clusterrolebindings", faults.Reset),
+		granted("roles", "clusterroles", faults.InternalError),
+		granted("sets", "managedclustersets", faults.Unavailable),
+		granted("namespaces", "namespaces", faults.InternalError),
+		granted("bindings", bindings, faults.Unavailable),
 	)
+
+	system.Requests("are made and deleted though it fails at first, and none waits for another", "", &matrix.Requests{
+		Kinds: []matrix.Request{creations, deletions},
+		Most:  manyRequests,
+		New:   func(ctx context.Context, broken *matrix.Broken) { threeSets(ctx, system, broken) },
+	})
 
 	// A watch that broke is made again with backoff, so what the cache shows of roles can be older than what it shows of role bindings.
 	It("law 6: stay while the API server says that the account may bind, whatever has been seen of it", func(ctx SpecContext) {
@@ -63,7 +129,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		f.expectBound(ctx, f.Namespace, "blue")
 		uid := f.bindings(ctx, Default, f.Namespace)[f.Name("blue")].UID
 
-		mend := proxy.Break(faults.Rule{Match: suite.Reads("clusterroles"), Fault: faults.Unavailable})
+		mend := system.Proxy.Break(faults.Rule{Match: faults.Reads("clusterroles"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
 		f.role(ctx, "second", bindRule(f.Name("blue")))
 		f.grant(ctx, "second", accountOf(f.Namespace))
@@ -84,7 +150,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		Eventually(func(g Gomega) { g.Expect(f.bound(ctx, g, f.Namespace)).To(ContainElement("blue")) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
-		mend := proxy.Break(faults.Rule{Match: suite.Reads("clusterrolebindings"), Fault: faults.Unavailable})
+		mend := system.Proxy.Break(faults.Rule{Match: faults.Reads("clusterrolebindings"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
 		Expect(suite.Client.Delete(ctx, granted)).To(Succeed())
 		Eventually(func(g Gomega) { g.Expect(review(ctx, g, f.Namespace, f.Name("late"))).To(BeFalse()) }).
@@ -96,38 +162,4 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		mend()
 		f.expectBound(ctx, f.Namespace)
 	})
-
-	DescribeTable("are made and deleted though it fails at first, and none waits for another",
-		func(ctx SpecContext, fault faults.Fault) {
-			f := newRBACFixture(ctx)
-			for _, short := range []string{"blue", "green", "red"} {
-				f.UnboundSet(ctx, short)
-			}
-
-			writes := faults.Match{
-				Verbs: []string{"create", "delete"}, Resources: []string{"managedclustersetbindings"}, Namespace: f.Namespace,
-			}
-			mend := proxy.Break(faults.Rule{Match: writes, Fault: fault, After: 1})
-			DeferCleanup(mend)
-
-			f.role(ctx, "role", bindRule(f.Names("blue", "green", "red")...))
-			f.grant(ctx, "role", accountOf(f.Namespace))
-			Eventually(func() int { return len(proxy.Requests(writes)) }).
-				WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">=", 3), "the fault has struck, and each was tried")
-			mend()
-			f.expectBound(ctx, f.Namespace, "blue", "green", "red")
-
-			tried := len(proxy.Requests(writes))
-			mend = proxy.Break(faults.Rule{Match: writes, Fault: fault, After: 1})
-			DeferCleanup(mend)
-			Expect(suite.Client.Delete(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: f.Name("role")}})).To(Succeed())
-			Eventually(func() int { return len(proxy.Requests(writes)) }).
-				WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">=", tried+3), "the fault has struck, and each was tried")
-			mend()
-			f.expectBound(ctx, f.Namespace)
-		},
-		Entry("refused", faults.InternalError),
-		Entry("outdated", faults.Conflict),
-		Entry("the answer is lost", faults.Lost),
-	)
 })

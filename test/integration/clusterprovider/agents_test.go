@@ -56,7 +56,7 @@ func publish(ctx context.Context, cluster *openmcpv1alpha1.Cluster) {
 	account := metav1.ObjectMeta{Namespace: managedCluster, Name: clusterrequest.WorkAgent}
 	Expect(suite.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managedCluster}})).To(Succeed())
 	Expect(suite.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: account})).To(Succeed())
-	Expect(workagent.GrantHub(ctx, plane.AdminConfig(), managedCluster)).To(Succeed())
+	Expect(workagent.GrantHub(ctx, suite.ControlPlane.AdminConfig(), managedCluster)).To(Succeed())
 	Expect(suite.Client.Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: account,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "open-cluster-management:managedcluster:work"},
@@ -140,7 +140,7 @@ var _ = Describe("the work agents of the loopback provider", func() {
 	It("cluster-request C72: an agent with the access of an AccessRequest applies ManifestWorks until the hub lets go", func(ctx SpecContext) {
 		agent, err := binaries.FindOCM(binaries.WorkAgent)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(manifests.InstallManifestWorks(ctx, plane.AdminConfig())).To(Succeed())
+		Expect(manifests.InstallManifestWorks(ctx, suite.ControlPlane.AdminConfig())).To(Succeed())
 
 		dataDir := GinkgoT().TempDir()
 		tokens := providers.NewClock()

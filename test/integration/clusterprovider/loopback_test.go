@@ -47,9 +47,9 @@ func startProviderWith(ctx context.Context, dataDir string, add func(*loopback.P
 	GinkgoHelper()
 
 	p := loopback.New(loopback.Options{
-		Name: provider, APIServer: assets.APIServer, Etcd: []string{plane.EtcdURL()}, DataDir: dataDir, Clock: clock.RealClock{}, Log: GinkgoWriter,
+		Name: provider, APIServer: assets.APIServer, Etcd: []string{suite.ControlPlane.EtcdURL()}, DataDir: dataDir, Clock: clock.RealClock{}, Log: GinkgoWriter,
 	})
-	started := providers.Start(ctx, plane, provider, clusterprovider.Settings{
+	started := providers.Start(ctx, suite.ControlPlane, provider, clusterprovider.Settings{
 		Name: provider, Provider: p, Config: &loopbackv1alpha1.ProviderConfig{},
 	}, func(mgr manager.Manager) error { return add(p, mgr) })
 	r := &running{Running: started, provider: p, stop: func() {
@@ -167,7 +167,7 @@ var _ = Describe("the loopback provider", func() {
 		Expect(suite.Client.Patch(ctx, freed, client.MergeFrom(cluster))).To(Succeed())
 		awaitGone(ctx, freed)
 
-		left, err := localplane.DeleteKeys(ctx, []string{plane.EtcdURL()}, "/clusters/"+namespace+"/a")
+		left, err := localplane.DeleteKeys(ctx, []string{suite.ControlPlane.EtcdURL()}, "/clusters/"+namespace+"/a")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(left).To(BeZero(), "keys in etcd")
 		Expect(filepath.Join(dataDir, "clusters", namespace, "a")).NotTo(BeADirectory())

@@ -7,15 +7,11 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -27,38 +23,23 @@ const (
 	provider  = "loopback"
 )
 
-var (
-	// plane is the control plane of the hub, whose etcd the clusters share.
-	plane *localplane.ControlPlane
-	// assets has the kube-apiserver that the provider starts.
-	assets binaries.Assets
-)
+// assets has the kube-apiserver that the provider starts.
+var assets binaries.Assets
 
 func TestLoopback(t *testing.T) {
-	RegisterFailHandler(Fail)
-	BeforeSuite(start)
-	RunSpecs(t, "the loopback provider")
+	suite.Run(t, "the loopback provider", suite.OnlyAPIServer, suite.BeforeHub(prepare))
 }
 
-// start starts the control plane of the hub, with the definitions and the configuration of the provider.
-func start(ctx SpecContext) {
-	ctrl.SetLogger(klog.NewKlogr())
-
+// prepare installs the definitions and the configuration of the provider. The clusters share the etcd of the hub.
+func prepare(ctx SpecContext) {
 	var err error
 
 	assets, err = binaries.Find()
 	Expect(err).NotTo(HaveOccurred())
 
-	plane, err = localplane.Start(ctx, localplane.Options{Log: GinkgoWriter})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-
 	for _, pattern := range []string{"clusterrequest/*_*.yaml", "clusterprovider/*.yaml"} {
-		Expect(manifests.Apply(ctx, plane.AdminConfig(), providers.Definitions(pattern))).To(Succeed())
+		Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions(pattern))).To(Succeed())
 	}
-
-	suite.Client, err = client.New(plane.AdminConfig(), client.Options{Scheme: scheme.New()})
-	Expect(err).NotTo(HaveOccurred())
 
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},

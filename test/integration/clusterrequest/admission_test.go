@@ -284,7 +284,7 @@ func admit(ctx context.Context) (stop func()) {
 	base := "https://" + listener.Addr().String()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manifests.Namespace}}
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, namespace))).To(Succeed())
-	Expect(manifests.InstallSystem(ctx, plane.AdminConfig(), manifests.ClusterRequest, base)).To(Succeed())
+	Expect(manifests.InstallSystem(ctx, suite.ControlPlane.AdminConfig(), manifests.ClusterRequest, base)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
 		objects, err := manifests.System(manifests.ClusterRequest, base)
 		Expect(err).NotTo(HaveOccurred())
@@ -323,7 +323,7 @@ func admit(ctx context.Context) (stop func()) {
 func as(user string) client.Client {
 	GinkgoHelper()
 
-	config := rest.CopyConfig(plane.AdminConfig())
+	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated", "dev"}}
 
 	api, err := client.New(config, client.Options{Scheme: scheme.New()})

@@ -176,7 +176,7 @@ var _ = Describe("choices", func() {
 		patch(w, purpose, func(p *openmcpv1alpha1.Purpose) {
 			p.Spec.ClusterTemplate.Labels, p.Spec.ClusterTemplate.Annotations = map[string]openmcpv1alpha1.LabelValue{"c": "d"}, nil
 		})
-		stopHub()
+		suite.StopHub()
 		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
 		w.remove(cluster)
 		restartHub(clusterrequest.Options{})

@@ -1,7 +1,7 @@
 package clusterrequest
 
 import (
-	"fmt"
+	"context"
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -103,27 +103,11 @@ var _ = Describe("deletion", func() {
 		}
 	})
 
-	It("cluster-request C20, C57: the hub is killed between any two writes", func(ctx SpecContext) {
-		const enough = 6 // One more than the writes of either story.
-
-		for after := range enough {
-			w := newWorld(ctx)
-			kill := killAfter(w, after)
-			request := w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) { r.Spec.Prefix = "foo-" })
-			kill(request)
-
-			grant, cluster := w.granted(request)
-			Expect(grant.Spec.Prefix).To(Equal("foo-"))
-			Expect(w.clusters(w.platform)).To(HaveLen(1), fmt.Sprintf("killed after %d writes", after))
-
-			kill = killAfter(w, after)
-			w.remove(request)
-			kill(request)
-
-			for _, object := range []client.Object{request, grant, cluster} {
-				w.gone(object)
-			}
-		}
+	It("cluster-request C20, C57: the hub is killed before each of its writes", func(ctx SpecContext) {
+		refused := suite.KillEach(ctx, proxy, startHub, granting(ctx), releasing(ctx)) //nolint:contextcheck // They run until StopHub.
+		Expect(refused[0]).To(ContainElements(
+			"patch clusterrequests", "create clusters", "create clusterrequestgrants", "patch clusterrequests/status"))
+		Expect(refused[1]).To(ContainElements("delete clusters", "patch clusters", "delete clusterrequestgrants", "patch clusterrequests"))
 	})
 
 	It("cluster-request C63: a restart over a settled hub writes nothing", func(ctx SpecContext) {
@@ -135,7 +119,7 @@ var _ = Describe("deletion", func() {
 
 		denied := w.request("nosuch-"+w.namespace, nil)
 		w.refused(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
-		stopHub()
+		suite.StopHub()
 
 		before := len(proxy.Requests(faults.Match{Verbs: writes}))
 
@@ -143,7 +127,7 @@ var _ = Describe("deletion", func() {
 
 		fence := w.request(w.mcp, nil) // It is granted after the requests of the initial lists are enqueued.
 		w.granted(fence)
-		stopHub() // Waits for the reconciles that run.
+		suite.StopHub() // Waits for the reconciles that run.
 		DeferCleanup(startHub)
 
 		for _, write := range proxy.Requests(faults.Match{Verbs: writes})[before:] {
@@ -182,30 +166,70 @@ var _ = Describe("deletion", func() {
 	})
 })
 
-// killAfter refuses the writes of the hub in the namespace of a world after some of them. The returned function waits until the hub does not
-// come further with a request, or is done with it, and starts another hub.
-func killAfter(w *world, after int) func(*openmcpv1alpha1.ClusterRequest) {
-	GinkgoHelper()
-
-	match := faults.Match{
-		Verbs: writes, Namespace: w.namespace, // Events do not count.
+// writesOf matches the writes for the requests of a world; Events do not count.
+func writesOf(w *world) faults.Match {
+	return faults.Match{
+		Verbs: writes, Namespace: w.namespace,
 		Resources: []string{"clusters", "clusterrequestgrants", "clusterrequests", "clusterrequests/status"},
 	}
-	sent := len(proxy.Requests(match))
-	mend := proxy.Break(faults.Rule{Match: match, Fault: faults.Reset, After: after})
+}
 
-	return func(request *openmcpv1alpha1.ClusterRequest) {
-		GinkgoHelper()
-		w.eventually(func(g Gomega) {
+// granting is the passage from a request to its Cluster.
+func granting(ctx context.Context) suite.Passage {
+	var (
+		w       *world
+		request *openmcpv1alpha1.ClusterRequest
+	)
+
+	return suite.Passage{
+		Prepare: func(int) { w = newWorld(ctx) },
+		Writes:  func() faults.Match { return writesOf(w) },
+		Begin: func() {
+			request = w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) { r.Spec.Prefix = "foo-" })
+		},
+		Done: func(g Gomega) bool {
 			seen := &openmcpv1alpha1.ClusterRequest{}
-			err := suite.Client.Get(w.ctx, client.ObjectKeyFromObject(request), seen)
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), seen)).To(Succeed())
+
+			return seen.Status.Status == openmcpv1alpha1.RequestGranted
+		},
+		Killed: func() {},
+		Complete: func() {
+			grant, _ := w.granted(request)
+			Expect(grant.Spec.Prefix).To(Equal("foo-"))
+			Expect(w.clusters(w.platform)).To(HaveLen(1))
+		},
+	}
+}
+
+// releasing is the passage from the end of a request to the end of its Cluster.
+func releasing(ctx context.Context) suite.Passage {
+	var (
+		w       *world
+		request *openmcpv1alpha1.ClusterRequest
+		objects []client.Object
+	)
+
+	return suite.Passage{
+		Prepare: func(int) {
+			w = newWorld(ctx)
+			request = w.request(w.platform, nil)
+			grant, cluster := w.granted(request)
+			objects = []client.Object{request, grant, cluster}
+		},
+		Writes: func() faults.Match { return writesOf(w) },
+		Begin:  func() { w.remove(request) },
+		Done: func(g Gomega) bool {
+			err := suite.Client.Get(ctx, client.ObjectKeyFromObject(request), &openmcpv1alpha1.ClusterRequest{})
 			g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 
-			done := err != nil || seen.DeletionTimestamp == nil && seen.Status.Status == openmcpv1alpha1.RequestGranted
-			g.Expect(done || len(proxy.Requests(match)) > sent+after).To(BeTrue(), "the hub waits")
-		})
-		stopHub()
-		mend()
-		startHub()
+			return err != nil
+		},
+		Killed: func() {},
+		Complete: func() {
+			for _, object := range objects {
+				w.gone(object)
+			}
+		},
 	}
 }

@@ -214,7 +214,7 @@ var _ = Describe("grants", func() {
 		_, cluster := w.granted(former)
 
 		// A hub that does not run cannot release it, and nobody collects garbage on this control plane.
-		stopHub()
+		suite.StopHub()
 		patch(w, former, func(r *openmcpv1alpha1.ClusterRequest) { r.Finalizers = nil })
 		w.remove(former)
 
@@ -235,7 +235,7 @@ var _ = Describe("grants", func() {
 		former := w.request(w.mcp, nil)
 		_, cluster := w.granted(former)
 
-		stopHub()
+		suite.StopHub()
 		patch(w, former, func(r *openmcpv1alpha1.ClusterRequest) { r.Finalizers = nil })
 		w.remove(former)
 
@@ -269,7 +269,7 @@ var _ = Describe("grants", func() {
 			patch(w, r.cluster, func(c *openmcpv1alpha1.Cluster) { c.Annotations = nil })
 		},
 		"cluster-request C24: the Cluster is deleted with its finalizers stripped": func(w *world, r records) {
-			stopHub()
+			suite.StopHub()
 			patch(w, r.cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
 			w.remove(r.cluster)
 			startHub()

@@ -25,7 +25,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/clusteraccess"
 	controller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -34,35 +33,22 @@ import (
 const hubAccount = "hub"
 
 var (
-	// plane is the control plane that the specs share.
-	plane *localplane.ControlPlane
 	// proxy is between the hub and the API server.
 	proxy *faults.Proxy
-	// stopHub stops the hub that runs.
-	stopHub func()
 	// requestOptions are those of the hub that startHub starts.
 	requestOptions clusterrequest.Options
 )
 
 func TestClusterRequests(t *testing.T) {
-	RegisterFailHandler(Fail)
-	BeforeSuite(start)
-	RunSpecs(t, "ClusterRequests")
+	suite.Run(t, "ClusterRequests", suite.OnlyAPIServer, suite.BeforeHub(prepare), suite.StartedBy(func(context.Context) {
+		startHub()
+		startProviders()
+	}))
 }
 
-// start starts a control plane with the definitions of cluster.openmcp.cloud, the provider gardener, and the hub.
-func start(ctx SpecContext) {
-	ctrl.SetLogger(klog.NewKlogr())
-
-	var err error
-
-	plane, err = localplane.Start(ctx, localplane.Options{Log: GinkgoWriter})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-	Expect(manifests.Apply(ctx, plane.AdminConfig(), providers.Definitions("clusterrequest/*_*.yaml"))).To(Succeed())
-
-	suite.Client, err = client.New(plane.AdminConfig(), client.Options{Scheme: scheme.New()})
-	Expect(err).NotTo(HaveOccurred())
+// prepare installs the definitions of cluster.openmcp.cloud, the providers, and the account of the hub.
+func prepare(ctx SpecContext) {
+	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions("clusterrequest/*_*.yaml"))).To(Succeed())
 
 	account := metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: hubAccount}
 	for _, object := range []client.Object{
@@ -86,31 +72,31 @@ func start(ctx SpecContext) {
 	provider.Status = gardener().Status
 	Expect(suite.Client.Status().Update(ctx, provider)).To(Succeed())
 
-	config, err := plane.ServiceAccountConfig(ctx, account.Namespace, account.Name)
+	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, account.Namespace, account.Name)
 	Expect(err).NotTo(HaveOccurred())
 
 	proxy, err = faults.Start(config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(proxy.Close()).To(Succeed()) })
+}
 
-	startHub()
-	DeferCleanup(func() { stopHub() })
-
-	reached.config = plane.AdminConfig()
-	startProvider(plane.AdminConfig(), gardenerProvider)
-	startProvider(plane.AdminConfig(), otherProvider)
+// startProviders starts the providers, which end with the suite.
+func startProviders() {
+	reached.config = suite.ControlPlane.AdminConfig()
+	startProvider(suite.ControlPlane.AdminConfig(), gardenerProvider)
+	startProvider(suite.ControlPlane.AdminConfig(), otherProvider)
 }
 
 // restartHub ends the hub, and starts one with other options, which the specs after this one do not have.
 func restartHub(options clusterrequest.Options) {
 	GinkgoHelper()
-	stopHub()
+	suite.StopHub()
 
 	requestOptions = options
 
 	startHub()
 	DeferCleanup(func() {
-		stopHub()
+		suite.StopHub()
 
 		requestOptions = clusterrequest.Options{}
 
@@ -134,12 +120,12 @@ func startHub() {
 	Expect(controller.SetupRequests(mgr, settings, requestOptions)).To(Succeed())
 	Expect(clusteraccess.Setup(mgr, settings)).To(Succeed())
 
-	ctx, cancel := context.WithCancel(context.Background()) // It runs until stopHub.
+	ctx, cancel := context.WithCancel(context.Background()) // It runs until StopHub.
 	ended := make(chan error, 1)
 
 	go func() { ended <- mgr.Start(ctx) }()
 
-	stopHub = sync.OnceFunc(func() {
+	suite.StopHub = sync.OnceFunc(func() {
 		cancel()
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})

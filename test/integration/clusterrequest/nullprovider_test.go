@@ -26,7 +26,7 @@ const healthy = "True NothingRuns Succeeded"
 // nullProvider starts a null provider of a name with one profile.
 func nullProvider(ctx context.Context, name string, clock *providers.Clock) *providers.Running {
 	GinkgoHelper()
-	Expect(manifests.Apply(ctx, plane.AdminConfig(), providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
+	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
 
 	provider := &openmcpv1alpha1.ClusterProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -45,7 +45,7 @@ func nullProvider(ctx context.Context, name string, clock *providers.Clock) *pro
 		settings.Queue.Clock = clock
 	}
 
-	return providers.Start(ctx, plane, "null", settings, nil)
+	return providers.Start(ctx, suite.ControlPlane, "null", settings, nil)
 }
 
 // lease returns the Lease of a Cluster.

@@ -64,7 +64,7 @@ var _ = Describe("orphans", func() {
 		lost := w.request(w.workload, nil)
 		grant, cluster := w.granted(lost)
 
-		stopHub()
+		suite.StopHub()
 		patch(w, lost, func(r *openmcpv1alpha1.ClusterRequest) { r.Finalizers = nil })
 		w.remove(lost)
 		startHub()

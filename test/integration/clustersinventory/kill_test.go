@@ -94,7 +94,8 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 			made    map[string]types.UID
 		)
 
-		refused := suite.KillEach(ctx, proxy, inventoryWrites, suite.Passage{
+		refused := suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
+			Writes: func() faults.Match { return inventoryWrites },
 			Prepare: func(n int) {
 				cluster = w.cluster(fmt.Sprintf("c%02d", n), nil)
 				name = clusterrequest.ManagedClusterName(client.ObjectKeyFromObject(cluster))
@@ -118,7 +119,7 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 					Expect(after).To(HaveKeyWithValue(kind, uid), "it was deleted and created again")
 				}
 			},
-		})
+		})[0]
 		Expect(refused).To(ContainElements("patch clusters", "create namespaces", "create serviceaccounts", "create rolebindings",
 			"create managedclusters", "patch managedclusters/status", "patch clusters/status"))
 	})
@@ -149,7 +150,8 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 				before  map[string]types.UID
 			)
 
-			refused := suite.KillEach(ctx, proxy, inventoryWrites, suite.Passage{
+			refused := suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
+				Writes: func() faults.Match { return inventoryWrites },
 				Prepare: func(n int) {
 					cluster, managed = w.provided(fmt.Sprintf("c%02d", n))
 					w.selected(stays.Name, managed.Name)
@@ -181,7 +183,7 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 					w.selected(stays.Name)
 					Expect(w.living(Default, stays.Name)).To(Equal(kept))
 				},
-			})
+			})[0]
 			Expect(refused).To(ContainElements("patch managedclusters", "delete managedclusters", "delete rolebindings", "delete serviceaccounts",
 				"delete namespaces"))
 			Expect(slices.Contains(refused, "patch clusters")).To(Equal(!end.vanishes), "the finalizer")
@@ -199,7 +201,8 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 			managed *clusterv1.ManagedCluster
 		)
 
-		refused := suite.KillEach(ctx, proxy, inventoryWrites, suite.Passage{
+		refused := suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
+			Writes: func() faults.Match { return inventoryWrites },
 			Prepare: func(n int) {
 				cluster, managed = w.provided(fmt.Sprintf("c%02d", n))
 				w.work(managed) // The drain waits for it.
@@ -230,7 +233,7 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 				Expect(cluster.Annotations).To(HaveKeyWithValue(openmcpv1alpha1.ClusterSetAnnotation, w.set))
 				Expect(cluster.Finalizers).To(ContainElement(openmcpv1alpha1.InventoryFinalizer))
 			},
-		})
+		})[0]
 		Expect(refused).To(ContainElements("patch clusters", "patch managedclusters", "patch managedclusters/status", "patch clusters/status"))
 	})
 })

@@ -33,12 +33,10 @@ const drainTimeout = time.Hour
 var now = clocktesting.NewFakeClock(time.Now())
 
 func TestClustersInventory(t *testing.T) {
-	suite.BeforeHub = prepare
-	suite.ConfigureHub = func(o *controller.Options) {
+	suite.Run(t, "ManagedClusters of Clusters", suite.BeforeHub(prepare), suite.ConfigureHub(func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory")
 		o.Clock, o.ClusterDrainTimeout = now, drainTimeout
-	}
-	suite.Run(t, "ManagedClusters of Clusters")
+	}))
 }
 
 func prepare(ctx SpecContext) {

@@ -1,2 +1,3 @@
-// Package faults holds the specs of requests and watches that fail, and of objects that cannot be decoded, one fault at a time.
+// Package faults holds the specs of placements on an API server that fails: requests, watches and views by the table of matrix, and besides
+// objects that cannot be decoded and an API server that gives no answer.
 package faults

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
 // fewReads is how many lists and watches of one kind may be tried while they fail, in as long as nothing may happen to be sure that
@@ -21,8 +21,15 @@ import (
 // each time, and has each tried again once by the transport. On a loaded machine that takes longer; without backoff it would be hundreds.
 const fewReads = 24
 
-// observed is a fixture in which something of every kind decides: "p" takes all, "best" the cluster of the highest score.
-func observed(ctx context.Context) *suite.Fixture {
+// newSystem returns the system of placements for the specs of matrix.
+func newSystem() *matrix.System {
+	return &matrix.System{Writes: faults.Match{Verbs: changing, Resources: []string{
+		"placementdecisions", "placementdecisions/status", "placements/status", "managedclustersetbindings/status", "managedclustersets/status", "events",
+	}}}
+}
+
+// observe makes a fixture in which something of every kind decides: "p" takes all, "best" the cluster of the highest score.
+func observe(ctx context.Context) *suite.Fixture {
 	GinkgoHelper()
 
 	f := suite.NewFixture(ctx)
@@ -36,8 +43,16 @@ func observed(ctx context.Context) *suite.Fixture {
 	f.Score(ctx, "c002", 1, nil)
 	f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 	f.Placement(ctx, "best", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1))})
-	f.ExpectSelected(ctx, "p", suite.AllScheduled, append(suite.Shorts(1, 5), "c010")...)
-	f.ExpectSelected(ctx, "best", suite.AllScheduled, "c001")
+
+	return f
+}
+
+// observed returns such a fixture when the hub has seen everything of it.
+func observed(ctx context.Context) *suite.Fixture {
+	GinkgoHelper()
+
+	f := observe(ctx)
+	unchanged.sees(ctx, f)
 
 	return f
 }
@@ -50,6 +65,7 @@ type unseen struct {
 
 var (
 	everything = append(suite.Shorts(1, 5), "c010")
+	unchanged  = unseen{p: everything, best: []string{"c001"}}
 
 	unseenOf = map[string]unseen{
 		"managedclusters": {func(ctx context.Context, f *suite.Fixture) {
@@ -87,47 +103,64 @@ func (u unseen) sees(ctx context.Context, f *suite.Fixture) {
 	f.ExpectSelected(ctx, "best", suite.AllScheduled, u.best...)
 }
 
-var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure, func() {
-	var proxy *faults.Proxy
+// unseenView is the view in which a change of a resource is not seen.
+func unseenView(name, resource string, fault faults.Fault) matrix.View {
+	// What is read before clusters leave is metadata, and tried again in its own time.
+	return matrix.View{
+		Name: name, Reads: faults.Reads(resource), Fault: fault, MostReads: fewReads, MetadataIsFree: true,
+		New: func(ctx context.Context) *matrix.Subject {
+			f, what := observe(ctx), unseenOf[resource]
 
-	BeforeAll(func(ctx SpecContext) { proxy = suite.ThroughProxy(ctx, suite.ManyWorkers) })
+			var recording *suite.Recording
 
-	DescribeTable("law 6: keeps the decisions while a kind cannot be watched, tries again with backoff, and catches up",
-		func(ctx SpecContext, resource string, fault faults.Fault) {
-			f := observed(ctx)
-			recording := f.RecordPages(ctx)
-			recording.Require(f.Names("c002", "c004")...)
+			return &matrix.Subject{
+				Settle: func(ctx context.Context) {
+					unchanged.sees(ctx, f)
 
-			// What is read before clusters leave is metadata, and tried again in its own time.
-			tried := func() int {
-				return len(slices.DeleteFunc(proxy.Requests(suite.Reads(resource)), func(r faults.Request) bool { return r.Metadata }))
+					recording = f.RecordPages(ctx)
+					recording.Require(f.Names("c002", "c004")...)
+				},
+				Change: func(ctx context.Context) { what.happens(ctx, f) },
+				Holds: func(_ context.Context, g Gomega) {
+					g.Expect(recording.Drain()).To(Succeed())
+					recording.ExpectRequired()
+				},
+				Arrives: func(ctx context.Context) {
+					what.sees(ctx, f)
+					recording.PlayUntil(ctx, suite.AllPages(ctx, f))
+				},
 			}
-			before := tried()
-			mend := proxy.Break(faults.Rule{Match: suite.Reads(resource), Fault: fault})
-			DeferCleanup(mend)
-
-			what := unseenOf[resource]
-			what.happens(ctx, f)
-			Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).
-				WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-			recording.ExpectRequired()
-			Expect(tried() - before).To(And(BeNumerically(">=", 1), BeNumerically("<=", fewReads)))
-
-			mend()
-			what.sees(ctx, f)
-			recording.PlayUntil(ctx, suite.AllPages(ctx, f))
 		},
-		Entry("clusters", "managedclusters", faults.Unavailable),
-		Entry("sets", "managedclustersets", faults.Reset),
-		Entry("bindings", "managedclustersetbindings", faults.InternalError),
-		Entry("scores", "addonplacementscores", faults.TooManyRequests),
-		Entry("placements", "placements", faults.Hang),
-		Entry("decisions", "placementdecisions", faults.Unavailable),
+	}
+}
+
+var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure, func() {
+	system := newSystem()
+	system.Behind()
+
+	system.Views("law 6: keeps the decisions while a kind cannot be watched, tries again with backoff, and catches up",
+		unseenView("clusters", "managedclusters", faults.Unavailable),
+		unseenView("sets", "managedclustersets", faults.Reset),
+		unseenView("bindings", "managedclustersetbindings", faults.InternalError),
+		unseenView("scores", "addonplacementscores", faults.TooManyRequests),
+		unseenView("placements", "placements", faults.Hang),
+		unseenView("decisions", "placementdecisions", faults.Unavailable),
+	)
+
+	oldViewSpecs(system)
+
+	system.Starts("law 6: writes nothing at the start until it has seen everything",
+		unseenView("clusters", "managedclusters", faults.Reset),
+		unseenView("sets", "managedclustersets", faults.Unavailable),
+		unseenView("bindings", "managedclustersetbindings", faults.Unavailable),
+		unseenView("scores", "addonplacementscores", faults.InternalError),
+		unseenView("placements", "placements", faults.Unavailable),
+		unseenView("decisions", "placementdecisions", faults.Unavailable),
 	)
 
 	It("B1, B6: goes on writing while its own decisions cannot be watched, and writes nothing twice", func(ctx SpecContext) {
 		f := observed(ctx)
-		mend := proxy.Break(faults.Rule{Match: suite.Reads("placementdecisions"), Fault: faults.Unavailable})
+		mend := system.Proxy.Break(faults.Rule{Match: faults.Reads("placementdecisions"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
 
 		f.Cluster(ctx, "set", "c007")
@@ -140,40 +173,10 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 		f.ExpectNoWrite(ctx, before)
 	})
 
-	DescribeTable("law 6: writes nothing at the start until it has seen everything",
-		func(ctx SpecContext, resource string, fault faults.Fault) {
-			f := observed(ctx)
-			suite.StopHub()
-
-			what := unseenOf[resource]
-			what.happens(ctx, f)
-
-			before := f.Writes(Default)
-			read := len(proxy.Requests(suite.Reads(resource)))
-			mend := proxy.Break(faults.Rule{Match: suite.Reads(resource), Fault: fault})
-			DeferCleanup(mend)
-
-			suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers)
-
-			Eventually(func() int { return len(proxy.Requests(suite.Reads(resource))) }).
-				WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", read), "the fault has struck")
-			f.ExpectNoWrite(ctx, before)
-
-			mend()
-			what.sees(ctx, f)
-		},
-		Entry("clusters", "managedclusters", faults.Reset),
-		Entry("sets", "managedclustersets", faults.Unavailable),
-		Entry("bindings", "managedclustersetbindings", faults.Unavailable),
-		Entry("scores", "addonplacementscores", faults.InternalError),
-		Entry("placements", "placements", faults.Unavailable),
-		Entry("decisions", "placementdecisions", faults.Unavailable),
-	)
-
 	DescribeTable("decides on while events cannot be written",
 		func(ctx SpecContext, fault faults.Fault) {
 			f := observed(ctx)
-			DeferCleanup(proxy.Break(faults.Rule{Match: faults.Match{Resources: []string{"events"}}, Fault: fault}))
+			DeferCleanup(system.Proxy.Break(faults.Rule{Match: faults.Match{Resources: []string{"events"}}, Fault: fault}))
 
 			f.DeleteCluster(ctx, "c001")
 			f.ExpectSelected(ctx, "p", suite.AllScheduled, append(suite.Shorts(2, 5), "c010")...)

@@ -18,42 +18,31 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
-const (
-	// maxWrites is how many writes a placement may cause while one of them fails, in as long as nothing may happen to be sure that nothing
-	// will: the first try, and what an exponential back-off from milliseconds on makes of the time.
-	maxWrites = 40
-)
+// changing are the verbs of requests that write.
+var changing = []string{"create", "update", "patch", "delete"}
 
 // placementWrites are the requests by which a placement is carried out.
-var placementWrites = []faults.Match{
-	{Verbs: []string{"create"}, Resources: []string{"placementdecisions"}},
-	{Verbs: []string{"patch", "update"}, Resources: []string{"placementdecisions"}},
-	{Verbs: []string{"patch", "update"}, Resources: []string{"placementdecisions/status"}},
-	{Verbs: []string{"delete"}, Resources: []string{"placementdecisions"}},
-	{Verbs: []string{"patch", "update"}, Resources: []string{"placements/status"}},
-}
-
-var allFaults = []faults.Fault{
-	faults.TooManyRequests, faults.InternalError, faults.Unavailable, faults.Conflict, faults.Hang, faults.Reset, faults.Lost,
+var placementWrites = []matrix.Request{
+	{Name: "create of placementdecisions", Match: faults.Match{Verbs: []string{"create"}, Resources: []string{"placementdecisions"}}},
+	{Name: "patch of placementdecisions", Match: faults.Match{Verbs: []string{"patch", "update"}, Resources: []string{"placementdecisions"}}},
+	{
+		Name:  "patch of placementdecisions/status",
+		Match: faults.Match{Verbs: []string{"patch", "update"}, Resources: []string{"placementdecisions/status"}},
+	},
+	{Name: "delete of placementdecisions", Match: faults.Match{Verbs: []string{"delete"}, Resources: []string{"placementdecisions"}}},
+	{Name: "patch of placements/status", Match: faults.Match{Verbs: []string{"patch", "update"}, Resources: []string{"placements/status"}}},
 }
 
 // brokenWrite is a placement in a namespace of its own, of which one kind of write fails in one way.
 type brokenWrite struct {
 	*suite.Fixture
 
-	match     faults.Match
-	fault     faults.Fault
+	broken    *matrix.Broken
 	recording *suite.Recording
-	mend      func()
 	members   []string
-	// wrote are the writes during the fault.
-	wrote []faults.Request
-}
-
-func (b *brokenWrite) String() string {
-	return fmt.Sprintf("%s of %s: %s", b.match.Verbs[0], b.match.Resources[0], b.fault)
 }
 
 // settleFirst has the placement selected in three groups of one page each.
@@ -62,7 +51,7 @@ func (b *brokenWrite) settleFirst(ctx context.Context) {
 	Eventually(func(g Gomega) {
 		g.Expect(b.Look(ctx, g, "p").Groups).To(HaveExactElements(
 			"0/: 2 [p-decision-1]", "1/: 2 [p-decision-2]", "2/: 1 [p-decision-3]"))
-	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), b.String())
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), b.broken.String())
 }
 
 // change makes every kind of write necessary: a page to mend and to fill, one to create, two to delete, a status.
@@ -133,111 +122,65 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 // admits reports whether the placement has to say that its decisions could not all be written: a quiet retry, a client that still waits
 // and what is carried out after all say nothing, nor does surplus that stays.
 func (b *brokenWrite) admits() bool {
-	return strings.HasPrefix(b.match.Resources[0], "placementdecisions") && b.match.Verbs[0] != "delete" &&
-		slices.Contains([]faults.Fault{faults.InternalError, faults.Unavailable, faults.Reset}, b.fault)
+	match := b.broken.Match
+
+	return strings.HasPrefix(match.Resources[0], "placementdecisions") && match.Verbs[0] != "delete" &&
+		slices.Contains([]faults.Fault{faults.InternalError, faults.Unavailable, faults.Reset}, b.broken.Fault)
 }
 
-// brokenWrites are all rows. They share their clusters, and fail at the same time, each in its own namespace.
-func brokenWrites(ctx context.Context, proxy *faults.Proxy) map[string]*brokenWrite {
-	GinkgoHelper()
+// subject is the placement as a subject of matrix.
+func (b *brokenWrite) subject() *matrix.Subject {
+	return &matrix.Subject{
+		Settle: func(ctx context.Context) {
+			b.settleFirst(ctx)
 
-	base := suite.NewFixture(ctx)
-	base.UnboundSet(ctx, "set")
-	base.Clusters(ctx, "set", 1, 3, suite.Labeled("group", "canary"))
-	base.Clusters(ctx, "set", 4, 5)
+			b.recording = b.RecordPages(ctx)
+			b.recording.Require(b.members...)
+		},
+		Change: b.change,
+		Holds: func(_ context.Context, g Gomega) {
+			g.Expect(b.recording.Drain()).To(Succeed())
+			b.recording.ExpectRequired()
+		},
+		Told: func(ctx context.Context, g Gomega) {
+			g.Expect(b.untrue(ctx, g)).To(BeEmpty())
 
-	rows := map[string]*brokenWrite{}
-
-	for _, match := range placementWrites {
-		for _, fault := range allFaults {
-			row := &brokenWrite{Fixture: suite.NewFixture(ctx), match: match, fault: fault, members: base.Names(suite.Shorts(1, 5)...)}
-			row.match.Namespace = row.Namespace
-			row.BindAny(ctx, base.Name("set"))
-			row.Placement(ctx, "p", clusterv1beta1.PlacementSpec{DecisionStrategy: suite.CanaryStrategy(2, false)})
-			rows[row.String()] = row
-		}
+			if b.admits() {
+				g.Expect(b.Message(ctx, g, "p", clusterv1beta1.PlacementConditionSatisfied)).
+					To(HavePrefix("The decisions could not all be written: "))
+			}
+		},
+		Arrives: func(ctx context.Context) {
+			Eventually(func(g Gomega) { b.settled(ctx, g) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+			b.recording.PlayUntil(ctx, b.Pages(ctx, Default, "p"))
+			Expect(history.Unsafe(nil, b.recording.Events(), b.recording.Current(), 3)).To(BeEmpty())
+		},
 	}
-
-	for _, row := range rows {
-		row.settleFirst(ctx)
-		row.recording = row.RecordPages(ctx)
-		row.recording.Require(row.members...)
-		row.mend = proxy.Break(faults.Rule{Match: row.match, Fault: row.fault})
-		DeferCleanup(row.mend)
-	}
-
-	return rows
-}
-
-// brokenWriteEntries are the names of all rows.
-func brokenWriteEntries() []TableEntry {
-	var entries []TableEntry
-
-	for _, match := range placementWrites {
-		for _, fault := range allFaults {
-			name := (&brokenWrite{match: match, fault: fault}).String()
-			entries = append(entries, Entry(name, name))
-		}
-	}
-
-	return entries
 }
 
 var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure, func() {
-	var rows map[string]*brokenWrite
+	var base *suite.Fixture // has the clusters of all rows
 
-	BeforeAll(func(ctx SpecContext) {
-		proxy := suite.ThroughProxy(ctx, suite.ManyWorkers)
-		rows = brokenWrites(ctx, proxy)
+	system := newSystem()
+	system.Behind()
 
-		before := map[string]int{}
-		ofRow := func(row *brokenWrite) []faults.Request {
-			return proxy.Requests(faults.Match{Verbs: []string{"create", "update", "patch", "delete"}, Namespace: row.Namespace})
-		}
-
-		for name, row := range rows {
-			before[name] = len(ofRow(row))
-			row.change(ctx)
-		}
-
-		Consistently(func(g Gomega) {
-			for _, row := range rows {
-				g.Expect(row.recording.Drain()).To(Succeed())
-			}
-		}).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-
-		for name, row := range rows {
-			row.wrote = ofRow(row)[before[name]:]
-		}
+	system.Requests("B1, A7: keeps the decisions, tells the truth, does not press, and is written as soon as it can be", "", &matrix.Requests{
+		Kinds: placementWrites,
+		Share: func(ctx context.Context) {
+			base = suite.NewFixture(ctx)
+			base.UnboundSet(ctx, "set")
+			base.Clusters(ctx, "set", 1, 3, suite.Labeled("group", "canary"))
+			base.Clusters(ctx, "set", 4, 5)
+		},
+		New: func(ctx context.Context, broken *matrix.Broken) {
+			row := &brokenWrite{Fixture: suite.NewNamespace(ctx), broken: broken, members: base.Names(suite.Shorts(1, 5)...)}
+			broken.Match.Namespace = row.Namespace
+			broken.All = faults.Match{Verbs: changing, Namespace: row.Namespace}
+			broken.Subject = row.subject()
+			row.BindAny(ctx, base.Name("set"))
+			row.Placement(ctx, "p", clusterv1beta1.PlacementSpec{DecisionStrategy: suite.CanaryStrategy(2, false)})
+		},
 	})
-
-	// The first phase looks at every row while its fault lasts, the second one after all have ended.
-	DescribeTable("B1, A7: keeps the decisions, tells the truth and does not press", func(ctx SpecContext, name string) {
-		row := rows[name]
-		row.recording.ExpectRequired()
-		Expect(len(row.wrote)).To(BeNumerically("<=", maxWrites), "requests: %v", row.wrote)
-		Expect(row.wrote).To(ContainElement(Satisfy(row.match.Matches)), "the fault has struck")
-		Eventually(func(g Gomega) { g.Expect(row.untrue(ctx, g)).To(BeEmpty()) }).
-			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-
-		if row.admits() {
-			Expect(row.Message(ctx, Default, "p", clusterv1beta1.PlacementConditionSatisfied)).
-				To(HavePrefix("The decisions could not all be written: "))
-		}
-	}, brokenWriteEntries())
-
-	It("is mended", func() {
-		for _, row := range rows {
-			row.mend()
-		}
-	})
-
-	DescribeTable("A7: is written as soon as it can be", func(ctx SpecContext, name string) {
-		row := rows[name]
-		Eventually(func(g Gomega) { row.settled(ctx, g) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-		row.recording.PlayUntil(ctx, row.Pages(ctx, Default, "p"))
-		Expect(history.Unsafe(nil, row.recording.Events(), row.recording.Current(), 3)).To(BeEmpty())
-	}, brokenWriteEntries())
 })
 
 var _ = Describe("An API server that gives no answer", Ordered, func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// The requests that fail besides workWrites.
+// The requests that fail besides workWrites, while agents run. The package federationfaults has them with all faults, without agents.
 var (
 	workDeletions = faults.Match{Verbs: []string{"delete"}, Resources: []string{"manifestworks"}}
 	objectReads   = faults.Match{Verbs: []string{"get"}, Resources: []string{"configmaps"}}
@@ -49,18 +49,9 @@ var _ = Describe("a hub whose requests fail", Ordered, func() {
 			Expect(passage.EarlyLosses()).To(BeEmpty())
 			Expect(passage.Doubled()).To(BeEmpty())
 		},
-		Entry("writes of works: 429", workWrites, faults.TooManyRequests),
-		Entry("writes of works: 500", workWrites, faults.InternalError),
-		Entry("writes of works: 503", workWrites, faults.Unavailable),
-		Entry("writes of works: 409", workWrites, faults.Conflict),
-		Entry("writes of works: no response", workWrites, faults.Hang),
-		Entry("writes of works: a lost request", workWrites, faults.Reset),
 		Entry("writes of works: a lost response", workWrites, faults.Lost),
-		Entry("deletions of works: 500", workDeletions, faults.InternalError),
 		Entry("deletions of works: a lost response", workDeletions, faults.Lost),
 		Entry("reads of the object: 503", objectReads, faults.Unavailable),
-		Entry("reads of the object: a lost request", objectReads, faults.Reset),
-		Entry("the finalizer: 409", objectWrites, faults.Conflict),
 		Entry("the finalizer: a lost response", objectWrites, faults.Lost),
 	)
 })

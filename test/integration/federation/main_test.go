@@ -27,9 +27,9 @@ var eu1, eu2, us1 *members.Member
 var hub client.Client
 
 func TestFederation(t *testing.T) {
-	suite.BeforeHub = startMembers
-	suite.ConfigureHub = func(o *controller.Options) { o.Controllers = append(o.Controllers, "federation/objects") }
-	suite.Run(t, "federated objects")
+	suite.Run(t, "federated objects", suite.BeforeHub(startMembers), suite.ConfigureHub(func(o *controller.Options) {
+		o.Controllers = append(o.Controllers, "federation/objects")
+	}))
 }
 
 // startMembers starts eu1, eu2 and us1, all of them members of one set.

@@ -17,22 +17,14 @@ func rules() []faults.Rule {
 	var all []faults.Rule
 
 	for _, kind := range watchedKinds {
-		watch := faults.Match{Verbs: []string{"watch"}, Resources: []string{kind}}
-		read := faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{kind}}
-		all = append(all,
-			faults.Rule{Match: watch, Fault: faults.Delay}, faults.Rule{Match: watch, Fault: faults.Reset},
-			faults.Rule{Match: read, Fault: faults.Gone}, faults.Rule{Match: read, Fault: faults.Unavailable})
+		all = append(all, faults.RulesOfReads(kind)...)
 	}
 
 	for _, write := range []faults.Match{
 		{Verbs: []string{"patch"}, Resources: []string{"manifestworks"}}, {Verbs: []string{"delete"}, Resources: []string{"manifestworks"}},
 		{Verbs: []string{"patch"}, Resources: []string{"configmaps"}}, {Verbs: []string{"get"}},
 	} {
-		for _, fault := range []faults.Fault{
-			faults.Conflict, faults.Invalid, faults.TooManyRequests, faults.InternalError, faults.Timeout, faults.Reset, faults.Lost, faults.Hang,
-		} {
-			all = append(all, faults.Rule{Match: write, Fault: fault})
-		}
+		all = append(all, faults.RulesOfWrites(write)...)
 	}
 
 	return all

@@ -2,10 +2,7 @@ package federationattack
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -17,14 +14,12 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/env/attacks"
 	"github.com/placement-hub/placement-hub/test/history/works"
 )
 
 const (
-	// durationVariable and seedVariable are those of the environment.
-	durationVariable = "ATTACK_DURATION"
-	seedVariable     = "ATTACK_SEED"
-	defaultDuration  = 40 * time.Second
+	defaultDuration = 40 * time.Second
 	// settleTimeout bounds the time from the end of the faults to a settled world on a loaded machine. Clusters out of scope keep their works
 	// for federation.ScopeGrace of it, and watches that were refused come back after up to 30 s.
 	settleTimeout = 2 * time.Minute
@@ -36,12 +31,12 @@ const (
 func TestAttack(t *testing.T) {
 	ctrl.SetLogger(klog.NewKlogr())
 
-	duration, seed, err := settings()
+	duration, seed, err := attacks.Settings(defaultDuration)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	t.Logf("%s=%d repeats this run", seedVariable, seed)
+	t.Logf("%s=%d repeats this run", attacks.SeedVariable, seed)
 
 	a, err := newArena(t.Context(), t, seed)
 	if err != nil {
@@ -51,7 +46,7 @@ func TestAttack(t *testing.T) {
 	for end := time.Now().Add(duration); time.Now().Before(end); {
 		if err := a.batch(t.Context()); err != nil {
 			t.Fatalf("batch %d: %v\n\nto repeat it: %s=%d %s=10m go test ./test/integration/federationattack -timeout 0 -v",
-				a.batches, err, seedVariable, seed, durationVariable)
+				a.batches, err, attacks.SeedVariable, seed, attacks.DurationVariable)
 		}
 	}
 
@@ -62,42 +57,15 @@ func TestAttack(t *testing.T) {
 	t.Logf("%d batches, %d steps, %d events of works judged; faults: %v", a.batches, a.steps, a.judged, a.struck)
 }
 
-func settings() (duration time.Duration, seed uint64, err error) {
-	duration, seed = defaultDuration, uint64(time.Now().UnixNano())
-
-	if text := os.Getenv(durationVariable); text != "" {
-		if duration, err = time.ParseDuration(text); err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", durationVariable, err)
-		}
-	}
-
-	if text := os.Getenv(seedVariable); text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", seedVariable, err)
-		}
-	}
-
-	return duration, seed, nil
-}
-
 // newArena starts a control plane, a hub and a record of all works, and creates the world. All of it ends with the test.
 func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 	t.Helper()
 
-	plane, err := localplane.Start(ctx, localplane.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("starting a control plane: %w", err)
-	}
-
-	t.Cleanup(func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-
+	plane := attacks.Start(t, localplane.Options{})
 	admin := plane.AdminConfig()
-	if err := errors.Join(manifests.Install(ctx, admin), manifests.InstallManifestWorks(ctx, admin)); err != nil {
-		return nil, fmt.Errorf("installing the manifests: %w", err)
+
+	if err := manifests.InstallManifestWorks(ctx, admin); err != nil {
+		return nil, fmt.Errorf("installing ManifestWorks: %w", err)
 	}
 
 	// Nothing serves the webhook of the system, whose failure policy is Ignore.

@@ -133,6 +133,18 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		Expect(seen(job).GetFinalizers()).To(Equal([]string{others, federation.Finalizer}))
 
+		// What earlier specs have left goes by itself, and kubectl would take long for it.
+		Eventually(func(g Gomega) {
+			list := &corev1.ConfigMapList{}
+			g.Expect(suite.Client.List(ctx, list)).To(Succeed())
+
+			for i := range list.Items {
+				if list.Items[i].Namespace != w.Namespace {
+					g.Expect(list.Items[i].Finalizers).NotTo(ContainElement(federation.Finalizer))
+				}
+			}
+		}).WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(suite.AuditInterval).Should(Succeed())
+
 		By("ending the delivery of one kind")
 		start(ctx, delivering)
 

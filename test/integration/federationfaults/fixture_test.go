@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -26,6 +27,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history/works"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
 const (
@@ -48,32 +50,45 @@ var install = sync.OnceFunc(func() {
 		To(Succeed())
 })
 
-// throughProxy runs a hub that delivers objects behind the returned proxy, until the spec or container ends.
-func throughProxy(ctx context.Context) *faults.Proxy {
-	GinkgoHelper()
-	install()
-
-	return suite.ThroughProxy(ctx, suite.ManyWorkers, delivering)
+// newSystem returns the system of federated objects for the specs of matrix.
+func newSystem() *matrix.System {
+	return &matrix.System{Prepare: install, Settings: []func(*controller.Options){delivering}, Writes: isWrite}
 }
 
 // world is a namespace that takes part, with clusters and a record of all ManifestWorks.
 type world struct {
 	*suite.Fixture
 
+	// fleet has the clusters, which worlds may share.
+	fleet   *suite.Fixture
 	history *works.History
 	mark    works.Mark
 }
 
-// newWorld creates a world with the bound set "set".
+// newWorld creates a world with clusters of its own, of the bound set "set".
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
 
-	w := &world{Fixture: suite.NewFixture(ctx, func(namespace *corev1.Namespace) {
-		namespace.Labels = map[string]string{federation.FederatedLabel: "true"}
-	})}
+	w := &world{Fixture: suite.NewFixture(ctx, takingPart)}
+	w.fleet = w.Fixture
 	w.Set(ctx, "set")
 
 	return w
+}
+
+// takingPart is an edit for the namespace of a fixture that has federated objects.
+func takingPart(namespace *corev1.Namespace) {
+	namespace.Labels = map[string]string{federation.FederatedLabel: "true"}
+}
+
+// another creates a world with the clusters and the record of this one.
+func (w *world) another(ctx context.Context) *world {
+	GinkgoHelper()
+
+	shares := &world{Fixture: suite.NewNamespace(ctx, takingPart), fleet: w.fleet, history: w.history, mark: w.mark}
+	shares.BindAny(ctx, w.fleet.Name("set"))
+
+	return shares
 }
 
 // record starts to record all works.
@@ -101,10 +116,10 @@ func (w *world) members(ctx context.Context, set string, first, last int, of fun
 	}}}})
 	Expect(err).NotTo(HaveOccurred())
 
-	w.ManyClusters(ctx, set, first, last, func(i int, cluster *clusterv1.ManagedCluster) { cluster.Labels[wave] = of(i) })
+	w.fleet.ManyClusters(ctx, set, first, last, func(i int, cluster *clusterv1.ManagedCluster) { cluster.Labels[wave] = of(i) })
 	Expect(suite.Each(ctx, last-first+1, func(ctx context.Context, i int) error {
-		name := w.Name(fmt.Sprintf("c%03d", first+i))
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{suite.FixtureLabel: w.Namespace}}}
+		name := w.fleet.Name(fmt.Sprintf("c%03d", first+i))
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{suite.FixtureLabel: w.fleet.Namespace}}}
 
 		if err := suite.Client.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("creating Namespace %s: %w", name, err)
@@ -129,7 +144,7 @@ func (w *world) relabel(ctx context.Context, key, value string, shorts ...string
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]string{key: value}}})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(suite.Each(ctx, len(shorts), func(ctx context.Context, i int) error {
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.Name(shorts[i])}}
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.fleet.Name(shorts[i])}}
 
 		return suite.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))
 	})).To(Succeed())
@@ -179,7 +194,7 @@ func (w *world) list(ctx context.Context, g Gomega, name string) map[string]meta
 
 	found := map[string]metav1.PartialObjectMetadata{}
 	for _, work := range list.Items {
-		found[w.ShortName(work.Namespace)] = work
+		found[w.fleet.ShortName(work.Namespace)] = work
 	}
 
 	return found
@@ -222,12 +237,12 @@ func hashOf(g Gomega, object *corev1.ConfigMap) string {
 	return work.Annotations[federation.HashAnnotation]
 }
 
-// expectSafe demands that nothing that the record shows since the last call, or since its begin, broke a rule.
+// expectSafe demands that nothing that the record shows of the objects of the world since the last call, or since its begin, broke a rule.
 func (w *world) expectSafe(ctx context.Context) works.Passage {
 	GinkgoHelper()
 	Expect(w.history.CatchUp(ctx)).To(Succeed())
 
-	passage := w.history.Since(w.mark)
+	passage := w.history.Since(w.mark).Only(func(key works.Key) bool { return strings.Contains(key.Object, "/"+w.Namespace+"/") })
 	w.mark = w.history.Mark()
 
 	Expect(passage.Disturbed(passage.Staying())).To(BeEmpty())
@@ -245,13 +260,6 @@ func (w *world) expectOrder(ctx context.Context) {
 // isWrite matches the writes of works.
 var isWrite = faults.Match{Verbs: []string{"create", "update", "patch", "delete"}, Resources: []string{worksResource}}
 
-// awaitQuiet waits until the hub has written no work for a while.
-func awaitQuiet(ctx context.Context, proxy *faults.Proxy) {
-	GinkgoHelper()
-
-	suite.AwaitUnchanged(ctx, func(Gomega) int { return len(proxy.Requests(isWrite)) })
-}
-
 // unstructuredOf converts a ConfigMap.
 func unstructuredOf(g Gomega, object *corev1.ConfigMap) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -260,11 +268,19 @@ func unstructuredOf(g Gomega, object *corev1.ConfigMap) *unstructured.Unstructur
 	return &unstructured.Unstructured{Object: content}
 }
 
+// keep demands that clusters have a work of "cm" as far as the record goes.
+func (w *world) keep(g Gomega, shorts ...string) {
+	present := w.history.Mark().Keys()
+	for key := range w.keys("cm", shorts...) {
+		g.Expect(present).To(HaveKey(key))
+	}
+}
+
 // keys returns the deliveries of a ConfigMap to clusters.
 func (w *world) keys(name string, shorts ...string) map[works.Key]bool {
 	keys := map[works.Key]bool{}
 	for _, short := range shorts {
-		keys[works.Key{Object: w.identity(name).String(), Cluster: w.Name(short)}] = true
+		keys[works.Key{Object: w.identity(name).String(), Cluster: w.fleet.Name(short)}] = true
 	}
 
 	return keys

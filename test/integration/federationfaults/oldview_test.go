@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
 // oldView is a sequence of changes that keeps every cluster of "cm" selected, and of which the hub sees the last one only: the watch of an
@@ -95,43 +96,51 @@ var oldViews = map[string]oldView{
 	},
 }
 
-var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, func() {
-	var proxy *faults.Proxy
-
-	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx) })
-
-	DescribeTable("law 6: withdraws nothing, and catches up", func(ctx SpecContext, order, resource string, fault faults.Fault, verbs ...string) {
-		w, view := voyage(ctx), oldViews[order]
+// view is the view in which the first of two changes is not seen.
+func view(name, order string, reads faults.Match, fault faults.Fault) matrix.View {
+	return matrix.View{Name: name, Reads: reads, Fault: fault, New: func(ctx context.Context) *matrix.Subject {
+		w, changes := voyage(ctx), oldViews[order]
 		w.UnboundSet(ctx, "free")
-		view.prepare(ctx, w)
 		w.expectDelivered(ctx, "cm", everybody...)
-		awaitQuiet(ctx, proxy)
-		w.record(ctx)
+		changes.prepare(ctx, w)
 
-		mend := proxy.Break(faults.Rule{Match: faults.Match{Verbs: verbs, Resources: []string{resource}}, Fault: fault})
-		DeferCleanup(mend)
+		return &matrix.Subject{
+			Settle: w.settle,
+			Change: func(ctx context.Context) {
+				changes.unseen(ctx, w)
+				changes.seen(ctx, w)
+			},
+			Holds: func(_ context.Context, g Gomega) { w.keep(g, everybody...) },
+			Arrives: func(ctx context.Context) {
+				w.expectDelivered(ctx, "cm", everybody...)
+				suite.AwaitUnchanged(ctx, func(Gomega) int { return len(w.history.Since(w.mark).Events) })
+				w.expectDelivered(ctx, "cm", everybody...)
+				w.expectOrder(ctx)
+			},
+		}
+	}}
+}
 
-		view.unseen(ctx, w)
-		view.seen(ctx, w)
-		Consistently(func(g Gomega) { g.Expect(w.clusters(ctx, g)).To(Equal(everybody)) }).
-			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-
-		mend()
-		w.expectDelivered(ctx, "cm", everybody...)
-		awaitQuiet(ctx, proxy)
-		w.expectDelivered(ctx, "cm", everybody...)
-		w.expectOrder(ctx)
-	},
-		Entry("clusters, whose watch hangs", "label the clusters, then select by that label", "managedclusters", faults.Delay, "watch"),
-		Entry("clusters, which cannot be listed", "label the clusters, then select by that label", "managedclusters", faults.Reset, "list", "watch"),
-		Entry("objects, whose watch hangs", "widen the selector, then relabel the clusters", "configmaps", faults.Delay, "watch"),
-		Entry("objects, which cannot be read", "widen the selector, then relabel the clusters", "configmaps", faults.Reset, "get", "list", "watch"),
-		Entry("the namespace, whose watch hangs", "widen the default of the namespace, then relabel the clusters", "namespaces",
-			faults.Delay, "watch"),
-		Entry("bindings, whose watch hangs", "bind another set, then move the clusters into it", "managedclustersetbindings", faults.Delay, "watch"),
-		Entry("decisions, whose watch hangs", "another placement gains the clusters, then the object follows it", "placementdecisions",
-			faults.Delay, "watch"),
-		Entry("decisions, which cannot be listed", "another placement gains the clusters, then the object follows it", "placementdecisions",
-			faults.Reset, "list", "watch"),
+// oldViewSpecs registers the specs of views that see the last of several changes only.
+func oldViewSpecs(system *matrix.System) {
+	const (
+		labelled = "label the clusters, then select by that label"
+		widened  = "widen the selector, then relabel the clusters"
+		standard = "widen the default of the namespace, then relabel the clusters"
+		bound    = "bind another set, then move the clusters into it"
+		followed = "another placement gains the clusters, then the object follows it"
 	)
-})
+
+	reads := faults.Match{Verbs: []string{"get", "list", "watch"}, Resources: []string{"configmaps"}}
+
+	system.Views("law 6: a view of which one kind is old withdraws nothing, and catches up",
+		view("clusters, whose watch hangs", labelled, faults.Watches("managedclusters"), faults.Delay),
+		view("clusters, which cannot be listed", labelled, faults.Reads("managedclusters"), faults.Reset),
+		view("objects, whose watch hangs", widened, faults.Watches("configmaps"), faults.Delay),
+		view("objects, which cannot be read", widened, reads, faults.Reset),
+		view("the namespace, whose watch hangs", standard, faults.Watches("namespaces"), faults.Delay),
+		view("bindings, whose watch hangs", bound, faults.Watches("managedclustersetbindings"), faults.Delay),
+		view("decisions, whose watch hangs", followed, faults.Watches("placementdecisions"), faults.Delay),
+		view("decisions, which cannot be listed", followed, faults.Reads("placementdecisions"), faults.Reset),
+	)
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -35,23 +37,25 @@ func rulesOfDeletions() admissionregistrationv1.RuleWithOperations {
 	}
 }
 
-// namespaceOf selects the namespace of a cluster.
-func (w *world) namespaceOf(short string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.Name(short)}}
+// selectors select the works of the objects of the world in a cluster.
+func (w *world) selectors(short string) (namespaces, objects *metav1.LabelSelector) {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.fleet.Name(short)}},
+		&metav1.LabelSelector{MatchLabels: map[string]string{federation.NamespaceLabel: w.Namespace}}
 }
 
 // policy returns what makes the API server refuse the deletion of the works of a cluster with a reason.
 func policy(reason metav1.StatusReason) func(w *world, short string) []client.Object {
 	return func(w *world, short string) []client.Object {
 		name := w.Name("keep-works")
+		namespaces, objects := w.selectors(short)
 
 		return []client.Object{
 			&admissionregistrationv1.ValidatingAdmissionPolicy{
 				ObjectMeta: metav1.ObjectMeta{Name: name},
 				Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 					MatchConstraints: &admissionregistrationv1.MatchResources{
-						NamespaceSelector: w.namespaceOf(short),
-						ResourceRules:     []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: rulesOfDeletions()}},
+						NamespaceSelector: namespaces, ObjectSelector: objects,
+						ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: rulesOfDeletions()}},
 					},
 					Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: whyKept, Reason: &reason}},
 				},
@@ -85,6 +89,7 @@ func webhook(code int32) func(w *world, short string) []client.Object {
 		}))
 		DeferCleanup(server.Close)
 
+		namespaces, objects := w.selectors(short)
 		authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 
 		return []client.Object{&admissionregistrationv1.ValidatingWebhookConfiguration{
@@ -94,8 +99,8 @@ func webhook(code int32) func(w *world, short string) []client.Object {
 				ClientConfig:      admissionregistrationv1.WebhookClientConfig{URL: &server.URL, CABundle: authority},
 				FailurePolicy:     ptr.To(admissionregistrationv1.Fail),
 				SideEffects:       ptr.To(admissionregistrationv1.SideEffectClassNone),
-				NamespaceSelector: w.namespaceOf(short),
-				Rules:             []admissionregistrationv1.RuleWithOperations{rulesOfDeletions()},
+				NamespaceSelector: namespaces, ObjectSelector: objects,
+				Rules: []admissionregistrationv1.RuleWithOperations{rulesOfDeletions()},
 			}},
 		}}
 	}
@@ -117,62 +122,121 @@ func (w *world) failures(ctx context.Context, g Gomega) []eventsv1.Event {
 	return found
 }
 
+// refusing has what refuses the deletion of the works of a world in a cluster.
+var refusing = map[string]func(w *world, short string) []client.Object{
+	"by a policy with 403":  policy(metav1.StatusReasonForbidden),
+	"by a policy with 422":  policy(metav1.StatusReasonInvalid),
+	"by a webhook with 403": webhook(http.StatusForbidden),
+	"by a webhook with 400": webhook(http.StatusBadRequest),
+}
+
+// refused is a world of which the deletion of the work of "cm" in c002 is refused.
+type refused struct {
+	*world
+
+	work     *workv1.ManifestWork
+	refusals []client.Object
+}
+
+// refuse has the deletion refused, and returns when the API server does so.
+func (r *refused) refuse(ctx context.Context, objects []client.Object) {
+	GinkgoHelper()
+
+	r.work, r.refusals = r.world.work("c002"), objects
+	for _, object := range objects {
+		Expect(suite.Client.Create(ctx, object)).To(Succeed())
+	}
+
+	DeferCleanup(r.admit)
+
+	deleting := func() error { return client.NewDryRunClient(suite.Client).Delete(ctx, r.work) }
+	Eventually(deleting).WithContext(ctx).WithTimeout(suite.Timeout).Should(MatchError(ContainSubstring(whyKept)))
+}
+
+// admit ends the refusal.
+func (r *refused) admit(ctx context.Context) {
+	GinkgoHelper()
+
+	for _, object := range r.refusals {
+		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, object))).To(Succeed())
+	}
+}
+
+// told demands one Event for one answer, which names the work and the answer.
+func (r *refused) told(ctx context.Context, g Gomega) {
+	g.Expect(r.failures(ctx, g)).To(ConsistOf(And(
+		HaveField("Note", And(
+			HavePrefix("the API server refuses the deletion of ManifestWork "+r.work.Namespace+"/"+r.work.Name+": "), ContainSubstring(whyKept))),
+		HaveField("Series", BeNil()))))
+}
+
 var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, func() {
-	BeforeAll(func(ctx SpecContext) { throughProxy(ctx) })
+	// The worlds share clusters, and the deletions are refused at the same time.
+	var (
+		shared *world
+		worlds map[string]*refused
+	)
 
-	DescribeTable("federated-selector 3.1.4, 3.1.5: are told once and deleted as soon as they can be", func(
-		ctx SpecContext, refusing func(w *world, short string) []client.Object,
-	) {
-		w := newWorld(ctx)
-		w.members(ctx, "set", 1, 3, func(i int) string { return []string{"", "aboard", "aboard", "ashore"}[i] })
-		w.configMap(ctx, "cm", selecting(wave, "aboard"))
-		w.expectDelivered(ctx, "cm", "c001", "c002")
+	newSystem().Behind()
 
-		refusals := refusing(w, "c002")
-		for _, object := range refusals {
-			Expect(suite.Client.Create(ctx, object)).To(Succeed())
+	BeforeAll(func(ctx SpecContext) {
+		shared, worlds = newWorld(ctx), map[string]*refused{}
+		shared.members(ctx, "set", 1, 3, func(i int) string { return []string{"", "aboard", "aboard", "ashore"}[i] })
+
+		for name, objects := range refusing {
+			w := &refused{world: shared.another(ctx)}
+			worlds[name] = w
+			w.configMap(ctx, "cm", selecting(wave, "aboard"))
+			w.expectDelivered(ctx, "cm", "c001", "c002")
+			w.refuse(ctx, objects(w.world, "c002"))
+		}
+	})
+
+	// all waits until a condition holds in all worlds, and demands that one Event tells of the refusal from then on.
+	all := func(ctx context.Context, condition func(g Gomega, w *refused)) {
+		GinkgoHelper()
+
+		for name, w := range worlds {
+			Eventually(func(g Gomega) { condition(g, w) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), name)
 		}
 
-		admit := func(ctx context.Context) {
-			GinkgoHelper()
-
-			for _, object := range refusals {
-				Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, object))).To(Succeed())
+		Consistently(func(g Gomega) {
+			for _, w := range worlds {
+				w.told(ctx, g)
 			}
+		}).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Succeed(), "one Event for one answer")
+	}
+
+	It("federated-selector 3.1.4, 3.1.5: are told once when an object is withdrawn", func(ctx SpecContext) {
+		shared.relabel(ctx, wave, "ashore", "c002")
+		shared.relabel(ctx, wave, "aboard", "c003")
+		all(ctx, func(g Gomega, w *refused) {
+			w.told(ctx, g)
+			g.Expect(w.clusters(ctx, g)).To(ConsistOf("c001", "c002", "c003"))
+		})
+	})
+
+	It("federated-selector 3.1.4, 3.1.5: are told once when an object is deleted", func(ctx SpecContext) {
+		for _, w := range worlds {
+			Expect(suite.Client.Delete(ctx, named(w.world, "cm"))).To(Succeed())
 		}
-		DeferCleanup(admit)
 
-		work := w.work("c002")
-		deleting := func() error { return client.NewDryRunClient(suite.Client).Delete(ctx, work) }
-		Eventually(deleting).WithContext(ctx).WithTimeout(suite.Timeout).Should(MatchError(ContainSubstring(whyKept)))
+		all(ctx, func(g Gomega, w *refused) { g.Expect(w.clusters(ctx, g)).To(ConsistOf("c002")) })
+	})
 
-		failures := func(g Gomega) []eventsv1.Event { return w.failures(ctx, g) }
+	Context("federated-selector 3.1.4, 3.1.5: are deleted as soon as they can be", func() {
+		BeforeAll(func(ctx SpecContext) {
+			for _, w := range worlds {
+				w.admit(ctx)
+			}
+		})
 
-		By("withdrawing the object from the cluster")
-		w.relabel(ctx, wave, "ashore", "c002")
-		w.relabel(ctx, wave, "aboard", "c003")
-
-		Eventually(failures).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveLen(1))
-		Consistently(failures).WithContext(ctx).WithTimeout(suite.QuietPeriod).
-			Should(ConsistOf(And(
-				HaveField("Note", And(
-					HavePrefix("the API server refuses the deletion of ManifestWork "+work.Namespace+"/"+work.Name+": "), ContainSubstring(whyKept))),
-				HaveField("Series", BeNil()))), "one Event for one answer")
-		Expect(w.clusters(ctx, Default)).To(ConsistOf("c001", "c002", "c003"))
-
-		By("deleting the object")
-		Expect(suite.Client.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "cm"}})).To(Succeed())
-		Eventually(func(g Gomega) { g.Expect(w.clusters(ctx, g)).To(ConsistOf("c002")) }).
-			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-		Consistently(failures).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(HaveLen(1))
-
-		By("admitting the deletion")
-		admit(ctx)
-		suite.ExpectGone(ctx, work)
-		suite.ExpectGone(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "cm"}})
-	},
-		Entry("by a policy with 403", policy(metav1.StatusReasonForbidden)),
-		Entry("by a policy with 422", policy(metav1.StatusReasonInvalid)),
-		Entry("by a webhook with 403", webhook(http.StatusForbidden)),
-		Entry("by a webhook with 400", webhook(http.StatusBadRequest)))
+		for _, name := range slices.Sorted(maps.Keys(refusing)) {
+			It(name, func(ctx SpecContext) {
+				w := worlds[name]
+				suite.ExpectGone(ctx, w.work)
+				suite.ExpectGone(ctx, named(w.world, "cm"))
+			})
+		}
+	})
 })

@@ -2,7 +2,6 @@ package federationfaults
 
 import (
 	"context"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -13,6 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
 // fewReads is how many lists and watches of one kind may be tried while they fail, in QuietPeriod. Two informers may read the kind: each waits
@@ -63,10 +63,10 @@ var unseenOf = map[string]unseen{
 
 // work returns the work of "cm" in a cluster, as a key.
 func (w *world) work(short string) *workv1.ManifestWork {
-	return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: w.Name(short), Name: w.identity("cm").WorkName()}}
+	return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: w.fleet.Name(short), Name: w.identity("cm").WorkName()}}
 }
 
-// voyage returns a world in which "cm" is delivered to everybody.
+// voyage returns a world in which "cm" is to be delivered to everybody.
 func voyage(ctx context.Context) *world {
 	GinkgoHelper()
 
@@ -76,84 +76,65 @@ func voyage(ctx context.Context) *world {
 	w.members(ctx, "set", 6, 6, always("ashore"))
 	w.members(ctx, "other", 10, 10, always("aboard"))
 	w.configMap(ctx, "cm", selecting(wave, "aboard"))
-	w.expectDelivered(ctx, "cm", everybody...)
 
 	return w
 }
 
-var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
-	var proxy *faults.Proxy
+// settle waits until "cm" is delivered to everybody, and begins to record.
+func (w *world) settle(ctx context.Context) {
+	GinkgoHelper()
+	w.expectDelivered(ctx, "cm", everybody...)
+	w.record(ctx)
+}
 
-	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx) })
+// unseenView is the view in which a change of a resource is not seen.
+func unseenView(name, resource string, fault faults.Fault) matrix.View {
+	return matrix.View{Name: name, Reads: faults.Reads(resource), Fault: fault, MostReads: fewReads, New: func(ctx context.Context) *matrix.Subject {
+		w, change := voyage(ctx), unseenOf[resource]
 
-	DescribeTable("law 6: no cluster that stays loses the object, the API server is not asked too often, and the hub catches up",
-		func(ctx SpecContext, resource string, fault faults.Fault) {
-			w := voyage(ctx)
-			awaitQuiet(ctx, proxy)
-			w.record(ctx)
+		return &matrix.Subject{
+			Settle: w.settle,
+			Change: func(ctx context.Context) { change.happens(ctx, w) },
+			Holds:  func(_ context.Context, g Gomega) { w.keep(g, "c002", "c004", "c005") },
+			Arrives: func(ctx context.Context) {
+				w.expectDelivered(ctx, "cm", change.then...)
 
-			tried := func() []faults.Request { return proxy.Requests(suite.Reads(resource)) }
-			start, before := time.Now(), len(tried())
-			mend := proxy.Break(faults.Rule{Match: suite.Reads(resource), Fault: fault})
-			DeferCleanup(mend)
+				if resource != worksResource {
+					w.expectOrder(ctx)
 
-			change := unseenOf[resource]
-			change.happens(ctx, w)
-			Consistently(func(g Gomega) { g.Expect(w.clusters(ctx, g)).To(ContainElements("c002", "c004", "c005")) }).
-				WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-			reads := tried()[before:]
-			Expect(len(reads)).To(BeNumerically("<=", tolerated(fewReads, start)), "the hub sent %+v", reads)
+					return
+				}
 
-			mend()
-			w.expectDelivered(ctx, "cm", change.then...)
-
-			if resource == worksResource {
 				Expect(w.history.CatchUp(ctx)).To(Succeed())
 				Expect(w.history.Since(w.mark).Disturbed(w.keys("cm", "c002", "c004", "c005"))).To(BeEmpty())
+			},
+		}
+	}}
+}
 
-				return
-			}
+var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
+	system := newSystem()
+	system.Behind()
 
-			w.expectOrder(ctx)
-		},
-		Entry("clusters, refused", "managedclusters", faults.Unavailable),
-		Entry("bindings, broken", "managedclustersetbindings", faults.Reset),
-		Entry("namespaces, broken", "namespaces", faults.InternalError),
-		Entry("objects, broken", "configmaps", faults.Reset),
-		Entry("objects, hanging", "configmaps", faults.Hang),
-		Entry("works, refused", worksResource, faults.Unavailable),
-		Entry("works, broken", worksResource, faults.Reset),
-		Entry("works, compacted", worksResource, faults.Gone),
+	system.Views("law 6: no cluster that stays loses the object, the API server is not asked too often, and the hub catches up",
+		unseenView("clusters, refused", "managedclusters", faults.Unavailable),
+		unseenView("bindings, broken", "managedclustersetbindings", faults.Reset),
+		unseenView("namespaces, broken", "namespaces", faults.InternalError),
+		unseenView("objects, broken", "configmaps", faults.Reset),
+		unseenView("objects, hanging", "configmaps", faults.Hang),
+		unseenView("works, refused", worksResource, faults.Unavailable),
+		unseenView("works, broken", worksResource, faults.Reset),
+		unseenView("works, compacted", worksResource, faults.Gone),
 	)
 
-	DescribeTable("law 6: a hub that starts writes nothing until it has seen everything",
-		func(ctx SpecContext, resource string, fault faults.Fault) {
-			w := voyage(ctx)
-			awaitQuiet(ctx, proxy)
-			w.record(ctx)
-			suite.StopHub()
+	oldViewSpecs(system)
 
-			change := unseenOf[resource]
-			change.happens(ctx, w)
-
-			before, read := len(proxy.Requests(isWrite)), len(proxy.Requests(suite.Reads(resource)))
-			mend := proxy.Break(faults.Rule{Match: suite.Reads(resource), Fault: fault})
-			DeferCleanup(mend)
-
-			suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers, delivering)
-
-			Eventually(func() int { return len(proxy.Requests(suite.Reads(resource))) }).
-				WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", read), "the fault has struck")
-			Consistently(func() int { return len(proxy.Requests(isWrite)) }).
-				WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(before))
-
-			mend()
-			w.expectDelivered(ctx, "cm", change.then...)
-		},
-		Entry("clusters", "managedclusters", faults.Reset),
-		Entry("bindings", "managedclustersetbindings", faults.Unavailable),
-		Entry("namespaces", "namespaces", faults.Unavailable),
-		Entry("objects", "configmaps", faults.InternalError),
-		Entry("works", worksResource, faults.Unavailable),
+	system.Starts("law 6: a hub that starts writes nothing until it has seen everything",
+		unseenView("clusters", "managedclusters", faults.Reset),
+		unseenView("bindings", "managedclustersetbindings", faults.Unavailable),
+		unseenView("namespaces", "namespaces", faults.Unavailable),
+		unseenView("objects", "configmaps", faults.InternalError),
+		unseenView("works", worksResource, faults.Unavailable),
 	)
+
 })

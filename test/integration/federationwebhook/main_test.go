@@ -21,8 +21,7 @@ import (
 )
 
 func TestFederationAtAdmission(t *testing.T) {
-	suite.BeforeHub = installManifestWorks
-	suite.Run(t, "federated objects at admission")
+	suite.Run(t, "federated objects at admission", suite.BeforeHub(installManifestWorks))
 }
 
 // installManifestWorks installs the definition of ManifestWorks, without which the system is off and its webhook gives no warning.

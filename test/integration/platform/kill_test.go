@@ -144,7 +144,8 @@ var _ = Describe("a hub with all systems that is killed", func() {
 
 			By("cluster-request X1, X2: on the way from a request to the decision and the work")
 
-			refused := suite.KillEach(ctx, proxy, hubWrites, suite.Passage{
+			refused := suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
+				Writes:  func() faults.Match { return hubWrites },
 				Prepare: func(int) {},
 				Begin:   func() { requests = append(requests, w.request(fmt.Sprintf("r%02d", len(requests)), w.dedicated)) },
 				Done:    func(Gomega) bool { return w.isComplete(requests) },
@@ -153,7 +154,7 @@ var _ = Describe("a hub with all systems that is killed", func() {
 					w.eventually(func(g Gomega) { w.complete(g, requests) })
 					expectKept(w.records(Default), wanted)
 				},
-			})
+			})[0]
 			Expect(refused).To(ContainElements("patch clusterrequests", "create clusters", "create clusterrequestgrants",
 				"patch clusterrequests/status", "patch clusters", "create managedclusters", "patch managedclusters/status", "patch clusters/status",
 				"patch placementdecisions/status", "patch manifestworks"))
@@ -162,7 +163,8 @@ var _ = Describe("a hub with all systems that is killed", func() {
 
 			var leaving *openmcpv1alpha1.ClusterRequest
 
-			refused = suite.KillEach(ctx, proxy, hubWrites, suite.Passage{
+			refused = suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
+				Writes: func() faults.Match { return hubWrites },
 				Prepare: func(n int) {
 					if len(requests) == 1 {
 						requests = append(requests, w.request(fmt.Sprintf("s%02d", n), w.dedicated))
@@ -185,7 +187,7 @@ var _ = Describe("a hub with all systems that is killed", func() {
 					w.eventually(func(g Gomega) { w.complete(g, requests) })
 					expectKept(w.records(Default), wanted)
 				},
-			})
+			})[0]
 			Expect(refused).To(ContainElements("delete clusters", "patch clusters", "patch managedclusters", "patch placementdecisions/status",
 				"delete manifestworks", "delete managedclusters", "delete namespaces", "delete clusterrequestgrants", "patch clusterrequests"))
 

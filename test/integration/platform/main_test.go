@@ -32,11 +32,9 @@ import (
 const defaultSet = "default"
 
 func TestPlatform(t *testing.T) {
-	suite.BeforeHub = install
-	suite.ConfigureHub = func(o *controller.Options) {
+	suite.Run(t, "all systems in one hub", suite.BeforeHub(install), suite.ConfigureHub(func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusterrequest/requests", "clusterrequest/access", "clusters-inventory")
-	}
-	suite.Run(t, "all systems in one hub")
+	}))
 }
 
 // install installs the systems and the rights of providers. Nothing serves the webhooks.

@@ -1,2 +1,2 @@
-// Package restart holds the specs of a hub that starts: over its own decisions, a backup, those of the upstream controller, or an old view.
+// Package restart holds the specs of a hub that starts: over its own decisions, a backup, or those of the upstream controller.
 package restart

@@ -108,7 +108,7 @@ var _ = Describe("A restored etcd", func() {
 
 		// 200 changes, which are lost.
 		f.Cluster(ctx, "a", "c007", suite.Labeled("region", "eu"))
-		relabel("region", "us")(ctx, f, []string{"c001"})
+		f.LabelClusters(ctx, "region", "us", "c001")
 
 		for n := range 198 {
 			f.EditCluster(ctx, fmt.Sprintf("c%03d", n%6+1), func(c *clusterv1.ManagedCluster) { c.Labels["change"] = strconv.Itoa(n) })
@@ -127,7 +127,7 @@ var _ = Describe("A restored etcd", func() {
 		Eventually(ended).WithContext(ctx).WithTimeout(suite.Timeout).Should(Receive(MatchError(freshness.ErrHistoryLost)))
 
 		// The new process follows the restored history.
-		relabel("region", "us")(ctx, f, []string{"c002"})
+		f.LabelClusters(ctx, "region", "us", "c002")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003", "c004", "c005", "c006")
 		recording.PlayUntil(ctx, suite.AllPages(ctx, f))
 		Expect(ended).NotTo(Receive())

@@ -52,6 +52,15 @@ func (f *Fixture) EditCluster(ctx context.Context, short string, change func(*cl
 	Edit(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}}, change)
 }
 
+// LabelClusters sets a label of ManagedClusters of this fixture.
+func (f *Fixture) LabelClusters(ctx context.Context, key, value string, shorts ...string) {
+	GinkgoHelper()
+
+	for _, short := range shorts {
+		f.EditCluster(ctx, short, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
+	}
+}
+
 // EditPlacement changes the spec of a Placement of v1beta1.
 func (f *Fixture) EditPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) {
 	GinkgoHelper()

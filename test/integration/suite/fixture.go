@@ -44,6 +44,28 @@ type Fixture struct {
 func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
 
+	f := newNamespace(ctx, edits...)
+	DeferCleanup(f.destroy)
+
+	return f
+}
+
+// NewNamespace creates a fixture without objects of the cluster scope but its namespace. Its end takes a third of the requests.
+func NewNamespace(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
+	GinkgoHelper()
+
+	f := newNamespace(ctx, edits...)
+	DeferCleanup(func(ctx SpecContext) {
+		f.release(ctx)
+		Expect(Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}})).To(Succeed())
+	})
+
+	return f
+}
+
+func newNamespace(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
+	GinkgoHelper()
+
 	f := &Fixture{Namespace: fmt.Sprintf("w%d", fixtures.Add(1))}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
 
@@ -52,7 +74,6 @@ func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture 
 	}
 
 	f.Create(ctx, namespace)
-	DeferCleanup(f.destroy)
 
 	return f
 }
@@ -95,18 +116,8 @@ func (f *Fixture) Create(ctx context.Context, object client.Object) {
 	Expect(Client.Create(ctx, object)).To(Succeed())
 }
 
-// destroy deletes all objects, finalizers or not. It deletes the placements first, so that the hub evaluates none of them again.
-func (f *Fixture) destroy(ctx SpecContext) {
-	mine := client.MatchingLabels{FixtureLabel: f.Namespace}
-
-	clusters := &clusterv1.ManagedClusterList{}
-	Expect(Client.List(ctx, clusters, mine)).To(Succeed())
-
-	ofClusters := map[string]bool{} // The names of their namespaces.
-	for _, cluster := range clusters.Items {
-		ofClusters[cluster.Name] = true
-	}
-
+// release deletes the placements with their decisions, and then the bindings, so that the hub evaluates no placement again.
+func (f *Fixture) release(ctx context.Context) {
 	for _, adapter := range api.Adapters() {
 		Expect(Client.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(f.Namespace))).To(Succeed())
 
@@ -121,6 +132,21 @@ func (f *Fixture) destroy(ctx SpecContext) {
 	}
 
 	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(f.Namespace))).To(Succeed())
+}
+
+// destroy deletes all objects, finalizers or not.
+func (f *Fixture) destroy(ctx SpecContext) {
+	mine := client.MatchingLabels{FixtureLabel: f.Namespace}
+
+	clusters := &clusterv1.ManagedClusterList{}
+	Expect(Client.List(ctx, clusters, mine)).To(Succeed())
+
+	ofClusters := map[string]bool{} // The names of their namespaces.
+	for _, cluster := range clusters.Items {
+		ofClusters[cluster.Name] = true
+	}
+
+	f.release(ctx)
 	Expect(Client.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
 	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
 	Expect(Client.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, mine)).To(Succeed())

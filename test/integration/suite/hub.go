@@ -35,9 +35,8 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	GinkgoHelper()
 
 	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}}
-	if ConfigureHub != nil {
-		ConfigureHub(&options)
-	}
+
+	configure(&options)
 
 	for _, set := range settings {
 		set(&options)

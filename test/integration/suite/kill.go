@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -22,6 +21,8 @@ const (
 
 // Passage is something that the hub does in several writes.
 type Passage struct {
+	// Writes returns a match of the writes of the passage, and of no other one, after Prepare.
+	Writes func() faults.Match
 	// Prepare makes what the passage begins with, for the nth time, while a hub runs that writes what it wants.
 	Prepare func(n int)
 	// Begin begins the passage.
@@ -34,111 +35,170 @@ type Passage struct {
 	Complete func()
 }
 
-// KillEach has the hub behind a proxy carry a passage out again and again, and kills it before the first of these writes, before the second,
-// and so on until a hub comes to the end. Controllers write side by side, so that the nth write is not always the same: in addition a hub is
-// killed before each kind of write, a verb and a resource, that no kill came before yet. The hubs have the settings. KillEach returns the
-// writes before which hubs were killed, as "verb resource".
-func KillEach(
-	ctx context.Context, proxy *faults.Proxy, writes faults.Match, p Passage, settings ...func(*controller.Options),
-) []string {
+// kills is what KillEach knows of a passage.
+type kills struct {
+	Passage
+
+	// killed and seen are the kinds of writes before which hubs were killed, and that hubs have sent. For those of tried a hub was to be killed
+	// once more.
+	killed, seen, tried []string
+	// rule stops the hub; it is set for each kill, and reset ends it.
+	rule  faults.Rule
+	match faults.Match
+	mend  func()
+	// before and passed are the requests of the match and of the rule before the passage begins.
+	before, passed int
+}
+
+// KillEach has the hub behind a proxy carry passages out again and again, all of them at the same time, and kills it when each of them has come
+// to its first write, to its second, and so on until a hub comes to the end. Controllers write side by side, so that the nth write of a passage
+// is not always the same: in addition a hub is killed before each kind of write, a verb and a resource, that no kill came before yet. start
+// starts each next hub behind the proxy, which StopHub ends. KillEach returns for each passage the writes before which hubs were killed, as
+// "verb resource".
+func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages ...Passage) [][]string {
 	GinkgoHelper()
 
-	var killed, seen []string
+	all := make([]*kills, len(passages))
+	for i, passage := range passages {
+		all[i] = &kills{Passage: passage}
+	}
 
-	kills := 0
-	kill := func(rule faults.Rule) bool {
+	count := 0
+	kill := func(present []*kills, rule func(*kills) faults.Rule) (refused []*kills) {
 		GinkgoHelper()
-		Expect(kills).To(BeNumerically("<", mostKills), "hubs were killed before %q", killed)
-		p.Prepare(kills)
+		Expect(count).To(BeNumerically("<", mostKills))
 
-		kills++
-		sent, refused := killOnce(ctx, proxy, writes, rule, p, settings)
-		seen = append(seen, sent...)
+		refused = killOnce(ctx, proxy, count, present, rule, start)
+		count++
 
-		if refused != "" {
-			killed = append(killed, refused)
-		}
-
-		return refused != ""
+		return refused
 	}
 
-	n := 0
-	for kill(faults.Rule{Match: writes, After: n}) {
-		n++
+	for n, present := 0, all; len(present) > 0; n++ {
+		present = kill(present, func(k *kills) faults.Rule { return faults.Rule{Match: k.match, After: n} })
 	}
 
-	slices.Sort(seen)
-
-	for _, kind := range slices.Compact(seen) {
-		if !slices.Contains(killed, kind) {
-			kill(faults.Rule{Match: matchOf(kind, writes)})
+	for {
+		kinds := map[*kills]string{}
+		for _, k := range all {
+			if left := k.left(); left != "" {
+				kinds[k] = left
+			}
 		}
+
+		if len(kinds) == 0 {
+			break
+		}
+
+		present := slices.DeleteFunc(slices.Clone(all), func(k *kills) bool { return kinds[k] == "" })
+		kill(present, func(k *kills) faults.Rule { return faults.Rule{Match: matchOf(kinds[k], k.match)} })
+	}
+
+	killed := make([][]string, len(all))
+	for i, k := range all {
+		killed[i] = k.killed
 	}
 
 	AddReportEntry("killed before each of these writes", killed)
-	GinkgoWriter.Printf("killed before each of these %d writes: %q\n", len(killed), killed)
+	GinkgoWriter.Printf("killed before each of these writes: %q\n", killed)
 
 	return killed
 }
 
-// killOnce carries a passage out with a hub that is killed when the rule applies to a write, and another hub that completes it. It returns the
-// kinds of the writes that the first hub sent, and the one that was refused first; "" if none was.
-func killOnce(
-	ctx context.Context, proxy *faults.Proxy, writes faults.Match, rule faults.Rule, p Passage, settings []func(*controller.Options),
-) (sent []string, refused string) {
-	GinkgoHelper()
+// left returns a kind of write that hubs have sent, that no kill came before, and that was not tried; "" if there is none. It is tried now.
+func (k *kills) left() string {
+	slices.Sort(k.seen)
 
-	before := awaitNoWrites(ctx, proxy, writes)
-	passed := len(proxy.Requests(rule.Match))
+	for _, kind := range slices.Compact(k.seen) {
+		if !slices.Contains(k.killed, kind) && !slices.Contains(k.tried, kind) {
+			k.tried = append(k.tried, kind)
 
-	rule.Fault = faults.Reset
-	mend := proxy.Break(rule)
-
-	p.Begin()
-
-	reached := func() []faults.Request {
-		requests := proxy.Requests(rule.Match)[passed:]
-
-		return requests[min(len(requests), rule.After):]
+			return kind
+		}
 	}
 
-	Eventually(func(g Gomega) {
-		g.Expect(len(reached()) > 0 || p.Done(g)).To(BeTrue(), "the hub waits")
-	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
-	StopHub()
-
-	if stopped := reached(); len(stopped) > 0 {
-		refused = kindOf(stopped[0])
-	}
-
-	for _, request := range proxy.Requests(writes)[before:] {
-		sent = append(sent, kindOf(request))
-	}
-
-	p.Killed()
-	mend()
-
-	StopHub = StartHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until StopHub.
-
-	p.Complete()
-
-	return sent, refused
+	return ""
 }
 
-// awaitNoWrites waits until a hub has sent none of these writes for settlingPeriod, and returns how many it has sent.
-func awaitNoWrites(ctx context.Context, proxy *faults.Proxy, writes faults.Match) int {
+// reached returns the requests that the rule has stopped.
+func (k *kills) reached(proxy *faults.Proxy) []faults.Request {
+	requests := proxy.Requests(k.rule.Match)[k.passed:]
+
+	return requests[min(len(requests), k.rule.After):]
+}
+
+// killOnce carries passages out with a hub that is killed when each of them has come to its rule or to its end, and another hub that completes
+// them. It returns those that came to their rules.
+func killOnce(
+	ctx context.Context, proxy *faults.Proxy, n int, passages []*kills, rule func(*kills) faults.Rule, start func(),
+) (refused []*kills) {
+	GinkgoHelper()
+
+	for _, k := range passages {
+		k.Prepare(n)
+		k.match = k.Writes()
+	}
+
+	awaitNoWrites(ctx, proxy, passages)
+
+	for _, k := range passages {
+		k.rule = rule(k)
+		k.rule.Fault = faults.Reset
+		k.before, k.passed = len(proxy.Requests(k.match)), len(proxy.Requests(k.rule.Match))
+		k.mend = proxy.Break(k.rule)
+	}
+
+	for _, k := range passages {
+		k.Begin()
+	}
+
+	for _, k := range passages {
+		Eventually(func(g Gomega) {
+			g.Expect(len(k.reached(proxy)) > 0 || k.Done(g)).To(BeTrue(), "the hub waits")
+		}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
+	}
+
+	StopHub()
+
+	for _, k := range passages {
+		if stopped := k.reached(proxy); len(stopped) > 0 {
+			k.killed = append(k.killed, kindOf(stopped[0]))
+			refused = append(refused, k)
+		}
+
+		for _, request := range proxy.Requests(k.match)[k.before:] {
+			k.seen = append(k.seen, kindOf(request))
+		}
+
+		k.Killed()
+		k.mend()
+	}
+
+	start()
+
+	for _, k := range passages {
+		k.Complete()
+	}
+
+	return refused
+}
+
+// awaitNoWrites waits until a hub has sent no write of these passages for settlingPeriod.
+func awaitNoWrites(ctx context.Context, proxy *faults.Proxy, passages []*kills) {
 	GinkgoHelper()
 
 	last := -1
 
 	Eventually(func() bool {
 		before := last
-		last = len(proxy.Requests(writes))
+		last = 0
+
+		for _, k := range passages {
+			last += len(proxy.Requests(k.match))
+		}
 
 		return last == before
 	}).WithContext(ctx).WithTimeout(Timeout).WithPolling(settlingPeriod).Should(BeTrue())
-
-	return last
 }
 
 // kindOf returns "verb resource".
@@ -149,7 +209,7 @@ func matchOf(kind string, of faults.Match) faults.Match {
 	for _, verb := range of.Verbs {
 		for _, resource := range of.Resources {
 			if kind == verb+" "+resource {
-				return faults.Match{Verbs: []string{verb}, Resources: []string{resource}, Namespace: of.Namespace}
+				return faults.Match{Verbs: []string{verb}, Resources: []string{resource}, Namespace: of.Namespace, Names: of.Names}
 			}
 		}
 	}

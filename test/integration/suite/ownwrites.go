@@ -53,6 +53,10 @@ func endInterval() {
 	last.at, last.woken, last.started, last.alone = now, woken, began, alone
 }
 
+// ListsDecisionsAgain says that the hub lists PlacementDecisions again in this spec, which enqueues every placement that has some: the spec is
+// not judged by expectOwnWritesEnqueueNothing.
+func ListsDecisionsAgain() { last.alone = false }
+
 // expectOwnWritesEnqueueNothing demands that what the hub has written itself has enqueued no placement, whatever the specs did: while one hub
 // ran, there were no more enqueues for changed decisions than others have changed decisions.
 func expectOwnWritesEnqueueNothing() {

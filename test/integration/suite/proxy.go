@@ -37,7 +37,11 @@ func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *f
 	return proxy
 }
 
-// Reads matches the requests of informers of a resource.
-func Reads(resource string) faults.Match {
-	return faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{resource}}
+// Behind returns a function that starts a hub with these settings behind a proxy.
+func Behind(proxy *faults.Proxy, settings ...func(*controller.Options)) (start func()) {
+	return func() {
+		GinkgoHelper()
+
+		StopHub = StartHub(proxy.Config(), settings...)
+	}
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -42,34 +43,69 @@ var (
 	StopHub func()
 )
 
-// BeforeHub, if not nil, prepares the API server of Run before the hub starts, for systems beside placement; its cleanup is that of the suite.
-// ConfigureHub, if not nil, changes the options of every hub before the settings of StartHub do.
-var (
-	BeforeHub    func(ctx SpecContext)
-	ConfigureHub func(*controller.Options)
-)
+// configure changes the options of every hub before the settings of StartHub do.
+var configure = func(*controller.Options) {}
 
-// WithWorkloads is a setting for Run: kube-scheduler and the controllers of workloads run too, so that pods are made and bound to the Nodes
-// of Fixture.Node.
-func WithWorkloads(options *localplane.Options) { options.Workloads = true }
+// Options are what a package of specs says of its control plane and of its hub.
+type Options struct {
+	// Plane is the control plane.
+	Plane localplane.Options
+	// Bare leaves the manifests of the hub and the hub itself to BeforeHub.
+	Bare bool
+	// BeforeHub, if not nil, prepares the API server before the hub starts; its cleanup is that of the suite.
+	BeforeHub func(ctx SpecContext)
+	// Start starts the hub, which StopHub ends. Run starts all controllers but for those that StartHub names.
+	Start func(ctx context.Context)
+}
 
-// Run runs the specs of the calling package against a control plane, as changed by the settings, and a hub of their own. After the last spec
-// it demands that no write of the hub has enqueued a placement.
-func Run(t *testing.T, description string, settings ...func(*localplane.Options)) {
+// Setting changes Options.
+type Setting func(*Options)
+
+// WithWorkloads runs kube-scheduler and the controllers of workloads too, so that pods are made and bound to the Nodes of Fixture.Node.
+func WithWorkloads(o *Options) { o.Plane.Workloads = true }
+
+// OnlyAPIServer starts etcd and an API server without an audit log, and neither manifests nor a hub: specs of one system bring what it needs.
+func OnlyAPIServer(o *Options) {
+	o.Plane.ControllerManager, o.Plane.AuditLog, o.Bare = false, false, true
+	o.Start = nil
+}
+
+// BeforeHub prepares the API server before the hub starts, for systems beside placement.
+func BeforeHub(prepare func(ctx SpecContext)) Setting {
+	return func(o *Options) { o.BeforeHub = prepare }
+}
+
+// ConfigureHub changes the options of every hub before the settings of StartHub do.
+func ConfigureHub(change func(*controller.Options)) Setting {
+	return func(*Options) { configure = change }
+}
+
+// StartedBy starts the hub with a function that sets StopHub.
+func StartedBy(start func(ctx context.Context)) Setting { return func(o *Options) { o.Start = start } }
+
+// Run runs the specs of the calling package against a control plane and a hub of their own, as the settings have them. After the last spec it
+// demands that no write of the hub has enqueued a placement.
+func Run(t *testing.T, description string, settings ...Setting) {
 	t.Helper()
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 
-	options := localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter}
+	options := Options{
+		Plane: localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter},
+		Start: func(ctx context.Context) { StopHub = StartHub(HubConfig(ctx, ControlPlane)) }, //nolint:contextcheck // It runs until StopHub.
+	}
 	for _, set := range settings {
 		set(&options)
 	}
 
 	BeforeSuite(func(ctx SpecContext) { start(ctx, options) })
 	AfterEach(endInterval)
-	AfterSuite(expectOwnWritesEnqueueNothing)
 	ReportAfterSuite("every spec has a place in its package", expectPlaces)
+
+	if options.Plane.AuditLog {
+		AfterSuite(expectOwnWritesEnqueueNothing)
+	}
 
 	RunSpecs(t, description)
 }
@@ -88,26 +124,30 @@ func expectPlaces(report Report) {
 }
 
 // start starts the control plane and the hub, which end with the suite.
-func start(ctx SpecContext, options localplane.Options) {
+func start(ctx SpecContext, options Options) {
 	ctrl.SetLogger(klog.NewKlogr())
 
 	var err error
 
-	ControlPlane, err = localplane.Start(ctx, options)
+	ControlPlane, err = localplane.Start(ctx, options.Plane)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(ControlPlane.Stop()).To(Succeed()) })
-	Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())
+
+	if !options.Bare {
+		Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())
+	}
 
 	admin := rest.CopyConfig(ControlPlane.AdminConfig())
 	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
 	Client, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
-	if BeforeHub != nil {
-		BeforeHub(ctx)
+	if options.BeforeHub != nil {
+		options.BeforeHub(ctx)
 	}
 
-	StopHub = StartHub(HubConfig(ctx, ControlPlane))
-
-	DeferCleanup(func() { StopHub() })
+	if options.Start != nil {
+		options.Start(ctx)
+		DeferCleanup(func() { StopHub() })
+	}
 }

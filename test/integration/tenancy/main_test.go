@@ -3,10 +3,9 @@ package tenancy
 import (
 	"testing"
 
-	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 func TestTenancy(t *testing.T) {
-	suite.Run(t, "Tenants, AffinityClasses and applications", func(o *localplane.Options) { o.Workloads = true })
+	suite.Run(t, "Tenants, AffinityClasses and applications", suite.WithWorkloads)
 }

@@ -1,4 +1,4 @@
-package restart
+package faults
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
 // oldView is a sequence of changes that keeps every cluster of the placement "p" selected, and of which the hub sees the last one only: the
@@ -30,10 +31,7 @@ type oldView struct {
 func relabel(key, value string) func(ctx context.Context, f *suite.Fixture, clusters []string) {
 	return func(ctx context.Context, f *suite.Fixture, clusters []string) {
 		GinkgoHelper()
-
-		for _, cluster := range clusters {
-			f.EditCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
-		}
+		f.LabelClusters(ctx, key, value, clusters...)
 	}
 }
 
@@ -143,9 +141,8 @@ var oldViews = map[string]oldView{
 }
 
 var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, func() {
-	var proxy *faults.Proxy
-
-	BeforeAll(func(ctx SpecContext) { proxy = suite.ThroughProxy(ctx, suite.ManyWorkers) })
+	system := newSystem()
+	system.Behind()
 
 	It("B10: a new leader takes no cluster away before it has compared every kind once", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
@@ -157,12 +154,12 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		// No placement reads scores. The new hub gets them by a watch, and cannot compare them with a list.
 		suite.StopHub()
 
-		mend := proxy.Break(faults.Rule{
+		mend := system.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
 		})
 		DeferCleanup(mend)
 
-		suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers)
+		system.Start() //nolint:contextcheck // It runs until StopHub.
 		f.DeleteCluster(ctx, "c001")
 
 		Eventually(func(g Gomega) *metav1.Condition {
@@ -174,7 +171,7 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(2, 3)...)
 
 		// From then on a kind that does not decide holds nothing up.
-		DeferCleanup(proxy.Break(faults.Rule{
+		DeferCleanup(system.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
 		}))
 		f.DeleteCluster(ctx, "c002")
@@ -210,7 +207,7 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		selecting(ctx, f)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
 
-		DeferCleanup(proxy.Break(faults.Rule{
+		DeferCleanup(system.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters"}}, Fault: faults.Reset,
 		}))
 		selecting(ctx, f, suite.ByLabel("quiet", "yes"))
@@ -219,63 +216,87 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		stop()
 		Eventually(written).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeClosed())
 	})
-
-	DescribeTable("B10: takes no cluster away, says so, and catches up",
-		func(ctx SpecContext, order, resource string, clusters int, reason string, verbs ...string) {
-			f := suite.NewFixture(ctx)
-			f.Set(ctx, "a")
-			f.UnboundSet(ctx, "b")
-			f.Clusters(ctx, "a", 1, clusters)
-
-			view, all := oldViews[order], suite.Shorts(1, clusters)
-			view.prepare(ctx, f, all)
-			f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
-
-			recording := f.RecordPages(ctx)
-			recording.Require(f.Names(all...)...)
-
-			broken := faults.Match{Verbs: verbs, Resources: []string{resource}}
-			mend := proxy.Break(faults.Rule{Match: broken, Fault: faults.Reset})
-			DeferCleanup(mend)
-
-			view.unseen(ctx, f, all)
-			view.seen(ctx, f, all)
-
-			if resource == "placements" { // The status of an old version cannot be written.
-				Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).
-					WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-			} else {
-				Eventually(func(g Gomega) *metav1.Condition {
-					g.Expect(recording.Drain()).To(Succeed())
-
-					return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
-				}).WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", reason)))
-			}
-
-			recording.ExpectRequired()
-
-			mend()
-			Eventually(func(g Gomega) {
-				g.Expect(f.Look(ctx, g, "p").Satisfied).To(Equal(suite.AllScheduled))
-				g.Expect(meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)).To(BeNil())
-			}).WithContext(ctx).WithTimeout(2 * suite.Timeout).Should(Succeed())
-			f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
-			recording.PlayUntil(ctx, suite.AllPages(ctx, f))
-		},
-		Entry("clusters", "label the clusters, then select by that label", "managedclusters", 5, decision.ReasonWatchBehind, "list", "watch"),
-		Entry("many clusters, which are compared with a list", "label the clusters, then select by that label", "managedclusters", 20,
-			decision.ReasonWatchBehind, "watch"),
-		Entry("many clusters, which cannot be listed", "label the clusters, then select by that label", "managedclusters", 20,
-			decision.ReasonReadFailed, "list", "watch"),
-		Entry("placements", "widen the placement, then relabel the clusters", "placements", 5, "", "list", "watch"),
-		Entry("bindings", "bind another set, then move the clusters into it", "managedclustersetbindings", 5, decision.ReasonWatchBehind, "watch"),
-		Entry("bindings, which cannot be listed", "bind another set, then move the clusters into it", "managedclustersetbindings", 5,
-			decision.ReasonReadFailed, "list", "watch"),
-		Entry("clusters, and bindings that end", "move the clusters into another bound set, then unbind the first one", "managedclusters", 5,
-			decision.ReasonWatchBehind, "list", "watch"),
-		Entry("sets", "widen the set, then relabel the clusters", "managedclustersets", 5, decision.ReasonWatchBehind, "list", "watch"),
-		Entry("B11: clusters, of which one that stays decides", "move a cluster to another rack, then spread over the racks", "managedclusters", 4,
-			decision.ReasonWatchBehind, "watch"),
-		Entry("scores", "raise the scores, then ask for the best", "addonplacementscores", 5, decision.ReasonWatchBehind, "watch"),
-	)
 })
+
+// view is the view in which the first of two changes is not seen. The condition RemovalPostponed has a reason, unless it cannot be written.
+func view(name, order string, reads faults.Match, clusters int, reason string) matrix.View {
+	return matrix.View{Name: name, Reads: reads, Fault: faults.Reset, New: func(ctx context.Context) *matrix.Subject {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "a")
+		f.UnboundSet(ctx, "b")
+		f.Clusters(ctx, "a", 1, clusters)
+
+		changes, all := oldViews[order], suite.Shorts(1, clusters)
+		changes.prepare(ctx, f, all)
+
+		var recording *suite.Recording
+
+		subject := &matrix.Subject{
+			Settle: func(ctx context.Context) {
+				f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
+
+				recording = f.RecordPages(ctx)
+				recording.Require(f.Names(all...)...)
+			},
+			Change: func(ctx context.Context) {
+				changes.unseen(ctx, f, all)
+				changes.seen(ctx, f, all)
+			},
+			Holds: func(_ context.Context, g Gomega) {
+				g.Expect(recording.Drain()).To(Succeed())
+				recording.ExpectRequired()
+			},
+			Arrives: func(ctx context.Context) {
+				Eventually(func(g Gomega) {
+					g.Expect(f.Look(ctx, g, "p").Satisfied).To(Equal(suite.AllScheduled))
+					g.Expect(postponed(ctx, g, f)).To(BeNil())
+				}).WithContext(ctx).WithTimeout(2 * suite.Timeout).Should(Succeed())
+				f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
+				recording.PlayUntil(ctx, suite.AllPages(ctx, f))
+			},
+		}
+
+		if reason != "" {
+			subject.Told = func(ctx context.Context, g Gomega) {
+				g.Expect(postponed(ctx, g, f)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", reason)))
+			}
+		}
+
+		return subject
+	}}
+}
+
+// postponed returns the condition RemovalPostponed of "p"; nil if there is none.
+func postponed(ctx context.Context, g Gomega, f *suite.Fixture) *metav1.Condition {
+	return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
+}
+
+// oldViewSpecs registers the specs of views that see the last of several changes only.
+func oldViewSpecs(system *matrix.System) {
+	const (
+		labelled = "label the clusters, then select by that label"
+		widened  = "widen the placement, then relabel the clusters"
+		bound    = "bind another set, then move the clusters into it"
+		moved    = "move the clusters into another bound set, then unbind the first one"
+		set      = "widen the set, then relabel the clusters"
+		spread   = "move a cluster to another rack, then spread over the racks"
+		scored   = "raise the scores, then ask for the best"
+		behind   = decision.ReasonWatchBehind
+	)
+
+	clusters, bindings := "managedclusters", "managedclustersetbindings"
+
+	system.Views("B10: a view of which one kind is old takes no cluster away, says so, and catches up",
+		view("clusters", labelled, faults.Reads(clusters), 5, behind),
+		view("many clusters, which are compared with a list", labelled, faults.Watches(clusters), 20, behind),
+		view("many clusters, which cannot be listed", labelled, faults.Reads(clusters), 20, decision.ReasonReadFailed),
+		// The status of an old version cannot be written.
+		view("placements", widened, faults.Reads("placements"), 5, ""),
+		view("bindings", bound, faults.Watches(bindings), 5, behind),
+		view("bindings, which cannot be listed", bound, faults.Reads(bindings), 5, decision.ReasonReadFailed),
+		view("clusters, and bindings that end", moved, faults.Reads(clusters), 5, behind),
+		view("sets", set, faults.Reads("managedclustersets"), 5, behind),
+		view("B11: clusters, of which one that stays decides", spread, faults.Watches(clusters), 4, behind),
+		view("scores", scored, faults.Watches("addonplacementscores"), 5, behind),
+	)
+}
