@@ -63,8 +63,19 @@ func play(t *testing.T, act func(*testing.T, *stage)) {
 	})
 }
 
+// breakSetup sets the error of Setup.
+func (s *stage) breakSetup(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.unbuildable = err
+}
+
 // setup adds the controller, which works on the leader.
 func (s *stage) setup(mgr manager.Manager) (map[string]http.Handler, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
 	if s.unbuildable != nil {
 		return nil, s.unbuildable
 	}
@@ -241,11 +252,11 @@ func TestSystemThatCannotBeBuilt(t *testing.T) {
 		t.Helper()
 		close(s.hub.elected)
 
-		s.unbuildable = errBroken
+		s.breakSetup(errBroken)
 		s.install("1")
 		s.wantOff(t, "while it cannot be built", "it cannot start: it is broken")
 
-		s.unbuildable = nil
+		s.breakSetup(nil)
 
 		time.Sleep(latePeriod)
 		synctest.Wait()
