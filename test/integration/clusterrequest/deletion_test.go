@@ -106,13 +106,13 @@ var _ = Describe("deletion", func() {
 	It("cluster-request C20, C57: the hub is killed before each of its writes", func(ctx SpecContext) {
 		By("from a request to its Cluster")
 
-		refused := suite.KillEach(ctx, proxy, startHub, granting(ctx)) //nolint:contextcheck // They run until StopHub.
+		refused := suite.KillEach(ctx, proxy, startHub, granting(ctx))
 		Expect(refused[0]).To(ContainElements(
 			"patch clusterrequests", "create clusters", "create clusterrequestgrants", "patch clusterrequests/status"))
 
 		By("from the end of a request to the end of its Cluster")
 
-		refused = suite.KillEach(ctx, proxy, startHub, releasing(ctx)) //nolint:contextcheck // The same.
+		refused = suite.KillEach(ctx, proxy, startHub, releasing(ctx))
 		Expect(refused[0]).To(ContainElements("delete clusters", "patch clusters", "delete clusterrequestgrants", "patch clusterrequests"))
 	})
 

@@ -113,7 +113,6 @@ func unseenView(name, resource string, fault faults.Fault) matrix.View {
 }
 
 var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
-	system := newSystem()
 	system.Behind()
 
 	system.Views("law 6: no cluster that stays loses the object, the API server is not asked too often, and the hub catches up",
@@ -127,7 +126,7 @@ var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
 		unseenView("works, compacted", worksResource, faults.Gone),
 	)
 
-	oldViewSpecs(system)
+	oldViewSpecs()
 
 	system.Starts("law 6: a hub that starts writes nothing until it has seen everything",
 		unseenView("clusters", "managedclusters", faults.Reset),
