@@ -18,8 +18,8 @@ import (
 
 // fewReads is how many lists and watches of one kind may be tried while they fail, in as long as nothing may happen to be sure that
 // nothing will: the controllers share one informer for a kind, which waits 0.8 s at first and twice as long each time, tries a watch and a list
-// each time, and has each tried again once by the transport. On a loaded machine that takes longer; without backoff it would be hundreds.
-const fewReads = 24
+// each time, and has each tried again by the transport, once and on each idle connection that breaks. Without backoff it would be hundreds.
+const fewReads = 24 + matrix.IdleConnections
 
 // system is that of placements for the specs of matrix.
 var system = &matrix.System{Writes: faults.Match{Verbs: changing, Resources: []string{

@@ -12,6 +12,9 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
+// IdleConnections is how many idle connections the transport of a hub keeps. It tries a request again on each of them that breaks.
+const IdleConnections = 25
+
 // View is a resource that the hub cannot follow, and a subject whose change it does not see for that reason, or sees in part only.
 type View struct {
 	Name  string
