@@ -79,8 +79,8 @@ func prepare(ctx SpecContext) {
 
 // startAll starts the hub and the providers, which run until the suite ends.
 func startAll(context.Context) {
-	startHub()
-	startProviders()
+	startHub()       //nolint:contextcheck // It runs until StopHub.
+	startProviders() //nolint:contextcheck // They run until the suite ends.
 }
 
 // startProviders starts the providers, which end with the suite.
