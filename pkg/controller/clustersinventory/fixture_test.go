@@ -93,12 +93,12 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 // observe records all writes.
 func (w *world) observe() interceptor.Funcs {
 	observed := fakeapi.Observe(func(write fakeapi.Write) {
-		switch {
-		case write.Subresource == "":
-			w.writes = append(w.writes, write.Verb+" "+write.Kind())
-		default:
-			w.writes = append(w.writes, write.Subresource+" "+write.Kind())
+		verb := write.Verb
+		if write.Subresource != "" {
+			verb = write.Subresource
 		}
+
+		w.writes = append(w.writes, verb+" "+write.Kind())
 	})
 	observed.SubResourceApply = func(ctx context.Context, c client.Client, name string, applied runtime.ApplyConfiguration,
 		_ ...client.SubResourceApplyOption,

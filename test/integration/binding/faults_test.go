@@ -15,6 +15,9 @@ import (
 
 const bindings = "managedclustersetbindings"
 
+// system is that of bindings for the specs of matrix.
+var system = &matrix.System{Writes: faults.Match{Verbs: []string{"create", "patch", "update", "delete"}, Resources: []string{bindings}}}
+
 // The requests by which bindings follow from RBAC.
 var (
 	creations = matrix.Request{Name: "create", Match: faults.Match{Verbs: []string{"create"}, Resources: []string{bindings}}}
@@ -56,7 +59,7 @@ func granted(name, resource string, fault faults.Fault) matrix.View {
 }
 
 // threeSets is a namespace that is bound to three sets, or is to be, while that fails.
-func threeSets(ctx context.Context, system *matrix.System, broken *matrix.Broken) {
+func threeSets(ctx context.Context, broken *matrix.Broken) {
 	GinkgoHelper()
 
 	f, shorts := newRBACFixture(ctx), []string{"blue", "green", "red"}
@@ -102,7 +105,6 @@ func threeSets(ctx context.Context, system *matrix.System, broken *matrix.Broken
 }
 
 var _ = Describe("Bindings that follow from RBAC on an API server that fails", Ordered, ContinueOnFailure, func() {
-	system := &matrix.System{Writes: faults.Match{Verbs: []string{"create", "patch", "update", "delete"}, Resources: []string{bindings}}}
 	system.Behind()
 
 	system.Starts("law 6: are not deleted at the start until everything was seen",
@@ -117,7 +119,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 	system.Requests("are made and deleted though it fails at first, and none waits for another", "", &matrix.Requests{
 		Kinds: []matrix.Request{creations, deletions},
 		Most:  manyRequests,
-		New:   func(ctx context.Context, broken *matrix.Broken) { threeSets(ctx, system, broken) },
+		New:   func(ctx context.Context, broken *matrix.Broken) { threeSets(ctx, broken) },
 	})
 
 	// A watch that broke is made again with backoff, so what the cache shows of roles can be older than what it shows of role bindings.

@@ -47,7 +47,8 @@ func startProviderWith(ctx context.Context, dataDir string, add func(*loopback.P
 	GinkgoHelper()
 
 	p := loopback.New(loopback.Options{
-		Name: provider, APIServer: assets.APIServer, Etcd: []string{suite.ControlPlane.EtcdURL()}, DataDir: dataDir, Clock: clock.RealClock{}, Log: GinkgoWriter,
+		Name: provider, APIServer: assets.APIServer, Etcd: []string{suite.ControlPlane.EtcdURL()},
+		DataDir: dataDir, Clock: clock.RealClock{}, Log: GinkgoWriter,
 	})
 	started := providers.Start(ctx, suite.ControlPlane, provider, clusterprovider.Settings{
 		Name: provider, Provider: p, Config: &loopbackv1alpha1.ProviderConfig{},

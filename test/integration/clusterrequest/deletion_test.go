@@ -104,10 +104,16 @@ var _ = Describe("deletion", func() {
 	})
 
 	It("cluster-request C20, C57: the hub is killed before each of its writes", func(ctx SpecContext) {
-		refused := suite.KillEach(ctx, proxy, startHub, granting(ctx), releasing(ctx)) //nolint:contextcheck // They run until StopHub.
+		By("from a request to its Cluster")
+
+		refused := suite.KillEach(ctx, proxy, startHub, granting(ctx))
 		Expect(refused[0]).To(ContainElements(
 			"patch clusterrequests", "create clusters", "create clusterrequestgrants", "patch clusterrequests/status"))
-		Expect(refused[1]).To(ContainElements("delete clusters", "patch clusters", "delete clusterrequestgrants", "patch clusterrequests"))
+
+		By("from the end of a request to the end of its Cluster")
+
+		refused = suite.KillEach(ctx, proxy, startHub, releasing(ctx))
+		Expect(refused[0]).To(ContainElements("delete clusters", "patch clusters", "delete clusterrequestgrants", "patch clusterrequests"))
 	})
 
 	It("cluster-request C63: a restart over a settled hub writes nothing", func(ctx SpecContext) {
@@ -166,12 +172,9 @@ var _ = Describe("deletion", func() {
 	})
 })
 
-// writesOf matches the writes for the requests of a world; Events do not count.
-func writesOf(w *world) faults.Match {
-	return faults.Match{
-		Verbs: writes, Namespace: w.namespace,
-		Resources: []string{"clusters", "clusterrequestgrants", "clusterrequests", "clusterrequests/status"},
-	}
+// requestWrites are the writes for requests, in whichever namespace their Clusters are; Events do not count.
+func requestWrites() faults.Match {
+	return faults.Match{Verbs: writes, Resources: []string{"clusters", "clusterrequestgrants", "clusterrequests", "clusterrequests/status"}}
 }
 
 // granting is the passage from a request to its Cluster.
@@ -183,7 +186,7 @@ func granting(ctx context.Context) suite.Passage {
 
 	return suite.Passage{
 		Prepare: func(int) { w = newWorld(ctx) },
-		Writes:  func() faults.Match { return writesOf(w) },
+		Writes:  requestWrites,
 		Begin: func() {
 			request = w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) { r.Spec.Prefix = "foo-" })
 		},
@@ -217,7 +220,7 @@ func releasing(ctx context.Context) suite.Passage {
 			grant, cluster := w.granted(request)
 			objects = []client.Object{request, grant, cluster}
 		},
-		Writes: func() faults.Match { return writesOf(w) },
+		Writes: requestWrites,
 		Begin:  func() { w.remove(request) },
 		Done: func(g Gomega) bool {
 			err := suite.Client.Get(ctx, client.ObjectKeyFromObject(request), &openmcpv1alpha1.ClusterRequest{})

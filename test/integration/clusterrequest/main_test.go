@@ -40,10 +40,7 @@ var (
 )
 
 func TestClusterRequests(t *testing.T) {
-	suite.Run(t, "ClusterRequests", suite.OnlyAPIServer, suite.BeforeHub(prepare), suite.StartedBy(func(context.Context) {
-		startHub()
-		startProviders()
-	}))
+	suite.Run(t, "ClusterRequests", suite.OnlyAPIServer, suite.BeforeHub(prepare), suite.StartedBy(startAll))
 }
 
 // prepare installs the definitions of cluster.openmcp.cloud, the providers, and the account of the hub.
@@ -78,6 +75,12 @@ func prepare(ctx SpecContext) {
 	proxy, err = faults.Start(config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(proxy.Close()).To(Succeed()) })
+}
+
+// startAll starts the hub and the providers, which run until the suite ends.
+func startAll(context.Context) {
+	startHub()       //nolint:contextcheck // It runs until StopHub.
+	startProviders() //nolint:contextcheck // They run until the suite ends.
 }
 
 // startProviders starts the providers, which end with the suite.

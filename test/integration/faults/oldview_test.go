@@ -141,7 +141,6 @@ var oldViews = map[string]oldView{
 }
 
 var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, func() {
-	system := newSystem()
 	system.Behind()
 
 	It("B10: a new leader takes no cluster away before it has compared every kind once", func(ctx SpecContext) {
@@ -159,7 +158,7 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		})
 		DeferCleanup(mend)
 
-		system.Start() //nolint:contextcheck // It runs until StopHub.
+		system.Start()
 		f.DeleteCluster(ctx, "c001")
 
 		Eventually(func(g Gomega) *metav1.Condition {
@@ -272,7 +271,7 @@ func postponed(ctx context.Context, g Gomega, f *suite.Fixture) *metav1.Conditio
 }
 
 // oldViewSpecs registers the specs of views that see the last of several changes only.
-func oldViewSpecs(system *matrix.System) {
+func oldViewSpecs() {
 	const (
 		labelled = "label the clusters, then select by that label"
 		widened  = "widen the placement, then relabel the clusters"

@@ -161,7 +161,6 @@ func (b *brokenWrite) subject() *matrix.Subject {
 var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure, func() {
 	var base *suite.Fixture // has the clusters of all rows
 
-	system := newSystem()
 	system.Behind()
 
 	system.Requests("B1, A7: keeps the decisions, tells the truth, does not press, and is written as soon as it can be", "", &matrix.Requests{

@@ -50,10 +50,8 @@ var install = sync.OnceFunc(func() {
 		To(Succeed())
 })
 
-// newSystem returns the system of federated objects for the specs of matrix.
-func newSystem() *matrix.System {
-	return &matrix.System{Prepare: install, Settings: []func(*controller.Options){delivering}, Writes: isWrite}
-}
+// system is that of federated objects for the specs of matrix.
+var system = &matrix.System{Prepare: install, Settings: []func(*controller.Options){delivering}, Writes: isWrite}
 
 // world is a namespace that takes part, with clusters and a record of all ManifestWorks.
 type world struct {

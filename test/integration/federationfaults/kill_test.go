@@ -9,7 +9,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
-	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
 )
 
 // lives are the numbers of writes that hubs carry out before they are cut off, one after the other.
@@ -17,7 +16,7 @@ var lives = []int{0, 1, 1, 2, 3, 5, 8, 13, 21}
 
 // cutOff runs a hub that is cut off after so many writes of works, and ends it after during returned. The first write beyond is refused, or it
 // is carried out and its response is lost.
-func cutOff(system *matrix.System, writes int, fault faults.Fault, during func(sent func() int)) {
+func cutOff(writes int, fault faults.Fault, during func(sent func() int)) {
 	GinkgoHelper()
 
 	before := len(system.Proxy.Requests(isWrite))
@@ -34,7 +33,6 @@ func cutOff(system *matrix.System, writes int, fault faults.Fault, during func(s
 }
 
 var _ = Describe("A hub that is killed between two writes", Ordered, func() {
-	system := newSystem()
 	system.Behind()
 
 	It("federated-selector F35: deletes no work of a cluster that stays, and loses nothing before all is gained", func(ctx SpecContext) {
@@ -62,12 +60,12 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 		w.relabel(ctx, wave, "aboard", suite.Shorts(moved+1, last)...)
 
 		for n, writes := range lives {
-			cutOff(system, writes, []faults.Fault{faults.Reset, faults.Lost}[n%2], func(sent func() int) {
+			cutOff(writes, []faults.Fault{faults.Reset, faults.Lost}[n%2], func(sent func() int) {
 				Eventually(sent).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", writes), "the hub was cut off")
 			})
 		}
 
-		system.Start() //nolint:contextcheck // It runs until StopHub.
+		system.Start()
 
 		selected := slices.Concat(suite.Shorts(1, staying), suite.Shorts(moved+1, last))
 		w.expectDelivered(ctx, "cm", selected...)
@@ -82,7 +80,7 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 		for range 5 {
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 
-			cutOff(system, random.IntN(20), faults.Lost, func(func() int) {
+			cutOff(random.IntN(20), faults.Lost, func(func() int) {
 				w.relabel(ctx, wave, "aboard", all[:20]...)
 				w.relabel(ctx, wave, "ashore", all[20:40]...)
 				system.AwaitQuiet(ctx)
@@ -91,7 +89,7 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 
 		w.relabel(ctx, wave, "aboard", all...)
 
-		system.Start() //nolint:contextcheck // It runs until StopHub.
+		system.Start()
 
 		w.expectDelivered(ctx, "cm", suite.Shorts(1, last)...)
 		Expect(w.history.CatchUp(ctx)).To(Succeed())

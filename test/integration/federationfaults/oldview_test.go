@@ -122,7 +122,7 @@ func view(name, order string, reads faults.Match, fault faults.Fault) matrix.Vie
 }
 
 // oldViewSpecs registers the specs of views that see the last of several changes only.
-func oldViewSpecs(system *matrix.System) {
+func oldViewSpecs() {
 	const (
 		labelled = "label the clusters, then select by that label"
 		widened  = "widen the selector, then relabel the clusters"

@@ -61,7 +61,6 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		before map[string]map[string]metav1.PartialObjectMetadata
 	)
 
-	system := newSystem()
 	system.Behind()
 
 	hashOf := func(name string) string { return before[name]["c002"].Annotations[federation.HashAnnotation] }
@@ -116,7 +115,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 	It("federated-selector F31: are restored after a restart", func(ctx SpecContext) {
 		suite.StopHub()
 		each(ctx, "c003")
-		system.Start() //nolint:contextcheck // It runs until StopHub.
+		system.Start()
 		restored(ctx, "c003")
 	})
 

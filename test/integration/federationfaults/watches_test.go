@@ -17,11 +17,8 @@ import (
 
 // fewReads is how many lists and watches of one kind may be tried while they fail, in QuietPeriod. Two informers may read the kind: each waits
 // 0.8 s at first and twice as long each time, and tries a watch and a list each time. Proofs list some kinds too. The transport tries a request
-// again on each idle connection that breaks, of which it keeps idleConnections.
-const (
-	fewReads        = 32 + idleConnections
-	idleConnections = 25
-)
+// again on each idle connection that breaks.
+const fewReads = 32 + matrix.IdleConnections
 
 // unseen is something that happens to a world while the hub cannot see one kind, and the clusters of "cm" to which it leads.
 type unseen struct {
@@ -113,7 +110,6 @@ func unseenView(name, resource string, fault faults.Fault) matrix.View {
 }
 
 var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
-	system := newSystem()
 	system.Behind()
 
 	system.Views("law 6: no cluster that stays loses the object, the API server is not asked too often, and the hub catches up",
@@ -127,7 +123,7 @@ var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
 		unseenView("works, compacted", worksResource, faults.Gone),
 	)
 
-	oldViewSpecs(system)
+	oldViewSpecs()
 
 	system.Starts("law 6: a hub that starts writes nothing until it has seen everything",
 		unseenView("clusters", "managedclusters", faults.Reset),

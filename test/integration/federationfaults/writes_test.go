@@ -67,7 +67,6 @@ var _ = Describe("Requests that fail", Ordered, ContinueOnFailure, func() {
 		rows   []*world // the worlds of all rows
 	)
 
-	system := newSystem()
 	system.Behind()
 
 	system.Requests("law 6: withdraw nothing, are not tried too often, and are carried out as soon as they can be",

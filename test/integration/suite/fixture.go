@@ -55,10 +55,7 @@ func NewNamespace(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixtur
 	GinkgoHelper()
 
 	f := newNamespace(ctx, edits...)
-	DeferCleanup(func(ctx SpecContext) {
-		f.release(ctx)
-		Expect(Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}})).To(Succeed())
-	})
+	DeferCleanup(f.leave)
 
 	return f
 }
@@ -132,6 +129,12 @@ func (f *Fixture) release(ctx context.Context) {
 	}
 
 	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(f.Namespace))).To(Succeed())
+}
+
+// leave deletes the objects of the namespace, and the namespace.
+func (f *Fixture) leave(ctx SpecContext) {
+	f.release(ctx)
+	Expect(Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}})).To(Succeed())
 }
 
 // destroy deletes all objects, finalizers or not.

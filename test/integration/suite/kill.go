@@ -108,8 +108,9 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages .
 // left returns a kind of write that hubs have sent, that no kill came before, and that was not tried; "" if there is none. It is tried now.
 func (k *kills) left() string {
 	slices.Sort(k.seen)
+	k.seen = slices.Compact(k.seen)
 
-	for _, kind := range slices.Compact(k.seen) {
+	for _, kind := range k.seen {
 		if !slices.Contains(k.killed, kind) && !slices.Contains(k.tried, kind) {
 			k.tried = append(k.tried, kind)
 

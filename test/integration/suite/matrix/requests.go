@@ -76,9 +76,9 @@ func (r *Requests) rows() []*Broken {
 // Requests specifies for each kind of request and each fault that the subject holds while they fail, that the API server is not asked too
 // often, and that the change is carried out as soon as it can be. All subjects fail at the same time, each in its own way.
 func (s *System) Requests(title, finally string, r *Requests) {
-	Context(title, func() {
-		rows := r.rows()
+	rows := r.rows()
 
+	Context(title, func() {
 		BeforeAll(func(ctx SpecContext) {
 			if r.Share != nil {
 				r.Share(ctx)

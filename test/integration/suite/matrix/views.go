@@ -12,6 +12,9 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
+// IdleConnections is how many idle connections the transport of a hub keeps. It tries a request again on each of them that breaks.
+const IdleConnections = 25
+
 // View is a resource that the hub cannot follow, and a subject whose change it does not see for that reason, or sees in part only.
 type View struct {
 	Name  string
@@ -72,7 +75,7 @@ func (s *System) Starts(title string, views ...View) {
 		written, read := s.sent(s.Writes), s.sent(v.Reads)
 		mend := s.breaks(v.rule())
 
-		s.Start() //nolint:contextcheck // It runs until StopHub.
+		s.Start()
 		Eventually(func() int { return s.sent(v.Reads) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(BeNumerically(">", read), "the fault has struck")
 		Consistently(func() int { return s.sent(s.Writes) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(written))
@@ -85,9 +88,11 @@ func (s *System) Starts(title string, views ...View) {
 // each registers a container with a spec for each of the views.
 func (s *System) each(title string, views []View, spec func(ctx SpecContext, v *View, subject *Subject)) {
 	Context(title, func() {
-		subjects := make([]*Subject, len(views))
+		var subjects []*Subject
 
 		BeforeAll(func(ctx SpecContext) {
+			subjects = make([]*Subject, len(views))
+
 			for i := range views {
 				subjects[i] = views[i].New(ctx)
 			}
