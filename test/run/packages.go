@@ -33,7 +33,7 @@ func (s suite) has(directory string) bool {
 var suites = []suite{
 	{name: "unit", patterns: []string{
 		"./cmd/...", "./pkg/...", "./manifests/...", "./deploy/...", "./test/benchmark/...", "./test/history/...", "./test/laws/...",
-		"./test/run/...", "./test/surface/...",
+		"./test/property/...", "./test/run/...", "./test/surface/...",
 	}},
 	{name: "e2e", patterns: []string{"./test/e2e/..."}, servers: true},
 	{name: "consumers", patterns: []string{"./test/consumers/..."}, servers: true},
