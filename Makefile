@@ -17,6 +17,7 @@ REQUESTS  ?=
 FROM      ?=
 CONTAINER ?=
 DURATION  ?= 10m
+FACTOR    ?= 20
 SEED      ?=
 BINDIR    ?= $(HOME)/.local/bin
 
@@ -144,7 +145,10 @@ race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit 
 	@packages=$$($(GO) run ./test/run -list -suites integration) && GOGC=$${GOGC:-400} CGO_ENABLED=1 $(GO) test -race -p 2 $$packages -timeout 40m \
 		$(call hint,one package again: go test -race ./test/integration/NAME -v)
 
-soak: assets ## Create and delete objects of all kinds, then inject random faults, each for DURATION (10m; SEED=n: the same attack again)
+soak: assets ## Check properties with FACTOR times the fresh inputs (20), then churn objects and inject faults, each for DURATION (10m; SEED=n: the same attack again)
+	@echo "==> soak: property tests with $(FACTOR) times the fresh inputs"
+	@PROPERTY_FACTOR='$(FACTOR)' $(GO_TEST) $$(grep -rl --include='*_test.go' '/test/property"' cmd pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') \
+		-count 1 -timeout 0 $(call hint,the lines above say what was wrong and which command repeats it)
 	@echo "==> soak: $(DURATION) of churn against a real kube-apiserver"
 	@SOAK_DURATION='$(DURATION)' $(GO_TEST) ./test/soak/... -count 1 -timeout 0 -v \
 		$(call hint,the lines above say what has grown)

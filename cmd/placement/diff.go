@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -263,7 +262,7 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 
 // newChanges returns a reader of what is to be applied to a hub that delivers the kinds.
 func newChanges(namespace statefile.Namespace, delivered []federation.Kind) (*statefile.ChangeReader, error) {
-	crds, err := manifests.Definitions()
+	crds, err := definitions()
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,10 @@ const stdinName = "-"
 // stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.
 var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
+// definitions returns the CustomResourceDefinitions that files are validated with. All callers get the same ones and must not change them,
+// because decoding them takes longer than most commands.
+var definitions = sync.OnceValues(manifests.Definitions)
+
 // readFiles returns a Reader of all files that a flag names, on a hub that delivers the kinds.
 func readFiles(delivered []federation.Kind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
 	reader, err := newFileReader(delivered)
@@ -31,7 +36,7 @@ func readFiles(delivered []federation.Kind, flag string, paths []string, stdin i
 
 // newFileReader returns a Reader of the objects of a hub that delivers the kinds.
 func newFileReader(delivered []federation.Kind) (*statefile.Reader, error) {
-	crds, err := manifests.Definitions()
+	crds, err := definitions()
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func TestChangedProperties(t *testing.T) {
@@ -279,7 +281,7 @@ func toText(value any) string {
 // TestChangedPropertiesAreComplete checks that ChangedProperties is empty if and only if no reader sees a difference, and returns every
 // property whose value differs.
 func TestChangedPropertiesAreComplete(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		before := clusterFacts(t, "before")
 
 		after := clusterFacts(t, "after")

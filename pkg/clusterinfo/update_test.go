@@ -6,11 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // TestUpdateEqualsNew checks that Update returns the same ClusterInfo as New, whatever the state before.
 func TestUpdateEqualsNew(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		before := clusterFacts(t, "before").WithProfiles([]ProfileClaim{{Profile: Profile{"ns", "c1"}}})
 		cluster := clusterFacts(t, "after").source.cluster
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -65,7 +66,7 @@ func TestAvailable(t *testing.T) {
 
 // Time alone changes nothing before the time that Available returns.
 func TestAvailableUntil(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		cluster := withHealth(rapid.SampledFrom([]metav1.ConditionStatus{"", "True", "False", "Unknown"}).Draw(t, "health"))
 		seconds := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(0, 90).Draw(t, "s")) * time.Second })
 		beat := Heartbeat{Seen: noon, Renewed: rapid.Bool().Draw(t, "renewed"), Duration: seconds.Draw(t, "duration")}

@@ -8,6 +8,8 @@ import (
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func TestClaims(t *testing.T) {
@@ -99,7 +101,7 @@ func TestMergeClaims(t *testing.T) {
 // A hub that is killed between the writes of the annotation and of the claims any number of times keeps the claims of agents, ends with its own
 // ones, and then writes nothing.
 func TestMergeClaimsIsSafeAtEveryWrite(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		claims := rapid.SampledFrom([]string{"", "a=1", "a=2", "b=1", "a=1 b=1", "a=2 b=1 c=1"})
 		agent := claimList(rapid.SampledFrom([]string{"", "a=agent", "z=agent", "a=agent z=agent"}).Draw(t, "agent"))
 		present, annotation := agent, ""

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func TestNewDrain(t *testing.T) {
@@ -34,7 +35,7 @@ func TestNewDrain(t *testing.T) {
 
 // A drain ends at its timeout at the latest, after few looks, whatever is left.
 func TestNewDrainEnds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		timeout := time.Duration(rapid.IntRange(1, 7200).Draw(t, "timeout")) * time.Second
 		now, looks := noon, 0
 		for drain := NewDrain(noon, now, timeout, Remaining{Works: []string{"w"}}); !drain.Done; looks++ {

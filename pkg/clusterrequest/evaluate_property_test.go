@@ -10,10 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func TestEvaluateIsReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		o := drawObjects(t)
 		catalog := NewCatalog(o.options)
 		fill(catalog, o, func() { catalog.Evaluate(drawRequest(t)) })

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // promise is what a request was granted.
@@ -32,7 +33,7 @@ type history struct {
 // TestGrantsSurviveEverything checks architecture law 9 over random histories: what was granted once stays, with its prefix, whatever is lost
 // and changed, until the request is deleted; and a Cluster goes with its last request alone.
 func TestGrantsSurviveEverything(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		h := &history{
 			world:    newWorld(t, Options{Strategy: rapid.SampledFrom([]Strategy{Balanced, Simple}).Draw(r, "strategy")}),
 			requests: map[types.UID]*openmcpv1alpha1.ClusterRequest{}, promises: map[types.UID]promise{}, limit: 2,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // consumer reads the pages of a store as consumers do, after every request (docs/spec/differences.md B5).
@@ -186,7 +187,7 @@ func drawRules(t *rapid.T) clusterv1beta1.DecisionStrategy {
 // docs/spec/differences.md B1, B5, B8: clusters change their groups by labels and by spec, few or many at once, on several pages, and the
 // process is interrupted. Consumers see one name at every index and no gap after every request, and the final indices follow the spec.
 func TestRegroupingIsSeenByConsumers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.CheckTimes(t, 20, func(t *rapid.T) {
 		s := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawRules(t)}))
 		clusters := fleet(rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(20, 150), rapid.SampledFrom([]int{250})).Draw(t, "clusters"))
 		stages, stage := map[string]string{}, rapid.SampledFrom([]string{"canary", "stage", "wave", "x", "other"})

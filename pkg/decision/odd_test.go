@@ -9,12 +9,13 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // Pages that others have filled beyond PageSize, with duplicate clusters, are corrected: there is a plan, and no staying cluster is ever
 // missing from all pages.
 func TestOverfullPagesArePutRight(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		names := fleet(200)
 		placement := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
 

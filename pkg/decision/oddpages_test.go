@@ -68,7 +68,7 @@ var oddities = map[string]func(*rapid.T, *store, *api.Page){
 func TestOddPagesArePutRight(t *testing.T) {
 	names := slices.Sorted(maps.Keys(oddities))
 
-	ofEachKind(t, func(t *rapid.T, k kind) {
+	ofEachKind(t, 50, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
 		clusters := fleet(rapid.SampledFrom([]int{0, 1, 2, 5, 99, 100, 101, 200, 201}).Draw(t, "fleet"))
 

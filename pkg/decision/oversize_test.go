@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // groupsOf returns groups of one page each.
@@ -104,7 +105,7 @@ func TestOversizeFailedStatus(t *testing.T) {
 
 // For any sizes, the object is within its limit unless a single group exceeds it, and no group that fits is left out.
 func TestOversizeStatusUsesItsRoom(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		placement := placementOf(clusterv1beta1.PlacementSpec{})
 		placement.Name = strings.Repeat("n", rapid.IntRange(1, 63).Draw(t, "name"))
 		placement.Annotations = map[string]string{"notes": strings.Repeat("n", rapid.IntRange(0, 1<<20).Draw(t, "notes"))}

@@ -25,7 +25,7 @@ import (
 // For any existing pages, and after any interrupted plan, an applied plan leaves every selected cluster on exactly one page and nothing to
 // write. From a clean start the pages are numbered from 1 in order.
 func TestPlansSettle(t *testing.T) {
-	ofEachKind(t, func(t *rapid.T, k kind) {
+	ofEachKind(t, 20, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
 
 		fresh := s.plan(s.schedule(drawState(t)))
@@ -90,7 +90,7 @@ func (s *store) meddle(t *rapid.T, name string) {
 func TestDeterminism(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	ofEachKind(t, func(t *rapid.T, k kind) {
+	ofEachKind(t, 100, func(t *rapid.T, k kind) {
 		placement := k.api.Read(k.drawQuestion(t))
 		present, feeds := drawFeeds(t, k.api.Codec())
 		outcome := func(present pages, feeds []func(*inventory.Inventory)) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/limits"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 type requirement = metav1.LabelSelectorRequirement
@@ -23,7 +24,7 @@ type requirement = metav1.LabelSelectorRequirement
 func TestMatchRulesIsFirstMatch(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		drawRequirement := rapid.Custom(func(t *rapid.T) requirement {
 			r := requirement{Key: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")}
 			r.Operator = rapid.SampledFrom([]metav1.LabelSelectorOperator{

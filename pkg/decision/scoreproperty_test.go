@@ -12,6 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // clone is a store that may go another way. Pages and placement are replaced and never changed, so they may be shared.
@@ -61,7 +62,7 @@ func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 // docs/spec/differences.md B1 and B7: while several full pages are sorted anew, and wherever that is cut off, no cluster is missing between
 // any two writes, and in the end all stand in order. Groups are not touched by it.
 func TestResortingMakesBeforeBreak(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.CheckTimes(t, 20, func(t *rapid.T) {
 		spec := byScore("60s")
 		spec.DecisionStrategy = byPrefix(rapid.SampledFrom([]intstr.IntOrString{
 			intstr.FromString("100%"), intstr.FromInt32(150), intstr.FromInt32(200),
@@ -188,7 +189,7 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 // docs/spec/differences.md B7: over any time, scores and order move when they are due and at no other time; a plan wakes exactly when there
 // will be something to do then; and between two updates only who comes and goes is written.
 func TestScoresMoveOnlyWhenDue(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s := newStore(placementOf(byScore("60s")))
 		drawn := func() *scheduling.Result {
 			from := rapid.IntRange(0, 3).Draw(t, "from")

@@ -103,7 +103,7 @@ func (s *store) watch(t rapid.TB, plan Plan, stay []string, length int, before m
 // docs/architecture.md law 5, docs/spec/differences.md B1: whatever changes, and wherever a plan is cut off and made anew, between any two
 // writes every cluster that stays is in a page, no page or group holds more than it may, and the group indices have no gap.
 func TestMakeBeforeBreak(t *testing.T) {
-	ofEachKind(t, func(t *rapid.T, k kind) {
+	ofEachKind(t, 20, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
 		s.settle(t, s.schedule(drawState(t)))
 
@@ -141,7 +141,7 @@ func TestMakeBeforeBreak(t *testing.T) {
 // docs/spec/differences.md B2: a cluster that stays keeps its group and its page unless they are given up or too full; there are no more
 // groups and pages than needed; from a clean start everything stands in order.
 func TestStableSlots(t *testing.T) {
-	ofEachKind(t, func(t *rapid.T, k kind) {
+	ofEachKind(t, 30, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
 		s.settle(t, s.schedule(drawState(t)))
 

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // kind is a way to ask for clusters. What holds for one must hold for all.
@@ -32,12 +33,12 @@ type kind struct {
 
 var kinds = []kind{{"v1beta1", api.V1beta1, false}, {"v1beta1 by score", api.V1beta1, true}, {"v1alpha1", api.V1alpha1, false}}
 
-// ofEachKind checks a property of every kind.
-func ofEachKind(t *testing.T, property func(*rapid.T, kind)) {
+// ofEachKind checks a property of every kind, each that many times.
+func ofEachKind(t *testing.T, checks int, check func(*rapid.T, kind)) {
 	t.Helper()
 
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { property(t, k) }) })
+		t.Run(k.name, func(t *testing.T) { property.CheckTimes(t, checks, func(t *rapid.T) { check(t, k) }) })
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // leader is one of several processes that write the pages of the store: its view, and the plan that it applies.
@@ -109,7 +110,7 @@ func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 // pages, and any order of the requests, a cluster that was on the pages and that all of them select is always on a page. When they agree in
 // the end, the next plan completes the change.
 func TestTwoLeadersRemoveNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		strategy := byPrefix(intstr.FromInt32(rapid.Int32Range(2, 5).Draw(t, "length")), "canary", "x")
 		server := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: strategy}))
 		clusters := fleet(rapid.IntRange(3, 14).Draw(t, "clusters"))

@@ -18,11 +18,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // A what-if equals an evaluation of the whole changed State, whatever decisions exist.
 func TestWhatIfMatchesEvaluationOfTheChangedState(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		state := settled(drawState(t))
 		state = drawChanged(t, state, "before") // Now the written decisions may be behind.
 		after := drawChanged(t, state, "what if")

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func TestPlanWorks(t *testing.T) {
@@ -57,7 +59,7 @@ func TestPlanWorks(t *testing.T) {
 func TestPlanWorksSettles(t *testing.T) {
 	cluster := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		wanted := rapid.SliceOfDistinct(rapid.Custom(func(t *rapid.T) WantedWork {
 			return WantedWork{cluster.Draw(t, "cluster"), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "hash"), 0}
 		}), func(w WantedWork) string { return w.Cluster }).Draw(t, "wanted")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // plannerRow is a row of a planner's test table. The maps are texts such as "A:10 B:20".
@@ -185,7 +187,7 @@ func drawShares(t *rapid.T) (Preferences, []ReplicaCluster) {
 // TestReadinessMovesNothing checks that replicas stay where they were planned first, in whatever order the clusters become ready and restart
 // their Pods (docs/spec/trust.md T15).
 func TestReadinessMovesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		preferences, clusters := drawShares(t)
 		total := rapid.Int32Range(0, 40).Draw(t, "total")
 		first := replan(key, total, preferences, clusters)
@@ -206,7 +208,7 @@ func TestReadinessMovesNothing(t *testing.T) {
 // TestReplanSettles checks that a plan changes nothing once the replicas that it asks for are ready, that replicas stay within the total at every
 // step of a random history, and that many rounds of shares end.
 func TestReplanSettles(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		preferences, clusters := drawShares(t)
 
 		for range rapid.IntRange(1, 6).Draw(t, "steps") {

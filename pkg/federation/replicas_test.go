@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func available(names ...string) []ReplicaCluster {
@@ -129,7 +131,7 @@ func (p Preference) capped(replicas int32) int32 {
 // TestPlanReplicasProperties checks sum, maximums, minimums, stickiness, and that the order of clusters does not matter
 // (docs/spec/federated-selector.md 3.1.6).
 func TestPlanReplicasProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		total := rapid.Int32Range(-1, 30).Draw(t, "total")
 		preferences := Preferences{
 			Rebalance: rapid.Bool().Draw(t, "rebalance"),
@@ -198,7 +200,7 @@ func TestPlanReplicasProperties(t *testing.T) {
 // TestPlanReplicasFollowsTheWeights checks that shares of clusters without other preferences differ from the exact ones by less than the
 // number of clusters, because each share is rounded up in turn.
 func TestPlanReplicasFollowsTheWeights(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		total := rapid.Int32Range(0, 1000).Draw(t, "total")
 		preferences, names, weights := Preferences{Clusters: map[string]Preference{}}, []string{"a", "b", "c", "d"}, int32(0)
 

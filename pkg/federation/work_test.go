@@ -15,6 +15,8 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func kindOf(name string) Kind {
@@ -317,7 +319,7 @@ func TestWorkHash(t *testing.T) {
 
 // TestWorkIsDeterministic checks that equal objects have equal works, and that works of other replicas or clusters differ in nothing else.
 func TestWorkIsDeterministic(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		values := rapid.MapOf(rapid.StringMatching(`[a-z]{1,3}`), rapid.String()).Draw(t, "data")
 		replicas := rapid.Int32Range(0, 9).Draw(t, "replicas")
 		works := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // regional returns a placement of ns that selects a region.
@@ -131,7 +132,7 @@ func TestMemoizeDropsResults(t *testing.T) {
 // TestResultCacheStaysWithinTheLimit checks that for any sequence of requests and sizes the cache stays within its limit, accounts for its
 // entries, and returns the right results.
 func TestResultCacheStaysWithinTheLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s := newRequestCounts()
 		snapshot := &Snapshot{results: newResultCache(s, 1000)}
 

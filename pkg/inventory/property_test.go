@@ -17,6 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // objects are the objects in the API server.
@@ -282,7 +283,7 @@ func (v contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 func TestSnapshotForgetsHistory(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		i, there := New(compiler), noObjects()
 		taken := i.Snapshot()
 		was := viewOf(taken)

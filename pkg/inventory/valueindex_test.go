@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // TestValueIndexFollowsTheClusters checks that after any events the index has the current values of the clusters, and that a view is built
@@ -25,7 +26,7 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 		return compiled
 	}
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		eu := compile(t, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}})
 		named := compile(t, selector.Spec{Name: "c2"})
 		i, there := New(compiler), noObjects()

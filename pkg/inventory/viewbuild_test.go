@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // TestEventsDoNotWaitForAPlacement checks that events are handled while the predicates of a placement are evaluated for the first time: an
@@ -96,7 +97,7 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 		{Claims: []metav1.LabelSelectorRequirement{{Key: "claim", Operator: metav1.LabelSelectorOpIn, Values: []string{"x"}}}},
 	}
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		i, there := New(compiler), noObjects()
 		depth := 0
 

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // interpret compares the kind that leadingKind reads with that of apimachinery.
@@ -61,7 +62,7 @@ func TestKindIsThatOfApimachinery(t *testing.T) {
 
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"v1", "a/v1", "a/b/c", `"`, `\`, `","kind":"`, "é", "<"}))
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		object := map[string]any{"metadata": map[string]any{"name": texts.Draw(t, "name")}}
 
 		for _, name := range []string{"apiVersion", "kind", "a", "spec"} {

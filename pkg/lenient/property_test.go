@@ -25,6 +25,7 @@ import (
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // openAPI is the schema of a value in a CustomResourceDefinition.
@@ -225,7 +226,7 @@ func TestWhatTheDefinitionsAdmitIsDecoded(t *testing.T) {
 
 	for _, kind := range servedKinds(t, scheme) {
 		t.Run(kind.kind.Kind+"."+kind.kind.GroupVersion().String(), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			property.Check(t, func(t *rapid.T) {
 				var items []any
 				for _, name := range []string{"a", "b", "c"} {
 					items = append(items, drawObjectOf(t, kind, name))

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // naiveSieve probes every part of a failing value on its own.
@@ -115,7 +116,7 @@ func drawDocument(t *rapid.T, depth int) any {
 }
 
 func TestBisectionIsTheNaiveSieve(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		status := map[string]any{}
 		for i := range rapid.IntRange(1, 6).Draw(r, "fields") {
 			status[fmt.Sprintf("s%d", i)] = drawDocument(r, 3)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // gaugeValues returns the gauges of placements except zeros; the values of labels are in the order of their names.
@@ -100,7 +101,7 @@ func TestOnlyTheLeaderExportsPlacementStates(t *testing.T) {
 
 // After any sequence of calls, the gauges are the sum over the existing placements.
 func TestPlacementGaugesAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s := NewPlacementStates[int]()
 		defer s.Resign()
 

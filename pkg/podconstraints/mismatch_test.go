@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // docs/spec/pod-scheduling-policy.md 2.1.1.
@@ -62,7 +63,7 @@ func TestMismatchAgreesWithMatching(t *testing.T) {
 
 		return selector
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		policy := &kupidv1alpha1.ClusterPodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 		policy.Spec.NamespaceSelector, policy.Spec.PodSelector = selectorGen.Draw(t, "namespaceSelector"), selectorGen.Draw(t, "podSelector")
 		namespaced := &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // naiveTerm is a term of a required node affinity with the texts of its requirements.
@@ -132,7 +134,7 @@ func naiveInject(w *Workload, policies []*Policy) map[string][]any {
 }
 
 func TestInjectIsTheNaiveInjectionWithinLimits(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		policies := drawPolicies(r)
 		for _, policy := range policies {
 			if rapid.Bool().Draw(r, "namespaced") {
@@ -163,7 +165,7 @@ func TestInjectIsTheNaiveInjectionWithinLimits(t *testing.T) {
 }
 
 func TestAbsorbKeepsTheSmallestSets(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		set := rapid.Custom(func(r *rapid.T) []int {
 			numbers := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 6).Draw(r, "numbers")
 			slices.Sort(numbers)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var (
@@ -172,7 +173,7 @@ func decodePod(t *rapid.T, raw []byte) *corev1.Pod {
 }
 
 func TestInjectTwiceIsInjectOnce(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		policies := drawPolicies(r)
 		once := injectInto(t, r, podJSON(r, drawSpec(r)), policies)
 		w, err := ReadWorkload(podKind, once)
@@ -191,7 +192,7 @@ func TestInjectTwiceIsInjectOnce(t *testing.T) {
 }
 
 func TestInjectRemovesNothing(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		raw := podJSON(r, drawSpec(r))
 		before, after := decodePod(r, raw), decodePod(r, injectInto(t, r, raw, drawPolicies(r)))
 		if name := before.Spec.NodeName; name != "" && after.Spec.NodeName != name {
@@ -243,7 +244,7 @@ func listsOf(t *rapid.T, spec *corev1.PodSpec) map[string][]string {
 // matches them. Policies whose terms are all empty do not count, and a workload with such terms still matches nothing:
 // docs/spec/pod-scheduling-policy.md 2.1.4.
 func TestMergedTermsAcceptWhatBothSidesAccept(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		spec, sides := drawSpec(r), []*corev1.NodeSelector{}
 		var policies []*Policy
 		for i, c := range rapid.SliceOfN(constraintsGen, 0, 3).Draw(r, "policies") {
@@ -280,7 +281,7 @@ func accepts(t *rapid.T, terms *corev1.NodeSelector, node *corev1.Node) bool {
 }
 
 func TestRequiredTermsAreOrderFree(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		policies, raw := drawPolicies(r), podJSON(r, drawSpec(r))
 		absorbed := func(policies []*Policy) [][]string {
 			w, err := ReadWorkload(podKind, injectInto(t, r, raw, policies))
@@ -312,7 +313,7 @@ func TestRequiredTermsAreOrderFree(t *testing.T) {
 // A Pod that is made of a template with injected policies needs no patch, also after the API server has added its tolerations
 // (docs/spec/kubernetes.md V2).
 func TestTemplatesAndTheirPodsAgree(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		policies := drawPolicies(r)
 		pod := decodePod(r, injectInto(t, r, podJSON(r, drawSpec(r)), policies))
 		seconds := int64(300)

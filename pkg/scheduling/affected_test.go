@@ -18,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func pick(t *rapid.T, label string, from ...string) string {
@@ -181,7 +182,7 @@ func writtenParts(r *Result) string {
 func TestAffectedMissesNobody(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		i := inventory.New(compiler)
 		requests, keys := make([]*Request, 0, 5), make([]inventory.Key, 0, 5)
 

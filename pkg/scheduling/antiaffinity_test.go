@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var (
@@ -146,7 +147,7 @@ func TestAntiAffinityTakesTheEmptyValueForAValue(t *testing.T) {
 // docs/spec/placement-v1alpha1.md P7, P11: all values differ, the number of clusters is the highest possible, each selected cluster is the
 // best ranked of its value, and no other selection of the same size has better ranks. The order of the events does not matter.
 func TestAntiAffinityIsTheRule(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}
 		incumbents := map[string]bool{}
 

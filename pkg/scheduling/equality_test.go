@@ -12,6 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // moment is a Snapshot with its results.
@@ -69,7 +70,7 @@ func (c *course) pass(t *rapid.T) {
 func TestIndexedIsReference(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
 
@@ -153,7 +154,7 @@ func (c *course) checkForgets(t *rapid.T) {
 func TestSnapshotsAreReadConcurrently(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
 

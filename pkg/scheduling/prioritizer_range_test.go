@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // reporting returns a cluster that reports an amount of both resources.
@@ -108,7 +109,7 @@ func TestAmountsBeyondAllBounds(t *testing.T) {
 // docs/spec/upstream-placement.md 1.8: for amounts that upstream can distinguish, the score is the exact value of the formula, truncated
 // toward zero.
 func TestAllocatableIsTheFormula(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		amounts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 6).Draw(t, "amounts")
 		scaled := make([]float64, len(amounts))
 
@@ -156,7 +157,7 @@ func quantities() *rapid.Generator[resource.Quantity] {
 
 // Scores and totals are in their ranges for all quantities, AddOn scores and weights, even those that the CRDs reject.
 func TestScoresStayInTheirRanges(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		weight := rapid.Int32Range(-10, 10)
 		if rapid.IntRange(0, 4).Draw(t, "beyond the CRD") == 0 {
 			weight = rapid.Int32()

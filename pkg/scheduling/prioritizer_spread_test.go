@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func softly(kind clusterv1beta1.TopologyKeyType, key string) clusterv1beta1.SpreadConstraintsTerm {
@@ -117,7 +118,7 @@ func TestSpreadScoreDecides(t *testing.T) {
 // docs/spec/differences.md D3: scores are in [-100, 100] and reach both ends when counts differ, a higher count has no higher score, and
 // the order of the events does not matter.
 func TestSpreadScoreIsTheRule(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		clusters, pages := drawNeighbourhood(t)
 		request := &Request{
 			Key: inventory.NewPlacementKey(inventory.V1beta1, "ns", "p"), Spread: drawConstraints(t),

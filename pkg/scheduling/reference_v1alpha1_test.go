@@ -14,6 +14,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // drawOlderSpec draws a v1alpha1 spec that reads some properties of every kind.
@@ -37,7 +38,7 @@ func drawOlderSpec(t *rapid.T) olderSpec {
 func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := newRandomHub()
 		clusters, incumbents, decisions := []*clusterv1.ManagedCluster{}, map[string]bool{}, map[string]int{}
 

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // RejectionsOf works for any cluster, in scope or not, and for deleted clusters.
@@ -40,7 +41,7 @@ func TestCausesOfClusters(t *testing.T) {
 func TestCausesOfAreThoseOfAll(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
 

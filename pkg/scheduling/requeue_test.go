@@ -14,13 +14,14 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // docs/architecture.md law 2: time alone changes no result before its RequeueAt.
 func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		i := inventory.New(compiler)
 		i.SetClusterSet(setOf("a", "", nil))
 		i.SetClusterSet(setOf("b", "", nil))

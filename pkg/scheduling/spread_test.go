@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func over(kind clusterv1beta1.TopologyKeyType, key string, skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction,
@@ -100,7 +101,7 @@ func TestSpread(t *testing.T) {
 // docs/spec/differences.md D2 against a search that tries every candidate at every step: a hard constraint is never violated, no allowed
 // cluster is left while clusters are wanted, and each selected cluster is the best by the rule.
 func TestSpreadIsTheRule(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		constraints := drawConstraints(t)
 		ranked := []Verdict{}
 

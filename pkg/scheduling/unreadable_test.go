@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // spoilt returns an object as package lenient returns it when a field cannot be decoded.
@@ -139,7 +140,7 @@ func TestUnreadableScores(t *testing.T) {
 func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 	compiler := selector.NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}
 		for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
 			cluster := drawRichCluster(t, name)

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	apiuser "k8s.io/apiserver/pkg/authentication/user"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var (
@@ -108,7 +110,7 @@ func (w objects) authorizer(who apiuser.Info, set string) bool {
 }
 
 func TestAllowedEqualsTheAuthorizer(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := drawObjects(t, "world")
 
 		for _, namespace := range someNamespaces {
@@ -128,7 +130,7 @@ func TestAllowedEqualsTheAuthorizer(t *testing.T) {
 }
 
 func TestAllowedIgnoresOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := drawObjects(t, "world")
 		shuffled := objects{roles: rapid.Permutation(w.roles).Draw(t, "roles"), bindings: rapid.Permutation(w.bindings).Draw(t, "bindings")}
 
@@ -145,7 +147,7 @@ func TestAllowedIgnoresOrder(t *testing.T) {
 }
 
 func TestAllowedGrowsWithTheBindings(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := drawObjects(t, "world")
 		more := objects{roles: w.roles, bindings: slices.Concat(w.bindings, drawObjects(t, "more").bindings)}
 
@@ -161,7 +163,7 @@ func TestAllowedGrowsWithTheBindings(t *testing.T) {
 // TestAudiencesCoverChanges checks that the audiences of a changed binding or role contain every namespace whose grant changes. The
 // controller relies on it.
 func TestAudiencesCoverChanges(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		before := drawObjects(t, "before")
 		after := objects{roles: before.roles, bindings: slices.Clone(before.bindings)}
 
@@ -195,7 +197,7 @@ func TestAudiencesCoverChanges(t *testing.T) {
 }
 
 func TestIncludesAccountEqualsAudience(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		subjects := rapid.SliceOfN(drawnSubject(), 0, 4).Draw(t, "subjects")
 
 		for _, namespace := range someNamespaces {

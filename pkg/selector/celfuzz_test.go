@@ -10,6 +10,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // drawnDepth is the nesting of drawn expressions.
@@ -46,7 +48,7 @@ func FuzzCELStaysWithinItsBounds(f *testing.F) {
 func TestDrawnExpressionsStayWithinTheirBounds(t *testing.T) {
 	compiled := 0
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		source, err := drawnExpression(rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "data"))
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // wholeValue returns the value of an expression over the whole cluster as a map, or its error.
@@ -43,7 +44,7 @@ func TestLazyMapsEqualWholeObjects(t *testing.T) {
 		`managedCluster.metadata in [managedCluster.metadata]`,
 	}
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		source := rapid.OneOf(rapid.SampledFrom(fixed), rapid.Custom(drawExpression)).Draw(t, "expression")
 
 		p, err := compiler.program(source)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // metadataFields returns the JSON names of all fields of metadata.
@@ -82,7 +83,7 @@ func TestChangedPropertiesCoverExpressionsOverMetadata(t *testing.T) {
 		`managedCluster.metadata == {"name": "c1"}`, `dyn(managedCluster).exists(part, managedCluster[part].exists(name, name == "%[1]s"))`,
 	}
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		field := rapid.SampledFrom(fields).Draw(t, "field")
 		source := fmt.Sprintf(rapid.SampledFrom(questions).Draw(t, "question")+"%.0[1]s", field)
 

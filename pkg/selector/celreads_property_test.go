@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // drawLookup draws a path into the cluster in any of its spellings, sometimes an invalid path.
@@ -134,7 +135,7 @@ func valueText(p *program, f *clusterinfo.ClusterInfo) string {
 func TestReadsOfExpressionsAreComplete(t *testing.T) {
 	compiler := NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		source := drawExpression(t)
 
 		p, err := compiler.program(source)

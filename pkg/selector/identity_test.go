@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func mustCompile(t *testing.T, spec Spec) *Selector {
@@ -105,7 +106,7 @@ func TestRequiredValuesByClause(t *testing.T) {
 // TestRequiredValues checks that the required values and the rest cover exactly the properties that the Selector reads. A cluster that
 // misses a required value does not match, and a cluster that has them all can fail only by the rest.
 func TestRequiredValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s, errs := NewCompiler().Compile(paths(), Spec{
 			Labels: metav1.LabelSelector{MatchLabels: rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a"}), 0, 1).Draw(t, "matchLabels")},
 			Claims: requirements().Draw(t, "claims"), ClaimValues: rapid.MapOfN(key(), value(), 0, 1).Draw(t, "matchClaims"),

@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // TestLabelRequirementsAreThoseOfKubernetes checks that requirements with every operator match the same labels as in apimachinery.
@@ -13,7 +15,7 @@ func TestLabelRequirementsAreThoseOfKubernetes(t *testing.T) {
 	numbers := rapid.SampledFrom([]string{"0", "1", "01", "2", "9223372036854775807"})
 	values := rapid.SampledFrom([]string{"", "a", "1", "2", "1.5", "02", "9223372036854775808"})
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var requirements []labels.Requirement
 
 		want := labels.NewSelector()

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func key() *rapid.Generator[string] { return rapid.SampledFrom([]string{"x", "y", "example.com/z"}) }
@@ -63,7 +64,7 @@ func drawCluster(t *rapid.T, label string) *clusterinfo.ClusterInfo {
 // TestLabelSelectorsAreThoseOfKubernetes checks that a label selector matches the same labels, and is invalid in the same cases, as in
 // apimachinery.
 func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		selector := metav1.LabelSelector{
 			MatchLabels:      rapid.MapOfN(key(), value(), 0, 2).Draw(t, "matchLabels"),
 			MatchExpressions: requirements().Draw(t, "matchExpressions"),
@@ -89,7 +90,7 @@ func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 // TestClaimSelectorsAreLabelSelectorsOverClaims checks that a claim selector matches claims as a label selector matches labels, where a
 // label selector allows the values (docs/spec/upstream-placement.md 1.1).
 func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		expressions := requirements().Draw(t, "matchExpressions")
 
 		values := legal(t, "matchClaims")
@@ -124,7 +125,7 @@ func TestReadsAreComplete(t *testing.T) {
 	}
 	compiler := NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		spec := Spec{
 			Labels: metav1.LabelSelector{MatchLabels: rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a"}), 0, 1).Draw(t, "matchLabels")},
 			Name:   rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "name"),
@@ -156,7 +157,7 @@ func verdictText(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Fa
 // TestRequeueAtIsTheEarliestChange checks that RequeueAt is the earliest expiry after Now of a score that was read, and StableSince the
 // latest one that is past.
 func TestRequeueAtIsTheEarliestChange(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		evaluation := EvalContext{Now: now}
 
 		var requeueAt, since time.Time
@@ -192,7 +193,7 @@ func TestRequeueAtIsTheEarliestChange(t *testing.T) {
 func TestResultsAreStableUntilRequeueAt(t *testing.T) {
 	compiler := NewCompiler()
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		s, errs := compiler.Compile(paths(), Spec{CEL: rapid.SliceOfN(rapid.SampledFrom([]string{
 			`managedCluster.scores("x").size() > 0`, `managedCluster.scores("x").size() == 0 || managedCluster.scores("y").all(s, s.value > 0)`,
 			`managedCluster.scores(managedCluster.metadata.name == "c1" ? "y" : "x").exists(s, s.value > 0)`, `1 < 2`,

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func TestWorkloadNamespace(t *testing.T) {
@@ -160,7 +161,7 @@ func TestEffectiveSettingsOnlyNarrow(t *testing.T) {
 	names := rapid.SampledFrom([]string{"root", "a", "b", "a-b"})
 	namespaces := rapid.SampledFrom([]string{RootNamespace, "tenant", "tenant-a", "tenant-a-b", "tenant-b", "tenant-a-b-a", "other"})
 	classes := rapid.SampledFrom([]string{"x", "y", "z"})
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		var tenants []*appsv1alpha1.Tenant
 		named := map[string]bool{}
 		for range rapid.IntRange(0, 8).Draw(r, "count") {

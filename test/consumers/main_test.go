@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -21,8 +19,6 @@ import (
 const (
 	// binaryVariable names the binary of the hub to test instead of a new build.
 	binaryVariable = "PLACEMENT_BINARY"
-	// seedVariable names the seed with which the steps of an earlier run are taken again.
-	seedVariable = "PLACEMENT_SEED"
 	// stepTimeout is how long hub and work manager may take for a step on a loaded machine.
 	stepTimeout = 90 * time.Second
 	// interval is the time between two looks at a condition that a test waits for.
@@ -83,24 +79,6 @@ func findHub(directory string) (string, error) {
 	}
 
 	return path, nil
-}
-
-// seeded returns the source of all chance of a test and logs its seed.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-
-	seed := uint64(time.Now().UnixNano())
-
-	if given := os.Getenv(seedVariable); given != "" {
-		var err error
-
-		seed, err = strconv.ParseUint(given, 10, 64)
-		must(t, err)
-	}
-
-	t.Logf("run it again with %s=%d", seedVariable, seed)
-
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // await waits until check returns nil, and returns its last error when that takes too long.

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 const (
@@ -63,7 +64,7 @@ type scene struct {
 func startScene(t *testing.T) *scene {
 	t.Helper()
 
-	s := &scene{random: seeded(t), plane: startPlane(t), rules: []string{"canary", "staging"}, length: 50, revisions: map[string]int{}, next: 1000}
+	s := &scene{random: property.Random(t), plane: startPlane(t), rules: []string{"canary", "staging"}, length: 50, revisions: map[string]int{}, next: 1000}
 	stages := map[string]string{}
 
 	for n := range 150 {

@@ -1,3 +1,2 @@
-// Package fakeapi has what the unit tests of reconcilers add to the fake client of controller-runtime: they see its writes in their order, and
-// new objects get UIDs, as an API server gives them.
+// Package fakeapi makes fake clients whose requests are cheap, and observes their writes, for the unit tests of reconcilers.
 package fakeapi

@@ -4,6 +4,7 @@
 //   - Packages are described, and no name is a catch-all (shape_test.go).
 //   - Words that have been replaced do not return (words_test.go).
 //   - README.md shows the directories of the repository (readme_test.go).
+//   - Property tests have a budget and a seed that is printed (properties_test.go).
 //   - Cited rules and pages exist in the tree (citations_test.go, rules_test.go).
 //   - docs/security.md and docs/access.md have every right and every verb of the manifests (security_test.go, verbs_test.go).
 //   - Webhook configurations do not mix failure policies, and webhooks reach no controller (failurepolicies_test.go).

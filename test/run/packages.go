@@ -32,8 +32,8 @@ func (s suite) has(directory string) bool {
 // suites has every package with tests in one suite. The Makefile and CI name the suites alone.
 var suites = []suite{
 	{name: "unit", patterns: []string{
-		"./cmd/...", "./pkg/...", "./manifests/...", "./deploy/...", "./test/benchmark/...", "./test/env/...", "./test/history/...",
-		"./test/laws/...", "./test/run/...", "./test/surface/...",
+		"./cmd/...", "./pkg/...", "./manifests/...", "./deploy/...", "./test/benchmark/...", "./test/env/...", "./test/fakeapi/...",
+		"./test/history/...", "./test/laws/...", "./test/property/...", "./test/run/...", "./test/surface/...",
 	}},
 	{name: "e2e", patterns: []string{"./test/e2e/..."}, servers: true},
 	{name: "consumers", patterns: []string{"./test/consumers/..."}, servers: true},

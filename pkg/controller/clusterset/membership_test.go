@@ -18,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func setOf(name string, generation int64, labels *metav1.LabelSelector) *clusterv1beta2.ManagedClusterSet {
@@ -115,7 +116,7 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 	keys, values := []string{clusterv1beta2.ClusterSetLabel, "region"}, []string{"", "a", "b", "eu"}
 	labels := rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom(values), 0, 2)
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		compile := func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
 			return inventory.NewClusterSet(selector.NewCompiler(), set)
 		}

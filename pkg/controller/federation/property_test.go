@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // located returns the members of a location, sorted.
@@ -38,7 +39,7 @@ func located(w *world, location string) []string {
 func TestHistories(t *testing.T) {
 	locations, clusters := rapid.SampledFrom([]string{"europe", "usa"}), rapid.SampledFrom([]string{"eu1", "eu2", "us1"})
 
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		w := newWorld(t, selecting("europe"))
 		selected := "europe"
 		broken := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // named returns the keys of ConfigMaps, in the order of their names.
@@ -62,7 +63,7 @@ func TestLinks(t *testing.T) {
 
 // federated-selector 3.2: the clusters that users propagate are those of all links, whatever the order of changes was.
 func TestLinksAgreeWithAPlainList(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		l, plain := newLinks(), map[inventory.Key]link{}
 		key := rapid.Custom(func(t *rapid.T) inventory.Key {
 			return keyOfConfigMap(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name"))

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,13 +28,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/fakeapi"
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -77,6 +80,12 @@ func (k keys) AddWithOpts(_ priorityqueue.AddOpts, added ...inventory.Key) {
 	k.world.pending = append(k.world.pending, added...)
 }
 
+// newClientBuilder returns a builder of a fake client that knows the types of a hub with federated objects.
+func newClientBuilder() *fake.ClientBuilder {
+	return fakeapi.NewClientBuilder(admissionregistrationv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, clusterv1.Install,
+		clusterv1beta1.Install, clusterv1beta2.Install, workv1.Install)
+}
+
 func newWorld(tb testing.TB, objects ...client.Object) *world {
 	tb.Helper()
 
@@ -92,7 +101,7 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 		member("eu2", map[string]string{"location": "europe", "environment": "test"}),
 		member("us1", map[string]string{"location": "usa", "environment": "prod"}))
 
-	w.store = fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).WithStatusSubresource(&workv1.ManifestWork{}).
+	w.store = newClientBuilder().WithObjects(objects...).WithStatusSubresource(&workv1.ManifestWork{}).
 		WithIndex(&workv1.ManifestWork{}, workName, func(object client.Object) []string { return []string{object.GetName()} }).
 		WithInterceptorFuncs(interceptor.Funcs{Patch: w.patch, Delete: w.delete}).Build()
 

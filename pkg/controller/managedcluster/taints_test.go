@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 const (
@@ -132,7 +133,7 @@ func TestTaintProperties(t *testing.T) {
 		}
 	})
 	ours := func(t clusterv1.Taint) bool { return t.Key == unavailable || t.Key == unreachable }
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		taints := rapid.SliceOfN(taint, 0, 6).Draw(t, "taints")
 		key := rapid.SampledFrom([]string{"", unavailable, unreachable}).Draw(t, "wanted")
 		got := withAvailabilityTaint(taints, key, now)

@@ -9,13 +9,14 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // Whoever says what becomes of a placement says what the controller makes of it, in random worlds with random changes of the fleet, the spec and
 // the annotations: the debug endpoint on the leader, on a standby and of its own, asked for what is there and for what is sent, explain, simulate
 // and diff, whether they were told the limit of the hub or not.
 func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
-	rapid.Check(tb, func(t *rapid.T) {
+	property.CheckTimes(tb, 40, func(t *rapid.T) {
 		a := newAgreement(tb, t)
 
 		for range rapid.IntRange(0, 5).Draw(t, "events before") {

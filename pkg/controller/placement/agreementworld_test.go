@@ -30,10 +30,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
@@ -124,7 +122,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
 	}}}
-	store := fake.NewClientBuilder().WithScheme(scheme.New()).
+	store := newClientBuilder().
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).WithObjects(a.applied(placement))
 
 	api := []api.Adapter{api.V1beta1}

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -61,7 +60,7 @@ func newBehind(t *testing.T) *behind {
 		return err
 	}
 	store := func() *fake.ClientBuilder {
-		return fake.NewClientBuilder().WithScheme(scheme.New()).
+		return newClientBuilder().
 			WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}).
 			WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
 	}

@@ -14,10 +14,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -40,7 +38,7 @@ func (nowhere) AddWithOpts(priorityqueue.AddOpts, ...inventory.Key) {}
 func newChurn(t *testing.T) *churn {
 	t.Helper()
 
-	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()))
+	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, newClientBuilder())
 	r.state.queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}

@@ -32,6 +32,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // hubsAtOnce is the number of hubs in one check of the property: few of them remove a cluster wrongly, if any does.
@@ -293,7 +294,7 @@ func lost(result *scheduling.Result, incumbents map[string]bool) []string {
 func TestADelayedWatchRemovesNothingThatStays(t *testing.T) {
 	removals := 0
 
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		first := rapid.Uint64().Draw(rt, "seed")
 
 		for n := range uint64(hubsAtOnce) {

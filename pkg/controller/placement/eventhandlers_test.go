@@ -15,10 +15,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
@@ -47,7 +45,7 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
 	known := newPage("known", "1", "9")
 	codec := api.V1beta1.Codec()
-	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(codec.Write(known)).
+	store := newClientBuilder().WithObjects(codec.Write(known)).
 		WithIndex(codec.Empty(), metav1.ObjectNameField, nameOf).Build()
 	q := priorityqueue.New[inventory.Key]("sweep")
 	f := &eventHandlers{

@@ -13,9 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
@@ -41,7 +39,7 @@ func TestExpressionsThatCostTooMuchAreQuarantined(t *testing.T) {
 		Status:     clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{{ClusterName: "c0"}}},
 	}
 
-	r, hub := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()).
+	r, hub := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, newClientBuilder().
 		WithObjects(placement, kept).WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}))
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r.clock = clocktesting.NewFakePassiveClock(begin)

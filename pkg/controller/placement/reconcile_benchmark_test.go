@@ -12,9 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
@@ -59,7 +57,7 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 		b.Run(fmt.Sprintf("selected=%d", selected), func(b *testing.B) {
 			const name = "p"
 
-			store := fake.NewClientBuilder().WithScheme(scheme.New()).
+			store := newClientBuilder().
 				WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 				WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1, UID: "1"}})
 			r, hub := newReconciler(b, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)

@@ -7,28 +7,39 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/fakeapi"
 )
 
 // nameOf is the value of the field metadata.name, which every API server can select by.
 func nameOf(object client.Object) []string { return []string{object.GetName()} }
+
+// newClientBuilder returns a builder of a fake client that knows the types of a hub with placements.
+func newClientBuilder() *fake.ClientBuilder {
+	return fakeapi.NewClientBuilder(corev1.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
+		placementv1alpha1.Install, clusterinventory.AddToScheme)
+}
 
 // newReconciler works on a store, and has the initial lists; nothing tells it what changes there.
 func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*reconciler, client.WithWatch) {
@@ -60,7 +71,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 func TestOtherFormsHoldUpNothing(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
 	both := servedAPIs{apis: []api.Adapter{api.V1beta1}, profiles: true}
-	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
+	builder := newClientBuilder().WithObjects(placement).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {

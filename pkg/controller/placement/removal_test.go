@@ -18,9 +18,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -77,7 +75,7 @@ func (placementGetter) List(context.Context, metav1.ListOptions) (*metav1.Partia
 // the next attempt follow.
 func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
-	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
+	builder := newClientBuilder().WithObjects(placement).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
 	r, hub := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, builder)
 	key := api.V1beta1.Read(placement).Key()

@@ -14,10 +14,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -51,7 +49,7 @@ func TestViewChangesNothing(t *testing.T) {
 			return errors.New("a write")
 		},
 	}
-	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement, page).WithInterceptorFuncs(writes)
+	store := newClientBuilder().WithObjects(placement, page).WithInterceptorFuncs(writes)
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	view := &View{}
 

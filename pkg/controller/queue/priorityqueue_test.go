@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue/fairqueue"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // house is a queue whose keys are taken as they come.
@@ -199,7 +200,7 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 		t.Fatalf("the priorities are %v, want interactive before bulk before resync before doubt", priorities)
 	}
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		h := newHouse()
 		defer h.queue.ShutDown()
 
@@ -255,7 +256,7 @@ func TestANamespaceDoesNotDelayOthers(t *testing.T) {
 
 // Whatever wakes a key, and however slowly it is looked at: after the last wake-up it is looked at again.
 func TestEveryWakeUpIsFollowedByALook(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		waits := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, ms, 20 * ms, 50 * ms, 300 * ms}), 1, 30).Draw(rt, "waits")
 		all := []int{PriorityUser, PriorityFleet, PriorityFleet, PriorityFleet, PriorityInitial, PriorityRecheck}
 		priorities := rapid.SliceOfN(rapid.SampledFrom(all), len(waits), len(waits)).Draw(rt, "priorities")

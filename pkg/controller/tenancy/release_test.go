@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // The removal of what is in one map and not in another leaves exactly the other, if all common leaves are equal.
 func TestSurplusLeavesWhatIsWanted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		wanted := tree(3).Draw(t, "wanted")
 		present := merged(wanted, tree(3).Draw(t, "extra"))
 		left := applyMerge(present, surplus(present, wanted))

@@ -15,6 +15,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 func expect[V any](t rapid.TB, what string, want, got V) {
@@ -37,11 +38,11 @@ func asText(t rapid.TB, value any) string {
 }
 
 // ofEachAPI checks a property of every API.
-func ofEachAPI(t *testing.T, property func(*rapid.T, api.Adapter)) {
+func ofEachAPI(t *testing.T, check func(*rapid.T, api.Adapter)) {
 	t.Helper()
 
 	for _, adapter := range api.Adapters() {
-		t.Run(string(adapter.Name()), func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { property(t, adapter) }) })
+		t.Run(string(adapter.Name()), func(t *testing.T) { property.Check(t, func(t *rapid.T) { check(t, adapter) }) })
 	}
 }
 

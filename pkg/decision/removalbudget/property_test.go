@@ -11,6 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // frame is the decisions at a time.
@@ -83,7 +84,7 @@ const forever = 1000 * time.Hour
 // ends and is followed by another, which knows only the status. An evaluation of a blocked result at its RequeueAt is not blocked forever
 // for the same reason.
 func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := newFixture(rapid.IntRange(0, 20).Draw(t, "clusters"))
 		if rapid.Bool().Draw(t, "limited") {
 			n := int32(rapid.IntRange(0, 20).Draw(t, "wanted"))
@@ -157,7 +158,7 @@ func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int)
 
 // With no share, the ruling says nothing, remembers nothing and holds nothing, whatever happens.
 func TestWithoutAShareThereIsNoGuard(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := newFixture(20)
 
 		for range rapid.IntRange(1, 10).Draw(t, "events") {

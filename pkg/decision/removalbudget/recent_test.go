@@ -12,6 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // A process that ends after writing a page and before writing the status has recorded the removals before.
@@ -114,7 +115,7 @@ func TestManyDepartures(t *testing.T) {
 
 // An observer without the limit of the hub computes the Result of the hub from the status that the hub has written.
 func TestTheStatusHasTheLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := newFixture(rapid.IntRange(1, 12).Draw(t, "clusters"))
 		w.countReplaced = rapid.Bool().Draw(t, "replaced count")
 		percent := rapid.SampledFrom([]int{0, 1, 10, 50, 99, 100}).Draw(t, "percent")

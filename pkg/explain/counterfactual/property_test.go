@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var (
@@ -159,7 +160,7 @@ func drawState(t *rapid.T) (*explain.State, inventory.Key) {
 func TestEveryCounterfactualSelects(t *testing.T) {
 	found := 0
 
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		state, key := drawState(t)
 		for _, cluster := range state.Clusters {
 			s := &search{state: state, key: key, cluster: cluster.Name, now: noon, evaluator: state.NewEvaluator(key, noon), budget: maxEvaluations}
@@ -247,7 +248,7 @@ func selectedAfter(t *rapid.T, state *explain.State, key inventory.Key, candidat
 
 // An Evaluator returns the result of the reference for a changed State, and its inventory is as before afterwards.
 func TestEvaluatorMatchesTheReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		state, key := drawState(t)
 		evaluator := state.NewEvaluator(key, noon)
 

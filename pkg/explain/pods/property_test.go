@@ -18,6 +18,7 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/podconstraints"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var (
@@ -127,7 +128,7 @@ func drawPod(t *rapid.T) *unstructured.Unstructured {
 // The report about a Pod says what podconstraints.Inject does, what tenancy.CheckPod answers about the result, and which nodes the libraries of
 // kube-scheduler accept.
 func TestReportAgreesWithAdmission(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		objects, object := worlds.Draw(t, "world"), drawPod(t)
 		evaluator := NewEvaluator(objects)
 		report, err := evaluator.Explain(object, true)
@@ -227,7 +228,7 @@ func checkNodes(t *rapid.T, explained *Nodes, spec *corev1.PodSpec, nodes []*cor
 
 // Equal objects in another order have the same report.
 func TestReportDoesNotDependOnTheOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		objects, object := worlds.Draw(t, "world"), drawPod(t)
 		report, err := NewEvaluator(objects).Explain(object, false)
 		if err != nil {

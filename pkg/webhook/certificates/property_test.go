@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // However often Next is called, no client with the bundle of the last hour ever sees a certificate that the bundle does not verify.
 func TestRotationIsNeverNoticed(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		at := begin
 		held, again := next(t, Material{}, at)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -44,7 +46,7 @@ func TestRotationIsNeverNoticed(t *testing.T) {
 func TestEditsAreCorrected(t *testing.T) {
 	first, _ := next(t, Material{}, begin)
 	second, _ := next(t, Material{}, begin.Add(100*day))
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		part := func(name string, of func(Material) []byte) []byte {
 			switch rapid.IntRange(0, 4).Draw(t, name) {
 			case 0:

@@ -11,6 +11,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // anyCluster draws a cluster with few keys, so that taints stay, change, appear and disappear.
@@ -53,7 +55,7 @@ func anyPast(t *rapid.T, cluster *clusterv1.ManagedCluster) *clusterv1.ManagedCl
 }
 
 func TestPatchedClustersNeedNoPatch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		cluster := anyCluster(t, "new")
 		past := anyPast(t, cluster)
 		patch, err := Defaults(cluster, past, now)

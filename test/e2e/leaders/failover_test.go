@@ -24,6 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // newcomers is the namespace in which placements are made while the leader changes.
@@ -38,7 +39,7 @@ var learning = faults.Match{Verbs: []string{"list", "watch"}, Resources: []strin
 // two writes of one plan. The standby takes the lease when it has run out and goes on with what it knows already; nothing is lost, and no
 // cluster that stays selected is missing from the decisions for a moment.
 func TestLeaderIsKilledAtWork(t *testing.T) {
-	random := seeded(t)
+	random := property.Random(t)
 	h := suite.StartHub(t)
 	f := startFleet(t, h, random)
 	recorded, err := history.Record(t.Context(), h.Environment.AdminConfig(), fleetNamespace)

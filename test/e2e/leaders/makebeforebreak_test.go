@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,10 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history"
+	"github.com/placement-hub/placement-hub/test/property"
 )
-
-// seedVariable names the seed with which the steps of an earlier run are taken again.
-const seedVariable = "PLACEMENT_SEED"
 
 // rounds is how often every kind of step is taken; the program does not survive one half of them.
 const rounds = 5
@@ -34,7 +30,7 @@ const rounds = 5
 // TestMakeBeforeBreakAtSize changes a placement of 350 clusters in every way that pages and groups depend on, kills the program in the
 // middle of its writes, and looks at every state that consumers see (docs/spec/differences.md B1, B2, B3, B5).
 func TestMakeBeforeBreakAtSize(t *testing.T) {
-	random := seeded(t)
+	random := property.Random(t)
 	h := suite.StartHub(t)
 	proxy := suite.ThroughProxy(t, h)
 	f := startFleet(t, h, random)
@@ -67,19 +63,6 @@ func TestMakeBeforeBreakAtSize(t *testing.T) {
 		}
 	}
 	t.Logf("%d events were judged", len(recorded.Events()))
-}
-
-// seeded is the source of all chance, which a later run can repeat.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if given := os.Getenv(seedVariable); given != "" {
-		var err error
-		seed, err = strconv.ParseUint(given, 10, 64)
-		suite.Must(t, err)
-	}
-	t.Logf("run it again with %s=%d", seedVariable, seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // scene has the recorded history of the decisions, and the hub and the fleet that change them.

@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 const (
@@ -38,7 +39,7 @@ var staleViews = [][]string{
 // of the world for much of the time. Every write is made on the very version before it, so no update is lost; no cluster that stays
 // selected is missing from the decisions for a moment; and they do not fight when they see the same.
 func TestTwoThatBothLead(t *testing.T) {
-	random := seeded(t)
+	random := property.Random(t)
 	h := startRecordedHub(t)
 	f := startFleet(t, h, random)
 	s := &twoLeaders{scene: &scene{fleet: f, hub: h}}

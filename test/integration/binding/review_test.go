@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -23,33 +21,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
+	"github.com/placement-hub/placement-hub/test/property"
 )
-
-// seedVariable names the seed with which the random roles of an earlier run are made again.
-const seedVariable = "PLACEMENT_SEED"
 
 const (
 	randomRuns  = 3
 	randomSteps = 12
 )
-
-// seededBy is the source of all chance, which a later run can repeat.
-func seededBy() *rand.Rand {
-	GinkgoHelper()
-
-	seed := uint64(time.Now().UnixNano())
-
-	if given := os.Getenv(seedVariable); given != "" {
-		var err error
-
-		seed, err = strconv.ParseUint(given, 10, 64)
-		Expect(err).NotTo(HaveOccurred())
-	}
-
-	AddReportEntry("seed", fmt.Sprintf("%s=%d", seedVariable, seed), ReportEntryVisibilityFailureOrVerbose)
-
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // randomRBAC is a fixture of which anything may change.
 type randomRBAC struct {
@@ -63,7 +41,7 @@ type randomRBAC struct {
 
 var _ = Describe("Bindings over random RBAC", func() {
 	It("are what the API server's own reviews allow, never one more and never one less", func(ctx SpecContext) {
-		random := seededBy()
+		random := property.Random(GinkgoTB())
 		bound, unbound := 0, 0
 
 		for range randomRuns {

@@ -15,6 +15,8 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 const ms = time.Millisecond
@@ -118,7 +120,7 @@ func (w *world) forget() {
 // TestNamespacesTakeTurns checks for any adds, gets and dones that the highest priority goes first, that no namespace gets two turns at a
 // priority while another one waits there, and that the keys of a namespace are taken in their order.
 func TestNamespacesTakeTurns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		q := newQueue("turns")
 		defer q.ShutDown()
 
@@ -162,7 +164,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 // TestKeysOfOneNamespaceAreTakenAsByControllerRuntime checks that with one namespace, for any adds with priorities and delays, the queue
 // hands out the same keys at the same times as the queue of controller-runtime.
 func TestKeysOfOneNamespaceAreTakenAsByControllerRuntime(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		type step struct {
 			key      string
 			priority int
