@@ -125,19 +125,25 @@ func (r run) check(t rapid.TB, property func(*rapid.T)) {
 	t.Helper()
 	flags.Lock()
 	defer flags.Unlock()
-	for name, value := range map[string]string{seedFlag: strconv.FormatUint(r.seed, 10), checksFlag: strconv.Itoa(r.checks)} {
-		set := flag.Lookup(name).Value
-		before := set.String()
-		if err := set.Set(value); err != nil {
-			t.Fatalf("property: -%s: %v", name, err)
-		}
-		defer func() { // A failed check ends the goroutine.
-			if err := set.Set(before); err != nil {
-				t.Errorf("property: -%s: %v", name, err)
-			}
-		}()
-	}
+	// A failed check ends the goroutine.
+	defer setFlag(t, seedFlag, strconv.FormatUint(r.seed, 10))()
+	defer setFlag(t, checksFlag, strconv.Itoa(r.checks))()
 	rapid.Check(t, property)
+}
+
+// setFlag sets a flag and returns a function that sets it to the value that it had.
+func setFlag(t rapid.TB, name, value string) (restore func()) {
+	t.Helper()
+	set := flag.Lookup(name).Value
+	before := set.String()
+	if err := set.Set(value); err != nil {
+		t.Fatalf("property: -%s: %v", name, err)
+	}
+	return func() {
+		if err := set.Set(before); err != nil {
+			t.Errorf("property: -%s: %v", name, err)
+		}
+	}
 }
 
 // command returns the command that draws the inputs of the run again.
