@@ -39,6 +39,9 @@ func (r *recorder) client(objects ...client.Object) client.Client {
 		SubResourcePatch: func(
 			ctx context.Context, c client.Client, of string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
 		) error {
+			if _, is := object.(*metav1.PartialObjectMetadata); !is {
+				r.t.Errorf("%s: the response is read as %T, want metadata alone", object.GetName(), object)
+			}
 			body, err := patch.Data(object)
 			if err != nil {
 				r.t.Fatal(err)

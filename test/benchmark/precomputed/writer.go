@@ -55,17 +55,15 @@ func (w *Writer) write(ctx context.Context, a *Decisions) error {
 			}
 			w.versions.Store(page.UID, identity{uid: created.UID, version: created.ResourceVersion})
 		}
-		written := &metav1.PartialObjectMetadata{} // All that the hub has sent back of a page.
-		written.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("PlacementDecision"))
-		if err := w.patch(ctx, page, written, page.Status); err != nil {
+		if err := w.patch(ctx, "PlacementDecision", page, page.Status); err != nil {
 			return err
 		}
 	}
-	return w.patch(ctx, &a.Placement, &clusterv1beta1.Placement{}, a.Placement.Status)
+	return w.patch(ctx, "Placement", &a.Placement, a.Placement.Status)
 }
 
-// patch writes the status of an object of a Decisions; the response is read into written.
-func (w *Writer) patch(ctx context.Context, object, written client.Object, status any) error {
+// patch writes the status of an object of a Decisions. As for the hub, the response has the metadata alone.
+func (w *Writer) patch(ctx context.Context, kind string, object client.Object, status any) error {
 	known, found := w.versions.Load(object.GetUID())
 	last, ok := known.(identity)
 	if !found || !ok {
@@ -77,8 +75,8 @@ func (w *Writer) patch(ctx context.Context, object, written client.Object, statu
 	if err != nil {
 		return fmt.Errorf("encoding the status of %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
 	}
-	written.SetNamespace(object.GetNamespace())
-	written.SetName(object.GetName())
+	written := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
+	written.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind))
 	if err := w.client.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, body)); err != nil {
 		return fmt.Errorf("writing the status of %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
 	}
