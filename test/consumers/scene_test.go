@@ -64,7 +64,9 @@ type scene struct {
 func startScene(t *testing.T) *scene {
 	t.Helper()
 
-	s := &scene{random: property.Random(t), plane: startPlane(t), rules: []string{"canary", "staging"}, length: 50, revisions: map[string]int{}, next: 1000}
+	s := &scene{
+		random: property.Random(t), plane: startPlane(t), rules: []string{"canary", "staging"}, length: 50, revisions: map[string]int{}, next: 1000,
+	}
 	stages := map[string]string{}
 
 	for n := range 150 {

@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a package. After the events of a package of
+// fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a
+// package. After the events of a package of
 // which a file blocks.NAME exists, a process whose id is in the file pid waits until it is interrupted.
 const fakeGo = `#!/bin/sh
 echo "$@" >> "$FAKE/calls"
@@ -113,11 +114,12 @@ func (f *fake) writeTest(directory string, tests ...string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		f.t.Fatal(err)
 	}
-	content := "package " + filepath.Base(directory) + "\n"
+	var content strings.Builder
+	content.WriteString("package " + filepath.Base(directory) + "\n")
 	for _, test := range tests {
-		content += "func " + test + "(t *testing.T) {}\n"
+		content.WriteString("func " + test + "(t *testing.T) {}\n")
 	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(content.String()), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -222,7 +224,7 @@ func TestAllPass(t *testing.T) {
 		t.Errorf("the output of tests that pass is printed:\n%s", got)
 	}
 	want(t, f.read("calls"), "test -json -vet=off -ldflags=-s ./pkg/b ./pkg/c\n")
-	want(t, f.read("calls"), "tool test2json -t -p "+module+"test/integration/a "+filepath.Join(f.driver.root, "bin/tests/servers.test"),
+	want(t, f.read("calls"), "tool test2json -t -p "+module+"test/integration/a "+filepath.Join(f.driver.root, "bin", "tests", "servers.test"),
 		" -test.timeout=20m -test.run=^(TestA_test_integration_a)$\n")
 	if diff := cmp.Diff([]string{"test/integration/a", "test/integration/federationfaults"}, f.ran()); diff != "" {
 		t.Errorf("packages with servers (-want +got):\n%s", diff)
@@ -319,7 +321,8 @@ func TestBuildFailureOfAPackageIsQuoted(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	want(t, f.out.String(),
-		"FAIL\t"+module+"pkg/a [build failed]\n", "    pkg/a/a_test.go:3:1: undefined: b\n", "alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./pkg/a -count=1 -v\n")
+		"FAIL\t"+module+"pkg/a [build failed]\n", "    pkg/a/a_test.go:3:1: undefined: b\n",
+		"alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./pkg/a -count=1 -v\n")
 }
 
 func TestOnlyOneSubject(t *testing.T) {
@@ -341,10 +344,12 @@ func TestOnlyOneSubject(t *testing.T) {
 			[]string{"test/e2e/federation", "test/integration/federationfaults"}},
 		{"one suite", []string{"-only", "federation", "-suites", "e2e"}, 0, "==> test: packages: 1", "", []string{"test/e2e/federation"}},
 		{"an unknown subject", []string{"-only", "placement-hub"}, 2,
-			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n", "", nil},
+			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n",
+			"", nil},
 		{"an unknown suite", []string{"-suites", "fast"}, 2, `unknown suite "fast": supported values: unit, e2e, consumers, integration`, "", nil},
 		{"an argument", []string{"federation"}, 2, `unexpected argument "federation"`, "", nil},
-		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0, "./test/e2e/federation\n./test/integration/federationfaults\n", "", nil},
+		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0,
+			"./test/e2e/federation\n./test/integration/federationfaults\n", "", nil},
 	}
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {

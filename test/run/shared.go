@@ -82,7 +82,7 @@ func readTests(root, directory string) (*testPackage, error) {
 	p := &testPackage{Directory: directory}
 	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(directory)))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // The caller names the package, and the error the file.
+		return nil, err
 	}
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), "_test.go") {
@@ -182,7 +182,7 @@ func (s *sharedTests) overlay(main string) (map[string]string, error) {
 func (s *sharedTests) write() (overlay string, err error) {
 	directory := filepath.Dir(s.program())
 	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return "", err //nolint:wrapcheck // The caller says what it was for, and the error names the file.
+		return "", err
 	}
 	var text strings.Builder
 	if err := mainFile.Execute(&text, s.packages); err != nil {
@@ -190,7 +190,7 @@ func (s *sharedTests) write() (overlay string, err error) {
 	}
 	main := filepath.Join(directory, "main.go.txt") // No package of this repository.
 	if err := os.WriteFile(main, []byte(text.String()), 0o644); err != nil {
-		return "", err //nolint:wrapcheck // As above.
+		return "", err
 	}
 	replace, err := s.overlay(main)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *sharedTests) write() (overlay string, err error) {
 		return "", fmt.Errorf("generating the overlay: %w", err)
 	}
 	overlay = filepath.Join(directory, "overlay.json")
-	return overlay, os.WriteFile(overlay, content, 0o644) //nolint:wrapcheck // As above.
+	return overlay, os.WriteFile(overlay, content, 0o644)
 }
 
 // asProgram returns the program for builds.

@@ -58,6 +58,7 @@ func TestPackagesShareAProgram(t *testing.T) {
 			t.Errorf("%s: a failure in the events = %v, but the process ended with %v", directory, failed, err)
 		}
 		ends = map[string]string{}
+		var text strings.Builder
 		for line := range strings.Lines(string(content)) {
 			var e event
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
@@ -69,9 +70,9 @@ func TestPackagesShareAProgram(t *testing.T) {
 			if e.Action == passed || e.Action == failed {
 				ends[e.Test] = e.Action
 			}
-			output += e.Output
+			text.WriteString(e.Output)
 		}
-		return ends, output
+		return ends, text.String()
 	}
 	ends, output := run("a")
 	if diff := cmp.Diff(map[string]string{"TestSame_a": passed, "TestOther": passed, "": passed}, ends); diff != "" {
@@ -110,5 +111,6 @@ func TestPackagesThatNobodyCanImportAreNamed(t *testing.T) {
 	if code := f.run(t.Context()); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
-	want(t, f.errors.String(), "reading the tests of test/integration/a: x_test.go: package a_test cannot be imported by the shared test program; name it a\n")
+	want(t, f.errors.String(),
+		"reading the tests of test/integration/a: x_test.go: package a_test cannot be imported by the shared test program; name it a\n")
 }

@@ -96,15 +96,16 @@ func liveLine(title, clusters string) string {
 	if clusters == "" {
 		return title + "  ("
 	}
-	line := title
+	var line strings.Builder
+	line.WriteString(title)
 	for part := range strings.SplitSeq(clusters, ", ") {
 		cluster, replicas, scaled := strings.Cut(part, " ")
-		line += "  " + cluster + " applied"
+		line.WriteString("  " + cluster + " applied")
 		if scaled {
-			line += " (" + replicas + ")"
+			line.WriteString(" (" + replicas + ")")
 		}
 	}
-	return line + "\n"
+	return line.String() + "\n"
 }
 
 // tableDeliveries reads the clusters of each object out of a table, as the samples write them.
