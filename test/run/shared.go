@@ -19,7 +19,7 @@ import (
 // sharedDirectory is the package of the shared program. It exists in the overlay alone.
 const sharedDirectory = "test/shared"
 
-// packageVariable tells the shared program whose TestMain to call.
+// packageVariable is the environment variable that names the package whose TestMain the shared program calls.
 const packageVariable = "PLACEMENT_TEST_PACKAGE"
 
 // ginkgo is the import of Ginkgo, in quotes.
@@ -91,7 +91,7 @@ func readTests(root, directory string) (*testPackage, error) {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(directory), entry.Name()), nil,
 			parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // As above.
+			return nil, err //nolint:wrapcheck // The caller names the package, and the error the file.
 		}
 		if name := file.Name.Name; name == "main" || strings.HasSuffix(name, "_test") {
 			return nil, fmt.Errorf("%s: package %s cannot be imported by the shared test program; name it %s",
@@ -234,8 +234,8 @@ func (s *sharedTests) arguments(p *testPackage) []string {
 		"-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + serverTimeout,
 		"-test.run=^(" + strings.Join(names, "|") + ")$",
 	}
-	if p.HasSpecs { // Ginkgo would run the specs of all packages.
-		arguments = append(arguments, "-ginkgo.focus-file=/"+p.Directory+"/", "-ginkgo.silence-skips", "-ginkgo.no-color")
+	if p.HasSpecs { // Ginkgo would run the specs of all packages, and succeed if the filter matched none.
+		arguments = append(arguments, "-ginkgo.focus-file=/"+p.Directory+"/", "-ginkgo.fail-on-empty", "-ginkgo.silence-skips", "-ginkgo.no-color")
 	}
 	return arguments
 }

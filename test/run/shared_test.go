@@ -86,13 +86,13 @@ func TestPackagesShareAProgram(t *testing.T) {
 	want(t, output, "of b")
 }
 
-// Ginkgo is told which specs belong to a package.
+// The arguments select the specs of one package by its files, and Ginkgo fails if there are none.
 func TestSpecsAreSelectedByTheirFiles(t *testing.T) {
 	s, err := newSharedTests("../..", []string{"test/integration/placement", "test/e2e/run"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const focus = " -ginkgo.focus-file=/test/integration/placement/ "
+	const focus = " -ginkgo.focus-file=/test/integration/placement/ -ginkgo.fail-on-empty "
 	if got := strings.Join(s.arguments(s.find("test/integration/placement")), " "); !strings.Contains(got, focus) {
 		t.Errorf("no %q in %s", focus, got)
 	}

@@ -64,7 +64,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// An empty Observed holds no memory for changes. The last rememberedChanges are told apart, and a caller who asks about more hears of a change.
+// An empty Observed reserves no memory for changes. changedSince sees each of the last rememberedChanges, and reports a change to a caller who
+// asks about older ones.
 func TestRememberedChanges(t *testing.T) {
 	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 	named := func(number uint64) Object {

@@ -162,7 +162,7 @@ func (r *refused) admit(ctx context.Context) {
 	}
 }
 
-// told demands one Event for one answer, which names the work and the answer.
+// told demands exactly one Event about the refused deletion. It names the work and quotes the response.
 func (r *refused) told(ctx context.Context, g Gomega) {
 	g.Expect(r.failures(ctx, g)).To(ConsistOf(And(
 		HaveField("Note", And(
@@ -192,7 +192,7 @@ var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, 
 		}
 	})
 
-	// all waits until a condition holds in all worlds, and demands that one Event tells of the refusal from then on.
+	// all waits until a condition holds in all worlds. From then on each world must have exactly one Event about the refusal.
 	all := func(ctx context.Context, condition func(g Gomega, w *refused)) {
 		GinkgoHelper()
 

@@ -132,5 +132,4 @@ var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
 		unseenView("objects", "configmaps", faults.InternalError),
 		unseenView("works", worksResource, faults.Unavailable),
 	)
-
 })

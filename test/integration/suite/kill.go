@@ -147,6 +147,7 @@ func killOnce(
 		k.rule.Fault = faults.Reset
 		k.before, k.passed = len(proxy.Requests(k.match)), len(proxy.Requests(k.rule.Match))
 		k.mend = proxy.Break(k.rule)
+		DeferCleanup(k.mend) // For a spec that fails before it mends.
 	}
 
 	for _, k := range passages {

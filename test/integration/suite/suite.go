@@ -110,8 +110,8 @@ func Run(t *testing.T, description string, settings ...Setting) {
 	RunSpecs(t, description)
 }
 
-// expectPlaces demands that each spec, or a container of it, stands in the package that it belongs to: test/run selects the specs of a package by
-// their files when many packages share a program.
+// expectPlaces demands that each spec, or a container of it, is declared outside this package. When many packages share a program, test/run
+// selects the specs of a package by the files that declare them.
 func expectPlaces(report Report) {
 	const here = "/test/integration/suite/"
 

@@ -106,7 +106,7 @@ func hold(ctx context.Context, subjects ...*Subject) {
 	}).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(pollingPeriod).Should(Succeed())
 }
 
-// tell waits until the hub says what it has to say of the fault, if there is something to say; the subject holds until then.
+// tell waits until Told holds, unless it is nil. Holds must be true until then.
 func (s *Subject) tell(ctx context.Context) {
 	GinkgoHelper()
 

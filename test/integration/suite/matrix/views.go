@@ -37,8 +37,9 @@ func (v *View) reads(s *System) int {
 	return len(slices.DeleteFunc(requests, func(r faults.Request) bool { return v.MetadataIsFree && r.Metadata }))
 }
 
-// Views specifies for each of the views that the subject holds while the hub that runs cannot follow the resource, for suite.QuietPeriod or
-// until the hub tells it, that the API server is not asked too often, and that the hub catches up. The subjects are made and settle together.
+// Views specifies for each of the views that the subject holds while the running hub cannot follow the resource, that the hub sends at most
+// MostReads requests, and that it catches up afterwards. The fault lasts until Told holds, or for suite.QuietPeriod if Told is nil. All subjects
+// are created and settle together.
 func (s *System) Views(title string, views ...View) {
 	s.each(title, views, func(ctx SpecContext, v *View, subject *Subject) {
 		if slices.Contains(v.Reads.Resources, "placementdecisions") {
@@ -66,7 +67,7 @@ func (s *System) Views(title string, views ...View) {
 	})
 }
 
-// Starts specifies for each of the views that a hub that starts writes nothing until it has seen everything, and then what it has to.
+// Starts specifies for each of the views that a new hub writes nothing while it cannot read the resource, and carries out the change afterwards.
 func (s *System) Starts(title string, views ...View) {
 	s.each(title, views, func(ctx SpecContext, v *View, subject *Subject) {
 		suite.StopHub()
