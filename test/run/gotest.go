@@ -22,6 +22,7 @@ type testRun struct {
 
 	mu       sync.Mutex
 	measured map[string]float64 // seconds of the packages whose result was not cached
+	cpu      map[string]time.Duration
 	running  []string
 }
 

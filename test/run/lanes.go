@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -120,5 +123,27 @@ func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTest
 	if ctx.Err() != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	}
+	if state := cmd.ProcessState; state != nil {
+		t.mu.Lock()
+		t.cpu[directory] = state.UserTime() + state.SystemTime()
+		t.mu.Unlock()
+	}
 	return err
+}
+
+// costliest is how many packages describeCPU names.
+const costliest = 8
+
+// describeCPU describes how much CPU time the packages that start servers took with the programs that they waited for, as the kernel counts it.
+func (t *testRun) describeCPU() string {
+	var sum time.Duration
+	for _, used := range t.cpu {
+		sum += used
+	}
+	packages := slices.SortedFunc(maps.Keys(t.cpu), func(a, b string) int { return cmp.Compare(t.cpu[b], t.cpu[a]) })
+	most := make([]string, 0, costliest)
+	for _, directory := range packages[:min(costliest, len(packages))] {
+		most = append(most, fmt.Sprintf("%s %.0f s", directory, t.cpu[directory].Seconds()))
+	}
+	return fmt.Sprintf("%.0f s, of which %s", sum.Seconds(), strings.Join(most, ", "))
 }

@@ -141,7 +141,7 @@ func (d *driver) run(ctx context.Context, o options) error {
 		left[directory] = true
 	}
 	t := &testRun{
-		driver: d, measured: map[string]float64{},
+		driver: d, measured: map[string]float64{}, cpu: map[string]time.Duration{},
 		progress: &progress{
 			console: d.console, now: d.now, start: d.now(), durations: last, left: left, total: len(left),
 			building: func() []string { return b.missing(needed) },
@@ -153,6 +153,9 @@ func (d *driver) run(ctx context.Context, o options) error {
 	whole := err == nil && o.only == "" && len(o.suites) == len(suites)
 	if recorded := t.record(whole); err == nil {
 		err = recorded
+	}
+	if len(t.cpu) > 0 {
+		d.console.printf("==> test: CPU time of the packages that start servers: %s", t.describeCPU())
 	}
 	if err == nil {
 		d.console.printf("==> test: all passed in %s", short(d.now().Sub(t.progress.start)))

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -72,28 +71,9 @@ var _ = Describe("The labels of namespaces, docs/spec/affinity-class.md 1.5", fu
 func namespaceAdmin(ctx SpecContext, user string) client.Client {
 	GinkgoHelper()
 
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: user},
-		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"},
-		}},
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
+	suite.Allow(ctx, "", user, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"},
+	})
 
-	for _, object := range []client.Object{role, binding} {
-		Expect(suite.Client.Create(ctx, object)).To(Succeed())
-		DeferCleanup(deleteNow, object)
-	}
-
-	config, err := suite.ControlPlane.UserConfig(user)
-	Expect(err).NotTo(HaveOccurred())
-
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme()})
-	Expect(err).NotTo(HaveOccurred())
-
-	return api
+	return suite.As(user)
 }

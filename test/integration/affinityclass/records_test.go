@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -80,26 +79,9 @@ func releaseEditor(ctx SpecContext, namespace string) client.Client {
 	GinkgoHelper()
 
 	user := namespace + "-editor"
-	role := &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "releases"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"helm.toolkit.fluxcd.io"}, Resources: []string{"helmreleases"}, Verbs: []string{"*"}}},
-	}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "releases"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "releases"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
+	suite.Allow(ctx, namespace, user, rbacv1.PolicyRule{
+		APIGroups: []string{"helm.toolkit.fluxcd.io"}, Resources: []string{"helmreleases"}, Verbs: []string{"*"},
+	})
 
-	for _, object := range []client.Object{role, binding} {
-		Expect(suite.Client.Create(ctx, object)).To(Succeed())
-		DeferCleanup(deleteNow, object)
-	}
-
-	config, err := suite.ControlPlane.UserConfig(user)
-	Expect(err).NotTo(HaveOccurred())
-
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
-	Expect(err).NotTo(HaveOccurred())
-
-	return api
+	return suite.As(user)
 }

@@ -5,7 +5,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,26 +28,9 @@ func (w *world) byUser(a *openmcpv1alpha1.AccessRequest) {
 func (w *world) allow(cluster *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
 
-	w.create(&rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: w.user()}, Rules: []rbacv1.PolicyRule{{
-			Verbs: []string{"create"}, APIGroups: []string{openmcpv1alpha1.GroupName}, Resources: []string{"clusters/access"},
-			ResourceNames: []string{cluster.Name},
-		}},
-	})
-	w.create(&rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: w.user()},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: w.user()},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: w.user()}},
-	})
-	w.eventually(func(g Gomega) {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: w.user(), ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: "create", Group: openmcpv1alpha1.GroupName, Resource: "clusters", Subresource: "access",
-				Namespace: cluster.Namespace, Name: cluster.Name,
-			},
-		}}
-		g.Expect(suite.Client.Create(w.ctx, review)).To(Succeed())
-		g.Expect(review.Status.Allowed).To(BeTrue())
+	suite.Allow(w.ctx, cluster.Namespace, w.user(), rbacv1.PolicyRule{
+		Verbs: []string{"create"}, APIGroups: []string{openmcpv1alpha1.GroupName}, Resources: []string{"clusters/access"},
+		ResourceNames: []string{cluster.Name},
 	})
 }
 

@@ -12,12 +12,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	webhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
@@ -40,9 +38,9 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		w := newWorld(ctx)
 		other := w.namespace + "-b"
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}})
-		w.bind(w.namespace, editRole, "eve")
+		suite.Bind(ctx, w.namespace, editRole, "eve")
 
-		eve := as("eve")
+		eve := suite.As("eve", "dev")
 		reference := &openmcpv1alpha1.ObjectReference{Namespace: other, Name: "x"}
 		byCluster := w.accessRequest("by-cluster", openmcpv1alpha1.AccessRequestSpec{ClusterRef: reference})
 		byRequest := w.accessRequest("by-request", openmcpv1alpha1.AccessRequestSpec{RequestRef: reference})
@@ -59,7 +57,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 			Expect(eve.Create(ctx, near)).To(Succeed())
 		}
 
-		binding := w.bind(other, accessRole, "eve")
+		binding := suite.Bind(ctx, other, accessRole, "eve")
 
 		for _, request := range []*openmcpv1alpha1.AccessRequest{byCluster, byRequest} {
 			w.eventually(func(g Gomega) { g.Expect(eve.Create(ctx, request)).To(Succeed()) })
@@ -80,13 +78,13 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 
 	It("cluster-request C40: the requester is who changed the spec", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		w.bind(w.namespace, editRole, "eve", "bob")
+		suite.Bind(ctx, w.namespace, editRole, "eve", "bob")
 
 		mallory := &openmcpv1alpha1.Requester{Username: "mallory", Groups: []string{"system:masters"}}
 		request := w.accessRequest("x", openmcpv1alpha1.AccessRequestSpec{
 			ClusterRef: &openmcpv1alpha1.ObjectReference{Name: "x"}, Requester: mallory,
 		})
-		w.eventually(func(g Gomega) { g.Expect(as("eve").Create(ctx, request)).To(Succeed()) })
+		w.eventually(func(g Gomega) { g.Expect(suite.As("eve", "dev").Create(ctx, request)).To(Succeed()) })
 		Expect(request.Spec.Requester.Username).To(Equal("eve"))
 		Expect(request.Spec.Requester.Groups).To(ConsistOf("system:authenticated", "dev"))
 
@@ -95,7 +93,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 
 			changed := request.DeepCopy()
 			change(changed)
-			Expect(as("bob").Patch(ctx, changed, client.MergeFrom(request))).To(Succeed())
+			Expect(suite.As("bob", "dev").Patch(ctx, changed, client.MergeFrom(request))).To(Succeed())
 			request = changed
 
 			return changed.Spec.Requester
@@ -112,14 +110,14 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 
 	It("cluster-request C62: a tenant writes neither Grants nor a status", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		w.bind(w.namespace, editRole, "eve")
-		w.bind(w.namespace, purposesRole, "eve")
+		suite.Bind(ctx, w.namespace, editRole, "eve")
+		suite.Bind(ctx, w.namespace, purposesRole, "eve")
 
 		role := &rbacv1.ClusterRole{}
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: editRole}, role)).To(Succeed())
 		Expect(role.Labels).To(HaveKeyWithValue("rbac.authorization.k8s.io/aggregate-to-admin", "true"), "an admin of a namespace has these rights")
 
-		eve := as("eve")
+		eve := suite.As("eve", "dev")
 		request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "r1"}}
 		request.Spec.Purposes = []openmcpv1alpha1.PurposeName{openmcpv1alpha1.PurposeName(w.platform)}
 		w.eventually(func(g Gomega) { g.Expect(eve.Create(ctx, request)).To(Succeed()) })
@@ -148,9 +146,9 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 
 	It("cluster-request C67: the set of a Cluster needs the right to join the old and the new set", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		w.bind("", adminRole, "operator")
+		suite.Bind(ctx, "", adminRole, "operator")
 
-		operator := as("operator")
+		operator := suite.As("operator", "dev")
 		cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "c"}}
 		cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 
@@ -172,9 +170,9 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		}
 		Expect(move(inSet("blue"))).To(MatchError(ContainSubstring(`cannot take a Cluster out of ManagedClusterSet "default"`)))
 
-		w.allowJoin("operator", "blue")
+		suite.Allow(ctx, "", "operator", joinOf("blue"))
 		Expect(move(inSet("blue"))).To(MatchError(ContainSubstring(`cannot take a Cluster out of ManagedClusterSet "default"`)))
-		w.allowJoin("operator", "default")
+		suite.Allow(ctx, "", "operator", joinOf("default"))
 		w.eventually(func(g Gomega) { g.Expect(move(inSet("blue"))).To(Succeed()) })
 		Expect(move(inSet("green"))).To(MatchError(ContainSubstring(`cannot put a Cluster into ManagedClusterSet "green"`)))
 
@@ -193,8 +191,8 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 
 	It("cluster-request 4.6: a Cluster without a set counts as in the one of the parameter", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		w.bind("", adminRole, "operator-"+w.namespace)
-		w.allowJoin("operator-"+w.namespace, "blue")
+		suite.Bind(ctx, "", adminRole, "operator-"+w.namespace)
+		suite.Allow(ctx, "", "operator-"+w.namespace, joinOf("blue"))
 
 		parameter := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 			Namespace: manifests.Namespace, Name: "placement-hub-clusters-inventory",
@@ -214,7 +212,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		moved := cluster.DeepCopy()
 		moved.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "blue"}
 		w.eventually(func(g Gomega) {
-			g.Expect(as("operator-"+w.namespace).Patch(ctx, moved.DeepCopy(), client.MergeFrom(cluster), client.DryRunAll)).
+			g.Expect(suite.As("operator-"+w.namespace, "dev").Patch(ctx, moved.DeepCopy(), client.MergeFrom(cluster), client.DryRunAll)).
 				To(MatchError(ContainSubstring(`cannot take a Cluster out of ManagedClusterSet "unbound"`)))
 		})
 	})
@@ -222,7 +220,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 	It("cluster-request 4.6: the set of a Purpose needs the right to join it, and is that of its new Clusters", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		user := "operator-" + w.namespace
-		w.bind("", adminRole, user)
+		suite.Bind(ctx, "", adminRole, user)
 
 		purpose := &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: "set-" + w.namespace}}
 		w.create(purpose)
@@ -235,15 +233,17 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		}
 		refused := MatchError(ContainSubstring(`user "` + user + `" cannot put the Clusters of a Purpose into ManagedClusterSet "blue"`))
 		w.eventually(func(g Gomega) {
-			g.Expect(as(user).Patch(ctx, inSet(), client.MergeFrom(purpose), client.DryRunAll)).To(refused)
+			g.Expect(suite.As(user, "dev").Patch(ctx, inSet(), client.MergeFrom(purpose), client.DryRunAll)).To(refused)
 		})
 
 		another := inSet()
 		another.ObjectMeta = metav1.ObjectMeta{Name: "another-" + w.namespace}
-		Expect(as(user).Create(ctx, another, client.DryRunAll)).To(refused)
+		Expect(suite.As(user, "dev").Create(ctx, another, client.DryRunAll)).To(refused)
 
-		w.allowJoin(user, "blue")
-		w.eventually(func(g Gomega) { g.Expect(as(user).Patch(ctx, inSet(), client.MergeFrom(purpose))).To(Succeed()) })
+		suite.Allow(ctx, "", user, joinOf("blue"))
+		w.eventually(func(g Gomega) {
+			g.Expect(suite.As(user, "dev").Patch(ctx, inSet(), client.MergeFrom(purpose))).To(Succeed())
+		})
 
 		grant, cluster := w.granted(w.request(purpose.Name, nil))
 		Expect(cluster.Annotations).To(HaveKeyWithValue(openmcpv1alpha1.ClusterSetAnnotation, "blue"))
@@ -304,7 +304,7 @@ func admit(ctx context.Context) (stop func()) {
 	DeferCleanup(func() { stop() })
 
 	w := newWorld(ctx)
-	w.bind(w.namespace, editRole, "eve")
+	suite.Bind(ctx, w.namespace, editRole, "eve")
 
 	probe := w.accessRequest("probe", openmcpv1alpha1.AccessRequestSpec{ClusterRef: &openmcpv1alpha1.ObjectReference{Name: "x"}})
 	far := w.accessRequest("far", openmcpv1alpha1.AccessRequestSpec{
@@ -312,60 +312,21 @@ func admit(ctx context.Context) (stop func()) {
 	})
 
 	w.eventually(func(g Gomega) {
-		g.Expect(as("eve").Create(ctx, probe.DeepCopy(), client.DryRunAll)).To(Succeed())
-		g.Expect(as("eve").Create(ctx, far.DeepCopy(), client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
+		g.Expect(suite.As("eve", "dev").Create(ctx, probe.DeepCopy(), client.DryRunAll)).To(Succeed())
+		g.Expect(suite.As("eve", "dev").Create(ctx, far.DeepCopy(), client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
 
 	return stop
-}
-
-// as returns a client of a user in the group dev.
-func as(user string) client.Client {
-	GinkgoHelper()
-
-	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated", "dev"}}
-
-	api, err := client.New(config, client.Options{Scheme: scheme.New()})
-	Expect(err).NotTo(HaveOccurred())
-
-	return api
 }
 
 func (w *world) accessRequest(name string, spec openmcpv1alpha1.AccessRequestSpec) *openmcpv1alpha1.AccessRequest {
 	return &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, Spec: spec}
 }
 
-// bind binds users to a ClusterRole in a namespace, or in all of them if it is empty.
-func (w *world) bind(namespace, role string, users ...string) client.Object {
-	GinkgoHelper()
-
-	var subjects []rbacv1.Subject
-	for _, user := range users {
-		subjects = append(subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
-	}
-
-	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: w.namespace + "-"}
-	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}
-
-	var binding client.Object = &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
-	if namespace == "" {
-		binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
-	}
-
-	w.create(binding)
-
-	return binding
-}
-
-// allowJoin lets a user join a cluster set.
-func (w *world) allowJoin(user, set string) {
-	GinkgoHelper()
-
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: w.namespace + "-"}, Rules: []rbacv1.PolicyRule{{
+// joinOf is the right to join a cluster set.
+func joinOf(set string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{
 		APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclustersets/join"},
 		ResourceNames: []string{set}, Verbs: []string{"create"},
-	}}}
-	w.create(role)
-	w.bind("", role.Name, user)
+	}
 }

@@ -234,7 +234,8 @@ var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, 
 		for _, name := range slices.Sorted(maps.Keys(refusing)) {
 			It(name, func(ctx SpecContext) {
 				w := worlds[name]
-				suite.ExpectGone(ctx, w.work)
+				// The hub learns of it by its next retry, a minute after the last one at most.
+				suite.ExpectGoneWithin(ctx, suite.SettleTimeout, w.work)
 				suite.ExpectGone(ctx, named(w.world, "cm"))
 			})
 		}

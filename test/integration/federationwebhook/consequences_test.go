@@ -7,16 +7,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -64,23 +61,15 @@ func tenant(ctx context.Context, f *suite.Fixture) func(func(client.Client) erro
 	GinkgoHelper()
 
 	user := f.Name("tenant")
-	f.Create(ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "edit"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	})
+	suite.Bind(ctx, f.Namespace, "edit", user)
 
 	return func(do func(client.Client) error) []string {
 		GinkgoHelper()
 
 		warnings := &heard{}
-		config := suite.ControlPlane.AdminConfig()
-		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+		config := suite.Impersonating(user)
 		config.WarningHandler = warnings
-
-		api, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
-		Expect(err).NotTo(HaveOccurred())
-		Eventually(func() error { return do(api) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed()) // Rights arrive by a watch.
+		Expect(do(suite.ClientOf(config))).To(Succeed())
 
 		return warnings.texts
 	}

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -64,26 +63,12 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 
 	It("T18: nobody makes a ClusterProfile of the real producer without publish", func(ctx SpecContext) {
 		f := prepared(ctx)
-		config := suite.ControlPlane.AdminConfig()
-		config.Impersonate = rest.ImpersonationConfig{UserName: "eve", Groups: []string{"system:authenticated"}}
-
-		eve, err := client.New(config, client.Options{Scheme: controller.Scheme()})
-		Expect(err).NotTo(HaveOccurred())
-
-		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "profiles"}, Rules: []rbacv1.PolicyRule{{
+		eve := suite.As("eve")
+		suite.Bind(ctx, f.Namespace, "edit", "eve")
+		suite.Allow(ctx, f.Namespace, "eve", rbacv1.PolicyRule{
 			APIGroups: []string{clusterinventory.Group}, Resources: []string{"clusterprofiles", "clusterprofiles/status"},
 			Verbs: []string{"create", "update", "patch"},
-		}}}
-		bind := func(ref rbacv1.RoleRef) {
-			f.Create(ctx, &rbacv1.RoleBinding{
-				ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, GenerateName: "eve-"}, RoleRef: ref,
-				Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "eve"}},
-			})
-		}
-
-		f.Create(ctx, role)
-		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name})
-		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"})
+		})
 
 		refused := And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(`this needs the verb "publish" on clusterprofiles`)))
 		// Nothing is created before the API server has learned of the policy.
@@ -103,9 +88,8 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			[]byte(`{"metadata":{"finalizers":["example.com/held"]}}`)))).To(Succeed(), "finalizers ask for nothing")
 		Expect(eve.Patch(ctx, genuine.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 
-		bind(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "multicluster.x-k8s.io:clusterprofile-publisher"})
-		Eventually(func() error { return eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c003"))) }).
-			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		suite.Bind(ctx, f.Namespace, "multicluster.x-k8s.io:clusterprofile-publisher", "eve")
+		Expect(eve.Create(ctx, newProfile(f.Namespace, ourManager, f.Name("c003")))).To(Succeed())
 	})
 
 	It("T18: name no ClusterProfile whose labels disagree with the ManagedCluster, and explain says which", func(ctx SpecContext) {

@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -90,67 +89,26 @@ func (w *world) admin(name string) *user {
 func (w *world) user(name, role string) *user {
 	GinkgoHelper()
 
-	config := suite.ControlPlane.AdminConfig()
-	config.Impersonate = rest.ImpersonationConfig{UserName: w.Name(name), Groups: []string{"system:authenticated"}}
-
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
-	Expect(err).NotTo(HaveOccurred())
-
-	u := &user{api, w.Name(name)}
-	w.bindRole(u, role)
+	u := &user{suite.As(w.Name(name)), w.Name(name)}
+	suite.Bind(w.ctx, w.Namespace, role, u.name)
 
 	return u
 }
 
-// bindRole gives a user the rights of a ClusterRole in the namespace of the world.
-func (w *world) bindRole(u *user, role string) {
-	GinkgoHelper()
-	w.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, GenerateName: "role-"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
-	})
-}
-
-// allowAccess lets a user ask for access to a Cluster and to no other one of its namespace.
-func (w *world) allowAccess(u *user, cluster *openmcpv1alpha1.Cluster) {
-	GinkgoHelper()
-
-	role := metav1.ObjectMeta{Namespace: cluster.Namespace, Name: u.name + "-access-" + cluster.Name}
-	w.Create(w.ctx, &rbacv1.Role{ObjectMeta: role, Rules: []rbacv1.PolicyRule{{
+// accessTo is the right to ask for access to a Cluster.
+func accessTo(cluster *openmcpv1alpha1.Cluster) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{
 		APIGroups: []string{openmcpv1alpha1.GroupVersion.Group}, Resources: []string{"clusters/access"}, ResourceNames: []string{cluster.Name},
 		Verbs: []string{"create"},
-	}}})
-	w.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: role, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
-	})
-
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User: u.name, ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: "create", Group: openmcpv1alpha1.GroupVersion.Group, Resource: "clusters", Subresource: "access", Namespace: cluster.Namespace,
-			Name: cluster.Name,
-		},
-	}}
-	w.eventually(func(g Gomega) {
-		g.Expect(suite.Client.Create(w.ctx, review)).To(Succeed())
-		g.Expect(review.Status.Allowed).To(BeTrue())
-	})
+	}
 }
 
-// allowBind lets a user bind a cluster set.
-func (w *world) allowBind(u *user, set string) {
-	GinkgoHelper()
-
-	name := u.name + "-binds-" + set
-	w.Create(w.ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{{
+// bindOf is the right to bind a cluster set.
+func bindOf(set string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{
 		APIGroups: []string{clusterv1beta2.GroupName}, Resources: []string{"managedclustersets/bind"}, ResourceNames: []string{set},
 		Verbs: []string{"create"},
-	}}})
-	w.Create(w.ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
-	})
+	}
 }
 
 // accessRequest returns an AccessRequest of the namespace for the permission to read ConfigMaps.
@@ -205,7 +163,7 @@ func newScene(ctx context.Context) *scene {
 
 	s := &scene{platform: newWorld(ctx), tenant: newWorld(ctx)}
 	s.owner, s.eve = s.platform.admin("owner"), s.tenant.admin("eve")
-	s.tenant.bindRole(s.eve, purposesRole)
+	suite.Bind(s.tenant.ctx, s.tenant.Namespace, purposesRole, s.eve.name)
 
 	s.platform.BindAny(ctx, defaultSet)
 	s.own, s.shared = s.platform.request("own", s.platform.dedicated), s.platform.request("shared", s.platform.shared)
@@ -300,7 +258,7 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 		s.notReached(ctx)
 
 		By("giving her the right to bind")
-		s.platform.allowBind(s.eve, defaultSet)
+		suite.Allow(s.platform.ctx, "", s.eve.name, bindOf(defaultSet))
 		s.tenant.eventually(func(g Gomega) { g.Expect(s.eve.Create(ctx, newBinding(s.tenant, defaultSet))).To(Succeed()) })
 		s.tenant.eventually(func(g Gomega) {
 			s.tenant.selected(g, "p", s.exclusive.Status.ManagedCluster)
@@ -308,12 +266,12 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 		})
 
 		By("giving her the right to access")
-		s.platform.bindRole(s.eve, "open-cluster-management:placement-hub:clusterrequest-access")
+		suite.Bind(s.platform.ctx, s.platform.Namespace, "open-cluster-management:placement-hub:clusterrequest-access", s.eve.name)
 
 		granted := s.tenant.accessRequest("granted", toCluster(s.exclusive))
 		s.tenant.eventually(func(g Gomega) { g.Expect(s.eve.Create(ctx, granted)).To(Succeed()) })
 		s.tenant.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
-		s.tenant.allowAccess(s.eve, s.common)
+		suite.Allow(s.tenant.ctx, s.common.Namespace, s.eve.name, accessTo(s.common))
 
 		again := s.tenant.accessRequest("again", toRequest(s.tenants))
 		Expect(s.eve.Create(ctx, again)).To(Succeed())

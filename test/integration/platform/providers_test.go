@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,43 +20,16 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
-
-// apiAs returns a client of a user with the groups of authenticated users.
-func apiAs(name string, groups ...string) client.Client {
-	GinkgoHelper()
-
-	config := suite.ControlPlane.AdminConfig()
-	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: append(groups, "system:authenticated")}
-
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
-	Expect(err).NotTo(HaveOccurred())
-
-	return api
-}
 
 // apiOf returns a client of the ServiceAccount of a provider that is built in.
 func apiOf(provider string) client.Client {
 	namespace := providers.Namespace(provider)
 
-	return apiAs("system:serviceaccount:"+namespace+":"+manifests.ClusterProviderAccount,
+	return suite.As("system:serviceaccount:"+namespace+":"+manifests.ClusterProviderAccount,
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace)
-}
-
-// bindEverywhere gives a user the rights of a ClusterRole until the spec ends.
-func (w *world) bindEverywhere(user, role string) {
-	GinkgoHelper()
-
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
-	w.Create(w.ctx, binding)
-	DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, binding)).To(Succeed()) })
 }
 
 // attack is a write of a provider to what is not its own.
@@ -221,8 +193,8 @@ var _ = Describe("a provider that is taken over", func() {
 		By("attacking as a provider that may also write AccessRequests, with the shipped roles")
 
 		evil := apiOf(nullProvider)
-		w.bindEverywhere("system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount,
-			"cluster.openmcp.cloud:provider-access")
+		suite.Bind(ctx, "", "cluster.openmcp.cloud:provider-access",
+			"system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount)
 		w.eventually(func(g Gomega) {
 			g.Expect(evil.List(ctx, &openmcpv1alpha1.AccessRequestList{})).To(Succeed())
 		})
@@ -280,34 +252,32 @@ var _ = Describe("a provider that is taken over", func() {
 	It("T4: a platform team writes Clusters with manage, and the garbage collector needs no verb", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		team, writer := w.Name("team"), w.Name("writer")
-		w.bindEverywhere(team, "open-cluster-management:placement-hub:clusterrequest-admin")
+		suite.Bind(ctx, "", "open-cluster-management:placement-hub:clusterrequest-admin", team)
 
-		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.Name("clusters")}, Rules: []rbacv1.PolicyRule{{
+		suite.Allow(ctx, "", writer, rbacv1.PolicyRule{
 			APIGroups: []string{openmcpv1alpha1.GroupName}, Resources: []string{"clusters", "clusters/status"},
 			Verbs: []string{"get", "create", "update", "patch"},
-		}}}
-		w.Create(ctx, role)
-		w.bindEverywhere(writer, role.Name)
+		})
 
 		cluster := providers.NewCluster(w.Namespace, "c", "nobody")
 		cluster.Finalizers = []string{"example.com/held"}
 		w.eventually(func(g Gomega) {
-			g.Expect(apiAs(writer).Create(ctx, cluster.DeepCopy())).To(MatchError(ContainSubstring(
+			g.Expect(suite.As(writer).Create(ctx, cluster.DeepCopy())).To(MatchError(ContainSubstring(
 				`user "` + writer + `" is not allowed to create Cluster "` + w.Namespace + `/c": this needs the verb "manage" on clusters`)))
 		})
-		w.eventually(func(g Gomega) { g.Expect(apiAs(team).Create(ctx, cluster)).To(Succeed()) })
+		w.eventually(func(g Gomega) { g.Expect(suite.As(team).Create(ctx, cluster)).To(Succeed()) })
 
 		label := attack{object: cluster, merge: `{"metadata":{"labels":{"a":"b"}}}`, what: "a label", needs: `"manage" on clusters`}
-		refused(ctx, apiAs(writer), []attack{label})
-		Expect(label.send(ctx, apiAs(team))).To(Succeed())
+		refused(ctx, suite.As(writer), []attack{label})
+		Expect(label.send(ctx, suite.As(team))).To(Succeed())
 
 		touch := attack{object: cluster, merge: `{"metadata":{"labels":{"a":"b"}}}`}
-		Expect(touch.send(ctx, apiAs(writer))).To(Succeed(), "it changes nothing")
+		Expect(touch.send(ctx, suite.As(writer))).To(Succeed(), "it changes nothing")
 
 		foreground := client.PropagationPolicy(metav1.DeletePropagationForeground)
 		Expect(suite.Client.Delete(ctx, cluster, foreground)).To(Succeed())
 
-		collector := apiAs("system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccounts")
+		collector := suite.As("system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccounts")
 		freed := attack{object: cluster, merge: `{"metadata":{"finalizers":["example.com/held"]}}`}
 		Expect(freed.send(ctx, collector)).To(Succeed())
 
@@ -326,8 +296,8 @@ var _ = Describe("a provider that is taken over", func() {
 
 		w := newWorld(ctx)
 		// The rights of a provider before it had a namespace of its own for Leases.
-		w.bindEverywhere("system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount,
-			"cluster.openmcp.cloud:provider-leases")
+		suite.Bind(ctx, "", "cluster.openmcp.cloud:provider-leases",
+			"system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount)
 
 		cluster := providers.NewCluster(w.Namespace, "c", nullProvider)
 		w.Create(ctx, cluster)

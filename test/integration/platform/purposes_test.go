@@ -39,7 +39,7 @@ var _ = Describe("purposes", func() {
 			allowed = append(allowed, openmcpv1alpha1.PurposeName(name))
 		}
 
-		w.allowPurposes(eve, allowed...)
+		suite.Allow(ctx, w.Namespace, eve.name, useOf(allowed...))
 
 		secret := openmcpv1alpha1.PurposeName(w.dedicated)
 
@@ -74,7 +74,7 @@ var _ = Describe("purposes", func() {
 		Expect(cluster.Spec.Purposes).To(Equal(allowed))
 
 		// The role for all Purposes grants the rest.
-		w.bindRole(eve, purposesRole)
+		suite.Bind(ctx, w.Namespace, purposesRole, eve.name)
 		w.eventually(func(g Gomega) { g.Expect(eve.asks(w, "any", nil, secret)).To(Succeed()) })
 	})
 
@@ -110,21 +110,14 @@ func (u *user) asks(w *world, name string, dedicated *bool, purposes ...openmcpv
 	return u.Create(w.ctx, request)
 }
 
-// allowPurposes lets a user name purposes in the namespace of the world, by a Role.
-func (w *world) allowPurposes(u *user, purposes ...openmcpv1alpha1.PurposeName) {
-	GinkgoHelper()
-
+// useOf is the right to use Purposes.
+func useOf(purposes ...openmcpv1alpha1.PurposeName) rbacv1.PolicyRule {
 	names := make([]string, len(purposes))
 	for i := range purposes {
 		names[i] = string(purposes[i])
 	}
 
-	role := metav1.ObjectMeta{Namespace: w.Namespace, Name: u.name + "-purposes"}
-	w.Create(w.ctx, &rbacv1.Role{ObjectMeta: role, Rules: []rbacv1.PolicyRule{{
+	return rbacv1.PolicyRule{
 		APIGroups: []string{openmcpv1alpha1.GroupVersion.Group}, Resources: []string{"purposes"}, ResourceNames: names, Verbs: []string{"use"},
-	}}})
-	w.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: role, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
-	})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -56,7 +55,9 @@ var _ = Describe("the finalizer of a request", func() {
 		Expect(eve.Delete(ctx, ignored)).To(Succeed())
 		Expect(strip()).To(refused)
 
-		w.allowRelease(eve)
+		suite.Allow(ctx, w.Namespace, eve.name, rbacv1.PolicyRule{
+			APIGroups: []string{openmcpv1alpha1.GroupVersion.Group}, Resources: []string{"clusterrequests"}, Verbs: []string{"release"},
+		})
 		w.eventually(func(g Gomega) { g.Expect(strip()).To(Succeed()) })
 		w.eventually(func(g Gomega) {
 			err := suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)
@@ -67,17 +68,3 @@ var _ = Describe("the finalizer of a request", func() {
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 	})
 })
-
-// allowRelease lets a user take the finalizers off requests of the namespace.
-func (w *world) allowRelease(u *user) {
-	GinkgoHelper()
-
-	role := metav1.ObjectMeta{Namespace: w.Namespace, Name: u.name + "-releases"}
-	w.Create(w.ctx, &rbacv1.Role{ObjectMeta: role, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{openmcpv1alpha1.GroupVersion.Group}, Resources: []string{"clusterrequests"}, Verbs: []string{"release"},
-	}}})
-	w.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: role, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}},
-	})
-}

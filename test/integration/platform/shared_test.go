@@ -102,7 +102,7 @@ var _ = Describe("a shared Cluster", func() {
 
 		cluster, another := w.published(w.request("mine", w.shared)), w.published(w.request("theirs", theirs))
 		Expect(another.Namespace).To(Equal(cluster.Namespace))
-		w.allowAccess(eve, cluster)
+		suite.Allow(ctx, cluster.Namespace, eve.name, accessTo(cluster))
 
 		granted := w.accessRequest("granted", toCluster(cluster))
 		w.eventually(func(g Gomega) { g.Expect(eve.Create(ctx, granted)).To(Succeed()) })

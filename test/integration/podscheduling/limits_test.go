@@ -8,11 +8,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
@@ -52,22 +50,13 @@ func bomb(number int) string {
 func namespaceAdmin(ctx context.Context, f *suite.Fixture) (client.Client, *heard) {
 	GinkgoHelper()
 
-	user := f.Name("admin")
-	f.Create(ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "admin"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "admin"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	})
+	user, warnings := f.Name("admin"), &heard{}
+	suite.Bind(ctx, f.Namespace, "admin", user)
 
-	warnings := &heard{}
-	config := suite.ControlPlane.AdminConfig()
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	config := suite.Impersonating(user)
 	config.WarningHandler = warnings
 
-	c, err := client.New(config, client.Options{Mapper: suite.Client.RESTMapper()})
-	Expect(err).NotTo(HaveOccurred())
-
-	return c, warnings
+	return suite.ClientOf(config), warnings
 }
 
 var _ = Describe("Limits of the policies of a namespace", Ordered, func() {
