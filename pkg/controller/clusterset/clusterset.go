@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -33,6 +34,10 @@ type clusterSetReconciler struct {
 	members   *membership
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
+
+// settleDelay is how long a ManagedClusterSet waits for further changes of its clusters or of its status before it is written, so that many
+// changes at once, such as those of a new fleet, cause few writes.
+const settleDelay = 200 * time.Millisecond
 
 type rateLimitingQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
@@ -131,25 +136,30 @@ func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.Cluster
 	return count, nil
 }
 
-// setChanges returns a handler that updates the membership and enqueues every ManagedClusterSet that changes.
+// setChanges returns a handler that updates the membership and enqueues every ManagedClusterSet that changes; settleDelay later if its spec is
+// as it was.
 func (r *clusterSetReconciler) setChanges() handler.EventHandler {
-	add := func(q rateLimitingQueue, set client.Object) {
-		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: set.GetName()}})
-	}
-	take := func(q rateLimitingQueue, object client.Object) {
+	take := func(object client.Object) reconcile.Request {
 		if set, is := object.(*clusterv1beta2.ManagedClusterSet); is {
 			r.members.update(set)
 		}
 
-		add(q, object)
+		return requestFor(object.GetName())
 	}
 
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) { take(q, e.Object) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) { take(q, e.ObjectNew) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) { q.Add(take(e.Object)) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
+			request := take(e.ObjectNew)
+			if e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
+				q.AddAfter(request, settleDelay) // A change of the status, most often an own write.
+			} else {
+				q.Add(request)
+			}
+		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q rateLimitingQueue) {
 			r.members.forget(e.Object.GetName())
-			add(q, e.Object)
+			q.Add(requestFor(e.Object.GetName()))
 		},
 	}
 }
@@ -174,6 +184,10 @@ func (r *clusterSetReconciler) clusterChanges() handler.EventHandler {
 
 func (r *clusterSetReconciler) enqueue(q rateLimitingQueue, before, after client.Object) {
 	for _, name := range r.members.affected(before, after) {
-		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+		q.AddAfter(requestFor(name), settleDelay)
 	}
+}
+
+func requestFor(set string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Name: set}}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -169,37 +171,82 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 
 // The initial event of every set enqueues it, so the initial events of clusters need not.
 func TestInitialClustersQueueNothing(t *testing.T) {
-	r := &clusterSetReconciler{members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
-		return inventory.NewClusterSet(selector.NewCompiler(), set)
-	})}
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	synctest.Test(t, func(t *testing.T) {
+		r := &clusterSetReconciler{members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
+			return inventory.NewClusterSet(selector.NewCompiler(), set)
+		})}
+		queue := newQueue()
 
-	defer queue.ShutDown()
+		defer queue.ShutDown()
 
-	r.setChanges().Create(t.Context(), event.CreateEvent{Object: setOf("prod", 1, nil), IsInInitialList: true}, queue)
+		r.setChanges().Create(t.Context(), event.CreateEvent{Object: setOf("prod", 1, nil), IsInInitialList: true}, queue)
+		wantQueued(t, queue, "prod")
 
-	if queue.Len() != 1 {
-		t.Errorf("%d requests after the first event of a set, want one", queue.Len())
-	}
+		r.setChanges().Create(t.Context(), event.CreateEvent{Object: setOf("dev", 1, nil)}, queue)
+		wantQueued(t, queue, "dev")
 
-	r.setChanges().Create(t.Context(), event.CreateEvent{Object: setOf("dev", 1, nil)}, queue)
-	r.clusterChanges().Create(t.Context(), event.CreateEvent{Object: clusterOf("c", inSet("dev")), IsInInitialList: true}, queue)
-	drained := queue.Len()
+		for _, set := range []string{"dev", "prod"} {
+			r.clusterChanges().Create(t.Context(), event.CreateEvent{Object: clusterOf("c", inSet(set)), IsInInitialList: true}, queue)
+		}
 
-	for range drained {
+		time.Sleep(settleDelay)
+		wantQueued(t, queue)
+
+		r.clusterChanges().Create(t.Context(), event.CreateEvent{Object: clusterOf("d", inSet("prod"))}, queue)
+		time.Sleep(settleDelay)
+		wantQueued(t, queue, "prod")
+	})
+}
+
+// Many changes at once, and the own write that follows, enqueue a set once; a change of its spec does not wait.
+func TestChangesOfASetAreCollected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &clusterSetReconciler{members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
+			return inventory.NewClusterSet(selector.NewCompiler(), set)
+		})}
+		queue := newQueue()
+
+		defer queue.ShutDown()
+
+		prod := setOf("prod", 1, nil)
+		r.setChanges().Create(t.Context(), event.CreateEvent{Object: prod}, queue)
+		wantQueued(t, queue, "prod")
+
+		for i := range 100 {
+			r.clusterChanges().Create(t.Context(), event.CreateEvent{Object: clusterOf(fmt.Sprint("c", i), inSet("prod"))}, queue)
+			time.Sleep(time.Millisecond)
+		}
+
+		r.setChanges().Update(t.Context(), event.UpdateEvent{ObjectOld: prod, ObjectNew: prod}, queue)
+		wantQueued(t, queue)
+		time.Sleep(settleDelay)
+		wantQueued(t, queue, "prod")
+		time.Sleep(2 * settleDelay)
+		wantQueued(t, queue)
+
+		r.setChanges().Update(t.Context(), event.UpdateEvent{ObjectOld: prod, ObjectNew: setOf("prod", 2, nil)}, queue)
+		wantQueued(t, queue, "prod")
+	})
+}
+
+func newQueue() workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+}
+
+// wantQueued takes all requests from the queue once nothing else can happen now.
+func wantQueued(t *testing.T, queue workqueue.TypedRateLimitingInterface[reconcile.Request], want ...string) {
+	t.Helper()
+	synctest.Wait()
+
+	var got []string
+
+	for range queue.Len() {
 		request, _ := queue.Get()
+		got = append(got, request.Name)
 		queue.Done(request)
 	}
 
-	r.clusterChanges().Create(t.Context(), event.CreateEvent{Object: clusterOf("c", inSet("prod")), IsInInitialList: true}, queue)
-
-	if queue.Len() != 0 {
-		t.Errorf("the first event of a cluster queues %d sets", queue.Len())
-	}
-
-	r.clusterChanges().Create(t.Context(), event.CreateEvent{Object: clusterOf("d", inSet("prod"))}, queue)
-
-	if queue.Len() != 1 {
-		t.Errorf("a new cluster queues %d sets, want one", queue.Len())
+	if !slices.Equal(got, want) {
+		t.Errorf("queued are the sets %q, want %q", got, want)
 	}
 }

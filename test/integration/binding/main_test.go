@@ -6,4 +6,6 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-func TestBinding(t *testing.T) { suite.Run(t, "ManagedClusterSetBindings that follow from RBAC") }
+func TestBinding(t *testing.T) {
+	suite.Run(t, "ManagedClusterSetBindings that follow from RBAC", suite.DeletingNamespaces)
+}

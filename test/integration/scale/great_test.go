@@ -22,9 +22,9 @@ import (
 // The size of the great fleet. Ten sets: exclusive ones, and two by label.
 const (
 	greatClusters      = 1000
-	greatPlacements    = 200
+	greatPlacements    = 100
 	greatExclusiveSets = 8
-	greatNamespaces    = 20
+	greatNamespaces    = 10
 	greatScores        = 5 // Every fifth cluster has scores.
 )
 

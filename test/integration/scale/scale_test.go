@@ -25,7 +25,7 @@ import (
 const greatSettle = 4 * time.Minute
 
 var _ = Describe("A great world", func() {
-	It("settles where the plain engine says, for 1000 clusters and 200 placements, and again after a storm", func(ctx SpecContext) {
+	It("settles where the plain engine says, for 1000 clusters and 100 placements, and again after a storm", func(ctx SpecContext) {
 		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/great", localplane.Options{Log: GinkgoWriter})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })

@@ -40,7 +40,9 @@ type Fixture struct {
 	Namespace string
 }
 
-// NewFixture creates the namespace, as changed by the edits, and deletes all objects of the fixture after the spec or container.
+// NewFixture creates the namespace, as changed by the edits. After the spec or container, the objects by which the hub acts for the fixture are
+// deleted. The empty namespace stays, because kube-controller-manager deletes one with more than 80 requests, unless the suite runs
+// DeletingNamespaces.
 func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
 
@@ -50,7 +52,7 @@ func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture 
 	return f
 }
 
-// NewNamespace creates a fixture without objects of the cluster scope but its namespace. Its end takes a third of the requests.
+// NewNamespace creates a fixture without objects of the cluster scope but its namespace. Its end takes a third of the requests of NewFixture.
 func NewNamespace(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
 
@@ -131,13 +133,16 @@ func (f *Fixture) release(ctx context.Context) {
 	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(f.Namespace))).To(Succeed())
 }
 
-// leave deletes the objects of the namespace, and the namespace.
+// leave deletes the objects of the namespace by which the hub acts.
 func (f *Fixture) leave(ctx SpecContext) {
 	f.release(ctx)
-	Expect(Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}})).To(Succeed())
+
+	if deleteNamespaces {
+		Expect(Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}})).To(Succeed())
+	}
 }
 
-// destroy deletes all objects, finalizers or not.
+// destroy deletes the objects by which the hub acts, finalizers or not.
 func (f *Fixture) destroy(ctx SpecContext) {
 	mine := client.MatchingLabels{FixtureLabel: f.Namespace}
 
@@ -165,20 +170,22 @@ func (f *Fixture) destroy(ctx SpecContext) {
 	Expect(Client.List(ctx, namespaces, mine)).To(Succeed())
 
 	for _, namespace := range namespaces.Items {
-		if ofClusters[namespace.Name] {
+		switch {
+		case ofClusters[namespace.Name]:
 			emptyNamespace(ctx, namespace.Name)
-		} else {
+		case deleteNamespaces:
 			Expect(client.IgnoreNotFound(Client.Delete(ctx, &namespace))).To(Succeed())
 		}
 	}
 
-	// After the namespace, in which no controller creates pods any more. No kubelet ends them.
-	Expect(Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(f.Namespace), client.GracePeriodSeconds(0))).To(Succeed())
-	Expect(Client.DeleteAllOf(ctx, &corev1.Node{}, mine)).To(Succeed())
+	if workloads {
+		// After the namespace, in which no controller creates pods any more. No kubelet ends them.
+		Expect(Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(f.Namespace), client.GracePeriodSeconds(0))).To(Succeed())
+		Expect(Client.DeleteAllOf(ctx, &corev1.Node{}, mine)).To(Succeed())
+	}
 }
 
-// emptyNamespace deletes what the hub and the specs write to the namespace of a cluster, and leaves the namespace: kube-controller-manager
-// deletes one with more than 80 requests, and specs make hundreds of them.
+// emptyNamespace deletes what the hub and the specs write to the namespace of a cluster.
 func emptyNamespace(ctx context.Context, name string) {
 	GinkgoHelper()
 

@@ -43,8 +43,12 @@ var (
 	StopHub func()
 )
 
-// configure changes the options of every hub before the settings of StartHub do.
-var configure = func(*controller.Options) {}
+var (
+	// configure changes the options of every hub before the settings of StartHub do.
+	configure = func(*controller.Options) {}
+	// deleteNamespaces and workloads report whether Run has the settings DeletingNamespaces and WithWorkloads.
+	deleteNamespaces, workloads bool
+)
 
 // Options are what a package of specs says of its control plane and of its hub.
 type Options struct {
@@ -62,7 +66,10 @@ type Options struct {
 type Setting func(*Options)
 
 // WithWorkloads runs kube-scheduler and the controllers of workloads too, so that pods are made and bound to the Nodes of Fixture.Node.
-func WithWorkloads(o *Options) { o.Plane.Workloads = true }
+func WithWorkloads(o *Options) { o.Plane.Workloads, workloads, deleteNamespaces = true, true, true }
+
+// DeletingNamespaces deletes the namespaces of fixtures, for systems that act by objects of other kinds than Placements in them.
+func DeletingNamespaces(*Options) { deleteNamespaces = true }
 
 // OnlyAPIServer starts etcd and an API server without an audit log, and neither manifests nor a hub: specs of one system bring what it needs.
 func OnlyAPIServer(o *Options) {
