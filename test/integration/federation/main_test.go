@@ -27,7 +27,7 @@ var eu1, eu2, us1 *members.Member
 var hub client.Client
 
 func TestFederation(t *testing.T) {
-	suite.Run(t, "federated objects", suite.DeletingNamespaces, suite.BeforeHub(startMembers), suite.ConfigureHub(func(o *controller.Options) {
+	suite.Run(t, "federated objects", suite.DeletingFederated, suite.BeforeHub(startMembers), suite.ConfigureHub(func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects")
 	}))
 }

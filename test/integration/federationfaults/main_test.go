@@ -7,5 +7,5 @@ import (
 )
 
 func TestFederationFaults(t *testing.T) {
-	suite.Run(t, "federated objects on an API server that fails", suite.DeletingNamespaces)
+	suite.Run(t, "federated objects on an API server that fails", suite.DeletingFederated)
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func TestFederationAtAdmission(t *testing.T) {
-	suite.Run(t, "federated objects at admission", suite.DeletingNamespaces, suite.BeforeHub(installManifestWorks))
+	suite.Run(t, "federated objects at admission", suite.DeletingFederated, suite.BeforeHub(installManifestWorks))
 }
 
 // installManifestWorks installs the definition of ManifestWorks, without which the system is off and its webhook gives no warning.

@@ -32,7 +32,7 @@ import (
 const defaultSet = "default"
 
 func TestPlatform(t *testing.T) {
-	suite.Run(t, "all systems in one hub", suite.DeletingNamespaces, suite.BeforeHub(install), suite.ConfigureHub(func(o *controller.Options) {
+	suite.Run(t, "all systems in one hub", suite.DeletingFederated, suite.BeforeHub(install), suite.ConfigureHub(func(o *controller.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusterrequest/requests", "clusterrequest/access", "clusters-inventory")
 	}))
 }

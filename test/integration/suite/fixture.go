@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // FixtureLabel is the label of cluster-scoped objects that names the namespace of their fixture.
@@ -115,7 +116,8 @@ func (f *Fixture) Create(ctx context.Context, object client.Object) {
 	Expect(Client.Create(ctx, object)).To(Succeed())
 }
 
-// release deletes the placements with their decisions, and then the bindings, so that the hub evaluates no placement again.
+// release deletes the placements with their decisions and the federated objects, and then the bindings, so that the hub evaluates no placement
+// again.
 func (f *Fixture) release(ctx context.Context) {
 	for _, adapter := range api.Adapters() {
 		Expect(Client.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(f.Namespace))).To(Succeed())
@@ -128,6 +130,14 @@ func (f *Fixture) release(ctx context.Context) {
 		Expect(meta.EachListItem(pages, func(page runtime.Object) error {
 			return client.IgnoreNotFound(Client.Delete(ctx, page.(client.Object)))
 		})).To(Succeed())
+	}
+
+	if deleteFederated {
+		for _, kind := range federation.DefaultKinds() {
+			object := &metav1.PartialObjectMetadata{}
+			object.SetGroupVersionKind(kind.GroupVersionKind)
+			Expect(Client.DeleteAllOf(ctx, object, client.InNamespace(f.Namespace))).To(Succeed())
+		}
 	}
 
 	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(f.Namespace))).To(Succeed())

@@ -46,8 +46,9 @@ var (
 var (
 	// configure changes the options of every hub before the settings of StartHub do.
 	configure = func(*controller.Options) {}
-	// deleteNamespaces and workloads report whether Run has the settings DeletingNamespaces and WithWorkloads.
-	deleteNamespaces, workloads bool
+	// deleteNamespaces, deleteFederated and workloads report whether Run has the settings DeletingNamespaces, DeletingFederated and
+	// WithWorkloads.
+	deleteNamespaces, deleteFederated, workloads bool
 )
 
 // Options are what a package of specs says of its control plane and of its hub.
@@ -70,6 +71,9 @@ func WithWorkloads(o *Options) { o.Plane.Workloads, workloads, deleteNamespaces 
 
 // DeletingNamespaces deletes the namespaces of fixtures, for systems that act by objects of other kinds than Placements in them.
 func DeletingNamespaces(*Options) { deleteNamespaces = true }
+
+// DeletingFederated deletes the objects of the federated kinds in the namespaces of fixtures.
+func DeletingFederated(*Options) { deleteFederated = true }
 
 // OnlyAPIServer starts etcd and an API server without an audit log, and neither manifests nor a hub: specs of one system bring what it needs.
 func OnlyAPIServer(o *Options) {
