@@ -60,7 +60,7 @@ type scene struct {
 	next      int // first number of the next clusters to insert
 }
 
-// startScene has 150 clusters, of which 30 are canaries and 30 are in staging.
+// startScene has 105 clusters, of which 21 are canaries and 21 are in staging.
 func startScene(t *testing.T) *scene {
 	t.Helper()
 
@@ -69,7 +69,7 @@ func startScene(t *testing.T) *scene {
 	}
 	stages := map[string]string{}
 
-	for n := range 150 {
+	for n := range 105 {
 		stages[fmt.Sprintf("cluster-%03d", n)] = []string{"canary", "staging", "production", "production", "production"}[n%5]
 	}
 

@@ -24,7 +24,7 @@ import (
 const (
 	// durationVariable says how long everything comes and goes, and defaultDuration is how long it does so otherwise.
 	durationVariable = "SOAK_DURATION"
-	defaultDuration  = 30 * time.Second
+	defaultDuration  = 10 * time.Second
 	// settle is how long a round may wait for one thing on a loaded machine.
 	settle = 2 * time.Minute
 	// warmUp is how many rounds there are before the memory is measured: caches, pools and connections have their size then.
