@@ -230,7 +230,7 @@ func TestAllPass(t *testing.T) {
 		t.Errorf("packages with servers (-want +got):\n%s", diff)
 	}
 	want(t, f.read("environments"), "GOGC=400 PLACEMENT_BINARY=\n")
-	want(t, f.read("environments"), "GOGC=400 PLACEMENT_BINARY="+filepath.Join(f.driver.root, "bin", "placement")+"\n")
+	want(t, f.read("environments"), "GOGC=800 PLACEMENT_BINARY="+filepath.Join(f.driver.root, "bin", "placement")+"\n")
 	if log, err := os.ReadFile(filepath.Join(f.driver.root, f.driver.logPath("pkg/b"))); err != nil || !strings.Contains(string(log), "quiet\n") {
 		t.Errorf("the log of pkg/b is %q (%v), want the output of its tests", log, err)
 	}

@@ -27,7 +27,7 @@ const (
 	killedAfter  = 29
 	fewKills     = 3
 	// manyObjects are delivered to fewClusters each. `make bench` restarts a hub over more.
-	manyObjects = 100
+	manyObjects = 30
 	fewClusters = 20
 	// manyTimeout bounds the time in which many works are written.
 	manyTimeout = 2 * time.Minute
