@@ -53,14 +53,14 @@ func checkReach(g graph) []string {
 
 func TestReachCheckerFindsWrongArrows(t *testing.T) {
 	g := graph{
-		module + "cmd/placement":        {module + "pkg/localplane"},
-		module + "pkg/localplane":       {module + "test/env"},
-		module + "pkg/system":           {"k8s.io/client-go/rest"},
-		module + "pkg/placement":        {"k8s.io/client-go/rest"},
+		module + "cmd/placement":     {module + "pkg/localplane"},
+		module + "pkg/localplane":    {module + "test/env"},
+		module + "pkg/system":        {"k8s.io/client-go/rest"},
+		module + "pkg/placement":     {"k8s.io/client-go/rest"},
 		module + "pkg/placement/api": {"example.com/harmless"},
-		module + "pkg/selector":         {"k8s.io/apimachinery/pkg/labels"},
-		module + "test/env":             {"k8s.io/client-go/rest"},
-		"example.com/harmless":          {"k8s.io/client-go/rest"},
+		module + "pkg/selector":      {"k8s.io/apimachinery/pkg/labels"},
+		module + "test/env":          {"k8s.io/client-go/rest"},
+		"example.com/harmless":       {"k8s.io/client-go/rest"},
 	}
 	expectFindings(t, checkReach(g), []string{
 		"cmd/placement: only tests may depend on test: cmd/placement -> pkg/localplane -> test/env",

@@ -145,7 +145,8 @@ func (r *applicationReconciler) verify(ctx context.Context, tree *affinityclass.
 func withoutRelease(reason string, of kind, found []*unstructured.Unstructured) string {
 	if reason == affinityclass.ReasonReleaseNotFound {
 		return "no HelmRelease in the namespace has the labels apps.cozystack.io/application.{group,kind,name} of the application: create one, " +
-			"or set the annotation " + affinityclass.ChartAnnotation + " on CustomResourceDefinition " + of.definition + ", so that the hub creates it"
+			"or set the annotation " + affinityclass.ChartAnnotation + " on CustomResourceDefinition " + of.definition +
+			", so that the hub creates it"
 	}
 
 	names := make([]string, 0, len(found))

@@ -156,7 +156,8 @@ func TestComplianceOfTenants(t *testing.T) {
 	}
 
 	condition := meta.FindStatusCondition(acme.Status.Conditions, appsv1alpha1.ConditionAffinityClassesCompliant)
-	if condition == nil || condition.Reason != affinityclass.ReasonApplicationsOutside || !strings.Contains(condition.Message, "Postgres/main-db (gpu)") ||
+	if condition == nil || condition.Reason != affinityclass.ReasonApplicationsOutside ||
+		!strings.Contains(condition.Message, "Postgres/main-db (gpu)") ||
 		len(acme.Status.Conditions) != 1 {
 		t.Errorf("conditions %+v", acme.Status.Conditions)
 	}

@@ -54,7 +54,8 @@ func (r *tenantReconciler) writeValues(ctx context.Context, tree *affinityclass.
 	switch err := r.writeSecret(ctx, namespace, tree.Effective(namespace)); {
 	case errors.Is(err, affinityclass.ErrUnparsable):
 		return newCondition(appsv1alpha1.ConditionValuesWritten, false, affinityclass.ReasonUnparsableValues, fmt.Sprintf(
-			"the key %s of Secret %s/%s is left as it is: %v; make it a YAML mapping", affinityclass.ValuesKey, namespace, affinityclass.ValuesSecret, err)), nil
+			"the key %s of Secret %s/%s is left as it is: %v; make it a YAML mapping",
+			affinityclass.ValuesKey, namespace, affinityclass.ValuesSecret, err)), nil
 	case err != nil:
 		return metav1.Condition{}, err
 	default:

@@ -58,7 +58,10 @@ func TestChangesConcernNamespaces(t *testing.T) {
 		{"an account is edited", r.accountChange(ctx, account(clustersets.Account), account(clustersets.Account)), none},
 		{"another account", r.accountChange(ctx, nil, account("default")), none},
 
-		{"a role binding comes", r.clusterRoleBindingChange(ctx, nil, binding("role", "a", "b")), clustersets.Audience{Namespaces: sets.New("a", "b")}},
+		{
+			"a role binding comes", r.clusterRoleBindingChange(ctx, nil, binding("role", "a", "b")),
+			clustersets.Audience{Namespaces: sets.New("a", "b")},
+		},
 		{"a role binding goes", r.clusterRoleBindingChange(ctx, binding("role", "a"), nil), a},
 		{"a role binding gets a subject", r.clusterRoleBindingChange(ctx, binding("role", "b"), binding("role", "b", "a")), a},
 		{"a role binding is edited elsewhere", r.clusterRoleBindingChange(ctx, binding("role", "a"), binding("role", "a")), none},

@@ -47,7 +47,9 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 	}
 
 	for _, tenant := range change.Tenants {
-		review, err := affinityclass.CheckTenant(affinityclass.NewTree(after.Tenants), given(after.Classes), objectlist.Find(after.Tenants, tenant), tenant)
+		tree, before := affinityclass.NewTree(after.Tenants), objectlist.Find(after.Tenants, tenant)
+
+		review, err := affinityclass.CheckTenant(tree, given(after.Classes), before, tenant)
 		if err != nil { // The classes are given, so that none has to be read.
 			review.Errors = append(review.Errors, field.InternalError(field.NewPath("spec"), err))
 		}

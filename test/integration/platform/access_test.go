@@ -163,7 +163,7 @@ func newScene(ctx context.Context) *scene {
 
 	s := &scene{platform: newWorld(ctx), tenant: newWorld(ctx)}
 	s.owner, s.eve = s.platform.admin("owner"), s.tenant.admin("eve")
-	suite.Bind(s.tenant.ctx, s.tenant.Namespace, purposesRole, s.eve.name)
+	suite.Bind(ctx, s.tenant.Namespace, purposesRole, s.eve.name)
 
 	s.platform.BindAny(ctx, defaultSet)
 	s.own, s.shared = s.platform.request("own", s.platform.dedicated), s.platform.request("shared", s.platform.shared)

@@ -71,7 +71,8 @@ func applicationSpecs() {
 			"no _scheduling":         `{"spec":{"values":{"_scheduling":null}}}`,
 			"no record":              `{"metadata":{"annotations":{"` + affinityclass.ResolvedAnnotation + `":null}}}`,
 			"a malformed record":     `{"metadata":{"annotations":{"` + affinityclass.ResolvedAnnotation + `":"dc2@?"}}}`,
-			"all at once":            `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":"gpu"}},"spec":{"values":{"_scheduling":{"a":"b"}}}}`,
+			"all at once": `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":"gpu"}},` +
+				`"spec":{"values":{"_scheduling":{"a":"b"}}}}`,
 		} {
 			By(reason)
 			mergePatch(ctx, release, patch)

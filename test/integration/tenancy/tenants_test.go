@@ -57,7 +57,8 @@ func tenantSpecs() {
 
 		editTenant(ctx, parent, "dc2", "dc2")
 		expectValues(ctx, owned(child), map[string]any{"allowedAffinityClasses": []any{}})
-		expectCondition(ctx, child, appsv1alpha1.ConditionAffinityClassesCompliant, "False", affinityclass.ReasonListOutsideParent, parent.Name, "dc1")
+		expectCondition(ctx, child, appsv1alpha1.ConditionAffinityClassesCompliant, "False",
+			affinityclass.ReasonListOutsideParent, parent.Name, "dc1")
 		Expect(suite.Client.Create(ctx, newApplication(postgres, owned(child), "main-db", "dc1"))).To(MatchError(ContainSubstring("(allowed: none)")))
 	})
 
