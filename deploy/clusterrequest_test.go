@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/webhook"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
 // Nobody can write the requester of an AccessRequest: docs/spec/cluster-request.md 4.1.6.
@@ -17,14 +17,14 @@ func TestWebhookOfAccessRequests(t *testing.T) {
 	const dir = "../manifests/clusterrequest"
 
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, dir, "MutatingWebhookConfiguration")
-	if mutating.Name != clusterrequest.Configuration || len(mutating.Webhooks) != 1 {
-		t.Fatalf("%s has %d webhooks, want %s with one", mutating.Name, len(mutating.Webhooks), clusterrequest.Configuration)
+	if mutating.Name != webhook.Configuration || len(mutating.Webhooks) != 1 {
+		t.Fatalf("%s has %d webhooks, want %s with one", mutating.Name, len(mutating.Webhooks), webhook.Configuration)
 	}
 
 	want := admissionregistrationv1.MutatingWebhook{
 		Name: "requester.accessrequests.placement-hub.open-cluster-management.io", AdmissionReviewVersions: []string{"v1"},
 		ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{
-			Namespace: manifests.Namespace, Name: webhookconfig.Service, Path: ptr.To(clusterrequest.Path), Port: ptr.To[int32](443),
+			Namespace: manifests.Namespace, Name: webhookserver.Service, Path: ptr.To(webhook.Path), Port: ptr.To[int32](443),
 		}},
 		FailurePolicy: ptr.To(admissionregistrationv1.Fail), MatchPolicy: ptr.To(admissionregistrationv1.Equivalent),
 		ReinvocationPolicy: ptr.To(admissionregistrationv1.IfNeededReinvocationPolicy),

@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	federationwebhook "github.com/placement-hub/placement-hub/pkg/webhook/federation"
+	"github.com/placement-hub/placement-hub/pkg/federation/webhook"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
 const federationManifests = "../manifests/federation"
@@ -21,15 +21,15 @@ const federationManifests = "../manifests/federation"
 // The webhook sees each kind that is delivered and the Namespaces that take part, and an API server never waits for it.
 func TestWebhookOfFederatedObjects(t *testing.T) {
 	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, federationManifests, "ValidatingWebhookConfiguration")
-	if validating.Name != federationwebhook.Configuration || len(validating.Webhooks) != 1 {
-		t.Fatalf("%s has %d webhooks, want %s with one", validating.Name, len(validating.Webhooks), federationwebhook.Configuration)
+	if validating.Name != webhook.Configuration || len(validating.Webhooks) != 1 {
+		t.Fatalf("%s has %d webhooks, want %s with one", validating.Name, len(validating.Webhooks), webhook.Configuration)
 	}
 
 	got := validating.Webhooks[0]
 	want := admissionregistrationv1.ValidatingWebhook{
 		Name: "annotations.federation.placement-hub.open-cluster-management.io", AdmissionReviewVersions: []string{"v1"},
 		ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{
-			Namespace: manifests.Namespace, Name: webhookconfig.Service, Path: ptr.To(federationwebhook.Path), Port: ptr.To[int32](443),
+			Namespace: manifests.Namespace, Name: webhookserver.Service, Path: ptr.To(webhook.Path), Port: ptr.To[int32](443),
 		}},
 		FailurePolicy: ptr.To(admissionregistrationv1.Ignore), MatchPolicy: ptr.To(admissionregistrationv1.Equivalent),
 		SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone), TimeoutSeconds: ptr.To[int32](3),

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 )
 
 // docs/spec/pod-scheduling-policy.md 2.1.6 and 2.1.2.
@@ -18,12 +18,12 @@ func TestWebhooksOfPodSchedulingPolicies(t *testing.T) {
 	const dir = "../manifests/podscheduling"
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, dir, "MutatingWebhookConfiguration")
 	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, dir, "ValidatingWebhookConfiguration")
-	if mutating.Name != podscheduling.Configuration || validating.Name != podscheduling.Configuration {
-		t.Errorf("the configurations are %s and %s, want both %s", mutating.Name, validating.Name, podscheduling.Configuration)
+	if mutating.Name != webhook.Configuration || validating.Name != webhook.Configuration {
+		t.Errorf("the configurations are %s and %s, want both %s", mutating.Name, validating.Name, webhook.Configuration)
 	}
 	client := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{
-			Namespace: manifests.Namespace, Name: webhookconfig.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
+			Namespace: manifests.Namespace, Name: webhookserver.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
 		}}
 	}
 	rule := func(scope admissionregistrationv1.ScopeType, group, version string, operations []admissionregistrationv1.OperationType,

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
 // The configurations name the Service, and that leads to the pods, by the names and paths that the program knows.
@@ -20,23 +20,23 @@ func TestWebhookIsReached(t *testing.T) {
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration")
 	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, "base/webhook", "ValidatingWebhookConfiguration")
 	for _, name := range []string{mutating.Name, validating.Name} {
-		if name != clusterdefaults.Configuration {
-			t.Errorf("a configuration is named %s, want %s", name, clusterdefaults.Configuration)
+		if name != webhook.Configuration {
+			t.Errorf("a configuration is named %s, want %s", name, webhook.Configuration)
 		}
 	}
 	got := []*admissionregistrationv1.ServiceReference{mutating.Webhooks[0].ClientConfig.Service, validating.Webhooks[0].ClientConfig.Service}
 	reference := func(path string) *admissionregistrationv1.ServiceReference {
 		return &admissionregistrationv1.ServiceReference{
-			Namespace: manifests.Namespace, Name: webhookconfig.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
+			Namespace: manifests.Namespace, Name: webhookserver.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
 		}
 	}
-	want := []*admissionregistrationv1.ServiceReference{reference(clusterdefaults.MutatePath), reference(clusterdefaults.ValidatePath)}
+	want := []*admissionregistrationv1.ServiceReference{reference(webhook.MutatePath), reference(webhook.ValidatePath)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}
 
 	service := typedIn[corev1.Service](t, "base/webhook", "Service")
-	if service.Name != webhookconfig.Service || service.Namespace != manifests.Namespace ||
+	if service.Name != webhookserver.Service || service.Namespace != manifests.Namespace ||
 		len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != 443 {
 		t.Errorf("the Service is %s/%s with ports %v", service.Namespace, service.Name, service.Spec.Ports)
 	}

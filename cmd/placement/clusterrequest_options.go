@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	requestcontroller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/clustersinventory"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/publish"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 	inventorySetFlag    = "clusters-inventory-set"
 )
 
-func addClusterRequestFlags(fs *pflag.FlagSet, controllers *controller.Options) {
+func addClusterRequestFlags(fs *pflag.FlagSet, controllers *system.Options) {
 	addRequestFlags(fs, &controllers.ClusterRequests)
 	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
 		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
@@ -45,7 +45,7 @@ func addRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
 }
 
 // validateClusterRequests reports settings of ClusterRequests that there are not.
-func validateClusterRequests(controllers *controller.Options) error {
+func validateClusterRequests(controllers *system.Options) error {
 	err := validateRequests(controllers.ClusterRequests)
 	if controllers.ClusterDrainTimeout <= 0 {
 		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
@@ -98,13 +98,13 @@ func (o *controllerOptions) validateClusterRequestController(enabled []string) e
 		drainTimeoutFlag: o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout,
 		inventorySetFlag: o.controllers.ClustersInventorySet != newControllerOptions().controllers.ClustersInventorySet,
 	} {
-		if changed && !o.observe && !slices.Contains(enabled, clustersinventory.Name) {
+		if changed && !o.observe && !slices.Contains(enabled, publish.Name) {
 			return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
-				flag, clustersinventory.Name)
+				flag, publish.Name)
 		}
 	}
 
-	if o.observe || slices.Contains(enabled, requestcontroller.Requests) {
+	if o.observe || slices.Contains(enabled, controller.Requests) {
 		return nil
 	}
 
@@ -129,5 +129,5 @@ func (o *controllerOptions) validateClusterRequestController(enabled []string) e
 	}
 
 	return fmt.Errorf("%s: no effect without the controller %s; add clusterrequest/* to --controllers, or leave the flag out",
-		strings.Join(flags, ", "), requestcontroller.Requests)
+		strings.Join(flags, ", "), controller.Requests)
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/controller/systems"
-	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/hub/watchhealth"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
@@ -68,9 +68,9 @@ func (o *controllerOptions) preflight(ctx context.Context, config *rest.Config) 
 // setup adds the controllers or the observer to the manager.
 func (o *controllerOptions) setup(ctx context.Context, mgr manager.Manager) error {
 	if o.observe {
-		return controller.Observe(ctx, mgr, o.controllers)
+		return system.Observe(ctx, mgr, o.controllers)
 	}
-	return controller.Setup(mgr, o.controllers)
+	return system.Setup(mgr, o.controllers)
 }
 
 // run connects to the hub and runs the controllers until ctx ends. A file of --terminate-on-files that changes calls stop, which ends ctx.
@@ -95,7 +95,7 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 	if err != nil {
 		return err
 	}
-	view := &placement.View{}
+	view := &controller.View{}
 	o.controllers.View, o.controllers.Explanations = view, o.explanations(endpoint.Reviews, view)
 	if err := o.preflight(ctx, config); err != nil {
 		if ctx.Err() != nil {
@@ -163,7 +163,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	if err := controller.Start(ctx, mgr); err != nil && !stopping.Caused(ctx, err) {
+	if err := system.Start(ctx, mgr); err != nil && !stopping.Caused(ctx, err) {
 		return errors.Join(fmt.Errorf("running the controllers: %w", err), server.Close())
 	}
 	return server.Close()
@@ -188,9 +188,9 @@ func newManager(
 	ctx context.Context, config *rest.Config, informers cache.Options, leader election.Options, pprof string,
 ) (manager.Manager, *election.Lock, error) {
 	options := ctrl.Options{
-		Scheme:                  controller.Scheme(),
+		Scheme:                  system.Scheme(),
 		Cache:                   informers,
-		NewCache:                lenient.NewCache,
+		NewCache:                decoding.NewCache,
 		Logger:                  stopping.Logger(ctx, logging.Quiet(klog.Background())),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",

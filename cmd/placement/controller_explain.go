@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 )
 
 // The flags of the endpoint of explanations.
@@ -39,7 +39,7 @@ func (o *explanationOptions) addFlags(fs *pflag.FlagSet) {
 			"The ConfigMap "+endpoint.ConfigMap+" has the address.")
 	fs.StringVar(&o.address, explainAddressFlag, o.address,
 		"URL at which users reach the explanations, such as https://explain.example:443; its port must pass TLS through to --webhook-listen. "+
-			"By default the Service "+webhookconfig.Service+" in --namespace, which clients in the cluster of the hub reach.")
+			"By default the Service "+webhookserver.Service+" in --namespace, which clients in the cluster of the hub reach.")
 }
 
 // validate reports an address that is no URL of an endpoint.
@@ -76,17 +76,17 @@ func (o *explanationOptions) url() string {
 
 // explanations returns the function that sets up the endpoint with the rights of the hub; nil if it is off.
 func (o *controllerOptions) explanations(
-	reviews func(*rest.Config, *http.Client) (authenticator.Request, authorizer.Authorizer, error), view *placement.View,
-) func(manager.Manager) (*webhookconfig.Published, error) {
+	reviews func(*rest.Config, *http.Client) (authenticator.Request, authorizer.Authorizer, error), view *controller.View,
+) func(manager.Manager) (*webhookserver.Published, error) {
 	if !o.explain.enabled || o.observe {
 		return nil
 	}
-	return func(mgr manager.Manager) (*webhookconfig.Published, error) {
+	return func(mgr manager.Manager) (*webhookserver.Published, error) {
 		kinds := kindFlags{added: o.controllers.FederatedKinds}
 		if err := kinds.parseKinds(); err != nil {
 			return nil, err
 		}
-		live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
+		live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
 			HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		})
 		if err != nil {
@@ -100,7 +100,7 @@ func (o *controllerOptions) explanations(
 			hub: hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.controllers.RemovalLimit,
 			requests: o.controllers.ClusterRequests, now: time.Now,
 		}
-		return &webhookconfig.Published{
+		return &webhookserver.Published{
 			Handler: endpoint.New(authentication, authorization, explainer), Path: endpoint.Path, URL: o.explain.url(),
 			ConfigMap: endpoint.ConfigMap, URLKey: endpoint.URLKey, AuthoritiesKey: endpoint.AuthoritiesKey,
 		}, nil

@@ -18,11 +18,11 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -56,7 +56,7 @@ type controllerOptions struct {
 	webhook     string // address that API servers ask at
 	explain     explanationOptions
 	election    election.Options
-	controllers controller.Options
+	controllers system.Options
 	// observe serves evaluations of Placements, and runs no controller.
 	observe bool
 }
@@ -67,7 +67,7 @@ func newControllerOptions() *controllerOptions {
 		election: election.Defaults(),
 		webhook:  "0.0.0.0:9443",
 		explain:  explanationOptions{enabled: true},
-		controllers: controller.Options{
+		controllers: system.Options{
 			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
 			ClusterRequests:     defaultRequestOptions(),
 			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout, ClustersInventorySet: clusterrequest.DefaultClusterSet,
@@ -81,7 +81,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
-		"Namespace of the leader election lease, the ConfigMap "+managedcluster.VocabularyConfigMap+" and the Secret "+webhookconfig.Secret+
+		"Namespace of the leader election lease, the ConfigMap "+managedcluster.VocabularyConfigMap+" and the Secret "+webhookserver.Secret+
 			". By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
@@ -92,7 +92,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 
 	fs.StringSliceVar(&o.controllers.Controllers, "controllers", o.controllers.Controllers,
 		"Controllers to run: '*' is all without a system, 'system/*' is all of a system, 'name' adds one, '-name' removes one. "+
-			"Names: "+strings.Join(controller.Names(), ", ")+".")
+			"Names: "+strings.Join(system.Names(), ", ")+".")
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
 		"Number of Placements to reconcile at the same time; 0 is 16 for each CPU, at most 128, because workers mostly wait for the API server.")
 
@@ -119,7 +119,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez, /readyz and /readyz/evaluation; "+
 			"port 0 selects a free port.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
-		"HTTPS address of the webhooks of the controllers "+strings.Join(controller.WebhookNames(), ", ")+"; port 0 selects a free port. "+
+		"HTTPS address of the webhooks of the controllers "+strings.Join(system.WebhookNames(), ", ")+"; port 0 selects a free port. "+
 			"The certificate has the host names in the webhook configurations.")
 	o.explain.addFlags(fs)
 	fs.StringVar((*string)(&o.controllers.PolicyFailure), failurePolicyFlag, string(o.controllers.PolicyFailure),

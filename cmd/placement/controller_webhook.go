@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // listen binds the address of the webhooks if a controller that serves one runs.
@@ -26,7 +26,7 @@ func (o *controllerOptions) listen(ctx context.Context) error {
 	var listen net.ListenConfig
 	if webhook.Listener, err = listen.Listen(ctx, o.serving.Network, o.webhook); err != nil {
 		return fmt.Errorf("--webhook-listen: %w; choose another address, or leave these controllers off: %s",
-			err, strings.Join(controller.WebhookNames(), ", "))
+			err, strings.Join(system.WebhookNames(), ", "))
 	}
 	return nil
 }

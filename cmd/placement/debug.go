@@ -14,10 +14,10 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 const debugLong = `debug serves the debug endpoint over HTTPS: it evaluates a Placement and returns the selected clusters and the
@@ -116,7 +116,7 @@ func (o *controllerOptions) completeDebug(changed func(flag string) bool, env en
 }
 
 // serveDebug mounts the debug endpoint.
-func serveDebug(server *endpoint.Server, view *placement.View) {
+func serveDebug(server *endpoint.Server, view *controller.View) {
 	admission := sync.OnceValues(func() (*statefile.Admission, error) {
 		crds, err := manifests.Definitions()
 		if err != nil {

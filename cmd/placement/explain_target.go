@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // target is a Placement as named on the command line.

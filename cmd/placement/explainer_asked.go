@@ -10,12 +10,12 @@ import (
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // The kinds of objects that are no Placements, workloads or delivered objects.
@@ -113,7 +113,7 @@ func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoi
 	}
 	if family == familyBindings { // A Placement uses the set that has the name of the binding.
 		asked = append(asked, access.Asked{
-			Verb: access.VerbCreate, Resource: setResource, Subresource: bindSubresource, Name: object.Name, Role: clusterset.BindRole(object.Name),
+			Verb: access.VerbCreate, Resource: setResource, Subresource: bindSubresource, Name: object.Name, Role: controller.BindRole(object.Name),
 		})
 	}
 	return asked, nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 )
 
 // hubFlags select a hub as kubectl does.
@@ -43,7 +43,7 @@ func connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config, config.Timeout); err != nil {
 		return nil, err
 	}
-	hub, err := lenient.NewClient(config, client.Options{Scheme: scheme.New()})
+	hub, err := decoding.NewClient(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}

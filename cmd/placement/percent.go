@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // percent is a flag value for a whole number from 0 to 100; nil means not set.
@@ -75,8 +75,8 @@ const (
 )
 
 // addRemovalFlags adds the flags of the removal budget of the controllers, of which held is the default percentage.
-func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options, held int) {
-	warned, replaced := placement.DefaultWarnRemovalPercent, false
+func addRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
+	warned, replaced := controller.DefaultWarnRemovalPercent, false
 	o.RemovalLimit, o.WarnRemovalPercent = removalbudget.Limit{Percent: &held, CountReplaced: &replaced}, &warned
 	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
 		"Removal budget: the percentage of the clusters in a Placement's decisions that may leave within ten minutes for causes outside "+

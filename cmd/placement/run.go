@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/embedded"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -84,7 +84,7 @@ type runOptions struct {
 	samplesAsked    bool // on the command line
 	once            bool
 	profiles        bool
-	removal         controller.Options // only the removal budget
+	removal         system.Options // only the removal budget
 	timeout         time.Duration
 	tracingFile     string
 	tracing         *tracing.Config // nil: no traces

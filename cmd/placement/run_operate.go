@@ -15,16 +15,16 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // controllers returns the options with all controllers that manifests.Install supports. The webhook needs an address at which the API
 // server can reach this process. An existing cluster may have no agents that report the availability of clusters: tainting all of them
 // would remove their workload.
-func (o *runOptions) controllers(listener net.Listener) controller.Options {
+func (o *runOptions) controllers(listener net.Listener) system.Options {
 	options := o.removal
 	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
 	options.Webhook.Listener = listener
@@ -34,7 +34,7 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 	}
 	if o.showsFederation() {
 		// The samples say themselves which clusters are available, and name their sets.
-		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints, "-"+clusterdefaults.Controller,
+		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints, "-"+webhook.Controller,
 			manifests.Federation+"/*")
 		return options
 	}
@@ -43,11 +43,11 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 		defaults := newControllerOptions().controllers
 		options.ClusterRequests, options.ClusterDrainTimeout = defaults.ClusterRequests, defaults.ClusterDrainTimeout
 		options.ClustersInventorySet = defaults.ClustersInventorySet
-		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller, manifests.Federation+"/*", manifests.ClusterRequest+"/*")
+		options.Controllers = append(options.Controllers, "-"+webhook.Controller, manifests.Federation+"/*", manifests.ClusterRequest+"/*")
 		return options
 	}
 	if listener == nil {
-		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller)
+		options.Controllers = append(options.Controllers, "-"+webhook.Controller)
 	}
 	if o.kubeconfig != "" {
 		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints)
@@ -70,7 +70,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	if err != nil {
 		return err
 	}
-	if err := controller.Setup(mgr, controllers); err != nil {
+	if err := system.Setup(mgr, controllers); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 	source, err := o.source(ctx, hub, mgr)
@@ -81,7 +81,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	group.Go(func() error {
 		defer stop() // the table ends with the manager
 		// While it starts, a manager that is stopped complains about caches that did not sync.
-		if err := controller.Start(groupCtx, mgr); err != nil && groupCtx.Err() == nil {
+		if err := system.Start(groupCtx, mgr); err != nil && groupCtx.Err() == nil {
 			return fmt.Errorf("running the controllers: %w", err)
 		}
 		return nil

@@ -10,7 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 )
 
 // ClusterInfo is what the hub knows of one ManagedCluster. It is immutable and safe for concurrent use.

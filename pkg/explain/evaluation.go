@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -19,11 +19,11 @@ type Evaluation struct {
 	// Skipped is the reason why the controller does not schedule the Placement; Result is nil then.
 	Skipped string
 	// Existing are the existing decisions of the Placement.
-	Existing decision.Existing
+	Existing placement.Existing
 	// Result is the scheduling result.
 	Result *scheduling.Result
 	// Plan has the writes that lead from the existing decisions to those in Pages.
-	Plan decision.Plan
+	Plan placement.Plan
 	// Status is the status of the Placement after these writes.
 	Status api.Status
 	// Pages are the clusters of each PlacementDecision after these writes, by its name.
@@ -34,29 +34,29 @@ type Evaluation struct {
 
 // Satisfied reports whether the condition PlacementSatisfied of the Placement would be true.
 func (e Evaluation) Satisfied() bool {
-	return meta.IsStatusConditionTrue(e.Status.Conditions, decision.ConditionSatisfied)
+	return meta.IsStatusConditionTrue(e.Status.Conditions, placement.ConditionSatisfied)
 }
 
 // Evaluate evaluates a Placement with the snapshot of a running hub, as State.Evaluate does, but without a State. The request must be that
 // of the Placement in existing.
 func Evaluate(
-	request *scheduling.Request, snapshot *inventory.Snapshot, existing decision.Existing, options decision.Options, now time.Time,
+	request *scheduling.Request, snapshot *inventory.Snapshot, existing placement.Existing, options placement.Options, now time.Time,
 ) Evaluation {
 	return evaluate(func() *scheduling.Request { return request }, snapshot, existing, options, now)
 }
 
 // evaluate runs the pipeline of the controller, decision.Evaluate. It calls request only if the Placement is managed.
 func evaluate(
-	request func() *scheduling.Request, snapshot *inventory.Snapshot, existing decision.Existing, options decision.Options, now time.Time,
+	request func() *scheduling.Request, snapshot *inventory.Snapshot, existing placement.Existing, options placement.Options, now time.Time,
 ) Evaluation {
-	placement := existing.Placement
-	evaluation := Evaluation{Placement: placement, Existing: existing, Status: placement.Status}
+	p := existing.Placement
+	evaluation := Evaluation{Placement: p, Existing: existing, Status: p.Status}
 
-	managed, reason := placement.Managed()
+	managed, reason := p.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluated := decision.Evaluate(request(), snapshot, existing, options, now)
+		evaluated := placement.Evaluate(request(), snapshot, existing, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
-		evaluation.Status = evaluated.Status(placement, metav1.NewTime(now), true)
+		evaluation.Status = evaluated.Status(p, metav1.NewTime(now), true)
 	}
 
 	evaluation.Pages = pagesAfter(existing, evaluation.Plan)
@@ -69,7 +69,7 @@ const unknownLimit = "the hub may hold what leaves: how much of it may leave at 
 	"invalid, and only the flags --max-removal-percent and --max-removal-counts-replaced of the hub say it now; give them here too"
 
 // pagesAfter returns the clusters of each page after the plan was carried out.
-func pagesAfter(existing decision.Existing, plan decision.Plan) map[string][]string {
+func pagesAfter(existing placement.Existing, plan placement.Plan) map[string][]string {
 	pages := map[string][]string{}
 
 	for _, page := range existing.Pages {

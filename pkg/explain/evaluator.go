@@ -3,9 +3,9 @@ package explain
 import (
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -30,8 +30,8 @@ func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	}
 
 	evaluator := &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler)}
-	if placement := s.placement(key); placement != nil {
-		evaluator.incumbents = decision.NewExisting(placement.API.Codec(), placement, s.PagesByPlacement()[key]).Incumbents()
+	if p := s.placement(key); p != nil {
+		evaluator.incumbents = placement.NewExisting(p.API.Codec(), p, s.PagesByPlacement()[key]).Incumbents()
 	}
 
 	return evaluator
@@ -59,7 +59,7 @@ func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 
 	request.Prioritizers = append(request.Prioritizers, more...)
 
-	return decision.Schedule(request, t.inventory.Snapshot(), t.incumbents, t.now)
+	return placement.Schedule(request, t.inventory.Snapshot(), t.incumbents, t.now)
 }
 
 // placement returns the Placement of a key; nil when there is none.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 // heldWorld is a hub that has lost two of the three clusters of placement ns/a, which lets no more than half of them go.

@@ -11,8 +11,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -124,8 +124,8 @@ func IsNotable(condition metav1.Condition) bool {
 		return condition.Status != metav1.ConditionTrue
 	case clusterv1beta1.PlacementConditionMisconfigured:
 		return condition.Status != metav1.ConditionFalse || strings.Contains(condition.Message, "could not be evaluated")
-	case decision.ConditionProfilesFound:
-		return condition.Status != metav1.ConditionTrue || strings.Contains(condition.Message, decision.ProfilesNotBelieved)
+	case placement.ConditionProfilesFound:
+		return condition.Status != metav1.ConditionTrue || strings.Contains(condition.Message, placement.ProfilesNotBelieved)
 	case removalbudget.Condition:
 		return condition.Status != metav1.ConditionFalse || condition.Reason == removalbudget.ReasonInvalidAnnotation
 	default:
@@ -134,7 +134,7 @@ func IsNotable(condition metav1.Condition) bool {
 }
 
 // missingClusters returns a note on clusters that are kept in decisions although their ManagedClusters do not exist.
-func missingClusters(existing decision.Existing, state *State) []string {
+func missingClusters(existing placement.Existing, state *State) []string {
 	kept := existing.Incumbents()
 	for _, cluster := range state.Clusters {
 		delete(kept, cluster.Name)

@@ -6,12 +6,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -208,9 +208,9 @@ func NewReport(evaluation Evaluation, all bool) Report {
 
 // NewWrittenReport reports the status and the decisions that the hub has written for a Placement that was not evaluated; unanswered is the
 // reason. The pages are those of its API and namespace.
-func NewWrittenReport(placement *api.Placement, pages []*api.Page, unanswered string) Report {
-	existing := decision.NewExisting(placement.API.Codec(), placement, pages)
-	evaluation := Evaluation{Placement: placement, Existing: existing, Status: placement.Status, Pages: pagesAfter(existing, decision.Plan{})}
+func NewWrittenReport(p *api.Placement, pages []*api.Page, unanswered string) Report {
+	existing := placement.NewExisting(p.API.Codec(), p, pages)
+	evaluation := Evaluation{Placement: p, Existing: existing, Status: p.Status, Pages: pagesAfter(existing, placement.Plan{})}
 	report := NewReport(evaluation, false)
 	report.Unanswered = unanswered
 

@@ -13,15 +13,15 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
-	"github.com/placement-hub/placement-hub/pkg/scope"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -67,14 +67,14 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 	pages := s.PagesByPlacement()
 	evaluations := make([]Evaluation, 0, len(s.Placements))
 
-	for _, placement := range s.placements() {
-		key := placement.Key()
+	for _, p := range s.placements() {
+		key := p.Key()
 		if wanted != nil && !wanted(key) || s.cancelled() {
 			continue
 		}
 
-		existing := decision.NewExisting(placement.API.Codec(), placement, pages[key])
-		request := func() *scheduling.Request { return placement.Request(compiler) }
+		existing := placement.NewExisting(p.API.Codec(), p, pages[key])
+		request := func() *scheduling.Request { return p.Request(compiler) }
 		evaluations = append(evaluations, evaluate(request, snapshot, existing, s.options(), now))
 	}
 
@@ -146,7 +146,7 @@ func (s *State) PagesByPlacement() map[inventory.Key][]*api.Page {
 				continue
 			}
 
-			for _, name := range decision.PlacementsOf(adapter.Codec(), page) {
+			for _, name := range placement.PlacementsOf(adapter.Codec(), page) {
 				key := inventory.NewPlacementKey(adapter.Name(), page.Namespace, name)
 				pages[key] = append(pages[key], page)
 			}
@@ -157,7 +157,7 @@ func (s *State) PagesByPlacement() map[inventory.Key][]*api.Page {
 }
 
 // options returns the options of the hub, as far as they are known.
-func (s *State) options() decision.Options { return decision.Options{Limit: s.Limit} }
+func (s *State) options() placement.Options { return placement.Options{Limit: s.Limit} }
 
 // EffectiveBindings returns the bindings of the State and those that follow from RBAC: the controller clustersetbinding-rbac creates a
 // binding where none of that name exists. A binding that this controller would delete stays, as on a hub that does not run it.
@@ -172,7 +172,7 @@ func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 	allowed := s.allowed()
 
 	for _, account := range s.Accounts {
-		if account.Name != scope.Account {
+		if account.Name != clustersets.Account {
 			continue
 		}
 
@@ -186,7 +186,7 @@ func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 
 			bindings = append(bindings, &clusterv1beta2.ManagedClusterSetBinding{
 				ObjectMeta: metav1.ObjectMeta{
-					Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{scope.ManagedByLabel: scope.Manager},
+					Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{clustersets.ManagedByLabel: clustersets.Manager},
 				},
 				Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set.Name},
 			})
@@ -197,7 +197,7 @@ func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 }
 
 // allowed returns a function for the cluster sets that the ServiceAccount of a namespace may bind.
-func (s *State) allowed() func(namespace string) scope.Grant {
+func (s *State) allowed() func(namespace string) clustersets.Grant {
 	roles := make([]rbacv1.ClusterRole, 0, len(s.ClusterRoles))
 	for _, role := range s.ClusterRoles {
 		roles = append(roles, *role)
@@ -208,7 +208,7 @@ func (s *State) allowed() func(namespace string) scope.Grant {
 		bindings = append(bindings, *binding)
 	}
 
-	grants := scope.GrantsOf(roles)
+	grants := clustersets.GrantsOf(roles)
 
-	return func(namespace string) scope.Grant { return scope.Allowed(namespace, bindings, grants) }
+	return func(namespace string) clustersets.Grant { return clustersets.Allowed(namespace, bindings, grants) }
 }

@@ -110,20 +110,20 @@ func TestImports(t *testing.T) {
 
 	for dir, rooms := range map[string][]string{
 		".": {
-			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/api",
-			"pkg/decision/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
+			"pkg/clustersets", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/placement", "pkg/placement/api",
+			"pkg/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
 			"pkg/clusterrequest",
 		},
 		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/objectlist"},
-		"federated": {"pkg/decision/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
-		"pods": {"pkg/podconstraints", "pkg/tenancy", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
+		"federated": {"pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
+		"pods": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/objectlist"},
 		"printers": {
 			"pkg/explain", "pkg/explain/counterfactual", "pkg/explain/pods", "pkg/explain/setlist", "pkg/scheduling",
 			"pkg/apis/cozystack/v1alpha1", "pkg/explain/federated", "pkg/federation", "pkg/explain/requests", "pkg/clusterrequest",
 		},
 		"hubstate/statefile": {
-			"pkg/explain", "pkg/explain/pods", "pkg/inventory", "pkg/decision/api", "pkg/apis/placement/v1alpha1", "pkg/apis/kupid/v1alpha1",
+			"pkg/explain", "pkg/explain/pods", "pkg/inventory", "pkg/placement/api", "pkg/apis/placement/v1alpha1", "pkg/apis/kupid/v1alpha1",
 			"pkg/apis/cozystack/v1alpha1", "pkg/apis/cozystackapps/v1alpha1", "pkg/federation", "pkg/apis/openmcp/v1alpha1",
 			"pkg/apis/openmcploopback/v1alpha1", "pkg/explain/requests", "pkg/explain/objectlist",
 		},

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -79,17 +79,17 @@ func (s *State) WrittenUnsatisfied() Unsatisfied {
 	list := Unsatisfied{Evaluated: len(s.Placements), Placements: []UnsatisfiedPlacement{}}
 	pages := s.PagesByPlacement()
 
-	for _, placement := range s.placements() {
-		conditions := placement.Status.Conditions
-		existing := decision.NewExisting(placement.API.Codec(), placement, pages[placement.Key()])
+	for _, p := range s.placements() {
+		conditions := p.Status.Conditions
+		existing := placement.NewExisting(p.API.Codec(), p, pages[p.Key()])
 		told := UnsatisfiedPlacement{
-			Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-			Selected: len(existing.Incumbents()), Uncounted: slices.Contains(s.Uncounted, placement.API),
-			Stalled: meta.IsStatusConditionTrue(conditions, decision.ConditionMisconfigured) ||
+			Placement: p.Namespace + "/" + p.Name, API: namedAPI(p), Wanted: p.Wanted,
+			Selected: len(existing.Incumbents()), Uncounted: slices.Contains(s.Uncounted, p.API),
+			Stalled: meta.IsStatusConditionTrue(conditions, placement.ConditionMisconfigured) ||
 				meta.IsStatusConditionTrue(conditions, removalbudget.Condition),
 		}
 
-		if managed, _ := placement.Managed(); managed && told.setReason(conditions) {
+		if managed, _ := p.Managed(); managed && told.setReason(conditions) {
 			list.Placements = append(list.Placements, told)
 		}
 	}
@@ -117,9 +117,9 @@ func (u Unsatisfied) sort() {
 // setReason copies reason and message of the most severe condition. It returns false when no condition reports a problem.
 func (p *UnsatisfiedPlacement) setReason(conditions []metav1.Condition) bool {
 	for _, wrong := range []metav1.Condition{
-		{Type: decision.ConditionMisconfigured, Status: metav1.ConditionTrue},
+		{Type: placement.ConditionMisconfigured, Status: metav1.ConditionTrue},
 		{Type: removalbudget.Condition, Status: metav1.ConditionTrue},
-		{Type: decision.ConditionSatisfied, Status: metav1.ConditionFalse},
+		{Type: placement.ConditionSatisfied, Status: metav1.ConditionFalse},
 	} {
 		if condition := meta.FindStatusCondition(conditions, wrong.Type); condition != nil && condition.Status == wrong.Status {
 			p.Reason, p.Message = condition.Reason, condition.Message

@@ -12,13 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -244,13 +244,13 @@ func (c *comparison) compare(q placementPair) outcome {
 }
 
 func (c *comparison) evaluate(a *placementInput, state *State, snapshot *inventory.Snapshot, pages []*api.Page) Evaluation {
-	existing := decision.NewExisting(a.placement.API.Codec(), a.placement, pages)
+	existing := placement.NewExisting(a.placement.API.Codec(), a.placement, pages)
 
 	return evaluate(func() *scheduling.Request { return a.request }, snapshot, existing, state.options(), c.now)
 }
 
 // writtenPages returns the pages that a plan creates where none exist.
-func writtenPages(plan decision.Plan) []*api.Page {
+func writtenPages(plan placement.Plan) []*api.Page {
 	pages := make([]*api.Page, 0, len(plan.Writes))
 	for _, write := range plan.Writes {
 		pages = append(pages, write.Desired)

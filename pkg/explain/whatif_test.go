@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 func whatIfTable(t *testing.T, state *explain.State, changes ...whatif.Change) string {

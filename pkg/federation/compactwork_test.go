@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	workv1 "open-cluster-management.io/api/work/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 )
 
 // storedWork returns the work of a Deployment with five replicas as the API server stores it, with the finalizer and the status of an agent.

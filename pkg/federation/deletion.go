@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 // Deletion is what is left to do for an object that is being deleted (docs/spec/federated-selector.md 3.1.5).

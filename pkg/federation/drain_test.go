@@ -7,7 +7,7 @@ import (
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 // inUSA is an object that asks for no cluster of Europe.

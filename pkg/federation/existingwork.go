@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 // ExistingWorkOf reads a ManifestWork of the name that the works of an object have, as the API server returns it. A condition that the agent

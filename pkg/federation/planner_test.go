@@ -23,7 +23,7 @@ type plannerRow struct {
 	otherOrder, note string
 }
 
-// plannerRows is the test table of the planner that KubeFed has from Federation v1 (sigs.k8s.io/kubefed v0.10.0, pkg/controller/util/planner). A
+// plannerRows is the test table of the planner that KubeFed has from Federation v1 (sigs.k8s.io/kubefed v0.10.0, pkg/system/util/planner). A
 // row whose result depends on their hash permits any order of the numbers. Rows with a capacity, which the hub does not know, have the result
 // without it.
 func plannerRows() []plannerRow {

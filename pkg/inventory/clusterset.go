@@ -8,8 +8,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/selector"
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // ClusterSet is a ManagedClusterSet with its selector compiled.

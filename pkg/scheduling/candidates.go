@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // candidates are the feasible clusters and the inputs of Score. Schedule and Reference fill them in different ways.

@@ -13,7 +13,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 )
 
 // expressions read one field, several, or everything; most of them fail on some clusters.
@@ -145,7 +145,7 @@ func drawRichCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-// drawUnreadable marks some objects as package lenient does.
+// drawUnreadable marks some objects as package decoding does.
 func drawUnreadable(t *rapid.T, object metav1.Object, paths ...string) {
 	if rapid.IntRange(0, 5).Draw(t, "unreadable") > 0 {
 		return

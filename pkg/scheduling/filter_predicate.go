@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // StagePredicate is the stage of the clusters in scope that match no predicate.

@@ -14,12 +14,12 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/selector"
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
-// spoilt returns an object as package lenient returns it when a field cannot be decoded.
+// spoilt returns an object as package decoding returns it when a field cannot be decoded.
 func spoilt[T metav1.Object](t rapid.TB, object T, path string) T {
 	t.Helper()
 

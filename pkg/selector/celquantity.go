@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	quantities "github.com/placement-hub/placement-hub/pkg/quantity"
+	"github.com/placement-hub/placement-hub/pkg/decoding/quantity"
 )
 
 // quantityFunctions replaces quantity() and isQuantity() of the Kubernetes library, which parse any text. Agents of clusters choose the
@@ -22,7 +22,7 @@ type quantityLibrary struct{}
 func (quantityLibrary) CompileOptions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("quantity", cel.Overload("string_to_quantity",
-			[]*cel.Type{cel.StringType}, apiservercel.QuantityType, cel.UnaryBinding(quantity))),
+			[]*cel.Type{cel.StringType}, apiservercel.QuantityType, cel.UnaryBinding(q))),
 		cel.Function("isQuantity", cel.Overload("is_quantity_string",
 			[]*cel.Type{cel.StringType}, cel.BoolType, cel.UnaryBinding(isQuantity))),
 	}
@@ -31,14 +31,14 @@ func (quantityLibrary) CompileOptions() []cel.EnvOption {
 // ProgramOptions returns nil.
 func (quantityLibrary) ProgramOptions() []cel.ProgramOption { return nil }
 
-func quantity(text ref.Val) ref.Val {
+func q(text ref.Val) ref.Val {
 	source, ok := text.Value().(string)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
 
-	if !quantities.Moderate(source) {
-		return types.NewErr("quantity %q: the exponent must be from %d to %d", source, -quantities.MostExponent, quantities.MostExponent)
+	if !quantity.Moderate(source) {
+		return types.NewErr("quantity %q: the exponent must be from %d to %d", source, -quantity.MostExponent, quantity.MostExponent)
 	}
 
 	parsed, err := resource.ParseQuantity(source)
@@ -55,7 +55,7 @@ func isQuantity(text ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
 
-	if !quantities.Moderate(source) {
+	if !quantity.Moderate(source) {
 		return types.False
 	}
 

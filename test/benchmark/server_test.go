@@ -19,9 +19,9 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -50,7 +50,7 @@ func startServer(b *testing.B) *server {
 		}
 	})
 	must(b, manifests.Install(b.Context(), environment.AdminConfig()))
-	api, err := client.New(environment.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	must(b, err)
 	return &server{environment: environment, api: api}
 }
@@ -86,12 +86,12 @@ func (s *server) startHub(b *testing.B, controllers ...string) *hub {
 	h.last.Store(time.Now().UnixNano())
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, hub: h} })
 	h.manager, err = ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Logger: klog.Background(),
-		Cache: controller.Options{Namespace: manifests.Namespace}.CacheOptions(), NewCache: lenient.NewCache,
+		Scheme: system.Scheme(), Logger: klog.Background(),
+		Cache: system.Options{Namespace: manifests.Namespace}.CacheOptions(), NewCache: decoding.NewCache,
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	must(b, err)
-	must(b, controller.Setup(h.manager, controller.Options{Controllers: controllers}))
+	must(b, system.Setup(h.manager, system.Options{Controllers: controllers}))
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.manager.Start(ctx) }()

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -49,7 +49,7 @@ func startPlane(t *testing.T) *plane {
 	must(t, manifests.Install(t.Context(), environment.AdminConfig()))
 	installWorks(t, environment.AdminConfig())
 
-	scheme := controller.Scheme()
+	scheme := system.Scheme()
 	must(t, workv1.Install(scheme))
 	must(t, workv1alpha1.Install(scheme))
 

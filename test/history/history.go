@@ -16,7 +16,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // bufferSize is the number of events that wait to be applied. The API server drops a watch that is read too slowly.
@@ -70,7 +70,7 @@ func Record(ctx context.Context, config *rest.Config, namespace string) (*Histor
 
 // RecordWith is Record for another kind of objects.
 func RecordWith(ctx context.Context, config *rest.Config, namespace string, adapter Adapter) (*History, error) {
-	api, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
+	api, err := client.NewWithWatch(config, client.Options{Scheme: system.Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}

@@ -14,18 +14,18 @@ import (
 )
 
 // cacheMakers are the functions that make a cache or an informer, by package, with the files that call them. Managers, those of
-// systems too, have the cache of pkg/lenient, the tools one that belongs to no manager, and extracache makes all others, which run on every replica.
+// systems too, have the cache of pkg/decoding, the tools one that belongs to no manager, and extracache makes all others, which run on every replica.
 var cacheMakers = map[string]map[string][]string{
 	"sigs.k8s.io/controller-runtime/pkg/cache": {
-		"New": {"pkg/lenient/cache.go", "pkg/controller/extracache/cache.go"},
+		"New": {"pkg/decoding/cache.go", "pkg/hub/extracache/cache.go"},
 	},
 	"sigs.k8s.io/controller-runtime/pkg/cluster": {"New": {}},
-	module + "pkg/lenient": {"NewCache": {
+	module + "pkg/decoding": {"NewCache": {
 		"cmd/placement/controller.go", "cmd/placement/internal/provider/run.go", "pkg/explain/hubstate/watcher.go",
-		"pkg/controller/systems/manager.go",
+		"pkg/hub/systems/manager.go",
 	}},
 	"k8s.io/client-go/tools/cache": {
-		"NewSharedIndexInformer":            {"pkg/lenient/cache.go", "pkg/controller/watchhealth/monitor.go"},
+		"NewSharedIndexInformer":            {"pkg/decoding/cache.go", "pkg/hub/watchhealth/monitor.go"},
 		"NewSharedIndexInformerWithOptions": {},
 		"NewSharedInformer":                 {},
 		"NewInformer":                       {},
@@ -103,11 +103,11 @@ func TestCacheCheckerFindsCaches(t *testing.T) {
 		"toolscache \"k8s.io/client-go/tools/cache\"\n\"k8s.io/client-go/informers\"\n)\n" +
 		"var c, _ = cache.New(config, cache.Options{})\nvar f = toolscache.NewSharedIndexInformer\nvar _ = informers.New\n")}
 	repository := fstest.MapFS{
-		"pkg/controller/a.go": source, "pkg/controller/a_test.go": source, "test/benchmark/a.go": source,
+		"pkg/system/a.go": source, "pkg/system/a_test.go": source, "test/benchmark/a.go": source,
 	}
 	expectFindings(t, checkCaches(t, repository), []string{
-		"pkg/controller/a.go: cache.New makes a cache; call extracache.Add, whose caches run on every replica",
-		"pkg/controller/a.go: cache.NewSharedIndexInformer makes a cache; call extracache.Add, whose caches run on every replica",
-		"pkg/controller/a.go: imports k8s.io/client-go/informers; call extracache.Add, whose caches run on every replica",
+		"pkg/system/a.go: cache.New makes a cache; call extracache.Add, whose caches run on every replica",
+		"pkg/system/a.go: cache.NewSharedIndexInformer makes a cache; call extracache.Add, whose caches run on every replica",
+		"pkg/system/a.go: imports k8s.io/client-go/informers; call extracache.Add, whose caches run on every replica",
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -13,8 +14,15 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// unreachableByWebhooks are the packages that run controllers, or connect to other clusters.
-var unreachableByWebhooks = []string{"pkg/controller", "pkg/clusterprovider", "pkg/localplane"}
+// isUnreachableByWebhooks reports whether a package runs controllers, or connects to other clusters.
+func isUnreachableByWebhooks(path string) bool {
+	return slices.ContainsFunc([]string{"pkg/system", "pkg/hub", "pkg/clusterrequest/provider", "pkg/localplane"}, func(parent string) bool {
+		return within(path, parent)
+	}) && path != responses || strings.HasSuffix(path, "/controller") && within(path, "pkg")
+}
+
+// responses is the package of hub that the webhooks of the systems share.
+const responses = "pkg/hub/webhook"
 
 // Law 10: no webhook configuration of the manifests mixes webhooks that fail open with webhooks that fail closed.
 func TestFailurePoliciesAreNotMixed(t *testing.T) {
@@ -60,17 +68,19 @@ func checkFailurePolicies(t *testing.T, repository fs.FS) []string {
 	return findings
 }
 
-// checkWebhookReach finds packages of pkg/webhook that reach a controller or another cluster, over any number of imports.
+// checkWebhookReach finds webhooks of systems that reach a controller or another cluster, over any number of imports.
 func checkWebhookReach(g graph) []string {
 	var findings []string
 
 	for _, path := range g.own() {
-		if !within(path, "pkg/webhook") {
+		if !within(path, "pkg") || !strings.HasSuffix(path, "/webhook") {
 			continue
 		}
 
 		chain := g.chain(module+path, func(imported string) bool {
-			return slices.ContainsFunc(unreachableByWebhooks, func(parent string) bool { return within(imported, module+parent) })
+			own, is := strings.CutPrefix(imported, module)
+
+			return is && isUnreachableByWebhooks(own)
 		})
 		if chain != nil {
 			findings = append(findings, fmt.Sprintf("%s: admission waits for no controller and calls no other cluster: %s", path, route(chain)))
@@ -99,9 +109,13 @@ func TestFailurePolicyCheckerFindsMixtures(t *testing.T) {
 
 func TestWebhookReachCheckerFindsControllers(t *testing.T) {
 	expectFindings(t, checkWebhookReach(graph{
-		module + "pkg/webhook/a":  {module + "pkg/b"},
-		module + "pkg/b":          {module + "pkg/controller/c"},
-		module + "pkg/explain":    {module + "pkg/localplane"},
-		module + "pkg/webhook/ok": {module + "pkg/tenancy"},
-	}), []string{"pkg/webhook/a: admission waits for no controller and calls no other cluster: pkg/webhook/a -> pkg/b -> pkg/controller/c"})
+		module + "pkg/a/webhook":    {module + "pkg/b"},
+		module + "pkg/b":            {module + "pkg/hub/queue"},
+		module + "pkg/c/webhook":    {module + "pkg/c/controller"},
+		module + "pkg/explain":      {module + "pkg/localplane"},
+		module + "pkg/good/webhook": {module + "pkg/good", module + responses},
+	}), []string{
+		"pkg/a/webhook: admission waits for no controller and calls no other cluster: pkg/a/webhook -> pkg/b -> pkg/hub/queue",
+		"pkg/c/webhook: admission waits for no controller and calls no other cluster: pkg/c/webhook -> pkg/c/controller",
+	})
 }

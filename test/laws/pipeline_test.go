@@ -17,11 +17,11 @@ import (
 // schedulingPackage is the package whose schedulers only the pipeline calls.
 const schedulingPackage = module + "pkg/scheduling"
 
-// schedulerCallers are the files that call a scheduler: decision.Evaluate and federation.Evaluate begin with it, and the oracle compares it
+// schedulerCallers are the files that call a scheduler: placement.Evaluate and federation.Evaluate begin with it, and the oracle compares it
 // with the reference.
-var schedulerCallers = []string{"pkg/decision/evaluate.go", "pkg/federation/evaluate.go", "pkg/controller/placement/compare.go"}
+var schedulerCallers = []string{"pkg/placement/evaluate.go", "pkg/federation/evaluate.go", "pkg/placement/controller/compare.go"}
 
-// Law 7: whoever evaluates a Placement calls decision.Evaluate.
+// Law 7: whoever evaluates a Placement calls placement.Evaluate.
 func TestEvaluateIsTheOnlyPipeline(t *testing.T) {
 	expectLaw(t, checkPipeline(t, os.DirFS(root(t))))
 }
@@ -46,7 +46,7 @@ func checkPipeline(t *testing.T, repository fs.FS) []string {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if selector, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "Schedule") {
 				if x, ok := selector.X.(*ast.Ident); ok && x.Name == name {
-					findings = append(findings, file+": scheduling."+selector.Sel.Name+" without the removal budget; call decision.Evaluate")
+					findings = append(findings, file+": scheduling."+selector.Sel.Name+" without the removal budget; call placement.Evaluate")
 				}
 			}
 			return true
@@ -76,6 +76,6 @@ func TestPipelineCheckerFindsSchedulers(t *testing.T) {
 		"pkg/explain/a.go": source, "pkg/explain/a_test.go": source, "test/benchmark/a.go": source, schedulerCallers[0]: source,
 	}
 	expectFindings(t, checkPipeline(t, repository), []string{
-		"pkg/explain/a.go: scheduling.Schedule without the removal budget; call decision.Evaluate",
+		"pkg/explain/a.go: scheduling.Schedule without the removal budget; call placement.Evaluate",
 	})
 }

@@ -15,10 +15,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -64,18 +64,18 @@ func start(t *testing.T) client.Client {
 	account, err := plane.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}}
+	options := system.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Controller}}
 	mgr, err := ctrl.NewManager(account, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
+		Scheme: system.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(controller.Setup(mgr, options)).To(Succeed())
+	g.Expect(system.Setup(mgr, options)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 
-	go func() { ended <- controller.Start(ctx, mgr) }()
+	go func() { ended <- system.Start(ctx, mgr) }()
 
 	t.Cleanup(func() {
 		cancel()
@@ -86,7 +86,7 @@ func start(t *testing.T) client.Client {
 	config.WarningHandler = rest.NoWarnings{}
 	config.QPS = -1
 
-	hub, err := client.New(config, client.Options{Scheme: controller.Scheme()})
+	hub, err := client.New(config, client.Options{Scheme: system.Scheme()})
 	g.Expect(err).NotTo(HaveOccurred())
 
 	return hub

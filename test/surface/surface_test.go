@@ -23,8 +23,8 @@ import (
 	registered "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/yaml"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/surface"
 )
 
@@ -67,7 +67,7 @@ func prefixed(word string, lines []string) []string {
 }
 
 func TestSurfaceControllers(t *testing.T) {
-	golden(t, "controllers.txt", controller.Names())
+	golden(t, "controllers.txt", system.Names())
 }
 
 const (

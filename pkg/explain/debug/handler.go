@@ -16,11 +16,11 @@ import (
 	"k8s.io/klog/v2"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -43,11 +43,11 @@ type Hub interface {
 	// Placement returns the Placement of a key; nil when there is none.
 	Placement(ctx context.Context, key inventory.Key) (*api.Placement, error)
 	// Present returns the existing decisions of a Placement, which may differ from the one on the hub.
-	Present(ctx context.Context, placement *api.Placement) (decision.Existing, error)
+	Present(ctx context.Context, placement *api.Placement) (placement.Existing, error)
 	// Snapshot returns the current snapshot of the inventory.
 	Snapshot() *inventory.Snapshot
 	// Options returns the options of the hub, as far as they are known.
-	Options() decision.Options
+	Options() placement.Options
 }
 
 // Access authorizes users; an error means that the decision is not known. It is safe for concurrent use.
@@ -282,23 +282,23 @@ func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *api
 
 // incumbents copies UID, generation and status of the live Placement to a posted one, and returns its existing decisions. The posted status
 // is ignored.
-func (h *Handler) incumbents(ctx context.Context, placement, live *api.Placement) (decision.Existing, error) {
+func (h *Handler) incumbents(ctx context.Context, p, live *api.Placement) (placement.Existing, error) {
 	if live == nil {
 		// A created Placement has generation 1.
-		placement.UID, placement.Generation, placement.Status = "", 1, api.Status{}
+		p.UID, p.Generation, p.Status = "", 1, api.Status{}
 
-		return decision.NewExisting(placement.API.Codec(), placement, nil), nil
+		return placement.NewExisting(p.API.Codec(), p, nil), nil
 	}
 
 	// The removal budget does not block removals by a changed spec, which has the next generation.
-	generation, err := statefile.Generation(placement.Object, live.Object)
+	generation, err := statefile.Generation(p.Object, live.Object)
 	if err != nil {
-		return decision.Existing{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", placement.Key(), err)
+		return placement.Existing{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", p.Key(), err)
 	}
 
-	placement.UID, placement.Generation, placement.Status = live.UID, generation, live.Status
+	p.UID, p.Generation, p.Status = live.UID, generation, live.Status
 
-	return h.hub.Present(ctx, placement)
+	return h.hub.Present(ctx, p)
 }
 
 // authorize returns an error with status 403 when the caller may not use the verb on Placements.
@@ -352,7 +352,7 @@ func (h *Handler) acquire(ctx context.Context) (leave func(), err error) {
 
 // evaluate evaluates a Placement. A compiler of its own keeps posted expressions out of the cache of the hub. live is the Placement on the
 // hub; nil when there is none.
-func (h *Handler) evaluate(existing decision.Existing, live *api.Placement) (*Response, error) {
+func (h *Handler) evaluate(existing placement.Existing, live *api.Placement) (*Response, error) {
 	asked, options := existing.Placement, h.hub.Options()
 	_, skipped := asked.Managed()
 

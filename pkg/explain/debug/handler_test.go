@@ -17,8 +17,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 const (

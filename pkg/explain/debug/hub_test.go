@@ -15,12 +15,12 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"sigs.k8s.io/yaml"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -67,7 +67,7 @@ type hub struct {
 	syncing   bool
 	broken    error
 	lookups   int
-	options   decision.Options
+	options   placement.Options
 }
 
 var _ debug.Hub = (*hub)(nil)
@@ -123,7 +123,7 @@ func (h *hub) Snapshot() *inventory.Snapshot {
 	return h.inventory.Snapshot()
 }
 
-func (h *hub) Options() decision.Options { return h.options }
+func (h *hub) Options() placement.Options { return h.options }
 
 func (h *hub) Placement(_ context.Context, key inventory.Key) (*api.Placement, error) {
 	h.lookups++
@@ -137,19 +137,19 @@ func (h *hub) Placement(_ context.Context, key inventory.Key) (*api.Placement, e
 	return nil, h.broken
 }
 
-func (h *hub) Present(_ context.Context, placement *api.Placement) (decision.Existing, error) {
+func (h *hub) Present(_ context.Context, p *api.Placement) (placement.Existing, error) {
 	h.lookups++
 
 	var pages []*api.Page
 
 	for _, object := range h.state.Decisions {
-		if page := placement.API.Codec().Read(object); page != nil && page.Namespace == placement.Namespace &&
-			slices.Contains(decision.PlacementsOf(placement.API.Codec(), page), placement.Name) {
+		if page := p.API.Codec().Read(object); page != nil && page.Namespace == p.Namespace &&
+			slices.Contains(placement.PlacementsOf(p.API.Codec(), page), p.Name) {
 			pages = append(pages, page)
 		}
 	}
 
-	return decision.NewExisting(placement.API.Codec(), placement, pages), h.broken
+	return placement.NewExisting(p.API.Codec(), p, pages), h.broken
 }
 
 // rights are what everybody may do, as "verb namespace/name.group", and what was asked.

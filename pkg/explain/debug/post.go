@@ -9,8 +9,8 @@ import (
 
 	"sigs.k8s.io/json"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // maxBodyBytes bounds the body of a POST.

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -138,9 +138,9 @@ func filtersOf(result *scheduling.Result) []Filter {
 
 // stalledMessage returns the message of the condition that reports why a result is stalled.
 func stalledMessage(evaluation explain.Evaluation) string {
-	for _, name := range []string{decision.ConditionMisconfigured, decision.ConditionSatisfied} {
+	for _, name := range []string{placement.ConditionMisconfigured, placement.ConditionSatisfied} {
 		condition := meta.FindStatusCondition(evaluation.Status.Conditions, name)
-		if condition != nil && (condition.Status == metav1.ConditionTrue) == (name == decision.ConditionMisconfigured) {
+		if condition != nil && (condition.Status == metav1.ConditionTrue) == (name == placement.ConditionMisconfigured) {
 			return condition.Message
 		}
 	}

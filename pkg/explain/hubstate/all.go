@@ -9,8 +9,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // AllFromCluster reads the State of a hub; Placements and bindings only of one namespace, unless it is empty. The hub may lack the API v1alpha1.

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // nameField is the field selector for the name, which needs only the verb list.
@@ -97,16 +97,16 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 	)
 
 	for _, key := range keys {
-		placement, err := get(ctx, hub, key)
+		p, err := get(ctx, hub, key)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading Placement %s: %w", key, err))
 		}
 
-		if placement == nil {
+		if p == nil {
 			continue
 		}
 
-		codec := placement.API.Codec()
+		codec := p.API.Codec()
 
 		objects, err := list[runtime.Object](ctx, hub, key.Namespace, codec.EmptyList())
 		if err != nil {
@@ -116,12 +116,12 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 		var pages []*api.Page
 
 		for _, object := range objects {
-			if page := codec.Read(object); slices.Contains(decision.PlacementsOf(codec, page), key.Name) {
+			if page := codec.Read(object); slices.Contains(placement.PlacementsOf(codec, page), key.Name) {
 				pages = append(pages, page)
 			}
 		}
 
-		report := explain.NewWrittenReport(placement, pages, because)
+		report := explain.NewWrittenReport(p, pages, because)
 		if err != nil {
 			report.Notes = append(report.Notes, "the decisions could not be read: "+err.Error())
 		}

@@ -12,7 +12,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // Informed is a client of a process of the hub: it lists what decides about Placements from informers that run anyway, and reads everything else

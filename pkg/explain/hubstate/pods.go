@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
-	"github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 )
 
 // Workload names a workload on a cluster.
@@ -122,18 +122,18 @@ type podsReader struct {
 	ctx     context.Context //nolint:containedctx // A reader lives as long as one command, whose context this is.
 	hub     client.Client
 	objects *pods.Objects
-	owners  map[tenancy.Target]readOwner
+	owners  map[affinityclass.Target]readOwner
 	reader  reader
 }
 
 // readOwner is the result of one read.
 type readOwner struct {
-	object *tenancy.Object
+	object *affinityclass.Object
 	err    error
 }
 
 func newPodsReader(ctx context.Context, hub client.Client) *podsReader {
-	r := &podsReader{ctx: ctx, hub: hub, owners: map[tenancy.Target]readOwner{}, reader: reader{hub: hub}}
+	r := &podsReader{ctx: ctx, hub: hub, owners: map[affinityclass.Target]readOwner{}, reader: reader{hub: hub}}
 	r.objects = &pods.Objects{Owner: r.owner, Application: r.application}
 
 	return r
@@ -201,19 +201,19 @@ func (r *podsReader) readWebhook() {
 	}
 
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	err := r.hub.Get(r.ctx, client.ObjectKey{Name: podscheduling.Configuration}, configuration)
+	err := r.hub.Get(r.ctx, client.ObjectKey{Name: webhook.Configuration}, configuration)
 
 	switch {
 	case err == nil:
 		r.objects.Webhook = configuration
 	case apierrors.IsNotFound(err):
 		r.objects.Missing = append(r.objects.Missing, fmt.Sprintf("MutatingWebhookConfiguration %s is not installed on this cluster; "+
-			"no policy is injected before it is", podscheduling.Configuration))
+			"no policy is injected before it is", webhook.Configuration))
 	case apierrors.IsForbidden(err):
 		r.objects.Missing = append(r.objects.Missing, fmt.Sprintf("MutatingWebhookConfiguration %s may not be read by this user; "+
-			"the report is that for rules which cover every kind and namespace", podscheduling.Configuration))
+			"the report is that for rules which cover every kind and namespace", webhook.Configuration))
 	default:
-		r.reader.record("MutatingWebhookConfiguration "+podscheduling.Configuration, err)
+		r.reader.record("MutatingWebhookConfiguration "+webhook.Configuration, err)
 	}
 }
 
@@ -346,8 +346,8 @@ func (r *podsReader) find(kind schema.GroupVersionKind, namespace, name string) 
 	}
 }
 
-// owner is a tenancy.Lookup that reads the metadata of each owner once.
-func (r *podsReader) owner(target tenancy.Target) (*tenancy.Object, error) {
+// owner is a affinityclass.Lookup that reads the metadata of each owner once.
+func (r *podsReader) owner(target affinityclass.Target) (*affinityclass.Object, error) {
 	known, found := r.owners[target]
 	if !found {
 		known.object, known.err = r.readOwner(target)
@@ -357,7 +357,7 @@ func (r *podsReader) owner(target tenancy.Target) (*tenancy.Object, error) {
 	return known.object, known.err
 }
 
-func (r *podsReader) readOwner(target tenancy.Target) (*tenancy.Object, error) {
+func (r *podsReader) readOwner(target affinityclass.Target) (*affinityclass.Object, error) {
 	kind := target.Kind
 	if kind.Version == "" {
 		mapping, err := r.hub.RESTMapper().RESTMapping(kind.GroupKind())
@@ -375,7 +375,7 @@ func (r *podsReader) readOwner(target tenancy.Target) (*tenancy.Object, error) {
 		return nil, ignoreUnserved(err)
 	}
 
-	return &tenancy.Object{
+	return &affinityclass.Object{
 		Kind: kind.GroupKind(), Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		Labels: object.Labels, Owners: object.OwnerReferences,
 	}, nil

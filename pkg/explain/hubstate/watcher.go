@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // Watcher reads the State of a hub from caches, and is notified of changes. A broken or expired watch is started again. It is safe for
@@ -84,7 +84,7 @@ func (w *Watcher) open(config *rest.Config, options cache.Options, namespaces ..
 	options.Scheme, options.DefaultTransform = kinds(), cache.TransformStripManagedFields()
 	options.DefaultUnsafeDisableDeepCopy, options.DefaultWatchErrorHandler = ptr.To(true), w.handleWatchError
 
-	if w.allNamespaces, err = lenient.NewCache(config, options); err != nil {
+	if w.allNamespaces, err = decoding.NewCache(config, options); err != nil {
 		return fmt.Errorf("preparing to watch %s: %w", config.Host, err)
 	}
 
@@ -93,7 +93,7 @@ func (w *Watcher) open(config *rest.Config, options cache.Options, namespaces ..
 	for _, namespace := range namespaces {
 		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 
-		if w.byNamespace[namespace], err = lenient.NewCache(config, options); err != nil {
+		if w.byNamespace[namespace], err = decoding.NewCache(config, options); err != nil {
 			return fmt.Errorf("preparing to watch namespace %s of %s: %w", namespace, config.Host, err)
 		}
 	}

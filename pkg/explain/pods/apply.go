@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
 // Apply creates or replaces policies, classes, Tenants and all other objects of a change, and returns the objects after it and what admission
@@ -32,12 +32,12 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 	var applied []Applied
 
 	for _, policy := range change.ClusterPolicies {
-		prepared := podconstraints.NewClusterPolicy(policy)
+		prepared := podscheduling.NewClusterPolicy(policy)
 		after.ClusterPolicies = admit(after.ClusterPolicies, policy, &applied, prepared.String(), prepared.Errors, prepared.Warnings)
 	}
 
 	for _, policy := range change.Policies {
-		prepared := podconstraints.NewPolicy(policy)
+		prepared := podscheduling.NewPolicy(policy)
 		after.Policies = admit(after.Policies, policy, &applied, prepared.String(), prepared.Errors, prepared.Warnings)
 	}
 
@@ -47,7 +47,9 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 	}
 
 	for _, tenant := range change.Tenants {
-		review, err := tenancy.CheckTenant(tenancy.NewTree(after.Tenants), given(after.Classes), objectlist.Find(after.Tenants, tenant), tenant)
+		tree, before := affinityclass.NewTree(after.Tenants), objectlist.Find(after.Tenants, tenant)
+
+		review, err := affinityclass.CheckTenant(tree, given(after.Classes), before, tenant)
 		if err != nil { // The classes are given, so that none has to be read.
 			review.Errors = append(review.Errors, field.InternalError(field.NewPath("spec"), err))
 		}
@@ -83,7 +85,7 @@ func admit[T metav1.Object](list []T, object T, applied *[]Applied, name string,
 // ReadsSame reports whether policies and classes read the same of two states of a Namespace: its labels, and the classes of its Tenant.
 func ReadsSame(one, other *corev1.Namespace) bool {
 	return maps.Equal(one.Labels, other.Labels) &&
-		one.Annotations[tenancy.AllowedAnnotation] == other.Annotations[tenancy.AllowedAnnotation]
+		one.Annotations[affinityclass.AllowedAnnotation] == other.Annotations[affinityclass.AllowedAnnotation]
 }
 
 // specIn returns the spec of a policy, class or Tenant.
@@ -103,7 +105,7 @@ func specIn(object any) any {
 }
 
 // given returns a lookup of classes.
-func given(classes []*cozystackv1alpha1.AffinityClass) tenancy.Classes {
+func given(classes []*cozystackv1alpha1.AffinityClass) affinityclass.Classes {
 	return func(name string) (*cozystackv1alpha1.AffinityClass, error) {
 		return objectlist.Find(classes, &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}), nil
 	}

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
 // The labels of a HelmRelease that name its application.
@@ -26,16 +26,16 @@ const (
 // belong to no HelmRelease of an application.
 func (e *Evaluator) explainClass(ev *evaluation) *Class {
 	lookup := e.lookup(ev)
-	verdict := tenancy.CheckPod(ev.pod.object, ev.pod.spec.NodeSelector, lookup, e.class)
+	verdict := affinityclass.CheckPod(ev.pod.object, ev.pod.spec.NodeSelector, lookup, e.class)
 
-	ancestry, err := tenancy.Walk(ev.pod.object, lookup)
+	ancestry, err := affinityclass.Walk(ev.pod.object, lookup)
 	if err == nil && ancestry.Release == nil {
 		return nil
 	}
 
 	namespace := ev.object.GetNamespace()
 	labels, known := e.namespaces[namespace]
-	explained := &Class{Denial: verdict.Message, Warnings: verdict.Warnings, Verified: labels[tenancy.VerifyLabel] == "true"}
+	explained := &Class{Denial: verdict.Message, Warnings: verdict.Warnings, Verified: labels[affinityclass.VerifyLabel] == "true"}
 
 	if apierrors.IsForbidden(err) {
 		// The hub may have the right that the user lacks.
@@ -45,7 +45,7 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 
 	if known && !explained.Verified {
 		explained.Notes = append(explained.Notes, fmt.Sprintf("namespace %s has no label %s=true: its Pods are not verified until the controller "+
-			"affinityclass/namespaces sets it", namespace, tenancy.VerifyLabel))
+			"affinityclass/namespaces sets it", namespace, affinityclass.VerifyLabel))
 	}
 
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 	release := ancestry.Release
 	explained.Release = release.Namespace + "/" + release.Name
 	explained.Application = release.Labels[applicationKind] + " " + release.Labels[applicationName]
-	explained.Class = release.Labels[tenancy.ClassLabel]
+	explained.Class = release.Labels[affinityclass.ClassLabel]
 	explained.addOrigin(e, namespace, e.application(release))
 
 	if class := e.classes[explained.Class]; class != nil {
@@ -79,7 +79,7 @@ func (c *Class) addContract(class *cozystackv1alpha1.AffinityClass, ev *evaluati
 		c.Notes = append(c.Notes, fmt.Sprintf("AffinityClass %q is being deleted; Pods are checked against it as before", class.Name))
 	}
 
-	constraints := podconstraints.Constraints{NodeSelector: c.NodeSelector}
+	constraints := podscheduling.Constraints{NodeSelector: c.NodeSelector}
 	missing := constraints.Verify(ev.pod.scheduling().NodeSelector)
 	c.Satisfied = len(missing) == 0
 
@@ -93,7 +93,7 @@ func (c *Class) addContract(class *cozystackv1alpha1.AffinityClass, ev *evaluati
 }
 
 // application reads the application that a HelmRelease has in its labels; nil if it is not known.
-func (e *Evaluator) application(release *tenancy.Object) readApplication {
+func (e *Evaluator) application(release *affinityclass.Object) readApplication {
 	kind := schema.GroupKind{Group: release.Labels[applicationGroup], Kind: release.Labels[applicationKind]}
 	name := release.Labels[applicationName]
 
@@ -132,7 +132,7 @@ func (a readApplication) class() string {
 
 // addOrigin says where the class of a HelmRelease comes from, and what the Tenant of the namespace has to say about it.
 func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplication) {
-	effective, tenant := e.tree.EffectiveIn(tenancy.Namespace{Name: namespace, Recorded: e.recorded[namespace]}), e.tenantOf(namespace)
+	effective, tenant := e.tree.EffectiveIn(affinityclass.Namespace{Name: namespace, Recorded: e.recorded[namespace]}), e.tenantOf(namespace)
 	if tenant == "" {
 		tenant = "the record of namespace " + namespace
 	}
@@ -151,7 +151,7 @@ func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplic
 	case application.object != nil && named == "" && c.Class == effective.Default:
 		c.Origin = "default of " + tenant
 	default:
-		c.Origin = fmt.Sprintf("label %s of HelmRelease %s", tenancy.ClassLabel, c.Release)
+		c.Origin = fmt.Sprintf("label %s of HelmRelease %s", affinityclass.ClassLabel, c.Release)
 	}
 
 	if application.object != nil && wanted != c.Class && (named != "" || !e.objects.Unread.Tenants) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
 // Differences is what policies, classes and Tenants would change if they were applied.
@@ -190,7 +190,7 @@ func (e *Evaluator) compare(other *Evaluator, now, then *evaluation) (*Differenc
 }
 
 // newSkips returns what one result skips and another does not.
-func newSkips(before, after *podconstraints.Result) []Skip {
+func newSkips(before, after *podscheduling.Result) []Skip {
 	known := map[string]bool{}
 
 	for _, policy := range before.Policies {

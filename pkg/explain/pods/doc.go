@@ -2,7 +2,7 @@
 // and whether it satisfies that, and which nodes fit (docs/spec/pod-scheduling-policy.md, docs/spec/affinity-class.md 1.4).
 //
 // Objects are the inputs: policies, classes, Tenants, Namespaces and Nodes. An Evaluator is compiled from them once, and evaluates any
-// number of workloads. It runs the code of the webhooks: podconstraints.Inject decides what the policies add, and tenancy.CheckPod whether a
+// number of workloads. It runs the code of the webhooks: podscheduling.Inject decides what the policies add, and affinityclass.CheckPod whether a
 // Pod is refused. Nodes are filtered as kube-scheduler's plugins NodeUnschedulable, NodeName, TaintToleration and NodeAffinity do, with the
 // texts of its FailedScheduling events.
 //

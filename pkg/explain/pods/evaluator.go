@@ -10,20 +10,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
 // Evaluator evaluates workloads among the objects that it was made of. It is safe for concurrent use if the functions of the Objects are.
 type Evaluator struct {
 	objects    *Objects
-	prepared   []*podconstraints.Policy // in the order of their application
-	policies   *podconstraints.Policies
+	prepared   []*podscheduling.Policy // in the order of their application
+	policies   *podscheduling.Policies
 	namespaces map[string]map[string]string // labels by name
-	recorded   map[string]string            // tenancy.AllowedAnnotation by name
+	recorded   map[string]string            // affinityclass.AllowedAnnotation by name
 	classes    map[string]*cozystackv1alpha1.AffinityClass
-	tree       *tenancy.Tree
+	tree       *affinityclass.Tree
 	owners     map[owner]*unstructured.Unstructured
 }
 
@@ -32,24 +32,24 @@ func NewEvaluator(objects *Objects) *Evaluator {
 	e := &Evaluator{
 		objects: objects, namespaces: map[string]map[string]string{}, recorded: map[string]string{},
 		classes: map[string]*cozystackv1alpha1.AffinityClass{},
-		tree:    tenancy.NewTree(objects.Tenants), owners: ownersOf(objects),
+		tree:    affinityclass.NewTree(objects.Tenants), owners: ownersOf(objects),
 	}
 
 	for _, policy := range objects.ClusterPolicies {
-		e.prepared = append(e.prepared, podconstraints.NewClusterPolicy(policy))
+		e.prepared = append(e.prepared, podscheduling.NewClusterPolicy(policy))
 	}
 
 	for _, policy := range objects.Policies {
-		e.prepared = append(e.prepared, podconstraints.NewPolicy(policy))
+		e.prepared = append(e.prepared, podscheduling.NewPolicy(policy))
 	}
 
-	slices.SortFunc(e.prepared, func(a, b *podconstraints.Policy) int {
+	slices.SortFunc(e.prepared, func(a, b *podscheduling.Policy) int {
 		return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	e.policies = podconstraints.NewPolicies(e.prepared)
+	e.policies = podscheduling.NewPolicies(e.prepared)
 
 	for _, namespace := range objects.Namespaces {
-		e.namespaces[namespace.Name], e.recorded[namespace.Name] = namespace.Labels, namespace.Annotations[tenancy.AllowedAnnotation]
+		e.namespaces[namespace.Name], e.recorded[namespace.Name] = namespace.Labels, namespace.Annotations[affinityclass.AllowedAnnotation]
 	}
 
 	for _, class := range objects.Classes {
@@ -88,10 +88,10 @@ type evaluation struct {
 	kind      Kind
 	object    *unstructured.Unstructured
 	admission admission
-	workload  *podconstraints.Workload
+	workload  *podscheduling.Workload
 	// exempt says why no policy is injected into the object; empty if policies are.
 	exempt string
-	result podconstraints.Result
+	result podscheduling.Result
 	// injected is the object with what the policies add at its creation or next update.
 	injected *unstructured.Unstructured
 	// pod is the Pod that is created now, with what the policies add to that; nil if the workload has no pod spec.
@@ -118,7 +118,7 @@ func (e *Evaluator) evaluateAs(object *unstructured.Unstructured, as admission) 
 	}
 
 	if ev.exempt == "" {
-		ev.result = podconstraints.Inject(workload, e.matching(workload))
+		ev.result = podscheduling.Inject(workload, e.matching(workload))
 		if ev.injected, err = patched(object, &ev.result); err != nil {
 			return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
 		}
@@ -132,18 +132,18 @@ func (e *Evaluator) evaluateAs(object *unstructured.Unstructured, as admission) 
 }
 
 // matching returns the policies that apply to the Pods of a workload.
-func (e *Evaluator) matching(workload *podconstraints.Workload) []*podconstraints.Policy {
+func (e *Evaluator) matching(workload *podscheduling.Workload) []*podscheduling.Policy {
 	return e.policies.Matching(workload.Namespace, e.namespaceLabels(workload.Namespace), workload.Labels)
 }
 
 // read reads a workload from an object.
-func read(kind Kind, object *unstructured.Unstructured) (*podconstraints.Workload, error) {
+func read(kind Kind, object *unstructured.Unstructured) (*podscheduling.Workload, error) {
 	raw, err := json.Marshal(object.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
 
-	return podconstraints.ReadWorkload(kind.GroupKind(), raw)
+	return podscheduling.ReadWorkload(kind.GroupKind(), raw)
 }
 
 // Explain reports where the Pods of a workload may run that exists, or with isNew is to be created. The error names the workload: its

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 )
 
 // The whole report of K38: what matches and what not, what an existing template lacks, its class, and the nodes.
@@ -165,7 +165,7 @@ func TestExplainReadsOwnersAndApplications(t *testing.T) {
 	objects := parse(t, world+podOf+", ownerReferences: [{apiVersion: db/v1, kind: Cluster, name: c, uid: u}]}\nspec: {}")
 	application := objects.Applications[0]
 	objects.Applications = nil
-	objects.Owner = func(target tenancy.Target) (*tenancy.Object, error) {
+	objects.Owner = func(target affinityclass.Target) (*affinityclass.Object, error) {
 		if target.Name != "c" {
 			t.Errorf("%s is read", target)
 		}
@@ -238,7 +238,7 @@ func TestUnreadIsNotAbsent(t *testing.T) {
 	}
 
 	objects = parse(t, world+podOf+", ownerReferences: [{apiVersion: db/v1, kind: Cluster, name: c, uid: u}]}\nspec: {}")
-	objects.Owner = func(tenancy.Target) (*tenancy.Object, error) {
+	objects.Owner = func(affinityclass.Target) (*affinityclass.Object, error) {
 		return nil, apierrors.NewForbidden(schema.GroupResource{Group: "db", Resource: "clusters"}, "c", errors.New("no"))
 	}
 	if report, err = NewEvaluator(objects).Explain(objects.Workloads[0], false); err != nil {

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
 
 // Objects are the objects of a cluster that decide where Pods may run. The order of each list does not matter.
@@ -31,8 +31,8 @@ type Objects struct {
 	// object counts as sent.
 	Webhook *admissionregistrationv1.MutatingWebhookConfiguration
 
-	// Owner reads an owner that is not among the objects, as tenancy.Lookup does; nil if there are no others.
-	Owner tenancy.Lookup
+	// Owner reads an owner that is not among the objects, as affinityclass.Lookup does; nil if there are no others.
+	Owner affinityclass.Lookup
 	// Application reads an application that is not among the objects; nil if there are no others. Its result is nil if there is none.
 	Application func(kind schema.GroupKind, namespace, name string) (*unstructured.Unstructured, error)
 

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
 
 // owner identifies an object that others may refer to.
@@ -29,8 +29,8 @@ func ownersOf(objects *Objects) map[owner]*unstructured.Unstructured {
 
 // lookup returns the lookup of a walk from the Pod of a workload: the workload itself, the object between the two, the objects, and what
 // Objects.Owner reads.
-func (e *Evaluator) lookup(ev *evaluation) tenancy.Lookup {
-	return func(target tenancy.Target) (*tenancy.Object, error) {
+func (e *Evaluator) lookup(ev *evaluation) affinityclass.Lookup {
+	return func(target affinityclass.Target) (*affinityclass.Object, error) {
 		kind := target.Kind.GroupKind()
 		if between := ev.pod.between; between != nil && between.Kind == kind && between.Name == target.Name {
 			return between, nil
@@ -52,7 +52,7 @@ func (e *Evaluator) lookup(ev *evaluation) tenancy.Lookup {
 	}
 }
 
-// class is a tenancy.Classes.
+// class is a affinityclass.Classes.
 func (e *Evaluator) class(name string) (*cozystackv1alpha1.AffinityClass, error) {
 	return e.classes[name], nil
 }

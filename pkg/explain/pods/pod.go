@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
@@ -27,7 +27,7 @@ type pod struct {
 	// node is the node that an existing Pod is bound to; empty for none.
 	node string
 	// object has the metadata that an owner walk reads, and between the object between the workload and the Pod; nil if there is none.
-	object, between *tenancy.Object
+	object, between *affinityclass.Object
 }
 
 // podOf returns the Pod that would be created now: of an existing template as it is, and of a new one with what the policies add to it. The
@@ -86,7 +86,7 @@ func (e *Evaluator) injectedPod(made *unstructured.Unstructured) (*unstructured.
 		return nil, err
 	}
 
-	result := podconstraints.Inject(workload, e.matching(workload))
+	result := podscheduling.Inject(workload, e.matching(workload))
 
 	return patched(made, &result)
 }
@@ -134,14 +134,14 @@ func controllerReference(kind Kind, object *unstructured.Unstructured) metav1.Ow
 }
 
 // betweenOf returns the object that a controller makes between a workload and its Pods; nil if there is none.
-func betweenOf(ev *evaluation) *tenancy.Object {
+func betweenOf(ev *evaluation) *affinityclass.Object {
 	if ev.kind.between.Empty() {
 		return nil
 	}
 
 	controller, apiVersion, kind := true, ev.kind.GroupVersion().String(), ev.kind.Kind
 
-	return &tenancy.Object{
+	return &affinityclass.Object{
 		Kind: ev.kind.between.GroupKind(), Namespace: ev.object.GetNamespace(), Name: ev.object.GetName() + "-*", UID: betweenUID(ev.object),
 		Owners: []metav1.OwnerReference{{
 			APIVersion: apiVersion, Kind: kind, Name: ev.object.GetName(), UID: ev.object.GetUID(), Controller: &controller,
@@ -153,7 +153,7 @@ func betweenOf(ev *evaluation) *tenancy.Object {
 func betweenUID(object *unstructured.Unstructured) types.UID { return object.GetUID() + "/between" }
 
 // patched returns an object with the patch of a result; the object itself if there is none.
-func patched(object *unstructured.Unstructured, result *podconstraints.Result) (*unstructured.Unstructured, error) {
+func patched(object *unstructured.Unstructured, result *podscheduling.Result) (*unstructured.Unstructured, error) {
 	text, err := result.Patch()
 	if text == nil || err != nil {
 		return object, err
@@ -197,8 +197,8 @@ func specOf(object *unstructured.Unstructured) (*corev1.PodSpec, error) {
 }
 
 // walked returns what an owner walk reads of an object.
-func walked(kind schema.GroupKind, object *unstructured.Unstructured) *tenancy.Object {
-	return &tenancy.Object{
+func walked(kind schema.GroupKind, object *unstructured.Unstructured) *affinityclass.Object {
+	return &affinityclass.Object{
 		Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 		Labels: object.GetLabels(), Owners: object.GetOwnerReferences(),
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
 // explainPolicies says of every policy what it does with a workload, or why it does nothing.
@@ -16,7 +16,7 @@ func (e *Evaluator) explainPolicies(ev *evaluation) []Policy {
 	for i, policy := range matching {
 		explained := Policy{Policy: policy.String(), Matches: true, Warnings: policy.Warnings}
 		if ev.exempt == "" {
-			explained.add(&ev.result.Policies[i], podconstraints.Inject(blank, []*podconstraints.Policy{policy}))
+			explained.add(&ev.result.Policies[i], podscheduling.Inject(blank, []*podscheduling.Policy{policy}))
 		}
 
 		policies = append(policies, explained)
@@ -37,7 +37,7 @@ func (e *Evaluator) explainPolicies(ev *evaluation) []Policy {
 }
 
 // add adds the result of a policy, and as Has the fields that it would add to a pod spec without constraints and does not add here.
-func (p *Policy) add(result *podconstraints.PolicyResult, alone podconstraints.Result) {
+func (p *Policy) add(result *podscheduling.PolicyResult, alone podscheduling.Result) {
 	p.Adds = result.Added
 
 	skipped := make([]string, 0, len(result.Skipped))
@@ -60,15 +60,15 @@ func (p *Policy) add(result *podconstraints.PolicyResult, alone podconstraints.R
 }
 
 // explainMismatch says why a policy does not match, with the label that decides.
-func explainMismatch(mismatch podconstraints.Mismatch, namespaceLabels, podLabels map[string]string) string {
+func explainMismatch(mismatch podscheduling.Mismatch, namespaceLabels, podLabels map[string]string) string {
 	switch mismatch.Reason {
-	case podconstraints.OtherNamespace:
+	case podscheduling.OtherNamespace:
 		return "applies to its own namespace only"
-	case podconstraints.NoNamespaceSelector:
+	case podscheduling.NoNamespaceSelector:
 		return "spec.namespaceSelector is absent, so it selects no namespaces"
-	case podconstraints.NoPodSelector:
+	case podscheduling.NoPodSelector:
 		return "spec.podSelector is absent, so it selects no Pods"
-	case podconstraints.NamespaceLabels:
+	case podscheduling.NamespaceLabels:
 		return fmt.Sprintf("namespace label %s: %s", mismatch.Requirement, valueOf(namespaceLabels, mismatch.Key))
 	default:
 		return fmt.Sprintf("pod label %s: %s", mismatch.Requirement, valueOf(podLabels, mismatch.Key))

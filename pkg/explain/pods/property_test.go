@@ -14,10 +14,10 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -101,7 +101,7 @@ func drawWorld(t *rapid.T) *Objects {
 	release.SetName("r")
 	release.SetLabels(map[string]string{
 		applicationGroup: "apps.cozystack.io", applicationKind: "Redis", applicationName: "x",
-		tenancy.ClassLabel: rapid.SampledFrom([]string{"k", "gone", ""}).Draw(t, "of class"),
+		affinityclass.ClassLabel: rapid.SampledFrom([]string{"k", "gone", ""}).Draw(t, "of class"),
 	})
 	objects.Releases = []*unstructured.Unstructured{release}
 
@@ -125,7 +125,7 @@ func drawPod(t *rapid.T) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: fields}
 }
 
-// The report about a Pod says what podconstraints.Inject does, what tenancy.CheckPod answers about the result, and which nodes the libraries of
+// The report about a Pod says what podscheduling.Inject does, what affinityclass.CheckPod answers about the result, and which nodes the libraries of
 // kube-scheduler accept.
 func TestReportAgreesWithAdmission(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
@@ -139,17 +139,17 @@ func TestReportAgreesWithAdmission(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		workload, err := podconstraints.ReadWorkload(podKind.GroupKind(), raw)
+		workload, err := podscheduling.ReadWorkload(podKind.GroupKind(), raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		prepared := make([]*podconstraints.Policy, 0, len(objects.ClusterPolicies))
+		prepared := make([]*podscheduling.Policy, 0, len(objects.ClusterPolicies))
 		for _, policy := range objects.ClusterPolicies {
-			prepared = append(prepared, podconstraints.NewClusterPolicy(policy))
+			prepared = append(prepared, podscheduling.NewClusterPolicy(policy))
 		}
 		namespace := maps.Clone(objects.Namespaces[0].Labels)
 		namespace[corev1.LabelMetadataName] = "a"
-		result := podconstraints.Inject(workload, podconstraints.NewPolicies(prepared).Matching("a", namespace, object.GetLabels()))
+		result := podscheduling.Inject(workload, podscheduling.NewPolicies(prepared).Matching("a", namespace, object.GetLabels()))
 
 		checkPolicies(t, report, result)
 		injected, err := patched(object, &result)
@@ -161,7 +161,7 @@ func TestReportAgreesWithAdmission(t *testing.T) {
 			t.Fatal(err)
 		}
 		ev := &evaluation{object: object, pod: &pod{object: walked(podKind.GroupKind(), object), spec: spec}}
-		verdict := tenancy.CheckPod(ev.pod.object, spec.NodeSelector, evaluator.lookup(ev), evaluator.class)
+		verdict := affinityclass.CheckPod(ev.pod.object, spec.NodeSelector, evaluator.lookup(ev), evaluator.class)
 		if report.Class.Denial != verdict.Message || !slices.Equal(report.Class.Warnings, verdict.Warnings) {
 			t.Fatalf("class %+v, and admission says %+v", report.Class, verdict)
 		}
@@ -177,7 +177,7 @@ func TestReportAgreesWithAdmission(t *testing.T) {
 	})
 }
 
-func checkPolicies(t *rapid.T, report Report, result podconstraints.Result) {
+func checkPolicies(t *rapid.T, report Report, result podscheduling.Result) {
 	t.Helper()
 	for i, done := range result.Policies {
 		explained := report.Policies[i]

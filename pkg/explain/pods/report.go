@@ -52,7 +52,7 @@ type Skip struct {
 	// Field is the path in the pod spec; empty for a policy that is skipped as a whole, because it is invalid or beyond the limits of its
 	// namespace.
 	Field string `json:"field,omitempty"`
-	// Reason is one of podconstraints.Reason, and Message a sentence about it.
+	// Reason is one of podscheduling.Reason, and Message a sentence about it.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }

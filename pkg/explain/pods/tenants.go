@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
 
 // TenantDifference is what would change for a Tenant: docs/spec/affinity-class.md 1.2.
@@ -31,7 +31,7 @@ type TenantSettings struct {
 
 // diffTenants compares the effective settings and the compliance of Tenants.
 func diffTenants(before, after *Objects) []TenantDifference {
-	was, is := tenancy.NewTree(before.Tenants), tenancy.NewTree(after.Tenants)
+	was, is := affinityclass.NewTree(before.Tenants), affinityclass.NewTree(after.Tenants)
 
 	var differences []TenantDifference
 
@@ -56,8 +56,8 @@ func diffTenants(before, after *Objects) []TenantDifference {
 	return differences
 }
 
-func settingsOf(tree *tenancy.Tree, tenant *appsv1alpha1.Tenant, objects *Objects) TenantSettings {
-	namespace := tenancy.WorkloadNamespace(tenant.Namespace, tenant.Name)
+func settingsOf(tree *affinityclass.Tree, tenant *appsv1alpha1.Tenant, objects *Objects) TenantSettings {
+	namespace := affinityclass.WorkloadNamespace(tenant.Namespace, tenant.Name)
 	effective := tree.Effective(namespace)
 	settings := TenantSettings{Default: effective.Default, Restricted: effective.Allowed.Restricted, Allowed: effective.Allowed.Names}
 
@@ -70,14 +70,14 @@ func settingsOf(tree *tenancy.Tree, tenant *appsv1alpha1.Tenant, objects *Object
 }
 
 // classesIn returns the applications of a namespace with the classes of their HelmReleases.
-func classesIn(objects *Objects, namespace string) []tenancy.ApplicationClass {
-	var classes []tenancy.ApplicationClass
+func classesIn(objects *Objects, namespace string) []affinityclass.ApplicationClass {
+	var classes []affinityclass.ApplicationClass
 
 	for _, release := range objects.Releases {
 		labels := release.GetLabels()
-		if release.GetNamespace() == namespace && labels[tenancy.ClassLabel] != "" && labels[applicationName] != "" {
-			classes = append(classes, tenancy.ApplicationClass{
-				Application: labels[applicationKind] + "/" + labels[applicationName], Class: labels[tenancy.ClassLabel],
+		if release.GetNamespace() == namespace && labels[affinityclass.ClassLabel] != "" && labels[applicationName] != "" {
+			classes = append(classes, affinityclass.ApplicationClass{
+				Application: labels[applicationKind] + "/" + labels[applicationName], Class: labels[affinityclass.ClassLabel],
 			})
 		}
 	}

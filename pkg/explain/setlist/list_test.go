@@ -16,7 +16,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/scope"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 )
 
 // hub has the sets dev, edge, prod and staging, of which its user may bind prod and staging. To the namespace team are bound staging, by
@@ -56,7 +56,7 @@ func (h *hub) List(_ context.Context, list client.ObjectList, options ...client.
 					Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
 				}
 				if name == "edge" || name == "staging" && namespace == "apps" {
-					binding.Labels = map[string]string{scope.ManagedByLabel: scope.Manager}
+					binding.Labels = map[string]string{clustersets.ManagedByLabel: clustersets.Manager}
 				}
 
 				if h.bindingsFail == nil && (asked.Namespace == "" || asked.Namespace == namespace) {

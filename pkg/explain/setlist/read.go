@@ -16,8 +16,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
 // maxConcurrentReviews bounds concurrent SelfSubjectAccessReviews.
@@ -132,7 +132,7 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 			set = Set{Name: name, Missing: allKnown}
 		}
 
-		set.Managed = scope.Managed(binding) && (set.Managed || !set.Bound)
+		set.Managed = clustersets.Managed(binding) && (set.Managed || !set.Bound)
 		set.Bound, set.Namespaces = true, append(set.Namespaces, binding.Namespace)
 		byName[name] = set
 	}
@@ -156,7 +156,7 @@ func review(ctx context.Context, hub Hub, sets []Set) error {
 	for i := range sets {
 		group.Go(func() error {
 			review := &authorizationv1.SelfSubjectAccessReview{
-				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: scope.BindingOf(sets[i].Name)},
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: clustersets.BindingOf(sets[i].Name)},
 			}
 			if err := hub.Create(ctx, review); err != nil {
 				return fmt.Errorf("asking the API server whether you may bind ManagedClusterSet %s: %w", sets[i].Name, err)

@@ -11,8 +11,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 )
 
 // Label sets a label of a cluster.
@@ -81,11 +81,11 @@ func (u Unlabel) Apply(state *explain.State, _ time.Time) (*explain.State, error
 }
 
 // inDefaultSet is the suffix for a cluster that admission puts into the set default.
-const inDefaultSet = " (so that it is in the set " + clusterdefaults.DefaultSet + ")"
+const inDefaultSet = " (so that it is in the set " + webhook.DefaultSet + ")"
 
 // defaultSet labels a cluster without a set, as admission does.
 func defaultSet(cluster *clusterv1.ManagedCluster) {
-	if !clusterdefaults.LacksSet(cluster) {
+	if !webhook.LacksSet(cluster) {
 		return
 	}
 
@@ -93,7 +93,7 @@ func defaultSet(cluster *clusterv1.ManagedCluster) {
 		cluster.Labels = map[string]string{}
 	}
 
-	cluster.Labels[clusterv1beta2.ClusterSetLabel] = clusterdefaults.DefaultSet
+	cluster.Labels[clusterv1beta2.ClusterSetLabel] = webhook.DefaultSet
 }
 
 // The bounds of claims are those of the definition of ManagedCluster.

@@ -9,8 +9,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 )
 
 // Remove deletes a cluster and its scores. Its decisions stay until the Placements are evaluated.
@@ -50,7 +50,7 @@ func (a Add) String() string {
 	names := make([]string, 0, len(a.Clusters)+len(a.Scores))
 	for _, cluster := range a.Clusters {
 		name := cluster.Name
-		if clusterdefaults.LacksSet(cluster) {
+		if webhook.LacksSet(cluster) {
 			name += inDefaultSet
 		}
 

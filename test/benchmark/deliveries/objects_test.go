@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // stored returns an object as a client reads it.
 func stored(t *testing.T, i int) *unstructured.Unstructured {
 	t.Helper()
 	object := Object(i)
-	kind, err := apiutil.GVKForObject(object, controller.Scheme())
+	kind, err := apiutil.GVKForObject(object, system.Scheme())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -53,7 +53,7 @@ func TestTheBombIsValidAndAsLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		size += len(content)
-		if read := podconstraints.NewPolicy(policy); len(read.Errors) > 0 {
+		if read := podscheduling.NewPolicy(policy); len(read.Errors) > 0 {
 			t.Errorf("%s: %v", policy.Name, read.Errors)
 		}
 	}

@@ -14,14 +14,14 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
 // grant fills the caches of the controller of ClusterRequests and then grants the requests of the script as they are created.
 func grant(ctx context.Context, config *rest.Config, script *precomputed.GrantScript, out io.Writer) error {
-	options := controller.Options{Namespace: manifests.Namespace}.CacheOptions()
-	options.Scheme = controller.Scheme()
+	options := system.Options{Namespace: manifests.Namespace}.CacheOptions()
+	options.Scheme = system.Scheme()
 	caches, err := newCaches(config, options)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
@@ -76,8 +76,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // work fills the caches and then writes the decisions of the script.
 func work(ctx context.Context, config *rest.Config, script *precomputed.Script, out io.Writer) error {
-	options := controller.Options{Namespace: manifests.Namespace}.CacheOptions()
-	options.Scheme = controller.Scheme()
+	options := system.Options{Namespace: manifests.Namespace}.CacheOptions()
+	options.Scheme = system.Scheme()
 	caches, err := newCaches(config, options)
 	if err != nil {
 		return err

@@ -18,19 +18,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
 // deliver fills the caches of the controller of federated objects and then writes the works of the script.
 func deliver(ctx context.Context, config *rest.Config, script *precomputed.WorkScript, out io.Writer) error {
-	scheme := controller.Scheme()
+	scheme := system.Scheme()
 	if err := workv1.Install(scheme); err != nil {
 		return fmt.Errorf("adding ManifestWorks to the scheme: %w", err)
 	}
 	caches, err := newCaches(config, cache.Options{
-		Scheme: scheme, DefaultTransform: controller.Options{Namespace: manifests.Namespace}.CacheOptions().DefaultTransform,
+		Scheme: scheme, DefaultTransform: system.Options{Namespace: manifests.Namespace}.CacheOptions().DefaultTransform,
 		ByObject: map[client.Object]cache.ByObject{&workv1.ManifestWork{}: {
 			Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"}), Transform: withoutPayload,
 		}},

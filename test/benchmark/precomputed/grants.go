@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // Granted is what is written for a ClusterRequest when it has its finalizer on a Cluster.
@@ -73,7 +73,7 @@ type GrantWriter struct {
 
 // NewGrantWriter returns a writer that sends by a client.
 func NewGrantWriter(c client.Client) *GrantWriter {
-	return &GrantWriter{client: client.WithFieldOwner(c, clusterrequest.FieldManager)}
+	return &GrantWriter{client: client.WithFieldOwner(c, controller.FieldManager)}
 }
 
 // Write grants requests that have nothing yet, as many at a time as the hub has workers: the finalizers of the requests first, then the
@@ -99,7 +99,7 @@ func (w *GrantWriter) Write(ctx context.Context, requests []openmcpv1alpha1.Clus
 // concurrently calls task for 0 to n-1, as many at a time as the hub has workers.
 func concurrently(ctx context.Context, n int, task func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(controller.DefaultWorkers())
+	group.SetLimit(system.DefaultWorkers())
 	for i := range n {
 		group.Go(func() error { return task(ctx, i) })
 	}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // grantServer remembers the requests. Each response has the next version.
@@ -47,7 +47,7 @@ func (s *grantServer) body(object client.Object, patch client.Patch) string {
 }
 
 func (s *grantServer) client() client.Client {
-	return fake.NewClientBuilder().WithScheme(controller.Scheme()).WithInterceptorFuncs(interceptor.Funcs{
+	return fake.NewClientBuilder().WithScheme(system.Scheme()).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			object.SetResourceVersion(s.note("create " + object.GetName()))
 			return nil

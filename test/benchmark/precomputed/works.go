@@ -13,7 +13,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // Works are the ManifestWorks that are written when a label of a cluster gets a value.
@@ -77,7 +77,7 @@ func NewWorkWriter(c client.Client) *WorkWriter { return &WorkWriter{client: c} 
 // Write sends works, as many at a time as the hub has workers.
 func (w *WorkWriter) Write(ctx context.Context, works Works) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(controller.DefaultWorkers())
+	group.SetLimit(system.DefaultWorkers())
 	for i := range works.Apply {
 		group.Go(func() error { return w.apply(ctx, &works.Apply[i]) })
 	}

@@ -13,7 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // Writer sends decisions: for each page a creation, unless it exists, and a patch of its decisions, and then a patch of the placement's
@@ -36,7 +36,7 @@ func NewWriter(c client.Client, create bool) *Writer { return &Writer{client: c,
 // Write sends decisions, as many at a time as the hub has workers.
 func (w *Writer) Write(ctx context.Context, all []Decisions) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(controller.DefaultWorkers())
+	group.SetLimit(system.DefaultWorkers())
 	for i := range all {
 		group.Go(func() error { return w.write(ctx, &all[i]) })
 	}

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/admission"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
@@ -110,7 +110,7 @@ func (r *reviews) furnish(ctx context.Context) error {
 // newClient returns a client that sends as many requests as it is asked to.
 func newClient(config *rest.Config) (client.Client, error) {
 	config.WarningHandler = rest.NoWarnings{}
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(config, client.Options{Scheme: system.Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/deliveries"
 	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
@@ -20,7 +20,7 @@ import (
 func newWatchingClient(config *rest.Config) (client.WithWatch, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
-	scheme := controller.Scheme()
+	scheme := system.Scheme()
 	if err := workv1.Install(scheme); err != nil {
 		return nil, fmt.Errorf("adding ManifestWorks to the scheme: %w", err)
 	}

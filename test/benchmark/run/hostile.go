@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	clusterrequest "github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
+	placement "github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/test/benchmark/hostile"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 	"github.com/placement-hub/placement-hub/test/benchmark/requests"

@@ -17,9 +17,9 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
@@ -121,22 +121,22 @@ func (r *reference) differences(ctx context.Context) ([]string, error) {
 }
 
 // difference says what is wrong with the decisions of a placement; empty: nothing.
-func (r *reference) difference(placement *clusterv1beta1.Placement, result *scheduling.Result) string {
-	asked := api.V1beta1.Read(placement)
-	existing := decision.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
+func (r *reference) difference(p *clusterv1beta1.Placement, result *scheduling.Result) string {
+	asked := api.V1beta1.Read(p)
+	existing := placement.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
 	var selected []string
 	for _, page := range existing.Pages {
-		if len(page.Decisions) > decision.PageSize {
+		if len(page.Decisions) > placement.PageSize {
 			return fmt.Sprintf("has %d decisions in page %s", len(page.Decisions), page.Name)
 		}
 		selected = append(selected, page.Clusters()...)
 	}
 	slices.Sort(selected)
 	want := chosen(result)
-	switch reported := int(placement.Status.NumberOfSelectedClusters); {
+	switch reported := int(p.Status.NumberOfSelectedClusters); {
 	case reported != len(selected):
 		return fmt.Sprintf("says that it has %d clusters and has %d", reported, len(selected))
-	case fleet.Balanced(placement):
+	case fleet.Balanced(p):
 		// Others have moved since it was evaluated, which wakes nobody: it has as many as it can, and all of them fit.
 		if len(selected) != len(want) {
 			return fmt.Sprintf("has %d clusters, want %d", len(selected), len(want))
@@ -149,7 +149,7 @@ func (r *reference) difference(placement *clusterv1beta1.Placement, result *sche
 		return fmt.Sprintf("has %d clusters, want %d; too many: %v, too few: %v", len(selected), len(want),
 			without(selected, want), without(want, selected))
 	}
-	if plan := decision.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
+	if plan := placement.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
 		return fmt.Sprintf("is settled and leaves %d writes and %d deletes to do", len(plan.Writes), len(plan.Deletes))
 	}
 	return ""

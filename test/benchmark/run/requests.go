@@ -15,7 +15,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 	"github.com/placement-hub/placement-hub/test/benchmark/requests"
 )
@@ -43,7 +43,7 @@ type requestStage struct {
 func measureRequests(
 	ctx context.Context, o *options, tools programs, directory string, log io.Writer,
 ) (_ *report.Run, err error) {
-	stage, err := newSeparateStage(ctx, requestsScenario, clusterrequest.Requests, tools, directory, log)
+	stage, err := newSeparateStage(ctx, requestsScenario, controller.Requests, tools, directory, log)
 	if err != nil {
 		return nil, err
 	}

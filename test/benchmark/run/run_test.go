@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/requests"
 )
@@ -296,7 +296,7 @@ func TestTheReferenceFindsWhatIsWrong(t *testing.T) {
 			for _, binding := range size.Bindings(0) {
 				objects = append(objects, binding)
 			}
-			hub := fake.NewClientBuilder().WithScheme(controller.Scheme()).WithObjects(objects...).Build()
+			hub := fake.NewClientBuilder().WithScheme(system.Scheme()).WithObjects(objects...).Build()
 			reference, err := newReference(t.Context(), hub)
 			if err != nil {
 				t.Fatal(err)

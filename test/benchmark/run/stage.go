@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
@@ -89,7 +89,7 @@ func (s *stage) furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.api, err = client.NewWithWatch(s.environment.AdminConfig(), client.Options{Scheme: controller.Scheme()}); err != nil {
+	if s.api, err = client.NewWithWatch(s.environment.AdminConfig(), client.Options{Scheme: system.Scheme()}); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
 	if s.observer, err = observe(ctx, s.api, decisionKind, placementKind); err != nil {

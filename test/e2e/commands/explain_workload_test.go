@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -99,7 +99,7 @@ func TestExplainWorkloads(t *testing.T) {
 		}
 	})
 	h := &suite.Hub{Story: t, Environment: environment, AdminKubeconfig: suite.WriteKubeconfig(t, environment.AdminConfig())}
-	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	suite.Must(t, err)
 	directory := t.TempDir()
 	file := func(name, content string) string {

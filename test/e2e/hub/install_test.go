@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -32,7 +32,7 @@ func TestInstallation(t *testing.T) {
 	})
 	admin := suite.WriteKubeconfig(t, environment.AdminConfig())
 	h := &suite.Hub{Story: t, Environment: environment, AdminKubeconfig: admin}
-	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	suite.Must(t, err)
 
 	suite.Kubectl(t, admin, "apply", "--server-side", "-k", filepath.Join(root, "deploy", "base"))

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
@@ -112,7 +112,7 @@ func TestReadyWhenTheWebhookServes(t *testing.T) {
 	mend()
 	r.WantReady(t)
 	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	suite.Must(t, h.Client.Get(t.Context(), types.NamespacedName{Name: clusterdefaults.Configuration}, mutates))
+	suite.Must(t, h.Client.Get(t.Context(), types.NamespacedName{Name: webhook.Configuration}, mutates))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(mutates.Webhooks[0].ClientConfig.CABundle)
 	connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots}}).DialContext(t.Context(), "tcp", address)

@@ -18,9 +18,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -161,7 +161,7 @@ func wantDelivered(t *testing.T, h *suite.Hub, cluster *openmcpv1alpha1.Cluster)
 		if err != nil {
 			return err
 		}
-		member, err := client.New(config, client.Options{Scheme: controller.Scheme()})
+		member, err := client.New(config, client.Options{Scheme: system.Scheme()})
 		if err != nil {
 			return err
 		}

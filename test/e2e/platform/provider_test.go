@@ -15,9 +15,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -30,7 +30,7 @@ func TestProviders(t *testing.T) {
 	applyDefinitions(t, plane)
 	applyFiles(t, plane, "../../../manifests/clusterprovider/*.yaml")
 	applyFiles(t, plane, "../../../docs/examples/loopback-provider.yaml")
-	hub, err := client.New(plane.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	hub, err := client.New(plane.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	suite.Must(t, err)
 	suite.Must(t, hub.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}))
 

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -33,11 +33,11 @@ func TestEveryReplicaVerifiesClasses(t *testing.T) {
 	class.Spec.NodeSelector = map[string]cozystackv1alpha1.NodeLabelValue{"zone": "dc1"}
 	suite.Must(t, h.Client.Create(t.Context(), class))
 	release := &unstructured.Unstructured{}
-	release.SetGroupVersionKind(tenancy.ReleaseKind)
+	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace(metav1.NamespaceDefault)
 	release.SetName("main-db")
-	labels := tenancy.ReleaseLabels("apps.cozystack.io", "Postgres", "main-db")
-	labels[tenancy.ClassLabel] = "dc1"
+	labels := affinityclass.ReleaseLabels("apps.cozystack.io", "Postgres", "main-db")
+	labels[affinityclass.ClassLabel] = "dc1"
 	release.SetLabels(labels)
 	suite.Must(t, h.Client.Create(t.Context(), release))
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -133,7 +133,7 @@ func checkHolding(t *testing.T, h *suite.Hub, holding holding) {
 	t.Helper()
 	account, err := h.Account(t)
 	suite.Must(t, err)
-	api, err := client.New(account, client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(account, client.Options{Scheme: system.Scheme()})
 	suite.Must(t, err)
 	attempt := func() error { return api.Create(t.Context(), holding.attempt(), client.DryRunAll) }
 	suite.Eventually(t, "attempting it with the privilege", attempt)

@@ -23,7 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	vocabulary "github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -229,7 +229,7 @@ func loseRoles(t *testing.T, h *suite.Hub) {
 
 func loseVocabulary(t *testing.T, h *suite.Hub) {
 	t.Helper()
-	words := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: vocabulary.VocabularyConfigMap}}
+	words := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: managedcluster.VocabularyConfigMap}}
 	h.WantMade(t, words)
 	suite.Must(t, h.Client.Delete(t.Context(), words))
 	h.WantMade(t, words)

@@ -31,9 +31,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // QuickElection makes a standby take the lease of a leader that died after four seconds instead of two minutes.
@@ -66,7 +66,7 @@ func StartHub(t *testing.T, apiServerArgs ...string) *Hub {
 	})
 	Must(t, manifests.Install(t.Context(), environment.AdminConfig()))
 	h := &Hub{Story: t, Environment: environment}
-	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Must(t, err)
 	account, err := h.Account(t)
 	Must(t, err)
@@ -344,7 +344,7 @@ func (h *Hub) ProfileDecisions(t *testing.T) map[string]map[string]bool {
 	decisions := map[string]map[string]bool{}
 	for _, slice := range list.Items {
 		name := types.NamespacedName{Namespace: slice.Namespace, Name: slice.Labels[clusterinventory.PlacementKeyLabel]}.String()
-		if slice.SchedulerName != placement.SchedulerName {
+		if slice.SchedulerName != controller.SchedulerName {
 			t.Errorf("%s: scheduler %q", name, slice.SchedulerName)
 		}
 		if decisions[name] == nil {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
 // CallReplica has the API server call a replica with the reviews of a system.
@@ -43,7 +43,7 @@ func (h *Hub) TryOut(t *testing.T, r *Replica) {
 func (h *Hub) LoseCertificates(t *testing.T, leader *Replica) {
 	t.Helper()
 	h.TryOut(t, leader)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: webhookconfig.Secret}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: webhookserver.Secret}}
 	Must(t, h.Client.Patch(t.Context(), secret, MergePatch(`{"data":{"ca-bundle.crt":null}}`)))
 	Eventually(t, "waiting for the authorities", func() error {
 		err := h.Client.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)

@@ -17,8 +17,8 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // managed selects the works of federated objects.
@@ -45,7 +45,7 @@ type History struct {
 
 // Record starts to watch the works of all clusters until ctx ends.
 func Record(ctx context.Context, config *rest.Config) (*History, error) {
-	api, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
+	api, err := client.NewWithWatch(config, client.Options{Scheme: system.Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}

@@ -26,11 +26,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -44,13 +44,13 @@ func observe(ctx context.Context) *observer {
 	GinkgoHelper()
 
 	config := suite.HubConfig(ctx, suite.ControlPlane)
-	view := &placement.View{}
+	view := &controller.View{}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.Options{}.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: system.Scheme(), Cache: system.Options{}.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controller.Observe(ctx, mgr, controller.Options{Controllers: []string{"placement", "placement-v1alpha1"}, View: view})).To(Succeed())
+	Expect(system.Observe(ctx, mgr, system.Options{Controllers: []string{"placement", "placement-v1alpha1"}, View: view})).To(Succeed())
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)

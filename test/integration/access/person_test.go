@@ -19,7 +19,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -78,7 +78,7 @@ func serviceAccount(ctx context.Context, f *suite.Fixture, short string) *person
 func newPerson(config *rest.Config, user string) *person {
 	GinkgoHelper()
 
-	c, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
+	c, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 
 	return &person{Client: c, user: user}

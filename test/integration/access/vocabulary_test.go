@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -50,7 +50,7 @@ func warnedAs(ctx context.Context, f *suite.Fixture, g Gomega, who *rest.Config,
 	config := rest.CopyConfig(who)
 	config.WarningHandler = heard
 
-	user, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
+	user, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	g.Expect(err).NotTo(HaveOccurred())
 
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "tried"}, Spec: spec}
@@ -189,7 +189,7 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		heard := &warnings{}
 		config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 		config.WarningHandler = heard
-		user, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
+		user, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 		Expect(err).NotTo(HaveOccurred())
 
 		patch := func(body string) {

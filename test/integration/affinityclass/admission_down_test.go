@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -32,7 +32,7 @@ var _ = Describe("Without a hub, docs/spec/affinity-class.md 1.6", func() {
 				webhook+".affinityclass.placement-hub.open-cluster-management.io", "connection refused"))
 		}
 		closed(suite.Client.Create(ctx, newPod(namespace, map[string]string{zone: "dc1"})), "pods")
-		closed(suite.Client.Create(ctx, newTenant(tenancy.RootNamespace, "beta", "")), "tenants")
+		closed(suite.Client.Create(ctx, newTenant(affinityclass.RootNamespace, "beta", "")), "tenants")
 		closed(suite.Client.Create(ctx, newApp("Redis", namespace, "cache", "")), "applications")
 
 		scale := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`))
@@ -45,8 +45,8 @@ var _ = Describe("Without a hub, docs/spec/affinity-class.md 1.6", func() {
 		// The selector names the system's namespaces, so that the label has no effect on them.
 		for _, system := range []string{"kube-system", manifests.Namespace} {
 			labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}}
-			verify := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+tenancy.VerifyLabel+`":"true"}}}`))
-			unverify := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+tenancy.VerifyLabel+`":null}}}`))
+			verify := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+affinityclass.VerifyLabel+`":"true"}}}`))
+			unverify := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+affinityclass.VerifyLabel+`":null}}}`))
 			Expect(suite.Client.Patch(ctx, labelled, verify)).To(Succeed())
 			Expect(client.NewDryRunClient(suite.Client).Create(ctx, newPod(system, nil))).To(Succeed())
 			Expect(suite.Client.Patch(ctx, labelled, unverify)).To(Succeed())

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -83,7 +83,7 @@ func tryPod(ctx context.Context, pod *corev1.Pod) (warnings []string, err error)
 	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 	config.WarningHandler = heard
 
-	api, newErr := client.New(config, client.Options{Scheme: controller.Scheme()})
+	api, newErr := client.New(config, client.Options{Scheme: system.Scheme()})
 	Expect(newErr).NotTo(HaveOccurred())
 
 	err = client.NewDryRunClient(api).Create(ctx, pod)

@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 var _ = Describe("The labels of namespaces, docs/spec/affinity-class.md 1.5", func() {
 	const (
-		exempt = `{"metadata":{"labels":{"` + tenancy.SystemLabel + `":"true"}}}`
-		remove = `{"metadata":{"labels":{"` + tenancy.VerifyLabel + `":null}}}`
-		change = `{"metadata":{"labels":{"` + tenancy.VerifyLabel + `":"false"}}}`
-		verify = `{"metadata":{"labels":{"` + tenancy.VerifyLabel + `":"true"}}}`
+		exempt = `{"metadata":{"labels":{"` + affinityclass.SystemLabel + `":"true"}}}`
+		remove = `{"metadata":{"labels":{"` + affinityclass.VerifyLabel + `":null}}}`
+		change = `{"metadata":{"labels":{"` + affinityclass.VerifyLabel + `":"false"}}}`
+		verify = `{"metadata":{"labels":{"` + affinityclass.VerifyLabel + `":"true"}}}`
 		other  = `{"metadata":{"labels":{"team":"a"}}}`
 	)
 

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -172,7 +172,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 
 		release := newRelease(namespace, "main-db", "")
 		Expect(suite.Client.Patch(ctx, release, client.RawPatch("application/merge-patch+json",
-			[]byte(`{"metadata":{"labels":{"`+tenancy.ClassLabel+`":"dc1"}}}`)))).To(Succeed())
+			[]byte(`{"metadata":{"labels":{"`+affinityclass.ClassLabel+`":"dc1"}}}`)))).To(Succeed())
 		Eventually(func() error {
 			_, err := tryPod(ctx, newPod(namespace, nil, owner(set)))
 

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -44,7 +44,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 	It("affinity-class A5, A8, A31: Tenants with a default or a list that is not allowed, and names with a dash, are refused", func(ctx SpecContext) {
 		parent, namespace := acme(ctx)
 
-		err := suite.Client.Create(ctx, newTenant(tenancy.RootNamespace, "beta", "gpu", "dc1"))
+		err := suite.Client.Create(ctx, newTenant(affinityclass.RootNamespace, "beta", "gpu", "dc1"))
 		Expect(err).To(refusedWith(http.StatusUnprocessableEntity, "spec.defaultAffinityClass", "(allowed: dc1)"))
 		Expect(fieldsOf(err)).To(ConsistOf("spec.defaultAffinityClass"))
 
@@ -53,7 +53,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		Expect(err).To(refusedWith(http.StatusUnprocessableEntity, `AffinityClass "gpu" is not allowed in the parent tenant "`+parent.Name+`"`))
 		Expect(fieldsOf(err)).To(ConsistOf("spec.allowedAffinityClasses[1]"))
 
-		err = suite.Client.Create(ctx, newTenant(tenancy.RootNamespace, parent.Name+"-eu", ""))
+		err = suite.Client.Create(ctx, newTenant(affinityclass.RootNamespace, parent.Name+"-eu", ""))
 		Expect(err).To(refusedWith(http.StatusUnprocessableEntity, "a dash"))
 		Expect(fieldsOf(err)).To(ConsistOf("metadata.name"))
 

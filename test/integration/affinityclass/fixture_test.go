@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -41,8 +41,8 @@ func newClass(name string, selector map[string]cozystackv1alpha1.NodeLabelValue)
 func acme(ctx context.Context) (tenant *appsv1alpha1.Tenant, namespace string) {
 	GinkgoHelper()
 
-	tenant = newTenant(tenancy.RootNamespace, fmt.Sprintf("acme%d", tenants.Add(1)), "dc1", "dc1", "dc2")
-	namespace = tenancy.WorkloadNamespace(tenant.Namespace, tenant.Name)
+	tenant = newTenant(affinityclass.RootNamespace, fmt.Sprintf("acme%d", tenants.Add(1)), "dc1", "dc1", "dc2")
+	namespace = affinityclass.WorkloadNamespace(tenant.Namespace, tenant.Name)
 
 	DeferCleanup(deleteNow, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	Expect(suite.Client.Create(ctx, tenant)).To(Succeed())
@@ -50,7 +50,7 @@ func acme(ctx context.Context) (tenant *appsv1alpha1.Tenant, namespace string) {
 	Eventually(func(g Gomega) {
 		made := &corev1.Namespace{}
 		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: namespace}, made)).To(Succeed())
-		g.Expect(made.Labels).To(HaveKeyWithValue(tenancy.VerifyLabel, "true"))
+		g.Expect(made.Labels).To(HaveKeyWithValue(affinityclass.VerifyLabel, "true"))
 
 		// Pods run as this account, which kube-controller-manager makes.
 		account := &corev1.ServiceAccount{}
@@ -61,7 +61,7 @@ func acme(ctx context.Context) (tenant *appsv1alpha1.Tenant, namespace string) {
 }
 
 func verifiedNamespace(name string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{tenancy.VerifyLabel: "true"}}}
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{affinityclass.VerifyLabel: "true"}}}
 }
 
 // deleteNow deletes an object without a grace period; it may be gone.
@@ -93,13 +93,13 @@ func setSpec(app *unstructured.Unstructured, field string, value any) {
 // newRelease returns the HelmRelease of a Postgres, with the label of a class unless it is empty.
 func newRelease(namespace, name, class string) *unstructured.Unstructured {
 	release := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
-	release.SetGroupVersionKind(tenancy.ReleaseKind)
+	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace(namespace)
 	release.SetName(name)
 
-	labels := tenancy.ReleaseLabels(appsv1alpha1.GroupName, "Postgres", name)
+	labels := affinityclass.ReleaseLabels(appsv1alpha1.GroupName, "Postgres", name)
 	if class != "" {
-		labels[tenancy.ClassLabel] = class
+		labels[affinityclass.ClassLabel] = class
 	}
 
 	release.SetLabels(labels)

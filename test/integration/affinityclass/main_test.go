@@ -15,7 +15,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -98,16 +98,16 @@ func listen(ctx context.Context, address string) net.Listener {
 
 // startHub starts all controllers of AffinityClasses and of pod scheduling policies, and returns when the API server gets answers to its
 // reviews. Settings change the options. suite.StopHub stops them.
-func startHub(ctx context.Context, settings ...func(*controller.Options)) {
+func startHub(ctx context.Context, settings ...func(*system.Options)) {
 	GinkgoHelper()
 
 	listener := listen(ctx, webhookAddress)
-	system := func(o *controller.Options) {
+	underTest := func(o *system.Options) {
 		o.Controllers = []string{manifests.AffinityClass + "/*", manifests.PodScheduling + "/*"}
 		o.Webhook.Listener = listener
 	}
 	//nolint:contextcheck // It runs until StopHub.
-	suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), append([]func(*controller.Options){system}, settings...)...)
+	suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), append([]func(*system.Options){underTest}, settings...)...)
 
 	Eventually(func(g Gomega) { // A Tenant with a dash is refused by the webhook and by nothing else.
 		err := client.NewDryRunClient(suite.Client).Create(ctx, newTenant("tenant-root", "a-dash", ""))

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -21,7 +21,7 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 		recorded := func(g Gomega) {
 			read := &corev1.Namespace{}
 			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: namespace}, read)).To(Succeed())
-			g.Expect(read.Annotations).To(HaveKeyWithValue(tenancy.AllowedAnnotation, `["dc1","dc2"]`))
+			g.Expect(read.Annotations).To(HaveKeyWithValue(affinityclass.AllowedAnnotation, `["dc1","dc2"]`))
 		}
 		refused := refusedWith(http.StatusUnprocessableEntity,
 			`AffinityClass "gpu" is not allowed in tenant namespace "`+namespace+`" (allowed: dc1, dc2)`)
@@ -33,8 +33,8 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 
 		for _, content := range []string{`null`, `"[\"gpu\"]"`} {
 			Expect(admin.Patch(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, client.RawPatch("application/merge-patch+json",
-				[]byte(`{"metadata":{"annotations":{"`+tenancy.AllowedAnnotation+`":`+content+`}}}`)))).
-				To(refusedWith(http.StatusForbidden, tenancy.AllowedAnnotation, `the verb "exempt" on affinityclasses.cozystack.io`))
+				[]byte(`{"metadata":{"annotations":{"`+affinityclass.AllowedAnnotation+`":`+content+`}}}`)))).
+				To(refusedWith(http.StatusForbidden, affinityclass.AllowedAnnotation, `the verb "exempt" on affinityclasses.cozystack.io`))
 		}
 
 		deleteNow(ctx, tenant)
@@ -53,20 +53,20 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 	It("T14: a user who may edit HelmReleases cannot forge the class that was resolved", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		user := releaseEditor(ctx, namespace)
-		reason := refusedWith(http.StatusForbidden, tenancy.ResolvedAnnotation, `the verb "resolve" on affinityclasses.cozystack.io`)
+		reason := refusedWith(http.StatusForbidden, affinityclass.ResolvedAnnotation, `the verb "resolve" on affinityclasses.cozystack.io`)
 
 		forged := newRelease(namespace, "forged", "")
-		forged.SetAnnotations(map[string]string{tenancy.ResolvedAnnotation: "gpu@0123456789abcdef"})
+		forged.SetAnnotations(map[string]string{affinityclass.ResolvedAnnotation: "gpu@0123456789abcdef"})
 		Eventually(func() error { return user.Create(ctx, forged.DeepCopy()) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(reason)
 
 		release := newRelease(namespace, "db", "")
-		release.SetAnnotations(map[string]string{tenancy.ResolvedAnnotation: "dc1@0123456789abcdef"})
+		release.SetAnnotations(map[string]string{affinityclass.ResolvedAnnotation: "dc1@0123456789abcdef"})
 		Expect(suite.Client.Create(ctx, release)).To(Succeed())
 		DeferCleanup(deleteNow, release)
 
 		for _, value := range []string{`null`, `"gpu@0123456789abcdef"`} {
 			Expect(user.Patch(ctx, release.DeepCopy(), client.RawPatch("application/merge-patch+json",
-				[]byte(`{"metadata":{"annotations":{"`+tenancy.ResolvedAnnotation+`":`+value+`}}}`)))).To(reason)
+				[]byte(`{"metadata":{"annotations":{"`+affinityclass.ResolvedAnnotation+`":`+value+`}}}`)))).To(reason)
 		}
 
 		Expect(user.Patch(ctx, release.DeepCopy(), client.RawPatch("application/merge-patch+json",

@@ -17,10 +17,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -184,12 +184,12 @@ func (r *replica) supervise(ctx context.Context) {
 // run runs all controllers but the one that taints every cluster of which nobody says that it is available, and the one that API servers
 // ask.
 func (r *replica) run(ctx context.Context) error {
-	options := controller.Options{
-		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}, Workers: workers, Clock: r.clock,
+	options := system.Options{
+		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Controller}, Workers: workers, Clock: r.clock,
 	}
 
 	mgr, err := ctrl.NewManager(r.proxy.Config(), ctrl.Options{
-		Scheme: controller.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
+		Scheme: system.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: electionName, LeaderElectionNamespace: manifests.Namespace,
 		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(renewDeadline), RetryPeriod: ptr.To(retryPeriod),
@@ -199,7 +199,7 @@ func (r *replica) run(ctx context.Context) error {
 		return fmt.Errorf("making a manager: %w", err)
 	}
 
-	if err := controller.Setup(mgr, options); err != nil {
+	if err := system.Setup(mgr, options); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 
@@ -207,7 +207,7 @@ func (r *replica) run(ctx context.Context) error {
 	r.elected = mgr.Elected()
 	r.mu.Unlock()
 
-	if err := controller.Start(ctx, mgr); err != nil {
+	if err := system.Start(ctx, mgr); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
 	}
 

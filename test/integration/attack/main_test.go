@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/attacks"
 )
 
@@ -78,7 +78,7 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 	config := environment.AdminConfig()
 	config.WarningHandler = rest.NoWarnings{}
 
-	watcher, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
+	watcher, err := client.NewWithWatch(config, client.Options{Scheme: system.Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client that watches: %w", err)
 	}
@@ -93,7 +93,7 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 	config = rest.CopyConfig(config)
 	config.Timeout = requestTimeout
 
-	admin, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
+	admin, err := client.NewWithWatch(config, client.Options{Scheme: system.Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}

@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -211,15 +211,15 @@ func (a *arena) unsettled(ctx context.Context, w *arenaHub) error {
 }
 
 // difference says what is not as the reference has it.
-func (r *reference) difference(placement *api.Placement) error {
-	existing := decision.NewExisting(placement.API.Codec(), placement, r.pages[placement.Key()])
-	result := scheduling.Reference(placement.Request(r.compiler), r.snapshot, existing.Incumbents(), r.now)
+func (r *reference) difference(p *api.Placement) error {
+	existing := placement.NewExisting(p.API.Codec(), p, r.pages[p.Key()])
+	result := scheduling.Reference(p.Request(r.compiler), r.snapshot, existing.Incumbents(), r.now)
 
-	if len(existing.Pages) != len(r.pages[placement.Key()]) {
-		return fmt.Errorf("%d of its %d pages are its own", len(existing.Pages), len(r.pages[placement.Key()]))
+	if len(existing.Pages) != len(r.pages[p.Key()]) {
+		return fmt.Errorf("%d of its %d pages are its own", len(existing.Pages), len(r.pages[p.Key()]))
 	}
 
-	if err := r.statusDifference(placement, existing); err != nil {
+	if err := r.statusDifference(p, existing); err != nil {
 		return err
 	}
 
@@ -229,7 +229,7 @@ func (r *reference) difference(placement *api.Placement) error {
 
 	selected, want := clustersOf(existing), bestOf(result)
 
-	if natureOf(placement) == dependent {
+	if natureOf(p) == dependent {
 		fits := map[string]bool{}
 
 		for _, verdict := range result.Verdicts() {
@@ -248,7 +248,7 @@ func (r *reference) difference(placement *api.Placement) error {
 		return fmt.Errorf("has %d clusters, want %d (-want +got):\n%s", len(selected), len(want), diff)
 	}
 
-	if plan := decision.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
+	if plan := placement.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
 		return fmt.Errorf("leaves %d writes and %d deletes to do", len(plan.Writes), len(plan.Deletes))
 	}
 
@@ -256,32 +256,32 @@ func (r *reference) difference(placement *api.Placement) error {
 }
 
 // statusDifference says what the status claims that does not stand in the pages.
-func (r *reference) statusDifference(placement *api.Placement, existing decision.Existing) error {
-	for _, condition := range placement.Status.Conditions {
-		if condition.ObservedGeneration != placement.Generation {
+func (r *reference) statusDifference(p *api.Placement, existing placement.Existing) error {
+	for _, condition := range p.Status.Conditions {
+		if condition.ObservedGeneration != p.Generation {
 			return fmt.Errorf("the condition %s is of generation %d, and the spec of %d", condition.Type, condition.ObservedGeneration,
-				placement.Generation)
+				p.Generation)
 		}
 	}
 
-	if len(placement.Status.Conditions) == 0 {
+	if len(p.Status.Conditions) == 0 {
 		return errors.New("has no conditions")
 	}
 
-	if postponed := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionRemovalPostponed); postponed != nil {
+	if postponed := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionRemovalPostponed); postponed != nil {
 		return fmt.Errorf("a removal is postponed: %s", postponed.Message)
 	}
 
-	if placement.API != api.V1beta1 {
+	if p.API != api.V1beta1 {
 		return nil
 	}
 
-	if count := len(clustersOf(existing)); placement.Status.Selected != count {
-		return fmt.Errorf("says that it has %d clusters, and has %d", placement.Status.Selected, count)
+	if count := len(clustersOf(existing)); p.Status.Selected != count {
+		return fmt.Errorf("says that it has %d clusters, and has %d", p.Status.Selected, count)
 	}
 
 	var listed, names []string
-	for _, group := range placement.Status.Groups {
+	for _, group := range p.Status.Groups {
 		listed = append(listed, group.Pages...)
 	}
 
@@ -300,7 +300,7 @@ func (r *reference) statusDifference(placement *api.Placement, existing decision
 }
 
 // clustersOf are the clusters of the pages, sorted.
-func clustersOf(existing decision.Existing) []string {
+func clustersOf(existing placement.Existing) []string {
 	names := []string{}
 	for _, page := range existing.Pages {
 		names = append(names, page.Clusters()...)

@@ -16,7 +16,7 @@ import (
 const bindings = "managedclustersetbindings"
 
 // system is that of bindings for the specs of matrix.
-var system = &matrix.System{Writes: faults.Match{Verbs: []string{"create", "patch", "update", "delete"}, Resources: []string{bindings}}}
+var underTest = &matrix.System{Writes: faults.Match{Verbs: []string{"create", "patch", "update", "delete"}, Resources: []string{bindings}}}
 
 // The requests by which bindings follow from RBAC.
 var (
@@ -99,15 +99,15 @@ func threeSets(ctx context.Context, broken *matrix.Broken) {
 			return
 		}
 
-		g.Expect(len(system.Proxy.Requests(broken.Match))).To(BeNumerically(">=", len(shorts)), "each was tried, and none waits for another")
+		g.Expect(len(underTest.Proxy.Requests(broken.Match))).To(BeNumerically(">=", len(shorts)), "each was tried, and none waits for another")
 	}
 	broken.Subject = subject
 }
 
 var _ = Describe("Bindings that follow from RBAC on an API server that fails", Ordered, ContinueOnFailure, func() {
-	system.Behind()
+	underTest.Behind()
 
-	system.Starts("law 6: are not deleted at the start until everything was seen",
+	underTest.Starts("law 6: are not deleted at the start until everything was seen",
 		granted("accounts", "serviceaccounts", faults.Unavailable),
 		granted("role bindings", "clusterrolebindings", faults.Reset),
 		granted("roles", "clusterroles", faults.InternalError),
@@ -116,7 +116,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		granted("bindings", bindings, faults.Unavailable),
 	)
 
-	system.Requests("are made and deleted though it fails at first, and none waits for another", "", &matrix.Requests{
+	underTest.Requests("are made and deleted though it fails at first, and none waits for another", "", &matrix.Requests{
 		Kinds: []matrix.Request{creations, deletions},
 		Most:  manyRequests,
 		New:   func(ctx context.Context, broken *matrix.Broken) { threeSets(ctx, broken) },
@@ -131,7 +131,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		f.expectBound(ctx, f.Namespace, "blue")
 		uid := f.bindings(ctx, Default, f.Namespace)[f.Name("blue")].UID
 
-		mend := system.Proxy.Break(faults.Rule{Match: faults.Reads("clusterroles"), Fault: faults.Unavailable})
+		mend := underTest.Proxy.Break(faults.Rule{Match: faults.Reads("clusterroles"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
 		f.role(ctx, "second", bindRule(f.Name("blue")))
 		f.grant(ctx, "second", accountOf(f.Namespace))
@@ -152,7 +152,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		Eventually(func(g Gomega) { g.Expect(f.bound(ctx, g, f.Namespace)).To(ContainElement("blue")) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
-		mend := system.Proxy.Break(faults.Rule{Match: faults.Reads("clusterrolebindings"), Fault: faults.Unavailable})
+		mend := underTest.Proxy.Break(faults.Rule{Match: faults.Reads("clusterrolebindings"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
 		Expect(suite.Client.Delete(ctx, granted)).To(Succeed())
 		Eventually(func(g Gomega) { g.Expect(review(ctx, g, f.Namespace, f.Name("late"))).To(BeFalse()) }).

@@ -18,7 +18,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/scope"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -56,7 +56,7 @@ func (f *rbacFixture) another(ctx context.Context, short string) string {
 // account makes the account of a namespace.
 func (f *rbacFixture) account(ctx context.Context, namespace string) {
 	GinkgoHelper()
-	f.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: scope.Account}})
+	f.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: clustersets.Account}})
 }
 
 // bindRule lets a role bind sets by their full names, or every set.
@@ -98,7 +98,7 @@ func (f *rbacFixture) grantTo(ctx context.Context, short, role string, subjects 
 
 // Subjects of each kind, and the account of a namespace as such.
 func accountOf(namespace string) rbacv1.Subject {
-	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: scope.Account}
+	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: clustersets.Account}
 }
 
 func userNamed(name string) rbacv1.Subject {
@@ -162,7 +162,7 @@ func bindingWrites(g Gomega, in func(namespace string) bool) []string {
 // review is what the API server answers when it is asked whether the account of a namespace may bind a set.
 func review(ctx context.Context, g Gomega, namespace, set string) bool {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:               serviceaccount.MakeUsername(namespace, scope.Account),
+		User:               serviceaccount.MakeUsername(namespace, clustersets.Account),
 		Groups:             append(serviceaccount.MakeGroupNames(namespace), user.AllAuthenticated),
 		ResourceAttributes: bindAttributes(set),
 	}}

@@ -12,7 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/scope"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -141,7 +141,7 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		f.UnboundSet(ctx, "green")
 
 		forged := named(f, "green")
-		forged.Labels = map[string]string{scope.ManagedByLabel: scope.Manager}
+		forged.Labels = map[string]string{clustersets.ManagedByLabel: clustersets.Manager}
 		forged.Spec.ClusterSet = forged.Name
 		f.Create(ctx, forged)
 		suite.ExpectGone(ctx, forged)
@@ -150,7 +150,7 @@ var _ = Describe("A binding that follows from RBAC", func() {
 
 	It("goes with the account, the role and the set, and comes back with them", func(ctx SpecContext) {
 		f := granted(ctx)
-		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: scope.Account}}
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: clustersets.Account}}
 		Expect(suite.Client.Delete(ctx, account)).To(Succeed())
 		f.expectBound(ctx, f.Namespace)
 		f.account(ctx, f.Namespace)
@@ -179,7 +179,7 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		suite.DropFinalizers(ctx, set)
 		f.expectBound(ctx, f.Namespace, "red")
 
-		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: scope.Account}}
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: clustersets.Account}}
 		suite.Edit(ctx, account, func(a *corev1.ServiceAccount) { a.Finalizers = []string{"example.com/hold"} })
 		Expect(suite.Client.Delete(ctx, account)).To(Succeed())
 		f.expectBound(ctx, f.Namespace)
@@ -235,7 +235,7 @@ var _ = Describe("A binding that follows from RBAC", func() {
 
 		suite.StopHub()
 
-		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: scope.Account}}
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: clustersets.Account}}
 		Expect(suite.Client.Delete(ctx, account)).To(Succeed())
 
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))

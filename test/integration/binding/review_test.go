@@ -18,8 +18,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/scope"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 	"github.com/placement-hub/placement-hub/test/property"
 )
@@ -120,7 +120,7 @@ func (w *randomRBAC) step(ctx context.Context) {
 		})
 	case 10:
 		w.toggle(ctx, w.random.IntN(2) == 0, &corev1.ServiceAccount{
-			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: scope.Account},
+			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: clustersets.Account},
 		})
 	case 11:
 		w.toggle(ctx, w.random.IntN(2) == 0, &clusterv1beta2.ManagedClusterSet{
@@ -222,9 +222,9 @@ func (w *randomRBAC) expectReviewed(ctx context.Context) {
 		}
 
 		for _, namespace := range w.namespaces {
-			grant := scope.Allowed(namespace, bindings.Items, scope.GrantsOf(roles.Items))
+			grant := clustersets.Allowed(namespace, bindings.Items, clustersets.GrantsOf(roles.Items))
 			hasAccount := slices.ContainsFunc(accounts.Items, func(a corev1.ServiceAccount) bool {
-				return a.Namespace == namespace && a.Name == scope.Account
+				return a.Namespace == namespace && a.Name == clustersets.Account
 			})
 			existing := w.bindings(ctx, g, namespace)
 			var allowed []string
@@ -250,13 +250,13 @@ func (w *randomRBAC) expectReviewed(ctx context.Context) {
 // expectTokenAgrees has an account ask for itself, by a token of its own.
 func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
 	GinkgoHelper()
-	w.toggle(ctx, false, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: scope.Account}})
+	w.toggle(ctx, false, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: clustersets.Account}})
 	w.expectReviewed(ctx)
 
-	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, w.Namespace, scope.Account)
+	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, w.Namespace, clustersets.Account)
 	Expect(err).NotTo(HaveOccurred())
 
-	self, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: suite.Client.RESTMapper()})
+	self, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 
 	bound := w.bindings(ctx, Default, w.Namespace)

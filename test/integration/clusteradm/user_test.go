@@ -16,7 +16,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -90,7 +90,7 @@ func admin(ctx context.Context, f *suite.Fixture) *clusteradm {
 func as(ctx context.Context, f *suite.Fixture, short string, grants ...grant) *clusteradm {
 	GinkgoHelper()
 
-	scheme := controller.Scheme()
+	scheme := system.Scheme()
 	Expect(workv1.Install(scheme)).To(Succeed())
 
 	user := f.Name(short)

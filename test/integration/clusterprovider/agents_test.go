@@ -19,10 +19,10 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/loopback"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/loopback"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/pkg/localplane/workagent"
 	"github.com/placement-hub/placement-hub/test/integration/providers"

@@ -15,8 +15,8 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/loopback"
+	clusterprovider "github.com/placement-hub/placement-hub/pkg/clusterrequest/provider"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/loopback"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"

@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	webhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/webhook"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -297,7 +297,7 @@ func admit(ctx context.Context) (stop func()) {
 	})
 
 	//nolint:contextcheck // It runs until stop.
-	stop = suite.StartHub(proxy.Config(), func(o *controller.Options) {
+	stop = suite.StartHub(proxy.Config(), func(o *system.Options) {
 		o.Controllers = []string{webhook.Controller}
 		o.Webhook.Listener = listener
 	})

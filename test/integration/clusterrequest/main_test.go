@@ -22,9 +22,9 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusteraccess"
-	controller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -121,7 +121,7 @@ func startHub() {
 
 	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: clock.RealClock{}}
 	Expect(controller.SetupRequests(mgr, settings, requestOptions)).To(Succeed())
-	Expect(clusteraccess.Setup(mgr, settings)).To(Succeed())
+	Expect(access.Setup(mgr, settings)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until StopHub.
 	ended := make(chan error, 1)

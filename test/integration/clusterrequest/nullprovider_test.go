@@ -13,9 +13,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
-	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/null"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -28,16 +28,16 @@ func nullProvider(ctx context.Context, name string, clock *providers.Clock) *pro
 	GinkgoHelper()
 	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
 
-	provider := &openmcpv1alpha1.ClusterProvider{
+	running := &openmcpv1alpha1.ClusterProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       openmcpv1alpha1.ClusterProviderSpec{LeaseNamespace: providers.Namespace("null")},
 	}
-	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, provider))).To(Succeed())
+	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, running))).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
-		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, provider))).To(Succeed())
+		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, running))).To(Succeed())
 	})
 
-	settings := clusterprovider.Settings{Name: name, LeaseDuration: null.LeaseDuration, Provider: null.Provider{Offered: []openmcpv1alpha1.Profile{{
+	settings := provider.Settings{Name: name, LeaseDuration: null.LeaseDuration, Provider: null.Provider{Offered: []openmcpv1alpha1.Profile{{
 		Name: "default", SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.36.3"}},
 		SupportedTraits: []openmcpv1alpha1.SupportedTrait{{Trait: "made-by/" + name}},
 	}}}}
@@ -53,7 +53,7 @@ func (w *world) lease(cluster *openmcpv1alpha1.Cluster) *coordinationv1.Lease {
 	GinkgoHelper()
 
 	lease := &coordinationv1.Lease{}
-	Expect(suite.Client.Get(w.ctx, requests.LeaseKey(cluster, providers.Namespace("null")), lease)).To(Succeed())
+	Expect(suite.Client.Get(w.ctx, clusterrequest.LeaseKey(cluster, providers.Namespace("null")), lease)).To(Succeed())
 	Expect(lease.OwnerReferences).To(BeEmpty(), "owners are of the same namespace")
 
 	return lease

@@ -10,7 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller/clustersinventory"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/publish"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -36,7 +36,7 @@ var _ = Describe("the set of Clusters that name none", Serial, func() {
 			w.eventually(func(g Gomega) { g.Expect(setDiffers(g)).To(Equal(want)) })
 		}
 
-		parameter := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: clustersinventory.SetConfigMap}}
+		parameter := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: publish.SetConfigMap}}
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(parameter), parameter)).To(Succeed())
 
 		shipped := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: parameter.Namespace, Name: parameter.Name}, Data: parameter.Data}

@@ -21,8 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -33,7 +33,7 @@ const drainTimeout = time.Hour
 var now = clocktesting.NewFakeClock(time.Now())
 
 func TestClustersInventory(t *testing.T) {
-	suite.Run(t, "ManagedClusters of Clusters", suite.BeforeHub(prepare), suite.ConfigureHub(func(o *controller.Options) {
+	suite.Run(t, "ManagedClusters of Clusters", suite.BeforeHub(prepare), suite.ConfigureHub(func(o *system.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory")
 		o.Clock, o.ClusterDrainTimeout = now, drainTimeout
 	}))

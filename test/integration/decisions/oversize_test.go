@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/limits"
+	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -51,11 +51,11 @@ var _ = Describe("A status that has no room for all decision groups", func() {
 		f.Placement(ctx, name, spec)
 
 		Eventually(func(g Gomega) {
-			placement := f.Read(ctx, g, name)
-			g.Expect(placement.Status.NumberOfSelectedClusters).To(BeNumerically("==", clusters))
-			g.Expect(meta.IsStatusConditionFalse(placement.Status.Conditions, decision.ConditionGroupsListed)).To(BeTrue())
-			g.Expect(meta.IsStatusConditionTrue(placement.Status.Conditions, decision.ConditionSatisfied)).To(BeTrue())
-			g.Expect(placement.Status.DecisionGroups[0].Decisions).To(ConsistOf(name + "-decision-1"))
+			p := f.Read(ctx, g, name)
+			g.Expect(p.Status.NumberOfSelectedClusters).To(BeNumerically("==", clusters))
+			g.Expect(meta.IsStatusConditionFalse(p.Status.Conditions, placement.ConditionGroupsListed)).To(BeTrue())
+			g.Expect(meta.IsStatusConditionTrue(p.Status.Conditions, placement.ConditionSatisfied)).To(BeTrue())
+			g.Expect(p.Status.DecisionGroups[0].Decisions).To(ConsistOf(name + "-decision-1"))
 			g.Expect(f.Pages(ctx, g, name)).To(HaveLen(clusters))
 		}).WithContext(ctx).WithTimeout(4 * suite.Timeout).Should(Succeed())
 

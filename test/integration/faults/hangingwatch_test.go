@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/utils/clock/testing"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -23,7 +23,7 @@ var _ = Describe("A watch of decisions that hangs for minutes", Ordered, func() 
 
 	BeforeAll(func(ctx SpecContext) {
 		clock = testing.NewFakePassiveClock(time.Now())
-		proxy = suite.ThroughProxy(ctx, suite.ManyWorkers, func(o *controller.Options) { o.Clock = clock })
+		proxy = suite.ThroughProxy(ctx, suite.ManyWorkers, func(o *system.Options) { o.Clock = clock })
 	})
 
 	It("B6: does not keep changes from being written, and costs no conflict", func(ctx SpecContext) {

@@ -13,7 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 	"github.com/placement-hub/placement-hub/test/integration/suite/matrix"
@@ -141,7 +141,7 @@ var oldViews = map[string]oldView{
 }
 
 var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, func() {
-	system.Behind()
+	underTest.Behind()
 
 	It("B10: a new leader takes no cluster away before it has compared every kind once", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
@@ -153,24 +153,24 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		// No placement reads scores. The new hub gets them by a watch, and cannot compare them with a list.
 		suite.StopHub()
 
-		mend := system.Proxy.Break(faults.Rule{
+		mend := underTest.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
 		})
 		DeferCleanup(mend)
 
-		system.Start()
+		underTest.Start()
 		f.DeleteCluster(ctx, "c001")
 
 		Eventually(func(g Gomega) *metav1.Condition {
-			return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
-		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveField("Reason", decision.ReasonReadFailed))
+			return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, placement.ConditionRemovalPostponed)
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveField("Reason", placement.ReasonReadFailed))
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(1, 3)))
 
 		mend()
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(2, 3)...)
 
 		// From then on a kind that does not decide holds nothing up.
-		DeferCleanup(system.Proxy.Break(faults.Rule{
+		DeferCleanup(underTest.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
 		}))
 		f.DeleteCluster(ctx, "c002")
@@ -206,7 +206,7 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		selecting(ctx, f)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
 
-		DeferCleanup(system.Proxy.Break(faults.Rule{
+		DeferCleanup(underTest.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters"}}, Fault: faults.Reset,
 		}))
 		selecting(ctx, f, suite.ByLabel("quiet", "yes"))
@@ -267,7 +267,7 @@ func view(name, order string, reads faults.Match, clusters int, reason string) m
 
 // postponed returns the condition RemovalPostponed of "p"; nil if there is none.
 func postponed(ctx context.Context, g Gomega, f *suite.Fixture) *metav1.Condition {
-	return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
+	return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, placement.ConditionRemovalPostponed)
 }
 
 // oldViewSpecs registers the specs of views that see the last of several changes only.
@@ -280,19 +280,19 @@ func oldViewSpecs() {
 		set      = "widen the set, then relabel the clusters"
 		spread   = "move a cluster to another rack, then spread over the racks"
 		scored   = "raise the scores, then ask for the best"
-		behind   = decision.ReasonWatchBehind
+		behind   = placement.ReasonWatchBehind
 	)
 
 	clusters, bindings := "managedclusters", "managedclustersetbindings"
 
-	system.Views("B10: a view of which one kind is old takes no cluster away, says so, and catches up",
+	underTest.Views("B10: a view of which one kind is old takes no cluster away, says so, and catches up",
 		view("clusters", labelled, faults.Reads(clusters), 5, behind),
 		view("many clusters, which are compared with a list", labelled, faults.Watches(clusters), 20, behind),
-		view("many clusters, which cannot be listed", labelled, faults.Reads(clusters), 20, decision.ReasonReadFailed),
+		view("many clusters, which cannot be listed", labelled, faults.Reads(clusters), 20, placement.ReasonReadFailed),
 		// The status of an old version cannot be written.
 		view("placements", widened, faults.Reads("placements"), 5, ""),
 		view("bindings", bound, faults.Watches(bindings), 5, behind),
-		view("bindings, which cannot be listed", bound, faults.Reads(bindings), 5, decision.ReasonReadFailed),
+		view("bindings, which cannot be listed", bound, faults.Reads(bindings), 5, placement.ReasonReadFailed),
 		view("clusters, and bindings that end", moved, faults.Reads(clusters), 5, behind),
 		view("sets", set, faults.Reads("managedclustersets"), 5, behind),
 		view("B11: clusters, of which one that stays decides", spread, faults.Watches(clusters), 4, behind),

@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -280,7 +280,7 @@ var _ = Describe("An object that Go cannot decode", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 		By("reading it as the command explain does")
-		reader, err := lenient.NewClient(suite.ControlPlane.AdminConfig(), client.Options{Scheme: suite.Client.Scheme()})
+		reader, err := decoding.NewClient(suite.ControlPlane.AdminConfig(), client.Options{Scheme: suite.Client.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
 
 		wanted := []inventory.Key{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "best")}

@@ -22,7 +22,7 @@ import (
 const fewReads = 24 + matrix.IdleConnections
 
 // system is that of placements for the specs of matrix.
-var system = &matrix.System{Writes: faults.Match{Verbs: changing, Resources: []string{
+var underTest = &matrix.System{Writes: faults.Match{Verbs: changing, Resources: []string{
 	"placementdecisions", "placementdecisions/status", "placements/status", "managedclustersetbindings/status", "managedclustersets/status",
 	"events",
 }}}
@@ -134,9 +134,9 @@ func unseenView(name, resource string, fault faults.Fault) matrix.View {
 }
 
 var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure, func() {
-	system.Behind()
+	underTest.Behind()
 
-	system.Views("law 6: keeps the decisions while a kind cannot be watched, tries again with backoff, and catches up",
+	underTest.Views("law 6: keeps the decisions while a kind cannot be watched, tries again with backoff, and catches up",
 		unseenView("clusters", "managedclusters", faults.Unavailable),
 		unseenView("sets", "managedclustersets", faults.Reset),
 		unseenView("bindings", "managedclustersetbindings", faults.InternalError),
@@ -147,7 +147,7 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 
 	oldViewSpecs()
 
-	system.Starts("law 6: writes nothing at the start until it has seen everything",
+	underTest.Starts("law 6: writes nothing at the start until it has seen everything",
 		unseenView("clusters", "managedclusters", faults.Reset),
 		unseenView("sets", "managedclustersets", faults.Unavailable),
 		unseenView("bindings", "managedclustersetbindings", faults.Unavailable),
@@ -158,7 +158,7 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 
 	It("B1, B6: goes on writing while its own decisions cannot be watched, and writes nothing twice", func(ctx SpecContext) {
 		f := observed(ctx)
-		mend := system.Proxy.Break(faults.Rule{Match: faults.Reads("placementdecisions"), Fault: faults.Unavailable})
+		mend := underTest.Proxy.Break(faults.Rule{Match: faults.Reads("placementdecisions"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
 
 		f.Cluster(ctx, "set", "c007")
@@ -174,7 +174,7 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 	DescribeTable("decides on while events cannot be written",
 		func(ctx SpecContext, fault faults.Fault) {
 			f := observed(ctx)
-			DeferCleanup(system.Proxy.Break(faults.Rule{Match: faults.Match{Resources: []string{"events"}}, Fault: fault}))
+			DeferCleanup(underTest.Proxy.Break(faults.Rule{Match: faults.Match{Resources: []string{"events"}}, Fault: fault}))
 
 			f.DeleteCluster(ctx, "c001")
 			f.ExpectSelected(ctx, "p", suite.AllScheduled, append(suite.Shorts(2, 5), "c010")...)

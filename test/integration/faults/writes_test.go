@@ -14,7 +14,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -161,9 +161,9 @@ func (b *brokenWrite) subject() *matrix.Subject {
 var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure, func() {
 	var base *suite.Fixture // has the clusters of all rows
 
-	system.Behind()
+	underTest.Behind()
 
-	system.Requests("B1, A7: keeps the decisions, tells the truth, does not press, and is written as soon as it can be", "", &matrix.Requests{
+	underTest.Requests("B1, A7: keeps the decisions, tells the truth, does not press, and is written as soon as it can be", "", &matrix.Requests{
 		Kinds: placementWrites,
 		Share: func(ctx context.Context) {
 			base = suite.NewFixture(ctx)
@@ -184,7 +184,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 
 var _ = Describe("An API server that gives no answer", Ordered, func() {
 	It("A7: holds a worker for a while only, and the placement says so", func(ctx SpecContext) {
-		proxy := suite.ThroughProxy(ctx, func(o *controller.Options) { o.Workers, o.ReconcileTimeout = 1, time.Second })
+		proxy := suite.ThroughProxy(ctx, func(o *system.Options) { o.Workers, o.ReconcileTimeout = 1, time.Second })
 		f, other := suite.NewFixture(ctx), suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)

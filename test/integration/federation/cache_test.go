@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -77,13 +77,13 @@ var _ = Describe("the cache of ManifestWorks", func() {
 func startCache(ctx context.Context) cache.Cache {
 	GinkgoHelper()
 
-	options := controller.Options{}.CacheOptions()
-	options.Scheme = controller.Scheme()
+	options := system.Options{}.CacheOptions()
+	options.Scheme = system.Scheme()
 	options.ByObject = map[client.Object]cache.ByObject{&workv1.ManifestWork{}: {
 		Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"}),
 	}}
 
-	works, err := lenient.NewCache(suite.ControlPlane.AdminConfig(), options)
+	works, err := decoding.NewCache(suite.ControlPlane.AdminConfig(), options)
 	Expect(err).NotTo(HaveOccurred())
 
 	_, err = works.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -27,7 +27,7 @@ var eu1, eu2, us1 *members.Member
 var hub client.Client
 
 func TestFederation(t *testing.T) {
-	suite.Run(t, "federated objects", suite.DeletingFederated, suite.BeforeHub(startMembers), suite.ConfigureHub(func(o *controller.Options) {
+	suite.Run(t, "federated objects", suite.DeletingFederated, suite.BeforeHub(startMembers), suite.ConfigureHub(func(o *system.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects")
 	}))
 }

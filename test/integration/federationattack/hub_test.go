@@ -12,10 +12,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -62,24 +62,24 @@ func (h *hub) start(ctx context.Context) {
 
 // run runs the controllers of placement and of federated objects.
 func (h *hub) run(ctx context.Context) error {
-	options := controller.Options{
-		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller, "federation/objects"},
+	options := system.Options{
+		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Controller, "federation/objects"},
 		Workers:     workers,
 	}
 
 	mgr, err := ctrl.NewManager(h.proxy.Config(), ctrl.Options{
-		Scheme: controller.Scheme(), Cache: options.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: system.Scheme(), Cache: options.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	if err != nil {
 		return fmt.Errorf("making a manager: %w", err)
 	}
 
-	if err := controller.Setup(mgr, options); err != nil {
+	if err := system.Setup(mgr, options); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 
-	if err := controller.Start(ctx, mgr); err != nil {
+	if err := system.Start(ctx, mgr); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
 	}
 

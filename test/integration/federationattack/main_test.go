@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/attacks"
 	"github.com/placement-hub/placement-hub/test/history/works"
 )
@@ -83,7 +83,7 @@ func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 	config := rest.CopyConfig(admin)
 	config.WarningHandler = rest.NoWarnings{}
 
-	if a.api, err = client.New(config, client.Options{Scheme: controller.Scheme()}); err != nil {
+	if a.api, err = client.New(config, client.Options{Scheme: system.Scheme()}); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -96,7 +96,7 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 			DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, object)).To(Succeed()) })
 		}
 
-		start := func(ctx context.Context, settings ...func(*controller.Options)) {
+		start := func(ctx context.Context, settings ...func(*system.Options)) {
 			GinkgoHelper()
 			suite.StopHub()
 
@@ -127,7 +127,7 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
 		}
 
-		start(ctx, delivering, func(o *controller.Options) { o.FederatedKinds = []string{cronJobs} })
+		start(ctx, delivering, func(o *system.Options) { o.FederatedKinds = []string{cronJobs} })
 		w.expectDelivered(ctx, "cm", "c001", "c002")
 		Eventually(func(g Gomega) { g.Expect(w.worksOf(ctx, g, "CronJob")).To(HaveLen(2)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())

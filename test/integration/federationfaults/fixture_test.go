@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/history/works"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -40,7 +40,7 @@ const (
 )
 
 // delivering is a setting for StartHub: federated objects are delivered too.
-func delivering(o *controller.Options) { o.Controllers = append(o.Controllers, objectsController) }
+func delivering(o *system.Options) { o.Controllers = append(o.Controllers, objectsController) }
 
 // install installs the system once. Nothing serves its webhook, whose failure policy is Ignore.
 var install = sync.OnceFunc(func() {
@@ -51,7 +51,7 @@ var install = sync.OnceFunc(func() {
 })
 
 // system is that of federated objects for the specs of matrix.
-var system = &matrix.System{Prepare: install, Settings: []func(*controller.Options){delivering}, Writes: isWrite}
+var underTest = &matrix.System{Prepare: install, Settings: []func(*system.Options){delivering}, Writes: isWrite}
 
 // world is a namespace that takes part, with clusters and a record of all ManifestWorks.
 type world struct {

@@ -19,13 +19,13 @@ var lives = []int{0, 1, 1, 2, 3, 5, 8, 13, 21}
 func cutOff(writes int, fault faults.Fault, during func(sent func() int)) {
 	GinkgoHelper()
 
-	before := len(system.Proxy.Requests(isWrite))
-	mend := system.Proxy.Break(faults.Rule{Match: isWrite, Fault: fault, After: writes})
+	before := len(underTest.Proxy.Requests(isWrite))
+	mend := underTest.Proxy.Break(faults.Rule{Match: isWrite, Fault: fault, After: writes})
 
-	system.Start()
-	during(func() int { return len(system.Proxy.Requests(isWrite)) - before })
+	underTest.Start()
+	during(func() int { return len(underTest.Proxy.Requests(isWrite)) - before })
 
-	refused := system.Proxy.Break(faults.Rule{Fault: faults.Reset}) // Nothing arrives any more, as if the process had ended.
+	refused := underTest.Proxy.Break(faults.Rule{Fault: faults.Reset}) // Nothing arrives any more, as if the process had ended.
 
 	suite.StopHub()
 	mend()
@@ -33,7 +33,7 @@ func cutOff(writes int, fault faults.Fault, during func(sent func() int)) {
 }
 
 var _ = Describe("A hub that is killed between two writes", Ordered, func() {
-	system.Behind()
+	underTest.Behind()
 
 	It("federated-selector F35: deletes no work of a cluster that stays, and loses nothing before all is gained", func(ctx SpecContext) {
 		const (
@@ -51,7 +51,7 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 		})
 		w.configMap(ctx, "cm", selecting(wave, "aboard"))
 		w.expectDelivered(ctx, "cm", suite.Shorts(1, moved)...)
-		system.AwaitQuiet(ctx)
+		underTest.AwaitQuiet(ctx)
 		w.record(ctx)
 		suite.StopHub()
 
@@ -65,7 +65,7 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 			})
 		}
 
-		system.Start()
+		underTest.Start()
 
 		selected := slices.Concat(suite.Shorts(1, staying), suite.Shorts(moved+1, last))
 		w.expectDelivered(ctx, "cm", selected...)
@@ -83,13 +83,13 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 			cutOff(random.IntN(20), faults.Lost, func(func() int) {
 				w.relabel(ctx, wave, "aboard", all[:20]...)
 				w.relabel(ctx, wave, "ashore", all[20:40]...)
-				system.AwaitQuiet(ctx)
+				underTest.AwaitQuiet(ctx)
 			})
 		}
 
 		w.relabel(ctx, wave, "aboard", all...)
 
-		system.Start()
+		underTest.Start()
 
 		w.expectDelivered(ctx, "cm", suite.Shorts(1, last)...)
 		Expect(w.history.CatchUp(ctx)).To(Succeed())

@@ -207,7 +207,7 @@ var _ = Describe("A hub that is killed before each of its writes", Ordered, Cont
 	// A hub carries all passages out side by side, and is killed when each of them has come to its nth write.
 	var refused [][]string
 
-	system.Behind()
+	underTest.Behind()
 
 	BeforeAll(func(ctx SpecContext) {
 		var all []suite.Passage
@@ -222,7 +222,7 @@ var _ = Describe("A hub that is killed before each of its writes", Ordered, Cont
 			all = append(all, passages[i].kill(ctx, shared.another(ctx)))
 		}
 
-		refused = suite.KillEach(ctx, system.Proxy, system.Start, all...)
+		refused = suite.KillEach(ctx, underTest.Proxy, underTest.Start, all...)
 	})
 
 	for i, p := range passages {

@@ -133,7 +133,7 @@ func oldViewSpecs() {
 
 	reads := faults.Match{Verbs: []string{"get", "list", "watch"}, Resources: []string{"configmaps"}}
 
-	system.Views("law 6: a view of which one kind is old withdraws nothing, and catches up",
+	underTest.Views("law 6: a view of which one kind is old withdraws nothing, and catches up",
 		view("clusters, whose watch hangs", labelled, faults.Watches("managedclusters"), faults.Delay),
 		view("clusters, which cannot be listed", labelled, faults.Reads("managedclusters"), faults.Reset),
 		view("objects, whose watch hangs", widened, faults.Watches("configmaps"), faults.Delay),

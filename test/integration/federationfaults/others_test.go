@@ -61,7 +61,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		before map[string]map[string]metav1.PartialObjectMetadata
 	)
 
-	system.Behind()
+	underTest.Behind()
 
 	hashOf := func(name string) string { return before[name]["c002"].Annotations[federation.HashAnnotation] }
 
@@ -100,7 +100,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 			w.expectDelivered(ctx, "cm", everybody...)
 		}
 
-		system.AwaitQuiet(ctx)
+		underTest.AwaitQuiet(ctx)
 
 		for name, w := range worlds {
 			before[name] = w.list(ctx, Default, "cm")
@@ -115,7 +115,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 	It("federated-selector F31: are restored after a restart", func(ctx SpecContext) {
 		suite.StopHub()
 		each(ctx, "c003")
-		system.Start()
+		underTest.Start()
 		restored(ctx, "c003")
 	})
 
@@ -129,7 +129,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		}
 
 		restored(ctx, suite.Shorts(2, 6)...)
-		system.AwaitQuiet(ctx)
+		underTest.AwaitQuiet(ctx)
 	})
 
 	DescribeTable("federated-selector F31: are made again if they were deleted, and are the same otherwise", func(ctx SpecContext, name string) {

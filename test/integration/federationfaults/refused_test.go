@@ -177,7 +177,7 @@ var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, 
 		worlds map[string]*refused
 	)
 
-	system.Behind()
+	underTest.Behind()
 
 	BeforeAll(func(ctx SpecContext) {
 		shared, worlds = newWorld(ctx), map[string]*refused{}

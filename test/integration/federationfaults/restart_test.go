@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/problems"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/problems"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -152,8 +152,8 @@ var _ = Describe("A restart", Ordered, func() {
 })
 
 // after is a setting for StartHub: the former leader has renewed its lease last at a time that is known when the hub starts.
-func after(renewed *time.Time) func(*controller.Options) {
-	return func(o *controller.Options) {
+func after(renewed *time.Time) func(*system.Options) {
+	return func(o *system.Options) {
 		former := *renewed
 		o.FormerRenewal = func() time.Time { return former }
 	}

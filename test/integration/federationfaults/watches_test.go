@@ -110,9 +110,9 @@ func unseenView(name, resource string, fault faults.Fault) matrix.View {
 }
 
 var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
-	system.Behind()
+	underTest.Behind()
 
-	system.Views("law 6: no cluster that stays loses the object, the API server is not asked too often, and the hub catches up",
+	underTest.Views("law 6: no cluster that stays loses the object, the API server is not asked too often, and the hub catches up",
 		unseenView("clusters, refused", "managedclusters", faults.Unavailable),
 		unseenView("bindings, broken", "managedclustersetbindings", faults.Reset),
 		unseenView("namespaces, broken", "namespaces", faults.InternalError),
@@ -125,7 +125,7 @@ var _ = Describe("Watches that fail", Ordered, ContinueOnFailure, func() {
 
 	oldViewSpecs()
 
-	system.Starts("law 6: a hub that starts writes nothing until it has seen everything",
+	underTest.Starts("law 6: a hub that starts writes nothing until it has seen everything",
 		unseenView("clusters", "managedclusters", faults.Reset),
 		unseenView("bindings", "managedclustersetbindings", faults.Unavailable),
 		unseenView("namespaces", "namespaces", faults.Unavailable),

@@ -67,9 +67,9 @@ var _ = Describe("Requests that fail", Ordered, ContinueOnFailure, func() {
 		rows   []*world // the worlds of all rows
 	)
 
-	system.Behind()
+	underTest.Behind()
 
-	system.Requests("law 6: withdraw nothing, are not tried too often, and are carried out as soon as they can be",
+	underTest.Requests("law 6: withdraw nothing, are not tried too often, and are carried out as soon as they can be",
 		"law 5: no cluster that stays has lost a work, and each object has gained before it lost",
 		&matrix.Requests{
 			Kinds: requests,

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -68,7 +68,7 @@ func warned(do func(client.Client) error) ([]string, error) {
 	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 	config.WarningHandler = warnings
 
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(config, client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	err = do(api)
@@ -89,7 +89,7 @@ func serve(ctx context.Context) (stop func()) {
 	install(ctx, "https://"+listener.Addr().String())
 
 	//nolint:contextcheck // It runs until stop.
-	stop = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *controller.Options) {
+	stop = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *system.Options) {
 		o.Controllers = []string{"federation/webhook"}
 		o.Webhook.Listener = listener
 	})

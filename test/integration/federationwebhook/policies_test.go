@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -108,7 +108,7 @@ var _ = Describe("The policy of manifests/federation/finalizers-only", func() {
 			DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, object)).To(Succeed()) })
 		}
 
-		hub, err := client.New(suite.HubConfig(ctx, suite.ControlPlane), client.Options{Scheme: controller.Scheme()})
+		hub, err := client.New(suite.HubConfig(ctx, suite.ControlPlane), client.Options{Scheme: system.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
 
 		f := newFixture(ctx)

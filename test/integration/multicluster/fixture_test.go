@@ -21,23 +21,23 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	decision "github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 // moveTo has the suite work on another control plane, with a hub that runs there, until the container or spec that calls it ends.
-func moveTo(ctx SpecContext, another *localplane.ControlPlane, settings ...func(*controller.Options)) {
+func moveTo(ctx SpecContext, another *localplane.ControlPlane, settings ...func(*system.Options)) {
 	GinkgoHelper()
 
-	api, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(another.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	before, beforeAPI, beforeStop := suite.ControlPlane, suite.Client, suite.StopHub
@@ -103,7 +103,7 @@ func slicesOf(ctx context.Context, f *suite.Fixture, g Gomega, name string) []cl
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace), labels)).To(Succeed())
 
 	list.Items = slices.DeleteFunc(list.Items, func(slice clusterinventory.PlacementDecision) bool {
-		return slice.SchedulerName != placement.SchedulerName
+		return slice.SchedulerName != controller.SchedulerName
 	})
 	slices.SortFunc(list.Items, func(a, b clusterinventory.PlacementDecision) int {
 		x, y := a.Labels[clusterinventory.DecisionIndexLabel], b.Labels[clusterinventory.DecisionIndexLabel]

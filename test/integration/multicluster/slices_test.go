@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -33,7 +33,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		missing = "False ClusterProfilesMissing"
 	)
 
-	profiled := func(o *controller.Options) { o.ProfileDecisions = true }
+	profiled := func(o *system.Options) { o.ProfileDecisions = true }
 	// prepared is a fixture with a bound set, and a namespace for ClusterProfiles.
 	prepared := func(ctx context.Context) *suite.Fixture {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
@@ -295,7 +295,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		Expect(suite.Client.List(ctx, all, client.InNamespace(f.Namespace))).To(Succeed())
 		Expect(all.Items).To(HaveLen(1))
 		Expect(all.Items[0].UID).To(Equal(slice.UID))
-		Expect(all.Items[0].SchedulerName).To(Equal(placement.SchedulerName))
+		Expect(all.Items[0].SchedulerName).To(Equal(controller.SchedulerName))
 		renamed.PlayUntil(ctx, shownSlices(ctx, f, Default))
 
 		By("making one anew whose place in the order cannot be right, without a gap")

@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -22,7 +22,7 @@ var _ = Describe("Spread constraints", func() {
 	told := func(ctx SpecContext, f *suite.Fixture, want string) {
 		GinkgoHelper()
 		Eventually(func(g Gomega) {
-			condition := meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionSpreadSatisfied)
+			condition := meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, placement.ConditionSpreadSatisfied)
 			g.Expect(condition).NotTo(BeNil())
 			g.Expect(string(condition.Status) + " " + condition.Reason).To(Equal(want))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())

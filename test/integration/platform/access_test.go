@@ -24,10 +24,10 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	webhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/webhook"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -66,7 +66,7 @@ func serveWebhook(ctx context.Context) {
 	Expect(manifests.InstallSystem(ctx, suite.ControlPlane.AdminConfig(), manifests.ClusterRequest, base)).To(Succeed())
 
 	//nolint:contextcheck // It runs until the spec ends.
-	DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *controller.Options) {
+	DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *system.Options) {
 		o.Controllers = []string{webhook.Controller}
 		o.Webhook.Listener = listener
 	}))
@@ -163,7 +163,7 @@ func newScene(ctx context.Context) *scene {
 
 	s := &scene{platform: newWorld(ctx), tenant: newWorld(ctx)}
 	s.owner, s.eve = s.platform.admin("owner"), s.tenant.admin("eve")
-	suite.Bind(s.tenant.ctx, s.tenant.Namespace, purposesRole, s.eve.name)
+	suite.Bind(ctx, s.tenant.Namespace, purposesRole, s.eve.name)
 
 	s.platform.BindAny(ctx, defaultSet)
 	s.own, s.shared = s.platform.request("own", s.platform.dedicated), s.platform.request("shared", s.platform.shared)

@@ -19,11 +19,11 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/null"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -32,7 +32,7 @@ import (
 const defaultSet = "default"
 
 func TestPlatform(t *testing.T) {
-	suite.Run(t, "all systems in one hub", suite.DeletingFederated, suite.BeforeHub(install), suite.ConfigureHub(func(o *controller.Options) {
+	suite.Run(t, "all systems in one hub", suite.DeletingFederated, suite.BeforeHub(install), suite.ConfigureHub(func(o *system.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusterrequest/requests", "clusterrequest/access", "clusters-inventory")
 	}))
 }
@@ -69,7 +69,7 @@ func startProvider(ctx context.Context, name string, setup func(manager.Manager)
 		Name: "default", SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.36.3"}},
 	}}}
 
-	return providers.Start(ctx, suite.ControlPlane, name, clusterprovider.Settings{
+	return providers.Start(ctx, suite.ControlPlane, name, provider.Settings{
 		Name: name, Provider: offered, LeaseDuration: null.LeaseDuration,
 	}, setup)
 }

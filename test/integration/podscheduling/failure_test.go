@@ -9,13 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 // failing is a setting of the flag --webhook-failure-policy.
-func failing(policy admissionregistrationv1.FailurePolicyType) func(*controller.Options) {
-	return func(o *controller.Options) { o.PolicyFailure = policy }
+func failing(policy admissionregistrationv1.FailurePolicyType) func(*system.Options) {
+	return func(o *system.Options) { o.PolicyFailure = policy }
 }
 
 // expectFailurePolicy waits until both configurations have a failure policy.

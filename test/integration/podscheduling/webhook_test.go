@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
+	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -30,28 +30,28 @@ func listen(ctx context.Context, address string) (listener net.Listener) {
 }
 
 // startWebhook runs the controller podscheduling/webhook alone, until stop is called.
-func startWebhook(ctx context.Context, listener net.Listener, settings ...func(*controller.Options)) (stop func()) {
+func startWebhook(ctx context.Context, listener net.Listener, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
 
-	alone := func(o *controller.Options) {
+	alone := func(o *system.Options) {
 		o.Controllers = []string{"podscheduling/*"}
 		o.Webhook.Listener = listener
 	}
 
 	//nolint:contextcheck // It runs until stop.
-	return suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), append([]func(*controller.Options){alone}, settings...)...)
+	return suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), append([]func(*system.Options){alone}, settings...)...)
 }
 
 // serve installs the system podscheduling and runs its controller until the end of the spec or container, and returns when the API server
 // calls it. The returned function stops it before.
-func serve(ctx context.Context, settings ...func(*controller.Options)) (stop func()) {
+func serve(ctx context.Context, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
 
 	return serveAt(ctx, listen(ctx, ""), settings...)
 }
 
 // serveAt is serve with a listener.
-func serveAt(ctx context.Context, listener net.Listener, settings ...func(*controller.Options)) (stop func()) {
+func serveAt(ctx context.Context, listener net.Listener, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
 
 	url := "https://" + listener.Addr().String()
@@ -70,7 +70,7 @@ func serveAt(ctx context.Context, listener net.Listener, settings ...func(*contr
 // mutatingConfiguration returns the MutatingWebhookConfiguration of the system.
 func mutatingConfiguration(ctx context.Context, g Gomega) *admissionregistrationv1.MutatingWebhookConfiguration {
 	found := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: podscheduling.Configuration}, found)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, found)).To(Succeed())
 
 	return found
 }
@@ -78,7 +78,7 @@ func mutatingConfiguration(ctx context.Context, g Gomega) *admissionregistration
 // failurePolicies returns the failure policies in both configurations of the system.
 func failurePolicies(ctx context.Context, g Gomega) []admissionregistrationv1.FailurePolicyType {
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: podscheduling.Configuration}, validating)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, validating)).To(Succeed())
 
 	return []admissionregistrationv1.FailurePolicyType{
 		*mutatingConfiguration(ctx, g).Webhooks[0].FailurePolicy, *validating.Webhooks[0].FailurePolicy,

@@ -27,7 +27,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -107,7 +107,7 @@ type Running struct {
 // Start starts the controllers of a provider, as the ServiceAccount of the provider that is built in under the name kind. They run until
 // Stop or the end of the spec. setup may add more controllers to the manager; nil adds none.
 func Start( //nolint:contextcheck // The provider runs until Stop.
-	ctx context.Context, plane *localplane.ControlPlane, kind string, settings clusterprovider.Settings, setup func(manager.Manager) error,
+	ctx context.Context, plane *localplane.ControlPlane, kind string, settings provider.Settings, setup func(manager.Manager) error,
 ) *Running {
 	GinkgoHelper()
 
@@ -131,7 +131,7 @@ func Start( //nolint:contextcheck // The provider runs until Stop.
 	}
 
 	settings.Queue.Workers, settings.Queue.Timeout = 4, time.Minute
-	Expect(clusterprovider.Setup(mgr, settings)).To(Succeed())
+	Expect(provider.Setup(mgr, settings)).To(Succeed())
 
 	if setup != nil {
 		Expect(setup(mgr)).To(Succeed())

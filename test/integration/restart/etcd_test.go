@@ -19,13 +19,13 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
+	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -46,7 +46,7 @@ func ownEtcd(ctx context.Context) {
 
 	Expect(manifests.Install(ctx, plane.AdminConfig())).To(Succeed())
 
-	api, err := client.New(plane.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(plane.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	suite.ControlPlane, suite.Client = plane, api
@@ -65,15 +65,15 @@ func kubelet(ctx context.Context) <-chan error {
 		defer GinkgoRecover()
 
 		for running.Err() == nil {
-			options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}}
+			options := system.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Controller}}
 			mgr, err := ctrl.NewManager(config, ctrl.Options{
-				Scheme: controller.Scheme(), Cache: options.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+				Scheme: system.Scheme(), Cache: options.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
 				Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 			})
 			Expect(err).NotTo(HaveOccurred())
-			Expect(controller.Setup(mgr, options)).To(Succeed())
+			Expect(system.Setup(mgr, options)).To(Succeed())
 
-			ended <- controller.Start(running, mgr)
+			ended <- system.Start(running, mgr)
 		}
 	})
 	DeferCleanup(func() {

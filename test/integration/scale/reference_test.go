@@ -14,9 +14,9 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -105,16 +105,16 @@ func (r *reference) readPages(ctx context.Context, hub client.Reader, which api.
 }
 
 // result is what the engine says to a placement with the decisions it has, or with none.
-func (r *reference) result(placement *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, decision.Existing) {
-	asked := api.V1beta1.Read(placement)
-	existing := decision.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
+func (r *reference) result(p *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, placement.Existing) {
+	asked := api.V1beta1.Read(p)
+	existing := placement.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
 	incumbents := existing.Incumbents()
 
 	if afresh {
 		incumbents = nil
 	}
 
-	return scheduling.Reference(api.V1beta1.Read(placement).Request(r.compiler), r.snapshot, incumbents, r.now), existing
+	return scheduling.Reference(api.V1beta1.Read(p).Request(r.compiler), r.snapshot, incumbents, r.now), existing
 }
 
 // selected are the clusters in the pages of a placement, sorted.

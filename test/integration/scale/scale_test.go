@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -31,7 +31,7 @@ var _ = Describe("A great world", func() {
 		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
 		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())
 
-		hub, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+		hub, err := client.New(another.AdminConfig(), client.Options{Scheme: system.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
 
 		f := greatFleet{api: hub}
@@ -95,28 +95,28 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 	empty := 0
 
 	for i := range r.placements {
-		placement := &r.placements[i]
-		name := placement.Namespace + "/" + placement.Name
-		selected := r.selected(placement)
+		p := &r.placements[i]
+		name := p.Namespace + "/" + p.Name
+		selected := r.selected(p)
 
 		pages := []clusterv1beta1.PlacementDecision{}
-		for _, page := range r.pages[api.V1beta1.Read(placement).Key()] {
+		for _, page := range r.pages[api.V1beta1.Read(p).Key()] {
 			written, ok := api.V1beta1.Codec().Write(page).(*clusterv1beta1.PlacementDecision)
 			g.Expect(ok).To(BeTrue(), name)
 
 			pages = append(pages, *written)
 		}
 
-		suite.ExpectConsumable(g, placement, pages)
-		g.Expect(placement.Status.NumberOfSelectedClusters).To(BeEquivalentTo(len(selected)), name)
+		suite.ExpectConsumable(g, p, pages)
+		g.Expect(p.Status.NumberOfSelectedClusters).To(BeEquivalentTo(len(selected)), name)
 
 		if len(selected) == 0 {
 			empty++
 		}
 
-		result, existing := r.result(placement, false)
+		result, existing := r.result(p, false)
 
-		if placement.Name == greatDefault {
+		if p.Name == greatDefault {
 			// Others have moved since it was evaluated, which wakes nobody: it has as many as it can, and all of them fit.
 			g.Expect(selected).To(HaveLen(len(result.Selected)), name)
 
@@ -129,11 +129,11 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 		}
 
 		g.Expect(selected).To(Equal(chosen(result)), name)
-		plan := decision.NewPlan(result, existing, metav1.NewTime(r.now))
+		plan := placement.NewPlan(result, existing, metav1.NewTime(r.now))
 		g.Expect(plan.Empty()).To(BeTrue(), "%s: a settled placement leaves nothing to write", name)
 
-		if placement.Name != greatSteady {
-			afresh, _ := r.result(placement, true)
+		if p.Name != greatSteady {
+			afresh, _ := r.result(p, true)
 			g.Expect(selected).To(Equal(chosen(afresh)), "%s: the way here does not matter", name)
 		}
 	}

@@ -15,15 +15,15 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/systems"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // requestSystems holds the systems of cluster requests of the hubs that run in this process (sync.Map of *systems.System).
 var requestSystems sync.Map
 
 // observeRequests keeps the system of cluster requests of a hub in requestSystems until the returned function is called.
-func observeRequests(o *controller.Options) (forget func()) {
+func observeRequests(o *system.Options) (forget func()) {
 	var own *systems.System
 
 	o.AddSystem = func(system *systems.System) {

@@ -12,11 +12,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // HubConfig returns a client configuration with the token of the hub's ServiceAccount.
@@ -31,10 +31,10 @@ func HubConfig(ctx context.Context, environment *localplane.ControlPlane) *rest.
 
 // StartHub runs the controllers in this process until the returned function is called; settings change their options. Without settings, the
 // controller that taints clusters and the webhook do not run: most clusters of the specs report no condition and would all be tainted.
-func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
+func StartHub(config *rest.Config, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
 
-	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}}
+	options := system.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Controller}}
 
 	configure(&options)
 
@@ -45,11 +45,11 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	forget := observeRequests(&options)
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: options.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: system.Scheme(), Cache: options.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controller.Setup(mgr, options)).To(Succeed())
+	Expect(system.Setup(mgr, options)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -57,7 +57,7 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	started.Add(1)
 	running.Add(1)
 
-	go func() { ended <- controller.Start(ctx, mgr) }()
+	go func() { ended <- system.Start(ctx, mgr) }()
 
 	return sync.OnceFunc(func() {
 		defer running.Add(-1)

@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -14,11 +14,11 @@ import (
 const manyWorkers = 64
 
 // ManyWorkers is a setting for StartHub with so many workers that requests that hang do not keep other placements from being evaluated.
-func ManyWorkers(o *controller.Options) { o.Workers = manyWorkers }
+func ManyWorkers(o *system.Options) { o.Workers = manyWorkers }
 
 // ThroughProxy replaces the hub by one with these settings that talks to the API server through the returned proxy, until the spec or
 // container ends.
-func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *faults.Proxy {
+func ThroughProxy(ctx context.Context, settings ...func(*system.Options)) *faults.Proxy {
 	GinkgoHelper()
 	StopHub()
 
@@ -38,7 +38,7 @@ func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *f
 }
 
 // Behind returns a function that starts a hub with these settings behind a proxy.
-func Behind(proxy *faults.Proxy, settings ...func(*controller.Options)) (start func()) {
+func Behind(proxy *faults.Proxy, settings ...func(*system.Options)) (start func()) {
 	return func() {
 		GinkgoHelper()
 

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // schemaRules are the keywords of a schema that demand more of a value than its type.
@@ -40,7 +40,7 @@ func SeparateAPIServer(ctx context.Context, prefix string, change func([]*unstru
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manifests.Apply(ctx, another.AdminConfig(), change(objects))).To(Succeed())
 
-	api, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	api, err := client.New(another.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	sharedPlane, sharedHub, stopShared := ControlPlane, Client, StopHub

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -45,7 +45,7 @@ var (
 
 var (
 	// configure changes the options of every hub before the settings of StartHub do.
-	configure = func(*controller.Options) {}
+	configure = func(*system.Options) {}
 	// deleteNamespaces, deleteFederated and workloads report whether Run has the settings DeletingNamespaces, DeletingFederated and
 	// WithWorkloads.
 	deleteNamespaces, deleteFederated, workloads bool
@@ -87,7 +87,7 @@ func BeforeHub(prepare func(ctx SpecContext)) Setting {
 }
 
 // ConfigureHub changes the options of every hub before the settings of StartHub do.
-func ConfigureHub(change func(*controller.Options)) Setting {
+func ConfigureHub(change func(*system.Options)) Setting {
 	return func(*Options) { configure = change }
 }
 
@@ -150,7 +150,7 @@ func start(ctx SpecContext, options Options) {
 
 	admin := rest.CopyConfig(ControlPlane.AdminConfig())
 	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
-	Client, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
+	Client, err = client.New(admin, client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	if options.BeforeHub != nil {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // Impersonating returns the configuration of an admin who speaks for a user with these groups and that of authenticated users.
@@ -29,7 +29,7 @@ func Impersonating(name string, groups ...string) *rest.Config {
 func ClientOf(config *rest.Config) client.Client {
 	GinkgoHelper()
 
-	api, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: Client.RESTMapper()})
+	api, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 
 	return api

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	ctrltenancy "github.com/placement-hub/placement-hub/pkg/controller/tenancy"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/controller"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 func applicationSpecs() {
-	const resolved = ctrltenancy.ConditionAffinityClassResolved
+	const resolved = controller.ConditionAffinityClassResolved
 
 	It("affinity-class A1: a class that an application names", func(ctx SpecContext) {
 		tenant := acme(ctx)
@@ -49,7 +49,7 @@ func applicationSpecs() {
 	})
 
 	It("affinity-class 1.3: without a class and a default an application loses label and _scheduling", func(ctx SpecContext) {
-		tenant := createTenant(ctx, tenancy.RootNamespace, unique("acme"), "", "dc1")
+		tenant := createTenant(ctx, affinityclass.RootNamespace, unique("acme"), "", "dc1")
 		application, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
 
 		mergePatch(ctx, application, `{"spec":{"affinityClass":null}}`)
@@ -62,16 +62,17 @@ func applicationSpecs() {
 		_, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
 
 		for reason, patch := range map[string]string{
-			"another class":          `{"metadata":{"labels":{"` + tenancy.ClassLabel + `":"dc2"}}}`,
-			"no class":               `{"metadata":{"labels":{"` + tenancy.ClassLabel + `":null}}}`,
+			"another class":          `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":"dc2"}}}`,
+			"no class":               `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":null}}}`,
 			"another selector":       `{"spec":{"values":{"_scheduling":{"nodeSelector":{"` + zone + `":"dc2"}}}}}`,
 			"another key":            `{"spec":{"values":{"_scheduling":{"nodeSelector":{"disk":"ssd"}}}}}`,
 			"another value":          `{"spec":{"values":{"_scheduling":{"tolerations":[{"operator":"Exists"}]}}}}`,
 			"a text for _scheduling": `{"spec":{"values":{"_scheduling":"none"}}}`,
 			"no _scheduling":         `{"spec":{"values":{"_scheduling":null}}}`,
-			"no record":              `{"metadata":{"annotations":{"` + tenancy.ResolvedAnnotation + `":null}}}`,
-			"a malformed record":     `{"metadata":{"annotations":{"` + tenancy.ResolvedAnnotation + `":"dc2@?"}}}`,
-			"all at once":            `{"metadata":{"labels":{"` + tenancy.ClassLabel + `":"gpu"}},"spec":{"values":{"_scheduling":{"a":"b"}}}}`,
+			"no record":              `{"metadata":{"annotations":{"` + affinityclass.ResolvedAnnotation + `":null}}}`,
+			"a malformed record":     `{"metadata":{"annotations":{"` + affinityclass.ResolvedAnnotation + `":"dc2@?"}}}`,
+			"all at once": `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":"gpu"}},` +
+				`"spec":{"values":{"_scheduling":{"a":"b"}}}}`,
 		} {
 			By(reason)
 			mergePatch(ctx, release, patch)
@@ -95,7 +96,7 @@ func applicationSpecs() {
 		tenant := acme(ctx)
 		application := newApplication(postgres, owned(tenant), "main-db", "dc1")
 		create(ctx, application)
-		expectCondition(ctx, application, resolved, "False", tenancy.ReasonReleaseNotFound, "create one")
+		expectCondition(ctx, application, resolved, "False", affinityclass.ReasonReleaseNotFound, "create one")
 
 		editTenant(ctx, tenant, "dc2", "dc2")
 		expectValues(ctx, owned(tenant), settings("dc2", "dc2"))
@@ -161,7 +162,7 @@ func newDefinition(plural, kind string) *apiextensionsv1.CustomResourceDefinitio
 // readRelease reads a HelmRelease; nil if it does not exist.
 func readRelease(ctx SpecContext, g Gomega, namespace, name string) *unstructured.Unstructured {
 	release := &unstructured.Unstructured{}
-	release.SetGroupVersionKind(tenancy.ReleaseKind)
+	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 
 	err := suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, release)
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())

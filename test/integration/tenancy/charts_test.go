@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -53,7 +53,7 @@ func render(ctx context.Context, chart string, release *unstructured.Unstructure
 	helm(ctx, "dependency", "update", filepath.Join(charts, chart))
 
 	secret := &corev1.Secret{} // There is none outside of Tenants.
-	key := client.ObjectKey{Namespace: release.GetNamespace(), Name: tenancy.ValuesSecret}
+	key := client.ObjectKey{Namespace: release.GetNamespace(), Name: affinityclass.ValuesSecret}
 	Expect(client.IgnoreNotFound(suite.Client.Get(ctx, key, secret))).To(Succeed())
 
 	values, _, err := unstructured.NestedMap(release.Object, "spec", "values")
@@ -64,7 +64,7 @@ func render(ctx context.Context, chart string, release *unstructured.Unstructure
 
 	arguments := []string{"template", release.GetName(), filepath.Join(charts, chart), "--namespace", release.GetNamespace()}
 
-	for i, content := range [][]byte{secret.Data[tenancy.ValuesKey], own} {
+	for i, content := range [][]byte{secret.Data[affinityclass.ValuesKey], own} {
 		file := filepath.Join(charts, fmt.Sprintf("values-%d.yaml", i))
 		Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
 
@@ -122,7 +122,7 @@ func chartSpecs() {
 	})
 
 	It("affinity-class 1.1: a chart with the library renders nothing without a class", func(ctx SpecContext) {
-		tenant := createTenant(ctx, tenancy.RootNamespace, unique("acme"), "")
+		tenant := createTenant(ctx, affinityclass.RootNamespace, unique("acme"), "")
 		_, release := released(ctx, postgres, owned(tenant), "main-db", "", "")
 		render(ctx, "compliant", release)
 

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -32,7 +32,7 @@ func classSpecs() {
 
 	It("affinity-class A28: a class that an application uses and a Tenant names is deleted when nobody does", func(ctx SpecContext) {
 		class := createClass(ctx, unique("dc-used"), zone)
-		tenant := createTenant(ctx, tenancy.RootNamespace, unique("acme"), class.Name, class.Name)
+		tenant := createTenant(ctx, affinityclass.RootNamespace, unique("acme"), class.Name, class.Name)
 		application, release := released(ctx, postgres, owned(tenant), "main-db", class.Name, class.Name)
 
 		By("counting the users")

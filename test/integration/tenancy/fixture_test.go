@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -51,7 +51,7 @@ var _ = Describe("The controllers of affinity classes", Ordered, ContinueOnFailu
 func startSystem(ctx SpecContext) {
 	install(ctx, "testdata/definitions.yaml")
 
-	root := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenancy.RootNamespace}}
+	root := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: affinityclass.RootNamespace}}
 	Expect(suite.Client.Create(ctx, root)).To(Succeed())
 
 	stopSystem = runSystem(ctx, suite.HubConfig(ctx, suite.ControlPlane))
@@ -88,13 +88,13 @@ func runSystem(ctx context.Context, config *rest.Config) (stop func()) {
 	admin := suite.ControlPlane.AdminConfig()
 	Expect(manifests.InstallSystem(ctx, admin, manifests.AffinityClass, "https://"+listener.Addr().String())).To(Succeed())
 
-	stop = suite.StartHub(config, func(o *controller.Options) { //nolint:contextcheck // It runs until stop.
+	stop = suite.StartHub(config, func(o *system.Options) { //nolint:contextcheck // It runs until stop.
 		o.Controllers = []string{manifests.AffinityClass + "/*"}
 		o.Webhook.Listener = listener
 	})
 
 	eventually(ctx, func(g Gomega) { // The webhook refuses a name with a dash, and nothing else does.
-		err := client.NewDryRunClient(suite.Client).Create(ctx, newTenant(tenancy.RootNamespace, "a-dash", ""))
+		err := client.NewDryRunClient(suite.Client).Create(ctx, newTenant(affinityclass.RootNamespace, "a-dash", ""))
 		g.Expect(err).To(MatchError(ContainSubstring("a dash")))
 	})
 
@@ -144,7 +144,7 @@ func create(ctx context.Context, object client.Object) {
 func acme(ctx context.Context) *appsv1alpha1.Tenant {
 	GinkgoHelper()
 
-	return createTenant(ctx, tenancy.RootNamespace, unique("acme"), "dc1", "dc1", "dc2")
+	return createTenant(ctx, affinityclass.RootNamespace, unique("acme"), "dc1", "dc1", "dc2")
 }
 
 // createTenant creates a Tenant, and waits for its Secret.
@@ -154,7 +154,7 @@ func createTenant(ctx context.Context, namespace, name, class string, allowed ..
 	tenant := newTenant(namespace, name, class, allowed...)
 	create(ctx, tenant)
 	eventually(ctx, func(g Gomega) {
-		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: owned(tenant), Name: tenancy.ValuesSecret}, &corev1.Secret{})).To(Succeed())
+		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: owned(tenant), Name: affinityclass.ValuesSecret}, &corev1.Secret{})).To(Succeed())
 	})
 
 	return tenant
@@ -168,7 +168,7 @@ func newTenant(namespace, name, class string, allowed ...string) *appsv1alpha1.T
 }
 
 func owned(tenant *appsv1alpha1.Tenant) string {
-	return tenancy.WorkloadNamespace(tenant.Namespace, tenant.Name)
+	return affinityclass.WorkloadNamespace(tenant.Namespace, tenant.Name)
 }
 
 // newApplication returns an application with a class; empty for none.
@@ -191,11 +191,11 @@ func newRelease(name string, application *unstructured.Unstructured) *unstructur
 		"interval": "1m", "chartRef": map[string]any{"kind": "OCIRepository", "name": "chart"},
 		"values": map[string]any{"replicas": int64(1), "nested": map[string]any{"kept": "yes"}},
 	}}}
-	release.SetGroupVersionKind(tenancy.ReleaseKind)
+	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace(application.GetNamespace())
 	release.SetName(name)
 
-	labels := tenancy.ReleaseLabels(appsv1alpha1.GroupName, application.GetKind(), application.GetName())
+	labels := affinityclass.ReleaseLabels(appsv1alpha1.GroupName, application.GetKind(), application.GetName())
 	labels["platform"] = "keeps"
 	release.SetLabels(labels)
 
@@ -220,7 +220,7 @@ func expectClass(ctx context.Context, release *unstructured.Unstructured, class 
 	GinkgoHelper()
 	eventually(ctx, func(g Gomega) {
 		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(release), release)).To(Succeed())
-		g.Expect(release.GetAnnotations()).To(HaveKeyWithValue(tenancy.ResolvedAnnotation, MatchRegexp("^"+class+"@[0-9a-f]{16}$")))
+		g.Expect(release.GetAnnotations()).To(HaveKeyWithValue(affinityclass.ResolvedAnnotation, MatchRegexp("^"+class+"@[0-9a-f]{16}$")))
 		hasClass(g, release, class)
 	})
 }
@@ -231,13 +231,13 @@ func hasClass(g Gomega, release *unstructured.Unstructured, class string) {
 	g.Expect(err).NotTo(HaveOccurred())
 
 	if class == "" {
-		g.Expect(release.GetLabels()).NotTo(HaveKey(tenancy.ClassLabel))
+		g.Expect(release.GetLabels()).NotTo(HaveKey(affinityclass.ClassLabel))
 		g.Expect(found).To(BeFalse())
 
 		return
 	}
 
-	g.Expect(release.GetLabels()).To(HaveKeyWithValue(tenancy.ClassLabel, class))
+	g.Expect(release.GetLabels()).To(HaveKeyWithValue(affinityclass.ClassLabel, class))
 	g.Expect(scheduling).To(Equal(map[string]any{"affinityClass": class, "nodeSelector": map[string]any{zone: class}}))
 }
 
@@ -255,10 +255,10 @@ func expectValues(ctx context.Context, namespace string, expected map[string]any
 
 func valuesOf(ctx context.Context, g Gomega, namespace string) map[string]any {
 	secret := &corev1.Secret{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: tenancy.ValuesSecret}, secret)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: affinityclass.ValuesSecret}, secret)).To(Succeed())
 
 	values := map[string]any{}
-	g.Expect(yaml.Unmarshal(secret.Data[tenancy.ValuesKey], &values)).To(Succeed())
+	g.Expect(yaml.Unmarshal(secret.Data[affinityclass.ValuesKey], &values)).To(Succeed())
 
 	return values
 }
@@ -315,9 +315,9 @@ func expectVerified(ctx context.Context, name string, verified bool) {
 		namespace := &corev1.Namespace{}
 		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: name}, namespace)).To(Succeed())
 
-		label := HaveKeyWithValue(tenancy.VerifyLabel, "true")
+		label := HaveKeyWithValue(affinityclass.VerifyLabel, "true")
 		if !verified {
-			label = Not(HaveKey(tenancy.VerifyLabel))
+			label = Not(HaveKey(affinityclass.VerifyLabel))
 		}
 
 		g.Expect(namespace.Labels).To(label)

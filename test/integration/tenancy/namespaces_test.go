@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -40,23 +40,23 @@ func namespaceSpecs() {
 		expectVerified(ctx, namespace.Name, false)
 
 		By("somebody removes or changes the label of the Tenant's namespace")
-		labelNamespace(ctx, owned(tenant), tenancy.VerifyLabel, `null`)
+		labelNamespace(ctx, owned(tenant), affinityclass.VerifyLabel, `null`)
 		expectVerified(ctx, owned(tenant), true)
-		labelNamespace(ctx, owned(tenant), tenancy.VerifyLabel, `"no"`)
+		labelNamespace(ctx, owned(tenant), affinityclass.VerifyLabel, `"no"`)
 		expectVerified(ctx, owned(tenant), true)
 	})
 
 	It("affinity-class 1.5: a system namespace is not verified; a Tenant's is, whatever label it has", func(ctx SpecContext) {
-		namespace := createNamespace(ctx, unique("apps"), map[string]string{tenancy.SystemLabel: "true"})
+		namespace := createNamespace(ctx, unique("apps"), map[string]string{affinityclass.SystemLabel: "true"})
 		_, release := released(ctx, postgres, namespace.Name, "main-db", "", "")
 		expectVerified(ctx, namespace.Name, false)
 
-		mergePatch(ctx, namespace, `{"metadata":{"labels":{"`+tenancy.SystemLabel+`":null}}}`)
+		mergePatch(ctx, namespace, `{"metadata":{"labels":{"`+affinityclass.SystemLabel+`":null}}}`)
 		expectVerified(ctx, namespace.Name, true)
 		expectClass(ctx, release, "")
 
 		tenant := acme(ctx)
-		labelNamespace(ctx, owned(tenant), tenancy.SystemLabel, `"true"`)
+		labelNamespace(ctx, owned(tenant), affinityclass.SystemLabel, `"true"`)
 		verifiedStays(ctx, owned(tenant))
 	})
 }
@@ -67,7 +67,7 @@ func verifiedStays(ctx context.Context, name string) {
 	Consistently(func(g Gomega) {
 		namespace := &corev1.Namespace{}
 		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: name}, namespace)).To(Succeed())
-		g.Expect(namespace.Labels).To(HaveKeyWithValue(tenancy.VerifyLabel, "true"))
+		g.Expect(namespace.Labels).To(HaveKeyWithValue(affinityclass.VerifyLabel, "true"))
 	}).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 }
 

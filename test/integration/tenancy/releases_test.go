@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	ctrltenancy "github.com/placement-hub/placement-hub/pkg/controller/tenancy"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/controller"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -18,28 +18,28 @@ func withChart(ctx SpecContext, definition, chart string) {
 
 	object := &apiextensionsv1.CustomResourceDefinition{}
 	object.Name = definition
-	mergePatch(ctx, object, `{"metadata":{"annotations":{"`+tenancy.ChartAnnotation+`":"`+chart+`"}}}`)
+	mergePatch(ctx, object, `{"metadata":{"annotations":{"`+affinityclass.ChartAnnotation+`":"`+chart+`"}}}`)
 	DeferCleanup(func(ctx SpecContext) {
-		mergePatch(ctx, object, `{"metadata":{"annotations":{"`+tenancy.ChartAnnotation+`":null}}}`)
+		mergePatch(ctx, object, `{"metadata":{"annotations":{"`+affinityclass.ChartAnnotation+`":null}}}`)
 	})
 }
 
 func releaseSpecs() {
-	const resolved = ctrltenancy.ConditionAffinityClassResolved
+	const resolved = controller.ConditionAffinityClassResolved
 
 	It("affinity-class A39: without a HelmRelease and an annotation nothing is written; with two of them neither", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		application := newApplication(postgres, owned(tenant), "main-db", "dc1")
 		create(ctx, application)
-		expectCondition(ctx, application, resolved, "False", tenancy.ReasonReleaseNotFound, tenancy.ChartAnnotation)
-		expectWarning(ctx, application, tenancy.ReasonReleaseNotFound, "create one")
+		expectCondition(ctx, application, resolved, "False", affinityclass.ReasonReleaseNotFound, affinityclass.ChartAnnotation)
+		expectWarning(ctx, application, affinityclass.ReasonReleaseNotFound, "create one")
 		Expect(readRelease(ctx, Default, owned(tenant), "postgres-main-db")).To(BeNil())
 
 		first, second := newRelease("first", application), newRelease("second", application)
 		create(ctx, first)
 		expectClass(ctx, first, "dc1")
 		create(ctx, second)
-		expectCondition(ctx, application, resolved, "False", tenancy.ReasonReleaseAmbiguous, "first, second")
+		expectCondition(ctx, application, resolved, "False", affinityclass.ReasonReleaseAmbiguous, "first, second")
 		unchangedRelease(ctx, second)
 
 		Expect(suite.Client.Delete(ctx, first)).To(Succeed())
@@ -58,7 +58,7 @@ func releaseSpecs() {
 		expectClass(ctx, release, "dc1")
 		Expect(release.Object["spec"]).To(Equal(map[string]any{
 			"chartRef": map[string]any{"kind": "OCIRepository", "name": "postgres", "namespace": "cozy"}, "interval": "5m",
-			"valuesFrom": []any{map[string]any{"kind": "Secret", "name": tenancy.ValuesSecret}},
+			"valuesFrom": []any{map[string]any{"kind": "Secret", "name": affinityclass.ValuesSecret}},
 			"values": map[string]any{
 				"replicas": int64(1), "nested": map[string]any{"a": "1", "b": []any{int64(1)}},
 				"_scheduling": map[string]any{"affinityClass": "dc1", "nodeSelector": map[string]any{zone: "dc1"}},
@@ -107,7 +107,7 @@ func releaseSpecs() {
 		taken.SetLabels(map[string]string{"of": "somebody"})
 		create(ctx, taken)
 		create(ctx, application)
-		expectWarning(ctx, application, tenancy.ReasonReleaseNotFound, "HelmRelease redis-cache exists without the labels")
+		expectWarning(ctx, application, affinityclass.ReasonReleaseNotFound, "HelmRelease redis-cache exists without the labels")
 		unchangedRelease(ctx, taken)
 
 		Expect(suite.Client.Delete(ctx, taken)).To(Succeed())

@@ -14,7 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 

@@ -27,11 +27,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
-	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver/certificates"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -58,7 +58,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		settled := suite.AwaitUnchanged(ctx, webhookWrites)
 		bundles := webhookBundles(ctx, Default)
 
-		_, stop = startWebhook(ctx, func(o *controller.Options) {
+		_, stop = startWebhook(ctx, func(o *system.Options) {
 			Expect(o.Webhook.Listener.Close()).To(Succeed())
 			o.Webhook.Listener = listener
 		})
@@ -96,7 +96,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		By("editing a configuration")
 
-		suite.Edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: clusterdefaults.Configuration}},
+		suite.Edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}},
 			func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 				c.Webhooks[0].ClientConfig.CABundle = nil
 			})
@@ -105,7 +105,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		By("deleting a configuration, and installing it again")
 
-		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: clusterdefaults.Configuration}}
+		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}}
 		Expect(suite.Client.Delete(ctx, validating)).To(Succeed())
 		install(ctx, url)
 		trustingSecret(ctx)
@@ -128,7 +128,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, certificatesOf(ctx, Default)))).To(Succeed())
 
-		url, stop := startWebhook(ctx, func(o *controller.Options) { o.Webhook.Schedule = schedule })
+		url, stop := startWebhook(ctx, func(o *system.Options) { o.Webhook.Schedule = schedule })
 		DeferCleanup(func() { stop() })
 		install(ctx, url)
 
@@ -230,13 +230,13 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 
 	listener, url := listenForWebhook(ctx)
 	mgr, err := ctrl.NewManager(suite.HubConfig(ctx, suite.ControlPlane), ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.Options{}.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: system.Scheme(), Cache: system.Options{}.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: manifests.Namespace,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controller.Setup(mgr, controller.Options{
-		Controllers: []string{clusterdefaults.Controller}, Webhook: webhookconfig.Options{Listener: listener},
+	Expect(system.Setup(mgr, system.Options{
+		Controllers: []string{webhook.Controller}, Webhook: webhookserver.Options{Listener: listener},
 	})).To(Succeed())
 
 	running, cancel := context.WithCancel(context.Background())

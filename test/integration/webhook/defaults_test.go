@@ -16,8 +16,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -198,7 +198,7 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 	})
 
 	It("gets along with the controller that taints clusters by their condition", func(ctx SpecContext) {
-		stop := suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *controller.Options) {
+		stop := suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *system.Options) {
 			o.Controllers = []string{managedcluster.ManagedClusterTaints}
 		})
 		defer stop()

@@ -10,7 +10,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -104,7 +104,7 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() 
 
 		By("asking nobody any more, as docs/webhook.md says")
 
-		suite.Kubectl(ctx, "default")("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", clusterdefaults.Configuration)
+		suite.Kubectl(ctx, "default")("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", webhook.Configuration)
 		Eventually(func(g Gomega) { g.Expect(tried(ctx, g).Labels).To(BeEmpty()) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 })

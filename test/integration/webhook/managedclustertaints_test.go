@@ -14,7 +14,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -28,7 +28,7 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 
 	// The hub of the suite leaves these taints alone, and no other cluster than those of the spec exists meanwhile.
 	startTaints := func(ctx context.Context) {
-		stopTaints = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *controller.Options) {
+		stopTaints = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *system.Options) {
 			o.Controllers = []string{"managedcluster-taints"}
 		})
 	}

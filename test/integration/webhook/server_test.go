@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -54,16 +54,16 @@ func listenForWebhook(ctx context.Context) (listener net.Listener, url string) {
 }
 
 // startWebhook runs the controller managedcluster-defaults alone, at an address of its own, until stop is called. Nobody is told to ask it.
-func startWebhook(ctx context.Context, settings ...func(*controller.Options)) (url string, stop func()) {
+func startWebhook(ctx context.Context, settings ...func(*system.Options)) (url string, stop func()) {
 	GinkgoHelper()
 
 	listener, url := listenForWebhook(ctx)
-	alone := func(o *controller.Options) {
-		o.Controllers = []string{clusterdefaults.Controller}
+	alone := func(o *system.Options) {
+		o.Controllers = []string{webhook.Controller}
 		o.Webhook.Listener = listener
 	}
 
-	settings = append([]func(*controller.Options){alone}, settings...)
+	settings = append([]func(*system.Options){alone}, settings...)
 
 	return url, suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), settings...) //nolint:contextcheck // It runs until stop.
 }
@@ -94,7 +94,7 @@ func tried(ctx context.Context, g Gomega) *clusterv1.ManagedCluster {
 // certificatesOf is the Secret of the webhook.
 func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 	secret := &corev1.Secret{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: webhookconfig.Secret}, secret)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: webhookserver.Secret}, secret)).To(Succeed())
 
 	return secret
 }
@@ -102,10 +102,10 @@ func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 // webhookBundles are the authorities that the two configurations say to trust.
 func webhookBundles(ctx context.Context, g Gomega) []string {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: clusterdefaults.Configuration}, mutating)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, mutating)).To(Succeed())
 
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: clusterdefaults.Configuration}, validating)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, validating)).To(Succeed())
 
 	return []string{string(mutating.Webhooks[0].ClientConfig.CABundle), string(validating.Webhooks[0].ClientConfig.CABundle)}
 }

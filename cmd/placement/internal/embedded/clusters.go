@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 

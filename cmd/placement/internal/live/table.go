@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // table is the state of a hub at one moment.
@@ -48,8 +48,8 @@ func newTable(state *explain.State) *table {
 	pages := state.PagesByPlacement()
 	for _, object := range state.Placements {
 		note(object)
-		placement := api.Read(object)
-		b.rows = append(b.rows, newTableRow(placement, decision.NewExisting(placement.API.Codec(), placement, pages[placement.Key()])))
+		p := api.Read(object)
+		b.rows = append(b.rows, newTableRow(p, placement.NewExisting(p.API.Codec(), p, pages[p.Key()])))
 	}
 	for _, set := range state.ClusterSets {
 		note(set)
@@ -85,7 +85,7 @@ func (b *table) pending() []string {
 	return append(pending, b.unsettled...)
 }
 
-func newTableRow(placement *api.Placement, existing decision.Existing) tableRow {
+func newTableRow(placement *api.Placement, existing placement.Existing) tableRow {
 	selected := 0
 	for _, page := range existing.Pages {
 		selected += len(page.Decisions)
@@ -104,15 +104,15 @@ func newTableRow(placement *api.Placement, existing decision.Existing) tableRow 
 	return row
 }
 
-func describeStatus(placement *api.Placement) (status, message string) {
-	satisfied := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionSatisfied)
-	misconfigured := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionMisconfigured)
-	managed, reason := placement.Managed()
+func describeStatus(p *api.Placement) (status, message string) {
+	satisfied := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionSatisfied)
+	misconfigured := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionMisconfigured)
+	managed, reason := p.Managed()
 	switch {
-	case !placement.DeletionTimestamp.IsZero():
+	case !p.DeletionTimestamp.IsZero():
 		return "Deleting", ""
 	case misconfigured != nil && misconfigured.Status == metav1.ConditionTrue:
-		return decision.ReasonMisconfigured, misconfigured.Message
+		return placement.ReasonMisconfigured, misconfigured.Message
 	case satisfied == nil && !managed:
 		return "Disabled", reason
 	case satisfied == nil:
@@ -125,27 +125,27 @@ func describeStatus(placement *api.Placement) (status, message string) {
 }
 
 // unsettled says which status fields of the Placement the hub has not written yet; empty when it has written all.
-func unsettled(placement *api.Placement, selected int) string {
-	if managed, _ := placement.Managed(); !managed {
+func unsettled(p *api.Placement, selected int) string {
+	if managed, _ := p.Managed(); !managed {
 		return ""
 	}
-	for _, kind := range []string{decision.ConditionMisconfigured, decision.ConditionSatisfied} {
-		condition := meta.FindStatusCondition(placement.Status.Conditions, kind)
+	for _, kind := range []string{placement.ConditionMisconfigured, placement.ConditionSatisfied} {
+		condition := meta.FindStatusCondition(p.Status.Conditions, kind)
 		switch {
 		case condition == nil:
 			return fmt.Sprintf("condition %s is not written yet", kind)
-		case condition.ObservedGeneration != placement.Generation:
-			return fmt.Sprintf("condition %s is about generation %d, the present one is %d", kind, condition.ObservedGeneration, placement.Generation)
+		case condition.ObservedGeneration != p.Generation:
+			return fmt.Sprintf("condition %s is about generation %d, the present one is %d", kind, condition.ObservedGeneration, p.Generation)
 		}
 	}
-	if told := placement.Status.Selected; placement.API == api.V1beta1 && told != selected {
+	if told := p.Status.Selected; p.API == api.V1beta1 && told != selected {
 		return fmt.Sprintf("its PlacementDecisions hold %d clusters, its status says %d", selected, told)
 	}
 	return ""
 }
 
 // describeDecisions lists the clusters: "eu1, eu2", or by group when there are several: "canary: eu1 | eu2 eu3".
-func describeDecisions(existing decision.Existing) string {
+func describeDecisions(existing placement.Existing) string {
 	type group struct {
 		api.Group
 		clusters []string

@@ -14,16 +14,16 @@ import (
 	"k8s.io/klog/v2"
 	workv1 "open-cluster-management.io/api/work/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/federation/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // logLeftWorks logs that there are ManifestWorks of delivered objects although the controller that keeps them is off: nothing removes them, nor
 // the finalizers, which keep their objects from being deleted. It asks for one of them, and only if the process still has the right.
-func logLeftWorks(ctx context.Context, config *rest.Config, client kubernetes.Interface, controllers controller.Options) {
+func logLeftWorks(ctx context.Context, config *rest.Config, client kubernetes.Interface, controllers system.Options) {
 	enabled, err := controllers.Enabled()
-	if err != nil || slices.Contains(enabled, federationcontroller.Objects) {
+	if err != nil || slices.Contains(enabled, controller.Objects) {
 		return // That controller logs what is left of kinds.
 	}
 	left, err := leftWork(ctx, config, client)
@@ -33,7 +33,7 @@ func logLeftWorks(ctx context.Context, config *rest.Config, client kubernetes.In
 	case left != "":
 		klog.FromContext(ctx).Info("The controller is off, but there are ManifestWorks of objects that it delivered; they and their objects keep "+
 			"their finalizers. Enable it, or remove both as docs/federation.md says under \"Fewer kinds, or none\"",
-			"controller", federationcontroller.Objects, "manifestWork", left, "finalizer", federation.Finalizer)
+			"controller", controller.Objects, "manifestWork", left, "finalizer", federation.Finalizer)
 	}
 }
 

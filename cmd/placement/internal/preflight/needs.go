@@ -14,13 +14,13 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // need is what a process needs on the hub.
@@ -50,7 +50,7 @@ func hintOf(group string) string {
 		return "apply manifests/clusterrequest, or leave the controllers clusterrequest/* and clusters-inventory off"
 	case workv1.GroupName:
 		return "apply manifests/manifestworks or install Open Cluster Management's work manager, or leave the controllers federation/* off"
-	case tenancy.ReleaseKind.Group:
+	case affinityclass.ReleaseKind.Group:
 		return "install Flux's helm-controller, or leave the controllers affinityclass/* off"
 	default:
 		return "let the API server serve rbac.authorization.k8s.io/v1, or leave the controllers clustersetbinding-rbac and clusterrequest/* off"
@@ -58,7 +58,7 @@ func hintOf(group string) string {
 }
 
 // controllersNeed returns what the enabled controllers need, and the lease unless it is disabled.
-func controllersNeed(o controller.Options, lease election.Options) (need, error) {
+func controllersNeed(o system.Options, lease election.Options) (need, error) {
 	access, err := o.Access()
 	if err != nil {
 		return need{}, fmt.Errorf("--controllers: %w", err)
@@ -74,24 +74,24 @@ func controllersNeed(o controller.Options, lease election.Options) (need, error)
 	if lease.Disable {
 		return needed, nil
 	}
-	held, err := rightsOf(lease.Namespace, controller.Rules{Role: "leader-election"})
+	held, err := rightsOf(lease.Namespace, system.Rules{Role: "leader-election"})
 	needed.rights = append(needed.rights, held...)
 	return needed, err
 }
 
 // observerNeeds returns what a process needs that only reads what the enabled controllers read, and authenticates and authorizes callers.
-func observerNeeds(o controller.Options) (need, error) {
+func observerNeeds(o system.Options) (need, error) {
 	access, err := o.Access()
 	if err != nil {
 		return need{}, fmt.Errorf("--controllers: %w", err)
 	}
-	rights, err := rightsOf(o.Namespace, controller.Rules{Role: "placement", Resources: []string{"tokenreviews", "subjectaccessreviews"}})
+	rights, err := rightsOf(o.Namespace, system.Rules{Role: "placement", Resources: []string{"tokenreviews", "subjectaccessreviews"}})
 	return need{reads: access.Reads, rights: rights}, err
 }
 
 // rightsOf returns the rights in rules of manifests/rbac, each once. namespace is the namespace of the hub. Rules that the manifests do not
 // have are an error.
-func rightsOf(namespace string, all ...controller.Rules) ([]right, error) {
+func rightsOf(namespace string, all ...system.Rules) ([]right, error) {
 	roles, err := manifests.Roles()
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // reviewsAtOnce bounds concurrent SelfSubjectAccessReviews.
@@ -30,7 +30,7 @@ const RequestTimeout = 15 * time.Second
 
 // Run reports, before anything starts, prerequisites whose lack would make the process hang: a server that does not respond, missing
 // resources, missing rights of the selected controllers, a lease that cannot be created. It logs what a controller that is off has left.
-func Run(ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options) error {
+func Run(ctx context.Context, config *rest.Config, controllers system.Options, lease election.Options) error {
 	needed, err := controllersNeed(controllers, lease)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 }
 
 // RunObserver is Run for a read-only process that serves authorized callers.
-func RunObserver(ctx context.Context, config *rest.Config, controllers controller.Options) error {
+func RunObserver(ctx context.Context, config *rest.Config, controllers system.Options) error {
 	needed, err := observerNeeds(controllers)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func checkResources(ctx context.Context, client kubernetes.Interface, reads []sc
 		if served[version][r.Resource] {
 			continue
 		}
-		if controller.IsOptional(r) {
+		if system.IsOptional(r) {
 			klog.FromContext(ctx).Info("The hub does not serve a resource of an opt-in system, which is off until it does",
 				"resource", fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version), "hint", hintOf(r.Group))
 			continue

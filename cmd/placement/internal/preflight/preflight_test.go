@@ -17,13 +17,13 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 func TestCheckResources(t *testing.T) {
-	access, err := controller.Options{Controllers: []string{"*", "podscheduling/*", "affinityclass/*"}, ProfileDecisions: true}.Access()
+	access, err := system.Options{Controllers: []string{"*", "podscheduling/*", "affinityclass/*"}, ProfileDecisions: true}.Access()
 	expect.NoError(t, err)
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
@@ -72,7 +72,7 @@ func TestCheckResources(t *testing.T) {
 
 func TestCheckRights(t *testing.T) {
 	lease := election.Options{Namespace: "hub"}
-	needed, err := controllersNeed(controller.Options{Controllers: []string{"placement"}}, lease)
+	needed, err := controllersNeed(system.Options{Controllers: []string{"placement"}}, lease)
 	expect.NoError(t, err)
 	for _, tc := range []struct {
 		reason string
@@ -161,7 +161,7 @@ func TestRequiredRights(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			lease := lease
 			lease.Disable = tc.disable
-			needed, err := controllersNeed(controller.Options{Controllers: tc.enabled, Namespace: "hub", ProfileDecisions: tc.profiles}, lease)
+			needed, err := controllersNeed(system.Options{Controllers: tc.enabled, Namespace: "hub", ProfileDecisions: tc.profiles}, lease)
 			expect.NoError(t, err)
 			var got []string
 			for _, r := range needed.all() {
@@ -176,7 +176,7 @@ func TestRequiredRights(t *testing.T) {
 
 // Whoever only reads needs no right to write but to ask about its callers.
 func TestObserverRights(t *testing.T) {
-	placement := controller.Options{Controllers: []string{"placement"}}
+	placement := system.Options{Controllers: []string{"placement"}}
 	needed, err := observerNeeds(placement)
 	expect.NoError(t, err)
 	var got []string
@@ -195,12 +195,12 @@ func TestObserverRights(t *testing.T) {
 
 // A controller without rules would start without its prerequisites.
 func TestEveryControllerHasRules(t *testing.T) {
-	for _, name := range controller.Names() {
-		access, err := controller.Options{Controllers: []string{name}}.Access()
+	for _, name := range system.Names() {
+		access, err := system.Options{Controllers: []string{name}}.Access()
 		expect.NoError(t, err)
 		for _, rules := range access.Rules {
 			for _, resource := range append(rules.Resources, "")[:max(1, len(rules.Resources))] {
-				only := controller.Rules{Role: rules.Role}
+				only := system.Rules{Role: rules.Role}
 				if resource != "" {
 					only.Resources = []string{resource}
 				}
@@ -219,9 +219,9 @@ func TestEveryControllerHasRules(t *testing.T) {
 func TestEveryRoleIsOfAController(t *testing.T) {
 	roles, err := manifests.Roles()
 	expect.NoError(t, err)
-	access, err := controller.Options{
+	access, err := system.Options{
 		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*"}, ProfileDecisions: true,
-		Explanations: func(manager.Manager) (*webhookconfig.Published, error) { return nil, nil },
+		Explanations: func(manager.Manager) (*webhookserver.Published, error) { return nil, nil },
 	}.Access()
 	expect.NoError(t, err)
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
@@ -229,19 +229,19 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 		"clusterrequest-tenant", "clusterrequest-view", "work-agent", "explanations-address"}
 	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds"}
 	for name := range roles {
-		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })
+		ofController := slices.ContainsFunc(access.Rules, func(rules system.Rules) bool { return rules.Role == name })
 		if !ofController && !slices.Contains(others, name) && !slices.Contains(people, name) {
-			t.Errorf("role %s: no controller in the list of pkg/controller has it in its access", name)
+			t.Errorf("role %s: no controller in the list of pkg/system has it in its access", name)
 		}
 	}
 }
 
 // The role placement is bound together with each other role, and grants what all of them read.
 func TestRolesGrantWhatControllersRead(t *testing.T) {
-	for _, name := range controller.Names() {
-		access, err := controller.Options{Controllers: []string{name}}.Access()
+	for _, name := range system.Names() {
+		access, err := system.Options{Controllers: []string{name}}.Access()
 		expect.NoError(t, err)
-		granted, err := rightsOf("hub", append(access.Rules, controller.Rules{Role: "placement"})...)
+		granted, err := rightsOf("hub", append(access.Rules, system.Rules{Role: "placement"})...)
 		expect.NoError(t, err)
 		for _, r := range (need{reads: access.Reads}).all() {
 			every := r
@@ -255,9 +255,9 @@ func TestRolesGrantWhatControllersRead(t *testing.T) {
 
 // RBAC lets the controller create only ClusterRoles whose rights it has.
 func TestRoleOfSetRolesGrantsWhatTheyGrant(t *testing.T) {
-	granted, err := rightsOf("hub", controller.Rules{Role: "clusterset-roles"})
+	granted, err := rightsOf("hub", system.Rules{Role: "clusterset-roles"})
 	expect.NoError(t, err)
-	for _, r := range rightsIn(clusterset.GrantedByRoles(), nil, "") {
+	for _, r := range rightsIn(controller.GrantedByRoles(), nil, "") {
 		if !slices.Contains(granted, r) {
 			t.Errorf("the role clusterset-roles does not grant to %s", r)
 		}
@@ -288,7 +288,7 @@ func TestFederatedKinds(t *testing.T) {
 		{reason: "a cluster-scoped kind", kind: "v1/PersistentVolume", want: []string{"--federated-kinds: PersistentVolume of v1 is cluster-scoped"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			o := controller.Options{Controllers: []string{"federation/*"}, Namespace: "hub", FederatedKinds: []string{tc.kind}}
+			o := system.Options{Controllers: []string{"federation/*"}, Namespace: "hub", FederatedKinds: []string{tc.kind}}
 			needed, err := controllersNeed(o, election.Options{Disable: true})
 			expect.NoError(t, err)
 			rights, err := needed.federatedRights(t.Context(), client)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
 )
 
 // shortestToken is the shortest lifetime of a token that API servers grant (docs/spec/kubernetes.md V12).

@@ -17,12 +17,12 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/loopback"
-	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
-	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/loopback"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/null"
+	"github.com/placement-hub/placement-hub/pkg/decoding"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
 const (
@@ -35,7 +35,7 @@ const (
 // Null runs the null provider until ctx ends.
 func Null(ctx context.Context, config *rest.Config, o NullOptions) error {
 	p := null.Provider{Offered: o.Profiles()}
-	settings := clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}
+	settings := provider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}
 	return run(ctx, config, o.Options, settings, nil)
 }
 
@@ -44,7 +44,7 @@ func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error
 	p := loopback.New(loopback.Options{
 		Name: o.Name, APIServer: o.APIServer, Etcd: o.Etcd, DataDir: o.DataDir, Clock: clock.RealClock{},
 	})
-	settings := clusterprovider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
+	settings := provider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
 	more := func(mgr manager.Manager) error { //nolint:contextcheck // The index that it adds is made before the manager starts.
 		err := access.Setup(mgr, access.Settings{
 			Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: p,
@@ -69,13 +69,13 @@ func queueSettings() queue.Settings {
 
 // run runs the controllers of a provider until ctx ends, with settings that it completes from the flags. more adds others to them, unless it is
 // nil.
-func run(ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, more func(manager.Manager) error) error {
+func run(ctx context.Context, config *rest.Config, o Options, settings provider.Settings, more func(manager.Manager) error) error {
 	mgr, err := newManager(ctx, config)
 	if err != nil {
 		return err
 	}
 	settings.Name, settings.Queue = o.Name, queueSettings()
-	if err := clusterprovider.Setup(mgr, settings); err != nil {
+	if err := provider.Setup(mgr, settings); err != nil {
 		return err
 	}
 	if more != nil {
@@ -93,7 +93,7 @@ func run(ctx context.Context, config *rest.Config, o Options, settings clusterpr
 func newManager(ctx context.Context, config *rest.Config) (manager.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme.New(), Logger: stopping.Logger(ctx, logging.Quiet(klog.Background())),
-		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", NewCache: lenient.NewCache,
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", NewCache: decoding.NewCache,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the hub: %w", err)

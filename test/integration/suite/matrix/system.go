@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -19,7 +19,7 @@ type System struct {
 	// Prepare, if not nil, prepares the API server before the hub starts.
 	Prepare func()
 	// Settings are those of every hub, besides suite.ManyWorkers.
-	Settings []func(*controller.Options)
+	Settings []func(*system.Options)
 	// Writes matches the writes of the system.
 	Writes faults.Match
 }
@@ -35,8 +35,8 @@ func (s *System) Behind() {
 	})
 }
 
-func (s *System) settings() []func(*controller.Options) {
-	return append([]func(*controller.Options){suite.ManyWorkers}, s.Settings...)
+func (s *System) settings() []func(*system.Options) {
+	return append([]func(*system.Options){suite.ManyWorkers}, s.Settings...)
 }
 
 // Start starts a hub behind the proxy.

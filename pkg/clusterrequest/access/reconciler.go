@@ -1,0 +1,339 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/finalizer"
+	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+)
+
+// reviewPeriod is the time after which the permission of a requester is asked for again that was missing. Changes of roles and bindings are
+// watched, but not the groups of a user, other authorizers, or roles that the authorizer has learned of late.
+const reviewPeriod = 5 * time.Minute
+
+// reconciler resolves AccessRequests.
+type reconciler struct {
+	cached    client.Reader
+	live      client.Reader
+	writer    client.Client
+	recorder  events.EventRecorder
+	clock     clock.PassiveClock
+	rights    *recentRights
+	conflicts queue.ConflictBackoff[reconcile.Request]
+}
+
+// Reconcile does the writes of an AccessRequest.
+func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
+	access := &openmcpv1alpha1.AccessRequest{}
+
+	err := r.cached.Get(ctx, key.NamespacedName, access)
+	if apierrors.IsNotFound(err) {
+		return reconcile.Result{}, nil
+	}
+
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read AccessRequest %s: %w", key, err)
+	}
+
+	if access.DeletionTimestamp != nil {
+		return r.conflicts.Result(ctx, key, r.find(ctx, access))
+	}
+
+	expires, limited := clusterrequest.ExpiryTime(access)
+	left := expires.Sub(r.clock.Now())
+
+	if limited && left <= 0 {
+		return r.conflicts.Result(ctx, key, r.expire(ctx, access))
+	}
+
+	again, err := r.resolve(ctx, access)
+	if err != nil {
+		if !apierrors.IsConflict(err) {
+			err = errors.Join(err, r.writeFailure(ctx, access, err))
+		}
+
+		return r.conflicts.Result(ctx, key, err)
+	}
+
+	if limited && (again == 0 || left < again) {
+		again = left
+	}
+
+	result, err := r.conflicts.Result(ctx, key, nil)
+	result.RequeueAfter = again
+
+	return result, err
+}
+
+// expire deletes an AccessRequest whose time is over.
+func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
+	err := client.IgnoreNotFound(r.writer.Delete(ctx, access, client.Preconditions{UID: &access.UID, ResourceVersion: &access.ResourceVersion}))
+	if err != nil {
+		return fmt.Errorf("delete AccessRequest %s, whose ttl is over: %w", client.ObjectKeyFromObject(access), err)
+	}
+
+	klog.FromContext(ctx).V(2).Info("Deleted an AccessRequest whose ttl is over", "ttl", access.Spec.TTL.Duration)
+	r.recorder.Eventf(access, nil, corev1.EventTypeNormal, "Expired", "DeleteAccessRequest", "deleted %s after its creation, as its ttl says",
+		access.Spec.TTL.Duration)
+
+	return nil
+}
+
+// release removes the finalizer of a provider that gives no access.
+func (r *reconciler) release(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
+	klog.FromContext(ctx).V(2).Info("Removed the finalizer of a provider that gives no access")
+
+	return finalizer.Remove(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer)
+}
+
+// find restores the Cluster in the status of an AccessRequest that is being deleted: without it no provider knows where to remove the access.
+// It releases one whose provider gives no access.
+func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
+	if !slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
+		return nil
+	}
+
+	to, err := referents(ctx, r.live, access)
+	if err != nil {
+		return err
+	}
+
+	if clusterrequest.HubReleasesAccess(access, to) {
+		return r.release(ctx, access)
+	}
+
+	if access.Status.ClusterRef != nil {
+		return nil
+	}
+
+	resolution := clusterrequest.AccessResolution{Result: clusterrequest.Result{
+		Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonInvalidReference, Message: fmt.Sprintf(
+			"it is not known any more which Cluster the access is to: remove finalizer %s after a look for objects with label %s=%s on clusters",
+			openmcpv1alpha1.AccessFinalizer, openmcpv1alpha1.AccessRequestNameLabel, access.Name),
+	}}
+
+	key, found := clusterrequest.AccessCluster(access, to)
+	changed := access.DeepCopy()
+	if !found {
+		return r.writeStatus(ctx, access, changed, resolution)
+	}
+
+	changed.Status.ClusterRef = &openmcpv1alpha1.NamespacedName{Namespace: key.Namespace, Name: key.Name}
+
+	return r.patchStatus(ctx, access, changed)
+}
+
+// resolve decides on an AccessRequest. It returns after which time it has to be decided on again; 0 for never.
+func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.AccessRequest) (time.Duration, error) {
+	condition := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
+	changed := access.DeepCopy()
+
+	if access.Status.ClusterRef != nil && condition != nil && condition.Status == metav1.ConditionFalse {
+		if slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
+			return 0, r.releaseUnserved(ctx, access) // The provider removes the access.
+		}
+
+		if err := r.label(ctx, changed, nil); err != nil {
+			return 0, err
+		}
+
+		changed.Status.ClusterRef = nil
+	}
+
+	resolution, err := r.decide(ctx, r.cached, changed)
+	if err == nil && resolution.Resolved == metav1.ConditionFalse && changed.Status.ClusterRef != nil {
+		resolution, err = r.decide(ctx, r.live, changed) // The cache may be old, and access is taken away.
+	}
+
+	if err != nil {
+		return 0, err
+	}
+
+	if resolution.Resolved == metav1.ConditionTrue {
+		if err := r.label(ctx, changed, resolution.Labels()); err != nil {
+			return 0, err
+		}
+
+		changed.Status.ClusterRef = &openmcpv1alpha1.NamespacedName{Namespace: resolution.Cluster.Namespace, Name: resolution.Cluster.Name}
+	}
+
+	if err := r.writeStatus(ctx, access, changed, resolution); err != nil {
+		return 0, err
+	}
+
+	return r.again(resolution), nil
+}
+
+// again returns after which time an AccessRequest has to be decided on again; 0 for never.
+func (r *reconciler) again(resolution clusterrequest.AccessResolution) time.Duration {
+	switch {
+	case resolution.Status != openmcpv1alpha1.RequestDenied:
+		return 0
+	case resolution.Reason == openmcpv1alpha1.ReasonAccessNotAllowed && r.rights.concern(resolution.Cluster.Namespace):
+		return rightsDelay
+	default:
+		return reviewPeriod
+	}
+}
+
+// releaseUnserved releases an AccessRequest that has to go if its provider gives no access.
+func (r *reconciler) releaseUnserved(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
+	to, err := referents(ctx, r.cached, access)
+	if err == nil && clusterrequest.HubReleasesAccess(access, to) {
+		to, err = referents(ctx, r.live, access) // The cache may be old.
+	}
+
+	if err != nil || !clusterrequest.HubReleasesAccess(access, to) {
+		return err
+	}
+
+	return r.release(ctx, access)
+}
+
+// decide decides on an AccessRequest by what a reader has.
+func (r *reconciler) decide(
+	ctx context.Context, reader client.Reader, access *openmcpv1alpha1.AccessRequest,
+) (clusterrequest.AccessResolution, error) {
+	to, err := referents(ctx, reader, access)
+	if err != nil {
+		return clusterrequest.AccessResolution{}, err
+	}
+
+	if to.RequestLost, err = r.lost(ctx, access, to); err != nil {
+		return clusterrequest.AccessResolution{}, err
+	}
+
+	resolution := clusterrequest.ResolveAccess(access, to)
+	if !resolution.Review {
+		return resolution, nil
+	}
+
+	allowed, err := r.review(ctx, access, resolution.Cluster)
+
+	return resolution.Reviewed(access, allowed), err
+}
+
+// requestDefinition is the name of the CustomResourceDefinition of ClusterRequests.
+const requestDefinition = "clusterrequests." + openmcpv1alpha1.GroupName
+
+// lost reports whether the ClusterRequest of an access that was given may be gone, or is being deleted, with its CustomResourceDefinition.
+func (r *reconciler) lost(
+	ctx context.Context, access *openmcpv1alpha1.AccessRequest, to clusterrequest.AccessReferents,
+) (bool, error) {
+	_, isRequest := clusterrequest.AccessReference(access)
+	if !isRequest || access.Status.ClusterRef == nil || to.Request != nil && to.Request.DeletionTimestamp == nil {
+		return false, nil
+	}
+
+	found, err := liveread.Definition(ctx, r.live, requestDefinition)
+	if err != nil {
+		return false, err
+	}
+
+	served := clusterrequest.DefinitionOf(found)
+
+	return served.Terminating || to.Request == nil && served.MayHaveTaken(access), nil
+}
+
+// referents reads what an AccessRequest refers to.
+func referents(ctx context.Context, reader client.Reader, access *openmcpv1alpha1.AccessRequest) (clusterrequest.AccessReferents, error) {
+	var (
+		to  clusterrequest.AccessReferents
+		err error
+	)
+
+	key, isRequest := clusterrequest.AccessReference(access)
+	if isRequest {
+		if to.Request, err = read(ctx, reader, key, "ClusterRequest", &openmcpv1alpha1.ClusterRequest{}); err != nil {
+			return to, err
+		}
+
+		if to.Grant, err = read(ctx, reader, key, "ClusterRequestGrant", &openmcpv1alpha1.ClusterRequestGrant{}); err != nil {
+			return to, err
+		}
+	}
+
+	if key, found := clusterrequest.AccessCluster(access, to); found {
+		if to.Cluster, err = read(ctx, reader, key, "Cluster", &openmcpv1alpha1.Cluster{}); err != nil {
+			return to, err
+		}
+	}
+
+	name := clusterrequest.AccessProvider(access, to.Cluster)
+	if name == "" {
+		return to, nil
+	}
+
+	provider, err := read(ctx, reader, types.NamespacedName{Name: name}, "ClusterProvider", &openmcpv1alpha1.ClusterProvider{})
+	to.NoAccess = err == nil && (provider == nil || !provider.Spec.Access)
+
+	return to, err
+}
+
+// read returns an object; nil if it does not exist.
+func read[T client.Object](ctx context.Context, reader client.Reader, key types.NamespacedName, kind string, object T) (T, error) {
+	var none T
+
+	err := reader.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) {
+		return none, nil
+	}
+
+	if err != nil {
+		return none, fmt.Errorf("read %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
+	}
+
+	return object, nil
+}
+
+// review asks the API server whether the requester of an AccessRequest may create clusters/access of a Cluster.
+func (r *reconciler) review(
+	ctx context.Context, access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster,
+) (bool, error) {
+	if clusterrequest.AccessRequester(access) == "" {
+		return false, nil
+	}
+
+	requester := access.Spec.Requester
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: requester.Username, UID: requester.UID, Groups: requester.Groups,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: "create", Group: openmcpv1alpha1.GroupName, Version: openmcpv1alpha1.GroupVersion.Version,
+			Resource: "clusters", Subresource: "access", Namespace: cluster.Namespace, Name: cluster.Name,
+		},
+	}}
+
+	for key, values := range requester.Extra {
+		if review.Spec.Extra == nil {
+			review.Spec.Extra = map[string]authorizationv1.ExtraValue{}
+		}
+
+		review.Spec.Extra[key] = values
+	}
+
+	if err := r.writer.Create(ctx, review); err != nil {
+		return false, fmt.Errorf("review the access of user %s to Cluster %s: %w", requester.Username, client.ObjectKeyFromObject(cluster), err)
+	}
+
+	return review.Status.Allowed, nil
+}

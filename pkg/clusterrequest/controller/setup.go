@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+const (
+	// Requests is the name of the controller of ClusterRequests.
+	Requests = "clusterrequest/requests"
+	// FieldManager is the field manager of all writes of this controller.
+	FieldManager = "placement-hub"
+	// component is the name by which the controller sends Events.
+	component = "placement-hub-clusterrequest"
+	// orphansName is the name of the controller that removes finalizers of requests that do not exist. It runs with Requests.
+	orphansName = "clusterrequest/requests-orphans"
+)
+
+// SetupRequests adds the controller of ClusterRequests to a manager.
+func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
+	if err := options.Strategy.Validate(); err != nil {
+		return err
+	}
+
+	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
+
+	live, err := liveread.NewConfirmed(mgr)
+	if err != nil {
+		return err
+	}
+
+	ledger := newLedger(live, writer, options)
+	r := &reconciler{
+		ledger: ledger, cached: mgr.GetCache(), live: live, writer: writer, clock: settings.Clock,
+		conflicts: queue.NewConflictBackoff[reconcile.Request](), states: metrics.NewRequestStates[types.NamespacedName](),
+		written: newOwnWrites(),
+	}
+
+	if err := mgr.Add(r.states); err != nil {
+		return fmt.Errorf("adding the metrics: %w", err)
+	}
+
+	recorder, err := eventwriter.Add(mgr, component, func() bool { return r.running.Load() > 0 })
+	if err != nil {
+		return fmt.Errorf("preparing events: %w", err)
+	}
+
+	r.recorder = recorder
+
+	if err := setupOrphans(mgr, settings, ledger, recorder); err != nil {
+		return err
+	}
+
+	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
+							Named(Requests).
+							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: see ownWrites.
+							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, handlerOf(ledger.grantEvent)).
+							Watches(&openmcpv1alpha1.Cluster{}, handlerOf(ledger.clusterEvent)).
+							Watches(&openmcpv1alpha1.Purpose{}, handlerOf(ledger.purposeEvent)).
+							Watches(&openmcpv1alpha1.ClusterProvider{}, handlerOf(ledger.providerEvent)).
+							Watches(&openmcpv1alpha1.TraitEquivalence{}, handlerOf(ledger.equivalenceEvent)).
+							WithOptions(queue.Options[reconcile.Request](settings)).
+							Complete(r)
+}
+
+// setupOrphans adds the controller that removes finalizers of requests that do not exist.
+func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, recorder events.EventRecorder) error {
+	if err := indexRequests(context.Background(), mgr); err != nil {
+		return err
+	}
+
+	o := &orphans{
+		ledger: ledger, cached: mgr.GetCache(), live: ledger.live, recorder: recorder,
+		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+	}
+
+	err := builder.ControllerManagedBy(mgr).
+		Named(orphansName).
+		For(&openmcpv1alpha1.Cluster{}).
+		Watches(&openmcpv1alpha1.ClusterRequest{}, handlerOf(o.requestEvent)).
+		Watches(&openmcpv1alpha1.ClusterRequestGrant{}, handlerOf(o.grantEvent)).
+		WithOptions(queue.SingleWorkerOptions[reconcile.Request](settings)).
+		Complete(o)
+	if err != nil {
+		return fmt.Errorf("setting up %s: %w", orphansName, err)
+	}
+
+	return nil
+}
+
+// handlerOf makes a handler of a function that takes an object into account and returns the keys that it concerns. The former state
+// is nil for a new object.
+func handlerOf[T client.Object](take func(old, object T, deleted bool) []types.NamespacedName) handler.EventHandler {
+	type queued = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+	enqueue := func(q queued, old, object client.Object, deleted bool) {
+		current, known := object.(T)
+		if !known {
+			return
+		}
+
+		former, _ := old.(T) // Nil for a new object.
+		for _, request := range take(former, current, deleted) {
+			q.Add(reconcile.Request{NamespacedName: request})
+		}
+	}
+
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queued) { enqueue(q, nil, e.Object, false) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queued) { enqueue(q, e.ObjectOld, e.ObjectNew, false) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queued) { enqueue(q, nil, e.Object, true) },
+	}
+}

@@ -1,0 +1,113 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
+)
+
+// patch sends what differs between two states of a ManagedCluster, in its status or elsewhere, unless the ManagedCluster has changed meanwhile.
+// It sets the resourceVersion of the wanted state.
+func (r *reconciler) patch(ctx context.Context, present, wanted *clusterv1.ManagedCluster, status bool) error {
+	if equality.Semantic.DeepEqual(present, wanted) {
+		return nil
+	}
+
+	// Writing a list with undecodable entries would lose them.
+	if fields := unreadable.Of(present); len(fields) > 0 {
+		return fmt.Errorf("ManagedCluster %s has fields that cannot be read; correct them: %s", present.Name, fields)
+	}
+
+	patch := client.MergeFromWithOptions(present, client.MergeFromWithOptimisticLock{})
+
+	data, err := patch.Data(wanted)
+	if err != nil {
+		return fmt.Errorf("encode the patch of ManagedCluster %s: %w", present.Name, err)
+	}
+
+	// The response is not needed, and might be undecodable as a ManagedCluster.
+	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: present.Name}}
+	response.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
+
+	if status {
+		err = observe(requestStatus, r.client.Status().Patch(ctx, response, client.RawPatch(patch.Type(), data)))
+	} else {
+		err = observe(requestPatch, r.client.Patch(ctx, response, client.RawPatch(patch.Type(), data)))
+	}
+
+	if err != nil {
+		return fmt.Errorf("write ManagedCluster %s: %w", present.Name, err)
+	}
+
+	wanted.ResourceVersion = response.ResourceVersion
+	klog.FromContext(ctx).V(2).Info("Wrote a ManagedCluster", "managedCluster", present.Name, "patch", string(data))
+
+	return nil
+}
+
+// reportTaken says on the Cluster that its ManagedCluster cannot be created.
+func (r *reconciler) reportTaken(ctx context.Context, c *cycle) error {
+	message := fmt.Sprintf("%s %s is not that of this Cluster: delete or rename it, or create the Cluster with another name", c.taken, c.name())
+
+	last := meta.FindStatusCondition(c.cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished)
+	if last == nil || last.Message != message {
+		r.event(c, corev1.EventTypeWarning, openmcpv1alpha1.ReasonNameTaken, message)
+	}
+
+	return r.writeStatus(ctx, c, metav1.ConditionFalse, openmcpv1alpha1.ReasonNameTaken, message)
+}
+
+// writeStatus applies the condition Published and the name of the ManagedCluster to the status of the Cluster where they have changed.
+func (r *reconciler) writeStatus(ctx context.Context, c *cycle, status metav1.ConditionStatus, reason, message string) error {
+	conditions := []metav1.Condition{}
+	if last := meta.FindStatusCondition(c.cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished); last != nil {
+		conditions = append(conditions, *last)
+	}
+
+	changed := meta.SetStatusCondition(&conditions, metav1.Condition{
+		Type: openmcpv1alpha1.ConditionPublished, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: c.cluster.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
+	})
+
+	name := ""
+	if c.managed != nil {
+		name = c.managed.Name
+	}
+
+	if !changed && name == c.cluster.Status.ManagedCluster {
+		return nil
+	}
+
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&openmcpv1alpha1.ClusterStatus{
+		ConditionedStatus: openmcpv1alpha1.ConditionedStatus{Conditions: conditions}, ManagedCluster: name,
+	})
+	if err != nil {
+		return fmt.Errorf("encode the status of Cluster %s: %w", c.Request, err)
+	}
+
+	applied := &unstructured.Unstructured{Object: map[string]any{"status": content}}
+	applied.SetGroupVersionKind(openmcpv1alpha1.GroupVersion.WithKind("Cluster"))
+	applied.SetNamespace(c.Namespace)
+	applied.SetName(c.Name)
+	applied.SetUID(c.cluster.UID)
+
+	err = observe(requestStatus, r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership))
+	if err != nil {
+		return fmt.Errorf("write the status of Cluster %s: %w", c.Request, err)
+	}
+
+	return nil
+}

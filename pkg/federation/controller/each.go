@@ -1,0 +1,129 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+)
+
+// parallelWrites is how many works of one object are written at the same time.
+const parallelWrites = 8
+
+// remove calls a function that takes the object, or replicas of it, from each of the clusters. The error is errChanged if the object has changed
+// since it was evaluated, or the proof is too old: then no further write begins.
+func (r *reconciler) remove(
+	ctx context.Context, p *cycle, clusters []string, write func(ctx context.Context, cluster string) error,
+) error {
+	return r.each(ctx, clusters, func(ctx context.Context, cluster string) error {
+		if err := r.proceed(ctx, p); err != nil {
+			return err
+		}
+
+		return write(ctx, cluster)
+	})
+}
+
+// proceed returns nil if the next write may take the object from a cluster, and errChanged if the object has to be evaluated again
+// (docs/spec/differences.md B13).
+func (r *reconciler) proceed(ctx context.Context, p *cycle) error {
+	latest, err := r.latest(ctx, p)
+	if err != nil {
+		return err
+	}
+
+	if err := p.removal.Proceed(latest, r.clock.Now()); err != nil {
+		return fmt.Errorf("%w: %w", errChanged, err)
+	}
+
+	if latest == nil || latest.DeletionTimestamp != nil {
+		return nil // The Namespace does not decide about what is being deleted.
+	}
+
+	namespace, err := r.namespace(ctx, p.key.Namespace)
+	if err != nil {
+		return err
+	}
+
+	if (namespace == nil) != (p.namespace == nil) || namespace != nil && !federation.SameDefaults(namespace, p.namespace) {
+		return fmt.Errorf("%w: the Namespace %s has other defaults", errChanged, p.key.Namespace)
+	}
+
+	return nil
+}
+
+// latest returns the metadata that the cache has of the object; nil if it has none.
+func (r *reconciler) latest(ctx context.Context, p *cycle) (*metav1.ObjectMeta, error) {
+	metadata := emptyMetadata(r.state.kinds[p.key.GroupKind])
+
+	err := r.objects.Get(ctx, p.key.NamespacedName, metadata, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading %s from the cache: %w", r.state.identity(p.key), err)
+	}
+
+	return &metadata.ObjectMeta, nil
+}
+
+// each calls a function for each of the clusters in their order, several at the same time. A failure of one does not keep the others from being
+// written.
+func (r *reconciler) each(ctx context.Context, clusters []string, write func(ctx context.Context, cluster string) error) error {
+	var (
+		group errgroup.Group
+		mu    sync.Mutex
+		errs  []error
+	)
+
+	group.SetLimit(parallelWrites)
+
+	for _, cluster := range clusters {
+		group.Go(func() error {
+			if err := write(ctx, cluster); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+
+				errs = append(errs, err)
+			}
+
+			return nil
+		})
+	}
+
+	if err := group.Wait(); err != nil {
+		return err //nolint:wrapcheck // there is none
+	}
+
+	return gathered(errs)
+}
+
+// mostErrors is how many errors one error has.
+const mostErrors = 3
+
+// gathered returns an error with a few of the errors; nil for none. Conflicts and errChanged, which are retried quietly, hide no other error.
+func gathered(errs []error) error {
+	quiet := func(err error) bool { return placement.Outdated(err) || errors.Is(err, errChanged) }
+	if others := slices.DeleteFunc(slices.Clone(errs), quiet); len(others) > 0 {
+		errs = others
+	}
+
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+
+	if more := len(errs) - mostErrors; more > 0 {
+		errs = append(errs[:mostErrors:mostErrors], fmt.Errorf("and %d more errors", more)) //nolint:err113 // It has no type of its own.
+	}
+
+	return errors.Join(errs...)
+}

@@ -1,0 +1,312 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/assumecache"
+	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+var namespaceResource = corev1.SchemeGroupVersion.WithResource("namespaces")
+
+// eventHandlers are those of the source of the controller: it enqueues the objects that an event concerns. Changes of an object or its works have the
+// highest priority, then changes of clusters, sets, bindings, namespaces and decisions, then the initial lists.
+type eventHandlers struct {
+	state *state
+	// cache is that of the manager, and objects that of the delivered objects.
+	cache, objects cache.Cache
+	// live reads from the API server, not from a cache.
+	live client.Reader
+	// elected is closed when this process becomes the leader, whose workers take keys from the queue.
+	elected <-chan struct{}
+	// recorder sends events about unreadable objects from the election on.
+	recorder events.EventRecorder
+	// formerRenewal is queue.Settings.FormerRenewal.
+	formerRenewal func() time.Time
+}
+
+// source returns the source of the controller.
+func (f *eventHandlers) source() *sharedinventory.Source {
+	return &sharedinventory.Source{Keys: "delivered objects", Elected: f.elected, Listen: f.listen, Sweep: f.sweep, Lead: f.lead}
+}
+
+// lead enables the queue at the election, and enqueues every object that is known.
+func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
+	f.state.shared.Elect(f.recorder, f.formerRenewal)
+	f.state.queue.SetQueue(q)
+	f.state.enqueueFor(queue.PriorityInitial, time.Time{}, f.state.memories.keys()...)
+}
+
+func (f *eventHandlers) listen(ctx context.Context) error {
+	if err := f.state.shared.Listen(ctx, f.cache, append(f.kinds(ctx), f.objectKinds(ctx)...)...); err != nil {
+		return err
+	}
+
+	f.guard(ctx)
+	f.state.synced.Store(true)
+
+	return f.logLeftovers(ctx)
+}
+
+// without is the consequence of fields of works and objects that cannot be decoded.
+const without = "The hub does without them."
+
+// kinds returns what is watched beside the delivered objects and the kinds of the inventory.
+func (f *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
+	return []sharedinventory.Kind{
+		{Object: &corev1.Namespace{}, Handler: freshness.Observe(f.state.shared.Observed, namespaceResource,
+			sharedinventory.On(func(before, after *corev1.Namespace, initial bool) { f.updateNamespace(ctx, before, after, initial) },
+				func(*corev1.Namespace) {})), Unreadable: without},
+		{Object: &workv1.ManifestWork{}, Handler: sharedinventory.On(f.updateWork,
+			func(last *workv1.ManifestWork) { f.deleteWork(ctx, last) }), Unreadable: without},
+		{Object: &clusterv1beta1.Placement{}, Handler: sharedinventory.On(f.updatePlacement, f.deletePlacement), Unreadable: without},
+		{Object: &clusterv1beta1.PlacementDecision{}, Handler: sharedinventory.On(f.updateDecision, f.enqueueFollowers), Unreadable: without},
+	}
+}
+
+// objectKinds returns the kinds of the delivered objects.
+func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind {
+	kinds := make([]sharedinventory.Kind, 0, len(f.state.kinds))
+
+	for of, kind := range f.state.kinds {
+		handler := sharedinventory.On(
+			func(before, after *metav1.PartialObjectMetadata, initial bool) {
+				f.updateObject(ctx, keyOf(of, after), before, after, initial)
+			},
+			func(last *metav1.PartialObjectMetadata) { f.deleteObject(ctx, keyOf(of, last)) })
+		kinds = append(kinds, sharedinventory.Kind{
+			Object: emptyMetadata(kind), Cache: f.objects, Unreadable: without,
+			Handler: freshness.Observe(f.state.shared.Observed, resourceOf(kind), handler),
+		})
+	}
+
+	return kinds
+}
+
+func keyOf(kind inventory.GroupKind, object metav1.Object) inventory.Key {
+	return inventory.Key{NamespacedName: nameOf(object), GroupKind: kind}
+}
+
+func nameOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// updateObject enqueues an object that takes part, or has taken part.
+func (f *eventHandlers) updateObject(
+	ctx context.Context, key inventory.Key, before, after *metav1.PartialObjectMetadata, initial bool,
+) {
+	if before != nil && before.ResourceVersion == after.ResourceVersion {
+		initial = true // A resync.
+	}
+
+	if f.concerns(ctx, key, after) {
+		f.state.memories.get(key)
+		f.enqueueChanged(initial, key)
+	}
+}
+
+func (f *eventHandlers) deleteObject(ctx context.Context, key inventory.Key) {
+	if f.state.memories.known(key) {
+		f.state.enqueue(queue.PriorityUser, key)
+		f.forgetOnStandby(ctx, key)
+	}
+}
+
+// forgetOnStandby forgets an object that is gone with its works, which a reconcile does once this process is the leader. An object that has
+// appeared since the event, on another watch, is remembered again.
+func (f *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) {
+	if f.state.queue.Open() {
+		return
+	}
+
+	f.state.memories.forget(key)
+
+	if !f.gone(ctx, key) {
+		f.state.memories.get(key)
+		f.state.enqueue(queue.PriorityUser, key) // The election may have come in between.
+	}
+}
+
+// gone reports whether the caches have neither an object nor its works.
+func (f *eventHandlers) gone(ctx context.Context, key inventory.Key) bool {
+	err := f.objects.Get(ctx, key.NamespacedName, emptyMetadata(f.state.kinds[key.GroupKind]), client.UnsafeDisableDeepCopy)
+	if !apierrors.IsNotFound(err) {
+		return false
+	}
+
+	works := &workv1.ManifestWorkList{}
+	err = f.cache.List(ctx, works, client.MatchingFields{workName: f.state.identity(key).WorkName()}, client.UnsafeDisableDeepCopy)
+
+	return err == nil && len(works.Items) == 0
+}
+
+// concerns reports whether something may have to be done for an object.
+func (f *eventHandlers) concerns(ctx context.Context, key inventory.Key, object *metav1.PartialObjectMetadata) bool {
+	if slices.Contains(object.Finalizers, federation.Finalizer) || f.state.memories.known(key) {
+		return true
+	}
+
+	namespace := &corev1.Namespace{}
+	err := f.cache.Get(ctx, types.NamespacedName{Name: key.Namespace}, namespace, client.UnsafeDisableDeepCopy)
+
+	return err != nil || namespace.Labels[federation.FederatedLabel] != "" // The event of the Namespace enqueues what appears before it.
+}
+
+// updateNamespace enqueues the objects of a namespace whose label or default annotations have changed.
+func (f *eventHandlers) updateNamespace(ctx context.Context, before, after *corev1.Namespace, initial bool) {
+	takesPart := after.Labels[federation.FederatedLabel] != "" || before != nil && before.Labels[federation.FederatedLabel] != ""
+	if !takesPart || before != nil && federation.SameDefaults(before, after) {
+		return
+	}
+
+	for of, kind := range f.state.kinds {
+		list := emptyList(kind)
+		if err := f.objects.List(ctx, list, client.InNamespace(after.Name), client.UnsafeDisableDeepCopy); err != nil {
+			continue // The manager ends.
+		}
+
+		for i := range list.Items {
+			key := keyOf(of, &list.Items[i])
+			f.state.memories.get(key)
+
+			if initial {
+				f.state.enqueueFor(queue.PriorityInitial, time.Time{}, key)
+			} else {
+				f.state.enqueue(queue.PriorityFleet, key)
+			}
+		}
+	}
+}
+
+// updateWork enqueues the object of a work, unless the event shows an own write or nothing that counts.
+func (f *eventHandlers) updateWork(before, after *workv1.ManifestWork, initial bool) {
+	key, ours := f.workKey(after)
+	if ours && !f.state.works.Observe(key, after, false) && (before == nil || f.changed(key, before, after)) {
+		f.state.memories.get(key)
+		f.enqueueWork(initial, key, before, after)
+	}
+
+	if before == nil {
+		return
+	}
+
+	if former, ours := f.workKey(before); ours && former != key {
+		f.state.enqueue(queue.PriorityUser, former) // Somebody has changed the annotation.
+	}
+}
+
+// changed reports whether two states of a work differ in what is read of it.
+func (f *eventHandlers) changed(key inventory.Key, before, after *workv1.ManifestWork) bool {
+	identity := f.state.identity(key)
+	old, errOld := federation.ExistingWorkOf(identity, before)
+	latest, errLatest := federation.ExistingWorkOf(identity, after)
+
+	return errOld != nil || errLatest != nil || old != latest || before.UID != after.UID
+}
+
+// enqueueWork enqueues the object of a work: reports of the agents are gathered, and everything else goes first.
+func (f *eventHandlers) enqueueWork(initial bool, key inventory.Key, before, after *workv1.ManifestWork) {
+	switch {
+	case initial:
+		f.state.enqueueFor(queue.PriorityInitial, time.Time{}, key)
+	case before != nil && federation.StoredHash(before) == federation.StoredHash(after):
+		f.state.enqueue(queue.PriorityFleet, key)
+	default:
+		f.state.enqueue(queue.PriorityUser, key)
+	}
+}
+
+func (f *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWork) {
+	if key, ours := f.workKey(last); ours && !f.state.works.Observe(key, last, true) {
+		f.state.memories.get(key)
+		f.state.enqueue(queue.PriorityUser, key)
+		f.forgetOnStandby(ctx, key)
+	}
+}
+
+// workKey returns the key of the object of a work, and whether that is of a kind that is delivered. An annotation that names another object
+// than the name of the work is a forged one.
+func (f *eventHandlers) workKey(work *workv1.ManifestWork) (inventory.Key, bool) {
+	of, name, valid := federation.ParseObject(work.Annotations[federation.ObjectAnnotation])
+	key := inventory.Key{NamespacedName: name, GroupKind: inventory.GroupKind(of)}
+
+	return key, valid && f.state.owns(key) && f.state.identity(key).WorkName() == work.Name
+}
+
+func (f *eventHandlers) updatePlacement(before, after *clusterv1beta1.Placement, _ bool) {
+	if before == nil || before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() {
+		f.deletePlacement(after)
+	}
+}
+
+func (f *eventHandlers) deletePlacement(of *clusterv1beta1.Placement) {
+	f.state.enqueue(queue.PriorityFleet, f.state.links.following(nameOf(of))...)
+}
+
+func (f *eventHandlers) updateDecision(before, after *clusterv1beta1.PlacementDecision, _ bool) {
+	if before != nil {
+		f.enqueueFollowers(before)
+	}
+
+	f.enqueueFollowers(after)
+}
+
+// enqueueFollowers enqueues the objects that follow the Placement of a PlacementDecision.
+func (f *eventHandlers) enqueueFollowers(page *clusterv1beta1.PlacementDecision) {
+	placement := types.NamespacedName{Namespace: page.Namespace, Name: page.Labels[clusterv1beta1.PlacementLabel]}
+	f.state.enqueue(queue.PriorityFleet, f.state.links.following(placement)...)
+}
+
+// enqueueAffected enqueues the objects that a change of the inventory concerns. Until the initial lists were handled it does nothing, because
+// every object is enqueued by its initial list.
+func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
+	if f.state.synced.Load() {
+		f.state.enqueueFor(queue.PriorityFleet, at, affected.Subscribers...)
+	}
+}
+
+// enqueueChanged enqueues an object for a change of itself, or for an event of the initial list.
+func (f *eventHandlers) enqueueChanged(initial bool, key inventory.Key) {
+	if initial {
+		f.state.enqueueFor(queue.PriorityInitial, time.Time{}, key)
+	} else {
+		f.state.enqueue(queue.PriorityUser, key)
+	}
+}
+
+// sweep checks the own writes whose events have not come for long.
+func (f *eventHandlers) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, assumecache.SweepPeriod)
+	defer cancel()
+
+	sweeper := assumecache.Sweeper[inventory.Key]{Cache: f.cache, Live: f.live, Dropped: func(owner inventory.Key, lost bool) {
+		if lost {
+			f.state.enqueue(queue.PriorityUser, owner)
+		}
+	}}
+
+	assumecache.Sweep(ctx, sweeper, f.state.works, func(*workv1.ManifestWork) client.Object { return &workv1.ManifestWork{} },
+		func(object runtime.Object) *workv1.ManifestWork {
+			work, _ := object.(*workv1.ManifestWork)
+
+			return work
+		})
+}

@@ -1,0 +1,162 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/decoding"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Objects is the name of the controller, as --controllers takes it.
+const Objects = "federation/objects"
+
+// component is the name by which the controller sends Events.
+const component = "placement-hub-federation"
+
+// workName indexes ManifestWorks by their name, which is the same in all clusters.
+const workName = "name"
+
+// Options say what is delivered, and how.
+type Options struct {
+	// Kinds returns the delivered kinds.
+	Kinds func(meta.RESTMapper) ([]federation.Kind, error)
+	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within removalbudget.Window for causes outside of
+	// the object, from 0 to removalbudget.NoLimit; an annotation of the object wins over it.
+	MaxRemovalPercent int
+	// ScopeHold is how long the budget of the hub holds the works of clusters that have left the scope of an object.
+	ScopeHold time.Duration
+	// Inventory is shared with the other controllers.
+	Inventory *sharedinventory.Shared
+	// IndexWorks is IndexWorks, which the controller and the webhook of one manager call once.
+	IndexWorks func(manager.Manager, queue.Settings) error
+}
+
+// Setup adds the controller to the manager.
+func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
+	if err := o.Inventory.Connect(mgr); err != nil {
+		return fmt.Errorf("preparing proofs: %w", err)
+	}
+
+	kinds, err := o.Kinds(mgr.GetRESTMapper())
+	if err != nil {
+		return err
+	}
+
+	shared := newState(o.Inventory, kinds, settings.Clock, settings.FormerRenewal)
+
+	recorder, err := eventwriter.Add(mgr, component, shared.queue.Busy)
+	if err != nil {
+		return fmt.Errorf("preparing events: %w", err)
+	}
+
+	objects, err := objectCache(mgr)
+	if err != nil {
+		return err
+	}
+
+	if err := o.IndexWorks(mgr, settings); err != nil {
+		return err
+	}
+
+	live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to read from the API server: %w", err)
+	}
+
+	r := &reconciler{
+		state: shared, client: mgr.GetClient(), objects: objects, live: live, recorder: recorder, clock: settings.Clock, changes: newChanges(),
+		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent, scopeHold: o.ScopeHold,
+		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
+		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
+	}
+
+	typed := queue.Options[inventory.Key](settings)
+	typed.Reconciler = r
+	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Objects, func(key inventory.Key) []any {
+		return []any{"kind", key.GroupKind, "object", klog.KRef(key.Namespace, key.Name)}
+	})
+
+	controller, err := ctrlcontroller.NewTyped(Objects, mgr, typed)
+	if err != nil {
+		return fmt.Errorf("creating the controller: %w", err)
+	}
+
+	handlers := &eventHandlers{
+		state: shared, cache: mgr.GetCache(), objects: objects, live: live, elected: mgr.Elected(), recorder: recorder,
+		formerRenewal: settings.FormerRenewal,
+	}
+
+	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.enqueueAffected)))
+
+	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
+}
+
+// IndexWorks has the ManifestWorks of an object found by their name.
+func IndexWorks(mgr manager.Manager, _ queue.Settings) error {
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &workv1.ManifestWork{}, workName, func(object client.Object) []string {
+		return []string{object.GetName()}
+	})
+	if err != nil {
+		return fmt.Errorf("indexing ManifestWorks: %w", err)
+	}
+
+	return nil
+}
+
+// objectCache returns a cache of the metadata of the delivered objects. It is not that of the manager, which has the Secrets and ConfigMaps of
+// the hub only.
+func objectCache(mgr manager.Manager) (cache.Cache, error) {
+	options := cache.Options{DefaultTransform: compactMetadata}
+
+	return extracache.Add(mgr, "delivered objects", options)
+}
+
+// compactMetadata drops what the controller does not read of the metadata of an object before it is cached.
+func compactMetadata(in any) (any, error) {
+	if object, ok := in.(*metav1.PartialObjectMetadata); ok {
+		object.ManagedFields = nil
+		object.Labels = nil
+		object.Annotations = federation.MetadataAnnotations(object.Annotations)
+	}
+
+	return in, nil
+}
+
+func resourceOf(kind federation.Kind) schema.GroupVersionResource {
+	return kind.GroupVersion().WithResource(kind.Resource)
+}
+
+// emptyMetadata returns an object whose kind makes caches and clients transfer metadata only.
+func emptyMetadata(kind federation.Kind) *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind.GroupVersionKind)
+
+	return object
+}
+
+func emptyList(kind federation.Kind) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+
+	return list
+}

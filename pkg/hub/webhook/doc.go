@@ -1,0 +1,3 @@
+// Package webhook has the responses and warnings that the admission handlers of all systems share. The handlers of a system are in its package
+// webhook; package webhookserver serves them.
+package webhook

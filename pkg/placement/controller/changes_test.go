@@ -1,0 +1,112 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+)
+
+// changed returns the texts of the events ClustersChanged that were sent since the last call.
+func (g *guarded) changed() []string {
+	var texts []string
+
+	for len(g.events.Events) > 0 {
+		if text, is := strings.CutPrefix(<-g.events.Events, "Normal ClustersChanged "); is {
+			texts = append(texts, text)
+		}
+	}
+
+	return texts
+}
+
+func (g *guarded) expectChanged(reason string, want ...string) {
+	g.t.Helper()
+
+	if diff := cmp.Diff(want, g.changed()); diff != "" {
+		g.t.Errorf("%s: ClustersChanged (-want +got):\n%s", reason, diff)
+	}
+}
+
+// docs/spec/differences.md E1a: one event for every plan, of the clusters that were really lost and gained and why; none where nothing was
+// written.
+func TestEventsNameTheClustersThatChange(t *testing.T) {
+	g := newGuarded(t)
+
+	var first []string
+	for n := range 10 {
+		first = append(first, fmt.Sprintf("c%03d (rank %d, score 100)", n, n+1))
+	}
+
+	g.expectChanged("the first plan", "gained "+strings.Join(first, ", ")+" and 240 more")
+
+	g.reconcile()
+	g.expectChanged("nothing changed")
+
+	g.remove(3, 5)
+	g.reconcile()
+	g.expectChanged("deleted clusters", "lost c003 (ManagedCluster is deleted), c004 (ManagedCluster is deleted)")
+
+	g.edit(func(p *clusterv1beta1.Placement) {
+		wanted := int32(246)
+		p.Spec.NumberOfClusters = &wanted
+		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
+	})
+	g.reconcile()
+	g.expectChanged("fewer wanted clusters", "lost c248 (rank 247 of 248, 246 wanted, as many points as c247, which comes first by name), "+
+		"c249 (rank 248 of 248, 246 wanted, as many points as c247, which comes first by name)")
+
+	g.remove(0, 1)
+	g.reconcile()
+	g.expectChanged("a replacement", "lost c000 (ManagedCluster is deleted), gained c248 (rank 246, score 100)")
+
+	g.remove(5, 200)
+	g.reconcile()
+
+	if texts := g.changed(); len(texts) != 1 || !strings.HasSuffix(strings.Split(texts[0], ", gained")[0], " and 185 more") {
+		t.Errorf("many lost clusters: %q, want ten and 185 more", texts)
+	}
+}
+
+// docs/spec/differences.md E1a: a plan that was carried out in part has an event of that part, and the rest follows with the next plan.
+func TestEventsNameWhatWasReallyWritten(t *testing.T) {
+	g := newGuarded(t)
+	g.edit(func(p *clusterv1beta1.Placement) {
+		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
+	})
+	g.reconcile()
+	g.changed()
+
+	written := 0
+	g.refused = func(verb string, object client.Object) bool {
+		page := verb == "patch" && strings.HasPrefix(object.GetName(), "p-decision-")
+		if page {
+			written++
+		}
+
+		return page && written > 1
+	}
+
+	for _, n := range []int{7, 107, 207} { // One of each page.
+		g.remove(n, n+1)
+	}
+
+	g.fail()
+
+	part := g.changed()
+	if len(part) != 1 || strings.Count(part[0], "deleted") != 1 {
+		t.Fatalf("after one of three writes: %q, want one lost cluster", part)
+	}
+
+	g.refused = nil
+	g.reconcile()
+
+	if rest := g.changed(); len(rest) != 1 || strings.Count(rest[0], "deleted") != 2 {
+		t.Errorf("after the other writes: %q, want two lost clusters", rest)
+	}
+}

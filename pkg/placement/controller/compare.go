@@ -1,0 +1,89 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/comparer"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// evaluate computes a Result; watched does so and records the duration of each step.
+type (
+	evaluate func(
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+	) *scheduling.Result
+	watched func(
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
+	) *scheduling.Result
+)
+
+// engine is the scheduler, and the oracle that it is compared with.
+type engine struct {
+	// schedule is the indexed scheduler, and reference the naive one, which must return the same result.
+	schedule  watched
+	reference evaluate
+	// difference describes how two results differ; it is empty when they do not.
+	difference func(schedule, reference *scheduling.Result) string
+	// rebuild derives the indexes of the inventory anew.
+	rebuild func()
+}
+
+func newEngine(inv *inventory.Inventory) engine {
+	return engine{schedule: scheduling.ScheduleRecorded, reference: scheduling.Reference, difference: scheduling.Difference, rebuild: inv.Rebuild}
+}
+
+// comparer compares the scheduler with the reference from time to time.
+func (r *reconciler) comparer() *comparer.Comparer {
+	return &comparer.Comparer{
+		Placements: r.state.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.state.queue.Busy,
+	}
+}
+
+// compare evaluates a Placement with both schedulers, and writes nothing.
+func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference string, compared bool, err error) {
+	if !r.state.synced.Load() {
+		return "", false, nil
+	}
+
+	placement, err := r.placement(ctx, key)
+	if err != nil {
+		return "", false, err
+	}
+
+	if placement == nil || !managed(placement) {
+		if r.state.requests.remembers(key) {
+			r.state.enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
+		}
+
+		return "", false, nil
+	}
+
+	request := r.state.requests.known(placement)
+	if request == nil {
+		return "", false, nil
+	}
+
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
+	if err != nil {
+		return "", false, err
+	}
+
+	incumbents, snapshot, now := existing.Incumbents(), r.state.inventory.SnapshotFor(key), r.clock.Now()
+	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
+	want := r.engine.reference(request, snapshot, incumbents, now)
+
+	return r.engine.difference(is, want), true, nil
+}
+
+// diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.
+func (r *reconciler) diverged(key inventory.Key) {
+	r.engine.rebuild()
+	r.state.enqueue(queue.PriorityUser, "divergence", key)
+
+	others := slices.DeleteFunc(r.state.requests.keys(), func(other inventory.Key) bool { return other == key })
+	r.state.enqueue(queue.PriorityRecheck, "divergence", others...)
+}

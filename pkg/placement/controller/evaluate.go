@@ -1,0 +1,319 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// plan evaluates the Placement and compares the result with the existing decisions.
+func (r *reconciler) plan(ctx context.Context, object *api.Placement) (*cycle, error) {
+	existing, err := r.existing(ctx, object.API.Codec(), object)
+	if err != nil {
+		return nil, err
+	}
+
+	now := r.clock.Now()
+
+	evaluation, err := r.schedule(ctx, object, existing, now)
+	if err != nil {
+		return nil, err
+	}
+
+	p := &cycle{
+		Evaluation: evaluation, placement: object, outputs: []output{{present: existing, plan: evaluation.Plan}},
+		stats: writeStats{clock: r.clock}, provedAt: r.clock.Now(),
+	}
+
+	metrics.ObserveScheduling(r.clock.Since(now))
+	metrics.ObserveResult(p.Result)
+
+	if !r.state.served.writesProfiles(object.Key()) {
+		return p, nil
+	}
+
+	references, err := r.existing(ctx, Multicluster, object)
+	if err != nil {
+		return nil, err
+	}
+
+	answer, _ := placement.Profiles(p.Result, existing, references)
+	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan()})
+
+	return p, nil
+}
+
+// schedule evaluates the Placement, with a Result whose removals are proved. If the status needs new subscriptions and an event arrived
+// before they were made, it evaluates again.
+func (r *reconciler) schedule(
+	ctx context.Context, p *api.Placement, existing placement.Existing, now time.Time,
+) (placement.Evaluation, error) {
+	key, request := p.Key(), r.state.requests.of(p)
+
+	for {
+		var (
+			incumbents map[string]bool
+			plan       span
+		)
+
+		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (*scheduling.Result, error) {
+			incumbents = decided
+
+			result, err := r.decideProved(ctx, p, existing, request, decided, now)
+			if err == nil {
+				_, plan = r.tracer.begin(ctx, "plan", key)
+			}
+
+			return result, err
+		}
+
+		evaluation, err := placement.EvaluateWith(request, scheduler, existing, r.state.served.options(), now)
+		if err != nil {
+			return placement.Evaluation{}, err
+		}
+
+		plan.planned(&evaluation)
+		plan.End()
+
+		if evaluation.Result.Outcome() != scheduling.Decided {
+			r.assume(key, evaluation.Result, incumbents)
+		}
+
+		if !r.state.requests.updateDependencies(key, evaluation.Result) {
+			return evaluation, nil
+		}
+	}
+}
+
+// decideProved returns the Result of a Request with its removals proved; nil with an error.
+func (r *reconciler) decideProved(
+	ctx context.Context, placement *api.Placement, existing placement.Existing, request *scheduling.Request, incumbents map[string]bool,
+	now time.Time,
+) (*scheduling.Result, error) {
+	key := placement.Key()
+
+	_, span := r.tracer.begin(ctx, "schedule", key)
+	defer span.End()
+
+	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result {
+		return r.decide(ctx, request, placement, incumbents, now)
+	})
+	if err == nil && ctx.Err() != nil { // The result of an evaluation that was cancelled is none.
+		err = fmt.Errorf("evaluating Placement %s: %w", key, ctx.Err())
+	}
+
+	if err != nil {
+		span.failed(err)
+
+		return nil, err
+	}
+
+	span.scheduled(result)
+
+	return result, nil
+}
+
+// proved returns a result of find that removes no cluster, or that was computed on a state of everything that decides about the removed clusters
+// which existed after the call. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
+// Placement has to be read again.
+func (r *reconciler) proved(
+	ctx context.Context, placement *api.Placement, existing placement.Existing, now time.Time, find func() *scheduling.Result,
+) (*scheduling.Result, error) {
+	for attempt := 1; ; attempt++ {
+		shown := r.state.shared.Observed.Now()
+		result := find()
+
+		removal, removes := removalOf(placement, existing, result, shown)
+		if !removes {
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
+		}
+
+		begin := r.clock.Now()
+		err := r.removals.checker.Prove(ctx, removal)
+		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
+
+		switch {
+		case err == nil:
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
+		case errors.Is(err, freshness.ErrObjectChanged):
+			return nil, err
+		case !errors.Is(err, freshness.ErrViewChanged):
+			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
+				"reason", err.Error(), "clusters", len(removal.Clusters))
+
+			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
+		case attempt == provingAttempts:
+			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
+		}
+	}
+}
+
+// decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
+// snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
+func (r *reconciler) decide(
+	ctx context.Context, request *scheduling.Request, placement *api.Placement, incumbents map[string]bool, now time.Time,
+) *scheduling.Result {
+	key := placement.Key()
+	quarantine := &r.state.quarantine
+	schedule := func() (result *scheduling.Result, counts uint64) {
+		snapshot := r.state.inventory.SnapshotFor(key).WithDone(ctx.Done())
+		if held := quarantine.Result(request, placement.UID, snapshot, incumbents, now); held != nil {
+			return held, snapshot.DecisionsGeneration
+		}
+
+		defer metrics.Evaluations.Begin()()
+		defer func() { quarantine.Observe(request, placement.UID, result, now) }()
+
+		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
+	}
+
+	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
+
+	if request.ReadsDecisions() {
+		r.state.deciding.Lock()
+		defer r.state.deciding.Unlock()
+
+		if r.state.inventory.DecisionsGeneration() != counts {
+			result, _ = schedule()
+		}
+	}
+
+	r.assume(key, result, incumbents)
+
+	return result
+}
+
+// assume counts a result before it is written; of a result that does not apply it counts the existing decisions. A result that changes nothing is
+// assumed only to replace an earlier one.
+func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
+	changes := result.Applies() && len(result.Selected) != len(incumbents)
+	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
+
+	if !result.Applies() {
+		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
+	}
+
+	for _, f := range result.Selected {
+		clusters = append(clusters, f.Name)
+		changes = changes || !incumbents[f.Name]
+	}
+
+	if changes || r.state.inventory.Assumed(key) {
+		r.state.inventory.Assume(key, clusters)
+	}
+}
+
+// restore counts the decisions that exist on the pages, after an assumed result was not written completely.
+func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
+	key := placement.Key()
+	if !r.state.inventory.Assumed(key) {
+		return
+	}
+
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write; what the watch has shown is counted")
+		r.state.inventory.ForgetAssumed(key)
+
+		return
+	}
+
+	var clusters []string
+	for _, page := range existing.AllPages() {
+		clusters = append(clusters, page.Clusters()...)
+	}
+
+	r.state.inventory.Assume(key, clusters)
+}
+
+// removalOf returns the removal that a result leads to, whose snapshot was taken after the change of the view with a number; false if it
+// removes no cluster.
+func removalOf(
+	p *api.Placement, existing placement.Existing, result *scheduling.Result, since uint64,
+) (freshness.Removal, bool) {
+	deciders, removes := placement.DecidersOfRemoval(result, existing)
+	if !removes {
+		return freshness.Removal{}, false
+	}
+
+	return freshness.Removal{
+		Since: since, Object: placementObject(p), Meta: p.ObjectMeta, ClusterSets: result.Request.ClusterSets,
+		Clusters: deciders.Clusters, Ranked: deciders.Ranked, AllClusters: deciders.All, Reads: result.Reads(), Scores: result.Request.ReadsScores(),
+	}, true
+}
+
+// placementObject returns the Placement as an object of the API server.
+func placementObject(placement *api.Placement) freshness.Object {
+	return freshness.Object{Resource: placements(placement.API), NamespacedName: keyOf(placement)}
+}
+
+// placement returns a Placement with the last status that was written, or nil if there is none.
+func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
+	adapter := api.Of(key)
+	cached := adapter.Empty()
+
+	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
+	}
+
+	for _, latest := range r.state.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
+		return latest, nil
+	}
+
+	return nil, nil // It is gone; the cache does not know it yet.
+}
+
+// existing returns the PlacementDecisions of a Placement in a format, with the last own writes.
+func (r *reconciler) existing(ctx context.Context, codec api.Codec, p *api.Placement) (placement.Existing, error) {
+	list, ok := codec.EmptyList().(client.ObjectList)
+	if !ok {
+		return placement.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(p), codec.EmptyList())
+	}
+
+	err := r.client.List(ctx, list, client.InNamespace(p.Namespace), client.MatchingFields{placementField: p.Name},
+		client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return placement.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
+	}
+
+	var cached []*api.Page
+
+	err = meta.EachListItem(list, func(object runtime.Object) error {
+		cached = append(cached, codec.Read(object))
+
+		return nil
+	})
+	if err != nil {
+		return placement.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
+	}
+
+	return placement.NewExisting(codec, p, r.state.pages[codec].List(p.Key(), cached)), nil
+}

@@ -1,0 +1,144 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// requests converts every Placement once per generation into a Request, and subscribes it to what the Request reads. It is safe for
+// concurrent use.
+type requests struct {
+	compiler  *selector.Compiler
+	inventory *inventory.Inventory
+	served    servedAPIs
+
+	mu        sync.Mutex
+	converted map[inventory.Key]convertedRequest
+}
+
+type convertedRequest struct {
+	uid        types.UID
+	generation int64
+	request    *scheduling.Request
+	// watchesRejected reports that the last status lists rejection reasons, so that events of rejected clusters must enqueue the Placement.
+	watchesRejected bool
+}
+
+func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o servedAPIs) *requests {
+	return &requests{compiler: compiler, inventory: inv, served: o, converted: map[inventory.Key]convertedRequest{}}
+}
+
+// of returns the Request of a Placement. A Request of an older generation does not replace the known one.
+func (r *requests) of(placement *api.Placement) *scheduling.Request {
+	if request := r.known(placement); request != nil {
+		return request
+	}
+
+	key := placement.Key()
+	request := placement.Request(r.compiler) // It can be slow to compile CEL, so it runs without the lock.
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if known, found := r.converted[key]; found && known.uid == placement.UID && known.generation > placement.Generation {
+		return request
+	}
+
+	r.converted[key] = convertedRequest{uid: placement.UID, generation: placement.Generation, request: request}
+
+	r.inventory.Subscribe(key, r.withProfiles(key, request.Dependencies()))
+
+	return request
+}
+
+// withProfiles adds ClusterProfiles to the dependencies of a Placement whose decisions are mirrored as references to them.
+func (r *requests) withProfiles(key inventory.Key, interest inventory.Dependencies) inventory.Dependencies {
+	if r.served.writesProfiles(key) {
+		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
+	}
+
+	return interest
+}
+
+// updateDependencies subscribes the Placement to what the status of a result depends on. It returns true if an event may have been missed
+// between the snapshot of the result and the subscription.
+func (r *requests) updateDependencies(key inventory.Key, answer *scheduling.Result) (missed bool) {
+	if !r.updates(key, answer) {
+		return false // A newer request is evaluated once more.
+	}
+
+	dependencies := r.withProfiles(key, answer.Dependencies())
+	defer r.inventory.HoldViews(key, dependencies)() // It can be slow to evaluate selectors, so it runs without the lock.
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	known := r.converted[key]
+	if known.request != answer.Request || known.watchesRejected == answer.ListsRejections() {
+		return false
+	}
+
+	known.watchesRejected = answer.ListsRejections()
+	r.converted[key] = known
+
+	return r.inventory.UpdateDependencies(key, dependencies) != answer.Generation && known.watchesRejected
+}
+
+// updates reports whether a result is of the current request, and changes what the Placement depends on.
+func (r *requests) updates(key inventory.Key, answer *scheduling.Result) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	known := r.converted[key]
+
+	return known.request == answer.Request && known.watchesRejected != answer.ListsRejections()
+}
+
+// known returns the Request of a Placement if it was converted before, or nil.
+func (r *requests) known(placement *api.Placement) *scheduling.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	known, found := r.converted[placement.Key()]
+	if !found || known.uid != placement.UID || known.generation != placement.Generation {
+		return nil
+	}
+
+	return known.request
+}
+
+// keys returns the known Placements in any order.
+func (r *requests) keys() []inventory.Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return slices.Collect(maps.Keys(r.converted))
+}
+
+// remembers reports whether a Placement is known.
+func (r *requests) remembers(key inventory.Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	_, found := r.converted[key]
+
+	return found
+}
+
+// forget unsubscribes a Placement that is gone or not managed.
+func (r *requests) forget(key inventory.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	delete(r.converted, key)
+	r.inventory.Unsubscribe(key)
+}

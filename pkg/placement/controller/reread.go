@@ -1,0 +1,95 @@
+package controller
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+)
+
+// refused are the objects for which requests conflicted.
+type refused struct {
+	pages []refusedPage
+	// status reports that the Placement is one of them.
+	status bool
+}
+
+// refusedPage is a page in a format; known is its expected state, or nil if it was expected not to exist.
+type refusedPage struct {
+	form  api.Codec
+	page  *api.Page
+	known *api.Page
+}
+
+// note adds a page if the error is a conflict.
+func (r *refused) note(existing placement.Existing, page *api.Page, err error) {
+	if !placement.Outdated(err) {
+		return
+	}
+
+	refused := refusedPage{form: existing.Codec, page: page}
+	if i := slices.IndexFunc(existing.Pages, func(known *api.Page) bool { return known.Name == page.Name }); i >= 0 {
+		refused.known = existing.Pages[i]
+	}
+
+	r.pages = append(r.pages, refused)
+}
+
+// reread reads the objects that conflicted from the API server and assumes them, so that the next reconcile knows them even where the cache
+// is far behind. Other assumed writes stay.
+func (r *reconciler) reread(ctx context.Context, p *cycle) {
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	for _, refused := range p.refused.pages {
+		r.rereadPage(ctx, p, refused)
+	}
+
+	if p.refused.status {
+		r.rereadPlacement(ctx, p.placement)
+	}
+}
+
+func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPage) {
+	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
+
+	live, err := liveread.Object(ctx, r.live, refused.form.EmptyList(), key)
+
+	switch {
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Cannot read a page that was refused; the cache is believed", "decision", key, "err", err)
+		pages.ForgetObject(owner, key)
+	case live != nil:
+		pages.Assume(owner, refused.form.Read(live))
+	case refused.known != nil:
+		pages.AssumeDeleted(owner, refused.known)
+	default:
+		pages.ForgetObject(owner, key)
+	}
+}
+
+func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placement) {
+	owner, key := placement.Key(), keyOf(placement)
+
+	live, err := liveread.Object(ctx, r.live, placement.API.EmptyList(), key)
+
+	switch {
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Cannot read the placement whose status was refused; the cache is believed", "err", err)
+		r.state.statuses.ForgetObject(owner, key)
+	case live != nil:
+		r.state.statuses.Assume(owner, placement.API.Read(live))
+	default:
+		r.state.statuses.AssumeDeleted(owner, placement)
+	}
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

@@ -1,0 +1,185 @@
+package placement
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// Options are the options of the hub that affect decisions. An observer of a hub leaves unknown options nil.
+type Options struct {
+	// Limit is the removal limit of the hub.
+	Limit removalbudget.Limit
+	// ProfileDecisions reports whether the decisions of v1beta1 are also written as references to ClusterProfiles. If it is nil, the status
+	// keeps its condition about them.
+	ProfileDecisions *bool
+}
+
+// Evaluation is the result of the pipeline for a Placement: the scheduling Result after the removal budget, the Plan, and the status. The
+// controllers apply it, and all other readers only display it.
+type Evaluation struct {
+	// Result is the Result to apply. If the removal budget blocks it, it keeps the clusters that it would remove.
+	Result *scheduling.Result
+	// Removal is the result of the removal budget.
+	Removal removalbudget.Result
+	// Plan has the writes.
+	Plan Plan
+	// LimitUnknown reports whether the result depends on an option of the hub that is not known.
+	LimitUnknown bool
+
+	missing  []string
+	profiles *bool
+}
+
+// Evaluate runs the pipeline for a Placement: it schedules its Request on a Snapshot, checks the Result against the removal budget, and
+// plans the writes; the status is that of Evaluation.Status. It is a pure function.
+func Evaluate(
+	request *scheduling.Request, snapshot *inventory.Snapshot, existing Existing, options Options, now time.Time,
+) Evaluation {
+	return evaluate(Schedule(request, snapshot, existing.Incumbents(), now), existing, options, now)
+}
+
+// Schedule is the first step of the pipeline, without the removal budget.
+func Schedule(request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *scheduling.Result {
+	return scheduling.Schedule(request, snapshot, incumbents, now)
+}
+
+// Scheduler returns the Result of a Request at a time, given the clusters in the existing decisions.
+type Scheduler func(request *scheduling.Request, incumbents map[string]bool, now time.Time) (*scheduling.Result, error)
+
+// EvaluateWith is Evaluate with another Scheduler, whose error it returns.
+func EvaluateWith(
+	request *scheduling.Request, schedule Scheduler, existing Existing, options Options, now time.Time,
+) (Evaluation, error) {
+	result, err := schedule(request, existing.Incumbents(), now)
+	if err != nil {
+		return Evaluation{}, err
+	}
+
+	return evaluate(result, existing, options, now), nil
+}
+
+// evaluate runs the pipeline from the Result on.
+func evaluate(result *scheduling.Result, existing Existing, options Options, now time.Time) Evaluation {
+	e := Evaluation{}
+	budget := removalbudget.NewBudget(existing.Placement, options.Limit)
+	e.LimitUnknown = budget.Unknown
+	e.Result, e.Removal = applyBudget(budget, result, existing, now)
+	e.LimitUnknown = e.LimitUnknown || e.Removal.LimitUnknown()
+
+	if stricter, unknown := budget.Stricter(); unknown {
+		_, removal := applyBudget(stricter, result, existing, now)
+		e.LimitUnknown = e.LimitUnknown || removal.Blocked != e.Removal.Blocked
+	}
+
+	e.Plan = NewPlan(e.Result, existing, metav1.Time{Time: now})
+
+	if existing.Placement.API == api.V1beta1 {
+		e.profiles = options.ProfileDecisions
+
+		if e.profiles != nil && *e.profiles && e.Result.Outcome() == scheduling.Decided {
+			e.missing = withoutProfile(e.Result, existing)
+		}
+	}
+
+	return e
+}
+
+// Status returns the status of the Placement after the plan was applied; written reports whether it was applied completely. It returns the
+// existing status if that differs only by recorded removals that count no more (see removalbudget.Result.Recorded).
+func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bool) api.Status {
+	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Recorded(true), written)...)
+	if sameStatus(placement.API, placement.Status, status) {
+		return status
+	}
+
+	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Record(true), written)...)
+}
+
+// FailedStatus returns the status after the plan could not be applied. Existing has the decisions after the failure (see NewFailedStatus).
+func (e Evaluation) FailedStatus(existing Existing, cause string, now metav1.Time) api.Status {
+	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.Removal.Recorded(false), e.Removal.Conditions(false))...)
+}
+
+// Reserve returns the existing status with a record of the clusters that the plan removes. It must be written before the plan is applied,
+// so that the removals count even if the process ends meanwhile. It returns false when there is nothing to record.
+func (e Evaluation) Reserve(placement *api.Placement, now metav1.Time) (api.Status, bool) {
+	condition, needed := e.Removal.Reserve()
+	if !needed {
+		return placement.Status, false
+	}
+
+	condition.ObservedGeneration, condition.LastTransitionTime = placement.Generation, now
+
+	// All conditions have the same observedGeneration (docs/spec/differences.md A5), and those of the upstream controller have none.
+	if satisfied := meta.FindStatusCondition(placement.Status.Conditions, ConditionSatisfied); satisfied != nil {
+		condition.ObservedGeneration = satisfied.ObservedGeneration
+	}
+
+	status := placement.Status
+	status.Conditions = slices.Clone(status.Conditions)
+	at := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == removalbudget.RecordCondition })
+
+	if at < 0 {
+		status.Conditions = append(status.Conditions, condition)
+	} else {
+		condition.LastTransitionTime = status.Conditions[at].LastTransitionTime
+		status.Conditions[at] = condition
+	}
+
+	return status, true
+}
+
+// conditions returns the conditions that not every Placement has.
+func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condition, written bool) []metav1.Condition {
+	var found []metav1.Condition
+
+	switch {
+	case e.profiles == nil:
+		found = existingCondition(placement, ConditionProfilesFound)
+	case *e.profiles:
+		found = ProfilesFound(e.Result, e.missing, placement)
+	}
+
+	return slices.Concat(found, recorded, e.Removal.Conditions(written))
+}
+
+// applyBudget checks a result against the removal budget, and returns the result to apply: when the budget is exceeded, one that keeps the
+// clusters whose removal the budget blocks.
+func applyBudget(
+	budget removalbudget.Budget, result *scheduling.Result, existing Existing, now time.Time,
+) (*scheduling.Result, removalbudget.Result) {
+	if !budget.Enabled() {
+		return result, removalbudget.Result{}
+	}
+
+	clusters := existing.writableClusters()
+
+	removal := budget.Check(result, clusters, now)
+	if removal.Blocked {
+		result = result.Hold(clusters, removal.Leaving, removal.RequeueAt)
+	}
+
+	return result, removal
+}
+
+// writableClusters returns the clusters in the pages that can be written. A cluster that only a terminating page has is lost with that
+// page, whatever the result.
+func (e Existing) writableClusters() map[string]bool {
+	decided := make(map[string]bool, e.count())
+
+	for _, page := range e.Pages {
+		for i := range page.Decisions {
+			decided[page.Decisions[i].Cluster] = true
+		}
+	}
+
+	return decided
+}

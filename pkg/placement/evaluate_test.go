@@ -1,0 +1,166 @@
+package placement
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+)
+
+// thirty are the options of a hub with a removal limit of 30 %.
+var thirty = Options{Limit: removalbudget.Limit{Percent: new(30)}}
+
+// guardedCase returns a Placement whose decisions have ten clusters.
+func guardedCase() (*clusterv1beta1.Placement, Existing) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.Conditions = []metav1.Condition{
+		{Type: "Other", Status: metav1.ConditionTrue}, {Type: ConditionSatisfied, ObservedGeneration: placement.Generation},
+	}
+
+	return placement, existingOf(placement, page(1, 0, "", fleet(10)...))
+}
+
+// A blocked result changes only the conditions: those of the hub come first, in their order and with one generation
+// (docs/spec/differences.md A5), and the status describes the existing decisions.
+func TestBlockedRemovals(t *testing.T) {
+	placement, existing := guardedCase()
+	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
+	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
+
+	expect(t, "steps", []string{}, steps(evaluation.Plan))
+	expect(t, "groups", []string{`0 "" [p-decision-1] 10`}, reported(status.Groups))
+	expect(t, "selected", 10, status.Selected)
+
+	types := []string{}
+
+	for _, c := range status.Conditions {
+		types = append(types, c.Type+"="+string(c.Status)+" "+c.Reason)
+
+		if c.Type != "Other" && c.ObservedGeneration != placement.Generation {
+			t.Errorf("%s is about generation %d", c.Type, c.ObservedGeneration)
+		}
+	}
+
+	expect(t, "conditions", []string{
+		"PlacementMisconfigured=False Succeedconfigured", "PlacementSatisfied=False NotAllDecisionsScheduled",
+		"RemovalHeld=True TooManyClustersRemoved", "Other=True ",
+	}, types)
+
+	if message := status.Conditions[1].Message; !strings.HasSuffix(message, "see the condition RemovalHeld") {
+		t.Errorf("got %q", message)
+	}
+}
+
+// The references to ClusterProfiles of a Placement with a blocked result stay, like its decisions.
+func TestBlockedProfiles(t *testing.T) {
+	placement, existing := guardedCase()
+	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
+
+	answer, missing := Profiles(evaluation.Result, existing, existing)
+	if plan := answer.Plan(); !plan.Empty() || len(missing) > 0 {
+		t.Errorf("got %v and missing %v", steps(plan), missing)
+	}
+}
+
+// Without a removal limit the result is not changed, and an existing condition is removed.
+func TestNothingIsLimitedByDefault(t *testing.T) {
+	placement, existing := guardedCase()
+	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: removalbudget.Condition, Status: metav1.ConditionFalse})
+
+	for _, share := range []*int{nil, new(removalbudget.NoLimit)} {
+		answer := selecting(placement, fleet(2)...)
+
+		evaluation := evaluate(answer, existing, Options{Limit: removalbudget.Limit{Percent: share}}, now.Time)
+		if evaluation.Result != answer || len(evaluation.Removal.Conditions(true)) > 0 {
+			t.Errorf("got %+v", evaluation.Removal)
+		}
+
+		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
+			if c.Type == removalbudget.Condition {
+				t.Errorf("the condition is still there: %+v", c)
+			}
+		}
+	}
+}
+
+// A cluster that only a terminating page has is lost with it, and cannot be kept.
+func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
+	placement, _ := guardedCase()
+	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
+
+	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
+	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Blocked {
+		t.Errorf("got %+v", ruling)
+	}
+}
+
+// The condition about ClusterProfiles stays if it is unknown whether the hub writes references to them, follows the evaluation if it does,
+// and is removed if it does not.
+func TestTheProfilesConditionIsKept(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	before := metav1.Condition{Type: ConditionProfilesFound, Status: metav1.ConditionTrue, Reason: ReasonProfilesFound, Message: "as it was"}
+	placement.Status.Conditions = []metav1.Condition{before}
+	existing := existingOf(placement, page(1, 0, "", fleet(2)...))
+
+	for _, tc := range []struct {
+		reason string
+		known  *bool
+		want   string
+	}{
+		{reason: "not known", want: "True as it was"},
+		{
+			reason: "it writes references", known: new(true),
+			want: "False 2 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of multicluster.x-k8s.io: " +
+				"c-001, c-002",
+		},
+		{reason: "it writes none", known: new(false)},
+	} {
+		evaluation := evaluate(selecting(placement, fleet(2)...), existing, Options{ProfileDecisions: tc.known}, now.Time)
+		got := ""
+
+		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
+			if c.Type == ConditionProfilesFound {
+				got = string(c.Status) + " " + c.Message
+			}
+		}
+
+		expect(t, tc.reason, tc.want, got)
+	}
+}
+
+// Removals are recorded before they happen, beside the existing conditions and with their generation (docs/spec/differences.md A5).
+func TestReserve(t *testing.T) {
+	placement, existing := guardedCase()
+	read := api.V1beta1.Read(placement)
+	evaluation := evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
+
+	status, needed := evaluation.Reserve(read, now)
+	if !needed || len(status.Conditions) != 3 || len(read.Status.Conditions) != 2 {
+		t.Fatalf("needed %v: %v", needed, status.Conditions)
+	}
+
+	recorded := status.Conditions[2]
+	if recorded.ObservedGeneration != placement.Generation || recorded.Type != removalbudget.RecordCondition ||
+		!strings.HasSuffix(recorded.Message, `"clusters":["c-009","c-010"]}]`) {
+		t.Errorf("got %+v", recorded)
+	}
+
+	read.Status = status
+	existing.Placement = read
+
+	again := evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
+	if _, needed := again.Reserve(read, now); needed {
+		t.Error("what is recorded is to be recorded again")
+	}
+
+	types := []string{}
+	for _, c := range again.Status(read, now, true).Conditions {
+		types = append(types, c.Type)
+	}
+
+	expect(t, "conditions", []string{"PlacementMisconfigured", "PlacementSatisfied", "RecentRemovals", "RemovalHeld", "Other"}, types)
+}

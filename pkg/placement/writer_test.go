@@ -1,0 +1,489 @@
+package placement
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+)
+
+var errRefused = errors.New("refused")
+
+// server is a fake API server that logs the requests and rejects one.
+type server struct {
+	client.Client
+
+	requests []string
+	refuse   string
+}
+
+func newServer(t *testing.T, objects ...client.Object) *server {
+	t.Helper()
+
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clusterv1beta1.Install(scheme), placementv1alpha1.Install(scheme)); err != nil {
+		t.Fatal(err)
+	}
+
+	s := &server{}
+	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}, &placementv1alpha1.Placement{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+				return s.log("create "+obj.GetName(), func() error { return c.Create(ctx, obj, opts...) })
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+				return s.log("patch "+obj.GetName()+" "+body(t, obj, patch), func() error { return c.Patch(ctx, obj, patch, opts...) })
+			},
+			SubResourcePatch: func(
+				ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+			) error {
+				return s.log("patch "+obj.GetName()+"/"+name+" "+body(t, obj, patch), func() error {
+					return c.SubResource(name).Patch(ctx, obj, patch, opts...)
+				})
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+				options := (&client.DeleteOptions{}).ApplyOptions(opts).Preconditions
+				line := fmt.Sprintf("delete %s uid=%s rv=%s", obj.GetName(), *options.UID, *options.ResourceVersion)
+
+				return s.log(line, func() error { return c.Delete(ctx, obj, opts...) })
+			},
+		}).Build()
+
+	return s
+}
+
+func (s *server) log(request string, send func() error) error {
+	s.requests = append(s.requests, request)
+	if s.refuse != "" && strings.HasPrefix(request, s.refuse) {
+		return errRefused
+	}
+
+	return send()
+}
+
+// body is what is in a merge patch, with its preconditions. Nothing of the object but its name is sent beside it.
+func body(t *testing.T, obj client.Object, patch client.Patch) string {
+	t.Helper()
+
+	data, err := patch.Data(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var content map[string]any
+	if err := json.Unmarshal(data, &content); err != nil {
+		t.Fatal(err)
+	}
+
+	metadata, ok := content["metadata"].(map[string]any)
+	if !ok || metadata["uid"] == nil || metadata["resourceVersion"] == nil {
+		t.Errorf("the patch of %s has no preconditions: %s", obj.GetName(), data)
+	}
+
+	parts := []string{fmt.Sprintf("uid=%s rv=%s", metadata["uid"], metadata["resourceVersion"]), string(patch.Type())}
+
+	for _, key := range []string{"labels", "ownerReferences"} {
+		if _, there := metadata[key]; there {
+			parts = append(parts, key)
+		}
+	}
+
+	for _, key := range []string{"status", "decisions"} {
+		if value, there := content[key]; there {
+			text, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			parts = append(parts, string(text))
+		}
+	}
+
+	return strings.Join(parts, " ")
+}
+
+func (s *server) get(t *testing.T, name string) *clusterv1beta1.PlacementDecision {
+	t.Helper()
+
+	found := &clusterv1beta1.PlacementDecision{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, found); err != nil {
+		t.Fatal(err)
+	}
+
+	return found
+}
+
+// four is a plan with one write of each kind, and what exists for it.
+func four() (Plan, []client.Object) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(1), "canary")})
+	stale := edited(page(2, 1, "", "c-9"), func(p *api.Page) {
+		p.OwnerReferences = nil
+		p.Labels["team"] = "a"
+	})
+	lost := edited(page(1, 0, "canary", "canary-1"), func(p *api.Page) { p.OwnerReferences = nil })
+	present := pages{lost, stale, page(4, 3, "", "c-3"), page(5, 4, "", "c-4")}
+	objects := make([]client.Object, 0, len(present))
+
+	for _, p := range present {
+		objects = append(objects, api.V1beta1.Codec().Write(p))
+	}
+
+	return planOf(selecting(placement, "canary-1", "c-1", "c-2"), existingOf(placement, present...)), objects
+}
+
+func observer(told *[]string) Observer {
+	return func(action Action, page *api.Page, err error) {
+		*told = append(*told, fmt.Sprintf("%s %s %v", action, page.Name, err))
+	}
+}
+
+// docs/spec/differences.md B1 and B6: every request has its preconditions, in the order of the plan, and the observer hears of each.
+func TestWriter(t *testing.T) {
+	plan, objects := four()
+	s := newServer(t, objects...)
+
+	var told []string
+
+	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "requests", []string{
+		"patch p-decision-2 uid=uid-2 rv=2 application/merge-patch+json labels ownerReferences",
+		`patch p-decision-2/status uid=uid-2 rv=3 application/merge-patch+json {"decisions":[{"clusterName":"c-1","reason":""}]}`,
+		"create p-decision-3",
+		`patch p-decision-3/status uid= rv=1 application/merge-patch+json {"decisions":[{"clusterName":"c-2","reason":""}]}`,
+		"patch p-decision-1 uid=uid-1 rv=1 application/merge-patch+json labels ownerReferences",
+		"delete p-decision-5 uid=uid-5 rv=5",
+		"delete p-decision-4 uid=uid-4 rv=4",
+	}, s.requests)
+	expect(t, "told", []string{
+		"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 <nil>",
+		"update_decisions p-decision-3 <nil>", "update_metadata p-decision-1 <nil>",
+		"delete p-decision-5 <nil>", "delete p-decision-4 <nil>",
+	}, told)
+
+	second := s.get(t, "p-decision-2")
+	expect(t, "labels", "a", second.Labels["team"])
+	expect(t, "decisions", "c-1", clustersOf(api.V1beta1.Codec().Read(second)))
+	expect(t, "owners", 1, len(second.OwnerReferences))
+	expect(t, "decisions of the new one", "c-2", clustersOf(api.V1beta1.Codec().Read(s.get(t, "p-decision-3"))))
+}
+
+func TestWriterStopsAtTheFirstError(t *testing.T) {
+	for _, tc := range []struct {
+		refuse, want string
+		told         []string
+	}{
+		{"patch p-decision-2 ", "updating labels and owners of PlacementDecision ns/p-decision-2: refused",
+			[]string{"update_metadata p-decision-2 refused"}},
+		{"patch p-decision-2/status", "writing the decisions of PlacementDecision ns/p-decision-2: refused",
+			[]string{"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 refused"}},
+		{"create p-decision-3", "creating PlacementDecision ns/p-decision-3: refused",
+			[]string{"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 refused"}},
+		{"patch p-decision-3/status", "writing the decisions of PlacementDecision ns/p-decision-3: refused",
+			[]string{
+				"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 <nil>",
+				"update_decisions p-decision-3 refused",
+			}},
+		{"delete p-decision-5", "deleting PlacementDecision ns/p-decision-5: refused", []string{
+			"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 <nil>",
+			"update_decisions p-decision-3 <nil>", "update_metadata p-decision-1 <nil>",
+			"delete p-decision-5 refused",
+		}},
+	} {
+		t.Run(tc.refuse, func(t *testing.T) {
+			plan, objects := four()
+			s := newServer(t, objects...)
+			s.refuse = tc.refuse
+
+			var told []string
+
+			written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
+			if err == nil {
+				err = Writer{Client: s}.Delete(t.Context(), plan, written, observer(&told))
+			}
+
+			if !errors.Is(err, errRefused) || err.Error() != tc.want {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+
+			expect(t, "told", tc.told, told)
+		})
+	}
+}
+
+// A plan that was made on an old view is rejected.
+func TestWriterIsRefusedOnAnOldView(t *testing.T) {
+	plan, objects := four()
+
+	for _, object := range objects {
+		object.SetResourceVersion("1000")
+	}
+
+	for _, write := range plan.Writes {
+		if write.Current == nil {
+			objects = append(objects, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: write.Desired.Name}})
+		}
+
+		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
+			func(Action, *api.Page, error) {})
+		if !Outdated(err) {
+			t.Errorf("writing %s: got %v, want a conflict", write.Desired.Name, err)
+		}
+
+		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
+			func(Action, *api.Page, error) {}); write.Current != nil &&
+			!Outdated(err) {
+			t.Errorf("writing %s that is gone: got %v, want not found", write.Desired.Name, err)
+		}
+	}
+
+	for _, surplus := range plan.Deletes {
+		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), Plan{Codec: plan.Codec, Deletes: pages{surplus}}, nil,
+			func(Action, *api.Page, error) {})
+		if !Outdated(err) {
+			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
+		}
+	}
+}
+
+func TestDeletingWhatIsGone(t *testing.T) {
+	plan, _ := four()
+
+	var told []string
+
+	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan, nil, observer(&told)); err != nil {
+		t.Error(err)
+	}
+
+	expect(t, "told", []string{"delete p-decision-5 <nil>", "delete p-decision-4 <nil>"}, told)
+}
+
+// docs/spec/differences.md B6: one patch if the status differs, none if it does not; and what is gone from the status is gone from the
+// object.
+func TestWriteStatus(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{DecisionGroupName: "old", Decisions: []string{"p-decision-1"}}}
+	s := newServer(t, placement.DeepCopy())
+	before := api.V1beta1.Read(placement)
+	status := NewStatus(selecting(placement, "c-1"), Plan{}, before, now)
+
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, status)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if !sameStatus(api.V1beta1, written.Status, status) {
+		t.Errorf("got %v, want %v", written.Status, status)
+	}
+
+	if len(placement.Status.Conditions) > 0 || len(before.Status.Conditions) > 0 {
+		t.Error("the placement of the cache was changed")
+	}
+
+	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
+		t.Errorf("an equal status gives %v, %v, want nothing", again, err)
+	}
+
+	expect(t, "requests", 1, len(s.requests))
+
+	_, err = (Writer{Client: s}).WriteStatus(t.Context(), before, api.Status{})
+	if !Outdated(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
+		t.Errorf("got %v, want a conflict", err)
+	}
+}
+
+// docs/spec/differences.md B7: with sortBy: ClusterName again, lastScoreUpdateTime is gone, which a merge patch has to say. What was not
+// there is not said.
+func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.LastScoreUpdateTime = &metav1.Time{Time: now.Time}
+	before := api.V1beta1.Read(placement)
+	s := newServer(t, placement.DeepCopy())
+
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, api.Status{Selected: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "the time of the scores", (*metav1.Time)(nil), written.Status.LastScoreUpdate)
+
+	later := metav1.NewTime(now.Add(time.Minute))
+
+	written, err = (Writer{Client: s}).WriteStatus(t.Context(), written, api.Status{Selected: 3, LastScoreUpdate: &later})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "the new time of the scores", later.Unix(), written.Status.LastScoreUpdate.Unix())
+
+	const patch = "patch p/status uid=uid-p rv=%d application/merge-patch+json "
+
+	expect(t, "requests", []string{
+		fmt.Sprintf(patch, 70) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":null,"numberOfSelectedClusters":3}`,
+		fmt.Sprintf(patch, 71) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":"2026-01-02T03:05:05Z",` +
+			`"numberOfSelectedClusters":3}`,
+	}, s.requests)
+}
+
+// docs/spec/placement-v1alpha1.md P13: pages have no status subresource, so each write is one request.
+func TestWriterOfTheOlderAPI(t *testing.T) {
+	codec := api.V1alpha1.Codec()
+	lost := edited(older(1, down("a")), func(p *api.Page) { p.OwnerReferences = nil })
+	stale := edited(older(2, down("z")), func(p *api.Page) { p.Labels = map[string]string{"team": "a"} })
+	present := pages{lost, stale, older(3, down("c")), older(4, down("d"))}
+	write := func(n int, create, mend, fill bool, decisions ...api.Decision) Write {
+		desired := older(n, decisions...)
+		if n > len(present) {
+			desired.UID, desired.ResourceVersion = "", ""
+
+			return Write{Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
+		}
+
+		return Write{Current: present[n-1], Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
+	}
+	plan := Plan{Codec: codec, Writes: []Write{
+		write(1, false, true, false, down("a")), write(2, false, true, true, up("b")), write(3, false, false, true, up("c")),
+		write(5, true, false, true, up("e"), down("f")), write(5, false, false, true, []api.Decision{}...),
+	}, Deletes: present[3:]}
+	plan.Writes[4].Current = nil
+	objects := make([]client.Object, 0, len(present))
+
+	for _, p := range present {
+		objects = append(objects, codec.Write(p))
+	}
+
+	s := newServer(t, objects...)
+
+	var told []string
+
+	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
+		t.Fatal(err)
+	}
+
+	const patch = "patch p-decision-%d uid=%s rv=%d application/merge-patch+json "
+
+	expect(t, "requests", []string{
+		fmt.Sprintf(patch, 1, "uid-1", 1) + "labels ownerReferences",
+		fmt.Sprintf(patch, 2, "uid-2", 2) + `labels ownerReferences [{"available":true,"clusterName":"b"}]`,
+		fmt.Sprintf(patch, 3, "uid-3", 3) + `[{"available":true,"clusterName":"c"}]`,
+		"create p-decision-5",
+		fmt.Sprintf(patch, 5, "", 1) + `[]`,
+		"delete p-decision-4 uid=uid-4 rv=4",
+	}, s.requests)
+	expect(t, "told", []string{
+		"update_metadata p-decision-1 <nil>", "update_decisions p-decision-2 <nil>", "update_decisions p-decision-3 <nil>",
+		"create p-decision-5 <nil>", "update_decisions p-decision-5 <nil>",
+		"delete p-decision-4 <nil>",
+	}, told)
+
+	second := written["p-decision-2"]
+	expect(t, "decisions", []api.Decision{up("b")}, second.Decisions)
+	expect(t, "labels", map[string]string{"team": "a", placementv1alpha1.PlacementLabel: "p"}, second.Labels)
+	expect(t, "owners", older(2).OwnerReferences, second.OwnerReferences)
+
+	found := &placementv1alpha1.PlacementDecision{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-2"}, found); err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "stored", []placementv1alpha1.ClusterDecision{{ClusterName: "b", Available: true}}, found.Decisions)
+}
+
+// The older API has conditions only: what else there is to say is no difference.
+func TestWriteStatusOfTheOlderAPI(t *testing.T) {
+	placement := olderPlacementOf(nil)
+	before := api.V1alpha1.Read(placement)
+	s := newServer(t, placement.DeepCopy())
+	result := newStore(placement).schedule(stateOf("a"))
+	status := NewStatus(result, Plan{Selected: 1}, before, now)
+
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, status)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	status.Selected, status.LastScoreUpdate = 9, &now
+	status.Groups = []api.GroupStatus{{Pages: []string{"p-decision-1"}}}
+
+	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
+		t.Errorf("what the API cannot say gives %v, %v, want nothing", again, err)
+	}
+
+	expect(t, "requests", []string{`patch p/status uid=uid-p rv=70 application/merge-patch+json {"conditions":[` +
+		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"Placement configurations check pass","observedGeneration":7,` +
+		`"reason":"Succeedconfigured","status":"False","type":"PlacementMisconfigured"},` +
+		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"All cluster decisions scheduled","observedGeneration":7,` +
+		`"reason":"AllDecisionsScheduled","status":"True","type":"PlacementSatisfied"}]}`}, s.requests)
+}
+
+func TestClassification(t *testing.T) {
+	resource := schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
+	terminating := apierrors.NewForbidden(resource, "p-decision-1", errRefused)
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+
+	const forbidden = "Forbidden: a ResourceQuota or an admission policy is against it, or the hub lacks the right (kubectl auth can-i); " +
+		"the log of the hub has the words of the API server"
+
+	lost := &api.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1"}}
+
+	for _, tc := range []struct {
+		reason                string
+		err                   error
+		outdated, terminating bool
+		cause                 string
+	}{
+		{"conflict", apierrors.NewConflict(resource, "p-decision-1", errRefused), true, false, "Conflict"},
+		{"gone", apierrors.NewNotFound(resource, "p-decision-1"), true, false, "NotFound"},
+		{"there already", apierrors.NewAlreadyExists(resource, "p-decision-1"), true, false, "AlreadyExists"},
+		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), false, false, forbidden},
+		{"A7: which request on which object", newPageError("deleting", lost, apierrors.NewForbidden(resource, "p-decision-1", errRefused)),
+			false, false, "deleting PlacementDecision ns/p-decision-1: " + forbidden},
+		{"which request was not answered", newPageError("creating", lost, context.DeadlineExceeded), false, false,
+			"creating PlacementDecision ns/p-decision-1: the API server could not be asked"},
+		{"the namespace goes", terminating, false, true, forbidden},
+		{"too many requests", apierrors.NewTooManyRequestsError("slow down"), false, false, "TooManyRequests"},
+		{"no answer", context.DeadlineExceeded, false, false, "the API server could not be asked"},
+		{"nothing", nil, false, false, "the API server could not be asked"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			err := tc.err
+			if err != nil {
+				err = fmt.Errorf("writing: %w", err)
+			}
+
+			expect(t, "outdated", tc.outdated, Outdated(err))
+			expect(t, "terminating", tc.terminating, Terminating(err))
+			expect(t, "cause", tc.cause, Cause(err))
+		})
+	}
+}

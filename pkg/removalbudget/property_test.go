@@ -1,0 +1,190 @@
+package removalbudget_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/test/property"
+)
+
+// frame is the decisions at a time.
+type frame struct {
+	at        time.Time
+	decisions map[string]bool
+}
+
+// disturb changes anything but the spec of the Placement.
+func (w *fixture) disturb(t *rapid.T) {
+	i := rapid.IntRange(0, 23).Draw(t, "cluster")
+	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
+
+	switch rapid.SampledFrom([]string{"delete", "add", "relabel", "taint", "unbind", "bind", "wait"}).Draw(t, "event") {
+	case "delete":
+		w.remove(i, last)
+	case "add":
+		w.relabel(i, last)
+	case "relabel":
+		w.relabel(i, last, "region", "us")
+	case "taint":
+		for ; i < last; i++ {
+			c := cluster(i)
+			c.Spec.Taints = []clusterv1.Taint{{Key: "down", Effect: clusterv1.TaintEffectNoSelect}}
+			w.SetCluster(c)
+		}
+	case "unbind":
+		w.DeleteBinding("ns", "all")
+	case "bind":
+		w.bind()
+	case "wait":
+		w.now = w.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
+	}
+}
+
+// lost returns how many clusters the decisions have lost within a window, and of how many: the clusters of any of its states that the last
+// state lacks. With a number of clusters it is the shortfall of the last state, unless replaced clusters count.
+func (w *fixture) lost(window []frame) (lost, of int) {
+	last := window[len(window)-1].decisions
+	ever := map[string]bool{}
+	largest := 0
+
+	for _, f := range window {
+		largest = max(largest, len(f.decisions))
+
+		for cluster := range f.decisions {
+			ever[cluster] = true
+		}
+	}
+
+	if wanted := w.placement.Spec.NumberOfClusters; wanted != nil && !w.countReplaced {
+		largest = min(largest, int(*wanted)) // On the way from one cluster to another both are there.
+
+		return max(0, largest-len(last)), largest
+	}
+
+	for cluster := range ever {
+		if !last[cluster] {
+			lost++
+		}
+	}
+
+	return lost, len(ever)
+}
+
+// forever is longer than a test has events for.
+const forever = 1000 * time.Hour
+
+// With random clusters and events, and without a change of the spec, no ten minutes lose more than the percentage, wherever the process
+// ends and is followed by another, which knows only the status. An evaluation of a blocked result at its RequeueAt is not blocked forever
+// for the same reason.
+func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		w := newFixture(rapid.IntRange(0, 20).Draw(t, "clusters"))
+		if rapid.Bool().Draw(t, "limited") {
+			n := int32(rapid.IntRange(0, 20).Draw(t, "wanted"))
+			w.placement.Spec.NumberOfClusters = &n
+			w.decisions = map[string]bool{}
+		}
+
+		w.countReplaced, w.scopeHold = rapid.Bool().Draw(t, "replaced count"), new(forever)
+		percent := rapid.SampledFrom([]int{0, 10, 30, 50, 99}).Draw(t, "percent")
+
+		var history []frame
+
+		for range rapid.IntRange(1, 40).Draw(t, "events") {
+			w.disturb(t)
+
+			bits := rapid.Uint32().Draw(t, "stays")
+			stays := map[string]bool{}
+
+			for i := range 24 {
+				stays[name(i)] = bits&(1<<i) != 0
+			}
+
+			ends := []string{afterTheReserve, withinThePages, afterThePages, toTheEnd, toTheEnd, toTheEnd}
+			end := rapid.SampledFrom(ends).Draw(t, "end")
+			ruling := w.stepUntil(percent, end, stays)
+			history = append(history, frame{at: w.now, decisions: w.decisions})
+
+			for len(history) > 0 && !w.now.Before(history[0].at.Add(removalbudget.Window)) {
+				history = history[1:]
+			}
+
+			if lost, of := w.lost(history); lost*100 > percent*of && (lost > 1 || percent == 0) {
+				t.Fatalf("lost %d of %d within the window, and may lose %d %%", lost, of, percent)
+			}
+
+			if end == toTheEnd {
+				if ruling.Blocked {
+					ruling = w.step(percent) // Clusters may have joined while others were held, which moves RequeueAt.
+				}
+
+				checkWake(t, w, ruling, percent)
+			}
+		}
+	})
+}
+
+// checkWake checks that RequeueAt of a blocked result is the first time at which time alone allows it.
+func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int) {
+	if !ruling.Blocked {
+		return
+	}
+
+	later := *w
+	free := time.Time{}
+
+	for _, left := range ruling.Recent.Clusters {
+		at := left.Add(removalbudget.Window)
+		if later.now = at; !later.judge(percent).Blocked && (free.IsZero() || at.Before(free)) {
+			free = at
+		}
+	}
+
+	if free.IsZero() && ruling.RequeueAt.After(start.Add(forever-time.Minute)) {
+		return // The clusters have left the scope.
+	}
+
+	if !free.Equal(ruling.RequeueAt) {
+		t.Fatalf("looked at again at %v, and free at %v", ruling.RequeueAt, free)
+	}
+}
+
+// With no share, the ruling says nothing, remembers nothing and holds nothing, whatever happens.
+func TestWithoutAShareThereIsNoGuard(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		w := newFixture(20)
+
+		for range rapid.IntRange(1, 10).Draw(t, "events") {
+			w.disturb(t)
+
+			ruling := w.step(removalbudget.NoLimit)
+			if ruling.Blocked || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
+				ruling.Conditions(true) != nil || ruling.SpecChanged() || !ruling.RequeueAt.IsZero() {
+				t.Fatalf("got %+v", ruling)
+			}
+		}
+	})
+}
+
+// A placement of v1alpha1 is guarded in the same way, and is released by its own resource.
+func TestOlderPlacements(t *testing.T) {
+	w := newFixture(4)
+	placement := api.V1beta1.Read(w.placement)
+	placement.API = api.V1alpha1
+
+	w.remove(0, 4)
+
+	ruling := removalbudget.NewBudget(placement, removalbudget.Limit{Percent: new(50)}).Check(w.result(), w.decisions, w.now)
+	message := ruling.Conditions(true)[0].Message
+
+	if !ruling.Blocked || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
+		t.Errorf("got %q", message)
+	}
+}

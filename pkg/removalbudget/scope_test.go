@@ -1,0 +1,81 @@
+package removalbudget_test
+
+import (
+	"testing"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+)
+
+// docs/spec/trust.md T17: one cluster may always leave within the window, one that drains does not count, and the next ones are held.
+func TestOneClusterMayAlwaysLeave(t *testing.T) {
+	single := newFixture(1)
+	single.remove(0, 1)
+	expect(t, "the last cluster", "", gone(single.step(50)))
+	expect(t, "decisions", 0, len(single.decisions))
+
+	w := newFixture(3)
+	w.remove(0, 1)
+	expect(t, "the first cluster", "", gone(w.step(30)))
+
+	draining := cluster(1, "region", "us")
+	draining.Spec.Taints = []clusterv1.Taint{{Key: openmcpv1alpha1.TerminatingTaint, Effect: clusterv1.TaintEffectNoSelect}}
+	w.SetCluster(draining)
+	expect(t, "a cluster that drains", "", gone(w.step(30)))
+	expect(t, "decisions after it", []string{name(2)}, sorted(w.decisions))
+
+	w.remove(2, 3)
+	expect(t, "another one", "2 of 2: c02", gone(w.step(30)))
+
+	none := newFixture(1)
+	none.remove(0, 1)
+	expect(t, "none may leave", "1 of 1: c00", gone(none.step(0)))
+}
+
+// docs/spec/trust.md T10: the limit of the hub alone holds clusters that have left the scope, and not for longer than the hold; annotations of
+// tenants change neither.
+func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
+	for reason, annotations := range map[string]map[string]string{
+		"no annotation": {}, "none may leave": {removalbudget.PercentAnnotation: "0"}, "no limit": {removalbudget.PercentAnnotation: "100"},
+		"released": {removalbudget.ReleaseAnnotation: "7"}, "unreadable": {removalbudget.PercentAnnotation: "many"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			w := newFixture(4)
+			w.placement.Annotations = annotations
+			w.settle(50)
+			w.DeleteBinding("ns", "all")
+			w.settle(50)
+			expect(t, "held at first", 4, len(w.decisions))
+
+			w.now = start.Add(9 * time.Minute)
+			w.settle(50)
+			expect(t, "held later", 4, len(w.decisions))
+
+			w.now = start.Add(removalbudget.DefaultLostScopeHold)
+			w.settle(50)
+			expect(t, "after the hold", 0, len(w.decisions))
+		})
+	}
+
+	off := newFixture(4)
+	off.placement.Annotations[removalbudget.PercentAnnotation] = "0"
+	off.DeleteBinding("ns", "all")
+	off.settle(removalbudget.NoLimit)
+	expect(t, "a hub without a limit", 0, len(off.decisions))
+}
+
+// docs/spec/differences.md B12: clusters that join while a removal is held do not release it.
+func TestJoiningClustersDoNotReleaseARemoval(t *testing.T) {
+	w := newFixture(4)
+	w.remove(0, 3)
+	w.settle(50)
+	w.relabel(10, 20)
+	w.settle(50)
+	expect(t, "decisions", 14, len(w.decisions))
+
+	w.settle(50)
+	expect(t, "held", "3 of 4: c00 c01 c02", gone(w.judge(50)))
+}

@@ -1,0 +1,58 @@
+package system
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The table of controllers in README.md has every controller, in the order of the list.
+func TestReadmeListsTheControllers(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(readme), "\n| controller |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var got []string
+	for line := range strings.Lines(table) {
+		if row, found := strings.CutPrefix(line, "| `"); found {
+			name, _, _ := strings.Cut(row, "`")
+			got = append(got, name)
+		}
+	}
+	if diff := cmp.Diff(Names(), got); diff != "" {
+		t.Errorf("controllers in README.md (-want +got):\n%s", diff)
+	}
+}
+
+// Only the controller of Tenants may read the Secrets of other namespaces, and only those of its name: docs/spec/affinity-class.md 1.1.
+func TestSecretsInTheCache(t *testing.T) {
+	for _, tc := range []struct {
+		controllers []string
+		want        map[string]string
+	}{
+		{[]string{"*"}, map[string]string{"hub": "metadata.name=placement-webhook-certificates"}},
+		{[]string{"affinityclass/classes"}, map[string]string{"hub": "metadata.name=placement-webhook-certificates"}},
+		{[]string{"affinityclass/*"}, map[string]string{
+			"hub": "metadata.name=placement-webhook-certificates", "": "metadata.name=cozystack-values",
+		}},
+	} {
+		got := map[string]string{}
+
+		for object, by := range (Options{Controllers: tc.controllers, Namespace: "hub"}).CacheOptions().ByObject {
+			if _, isSecret := object.(*corev1.Secret); isSecret {
+				for namespace, config := range by.Namespaces {
+					got[namespace] = config.FieldSelector.String()
+				}
+			}
+		}
+
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.controllers, diff)
+		}
+	}
+}

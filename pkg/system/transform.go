@@ -1,0 +1,113 @@
+package system
+
+import (
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+)
+
+// compact makes objects small before they are cached, and changes nothing that is ever read. What the API server notes about field
+// managers is dropped: it can be most of an object. Of ManifestWorks it keeps who has applied them, and not the payload, which stays in the
+// API server. Names that stand in very many decisions or works are kept once.
+func compact() toolscache.TransformFunc {
+	known, adapters := &names{known: map[string]string{}}, api.Adapters()
+	codecs := append(make([]api.Codec, 0, 1+len(adapters)), controller.Multicluster)
+
+	for _, adapter := range adapters {
+		codecs = append(codecs, adapter.Codec())
+	}
+
+	return func(in any) (any, error) {
+		object, ok := in.(metav1.Object)
+		if !ok {
+			return in, nil
+		}
+
+		if work, is := in.(*workv1.ManifestWork); is {
+			known.compactWork(work)
+
+			return in, nil
+		}
+
+		if object.GetManagedFields() != nil {
+			object.SetManagedFields(nil)
+		}
+
+		compactTenancy(in)
+
+		known.mu.Lock()
+		defer known.mu.Unlock()
+
+		if cluster, is := in.(*clusterv1.ManagedCluster); is {
+			known.keep(&cluster.Name)
+
+			return in, nil
+		}
+
+		for _, codec := range codecs {
+			if codec.Compact(in, known.keep) {
+				break
+			}
+		}
+
+		return in, nil
+	}
+}
+
+// mostNames and mostNameBytes bound how many strings are known, so that what came and went does not stay for ever.
+const (
+	mostNames     = 1 << 17
+	mostNameBytes = 4 << 20
+)
+
+// names keeps one copy of equal strings.
+//
+// It is not Go's unique package: the cache holds the strings of API objects and no unique.Handle, and without a live handle the garbage
+// collector drops the canonical copy, so that the next equal string would become a second copy.
+type names struct {
+	mu    sync.Mutex
+	known map[string]string
+	bytes int
+
+	digests federation.Digests
+}
+
+// compactWork makes a work small. Its hash is computed without the lock, because a work can be large.
+func (n *names) compactWork(work *workv1.ManifestWork) {
+	if federation.IsCompactWork(work) {
+		return // It may be shared.
+	}
+
+	n.digests.CompactWork(work)
+
+	n.mu.Lock()
+	defer n.mu.Unlock()
+
+	federation.InternWork(work, n.keep)
+}
+
+// keep replaces strings by the known copies of them; mu must be held.
+func (n *names) keep(texts ...*string) {
+	for _, text := range texts {
+		known, is := n.known[*text]
+		if !is {
+			if len(n.known) >= mostNames || n.bytes+len(*text) > mostNameBytes {
+				n.known, n.bytes = map[string]string{}, 0 // What is in use becomes known again. Clearing a map would keep its buckets.
+			}
+
+			known = strings.Clone(*text)
+			n.known[known] = known
+			n.bytes += len(known)
+		}
+
+		*text = known
+	}
+}
