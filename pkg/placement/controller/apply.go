@@ -133,14 +133,14 @@ func (r *reconciler) delete(
 func (r *reconciler) guardedWriter(p *cycle) placement.Writer {
 	writer, plan := r.writer, freshness.Plan{Meta: &p.placement.ObjectMeta, ProvedAt: p.provedAt}
 	writer.Proceed = func(ctx context.Context) error {
-		object, err := r.placement(ctx, p.placement.Key())
+		current, err := r.placement(ctx, p.placement.Key())
 		if err != nil {
 			return err
 		}
 
 		var latest *metav1.ObjectMeta
-		if object != nil {
-			latest = &object.ObjectMeta
+		if current != nil {
+			latest = &current.ObjectMeta
 		}
 
 		if err := plan.Proceed(latest, r.clock.Now()); err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	decision "github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/history"
@@ -186,12 +186,12 @@ func expectSlices(ctx context.Context, f *suite.Fixture, name string, want ...[]
 func expectProfilesFound(ctx context.Context, f *suite.Fixture, status, words string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		placement := f.Read(ctx, g, "p")
-		condition := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionProfilesFound)
+		p := f.Read(ctx, g, "p")
+		condition := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionProfilesFound)
 		g.Expect(condition).NotTo(BeNil())
 		g.Expect(suite.ConditionText(*condition)).To(Equal(status))
 		g.Expect(condition.Message).To(ContainSubstring(words))
-		g.Expect(condition.ObservedGeneration).To(Equal(placement.Generation))
+		g.Expect(condition.ObservedGeneration).To(Equal(p.Generation))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 }
 
