@@ -22,7 +22,7 @@ type quantityLibrary struct{}
 func (quantityLibrary) CompileOptions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("quantity", cel.Overload("string_to_quantity",
-			[]*cel.Type{cel.StringType}, apiservercel.QuantityType, cel.UnaryBinding(q))),
+			[]*cel.Type{cel.StringType}, apiservercel.QuantityType, cel.UnaryBinding(parseQuantity))),
 		cel.Function("isQuantity", cel.Overload("is_quantity_string",
 			[]*cel.Type{cel.StringType}, cel.BoolType, cel.UnaryBinding(isQuantity))),
 	}
@@ -31,7 +31,7 @@ func (quantityLibrary) CompileOptions() []cel.EnvOption {
 // ProgramOptions returns nil.
 func (quantityLibrary) ProgramOptions() []cel.ProgramOption { return nil }
 
-func q(text ref.Val) ref.Val {
+func parseQuantity(text ref.Val) ref.Val {
 	source, ok := text.Value().(string)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(text)

@@ -70,5 +70,5 @@ func addTenantSecrets(secrets cache.ByObject, enabled []string) {
 	}
 }
 
-// compactTenancy makes the objects of this system small.
-func compactTenancy(object any) { controller.Compact(object) }
+// compactAffinityClass makes the objects of this system small before they are cached.
+func compactAffinityClass(object any) { controller.Compact(object) }

@@ -56,7 +56,8 @@ var profileDecisions = Access{
 type entry struct {
 	// name is what --controllers takes.
 	name string
-	// system is the opt-in system of the controller, whose name with "/*" stands for it in --controllers. Empty means placement: "*".
+	// system is the name of the opt-in system that the controller belongs to. The pattern "<system>/*" of --controllers enables all controllers
+	// of a system. Empty means that the controller belongs to placement, and that the pattern "*" enables it.
 	system string
 	// setup adds the controller to the manager; nil for one that only serves a webhook.
 	setup func(manager.Manager, queue.Settings) error

@@ -41,7 +41,7 @@ func compact() toolscache.TransformFunc {
 			object.SetManagedFields(nil)
 		}
 
-		compactTenancy(in)
+		compactAffinityClass(in)
 
 		known.mu.Lock()
 		defer known.mu.Unlock()

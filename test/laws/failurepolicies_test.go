@@ -16,9 +16,14 @@ import (
 
 // isUnreachableByWebhooks reports whether a package runs controllers, or connects to other clusters.
 func isUnreachableByWebhooks(path string) bool {
-	return slices.ContainsFunc([]string{"pkg/system", "pkg/hub", "pkg/clusterrequest/provider", "pkg/localplane"}, func(parent string) bool {
-		return within(path, parent)
-	}) && path != responses || strings.HasSuffix(path, "/controller") && within(path, "pkg")
+	if path == responses {
+		return false
+	}
+
+	isBelow := func(parent string) bool { return within(path, parent) }
+
+	return within(path, "pkg") && strings.HasSuffix(path, "/controller") ||
+		slices.ContainsFunc([]string{"pkg/system", "pkg/hub", "pkg/clusterrequest/provider", "pkg/localplane"}, isBelow)
 }
 
 // responses is the package of hub that the webhooks of the systems share.

@@ -21,7 +21,7 @@ const schedulingPackage = module + "pkg/scheduling"
 // with the reference.
 var schedulerCallers = []string{"pkg/placement/evaluate.go", "pkg/federation/evaluate.go", "pkg/placement/controller/compare.go"}
 
-// Law 7: whoever evaluates a Placement calls placement.Evaluate.
+// Law 7: code that evaluates a Placement calls placement.Evaluate.
 func TestEvaluateIsTheOnlyPipeline(t *testing.T) {
 	expectLaw(t, checkPipeline(t, os.DirFS(root(t))))
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a
-// package. After the events of a package of
-// which a file blocks.NAME exists, a process whose id is in the file pid waits until it is interrupted.
+// fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a package. After the
+// events of a package of which a file blocks.NAME exists, a process whose id is in the file pid waits until it is interrupted.
 const fakeGo = `#!/bin/sh
 echo "$@" >> "$FAKE/calls"
 echo "GOGC=$GOGC PLACEMENT_BINARY=$PLACEMENT_BINARY" >> "$FAKE/environments"
@@ -429,5 +428,42 @@ func TestDurationsAreKept(t *testing.T) {
 	}
 	if got, err := readDurations(path); err != nil || len(got.Packages) != 0 || got.AtOnce != 1 {
 		t.Errorf("of a file that was not written to its end %v (%v), want none", got, err)
+	}
+}
+
+func TestCPUTimeIsDescribed(t *testing.T) {
+	run := &testRun{cpu: map[string]time.Duration{"a": 1500 * time.Millisecond, "b": 40 * time.Second, "c": 2 * time.Second}}
+	if got, want := run.describeCPU(), "44 s, of which b 40 s, c 2 s, a 2 s"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for i := range 20 {
+		run.cpu[fmt.Sprint("more", i)] = 10 * time.Second
+	}
+	if got := strings.Count(run.describeCPU(), "more"); got != costliest-1 {
+		t.Errorf("%d of the packages beside b are named, want %d", got, costliest-1)
+	}
+}
+
+// A run in which only quick packages ran says nothing of how many run at once.
+func TestConcurrencyIsMeasuredByMostOfTheWork(t *testing.T) {
+	for _, c := range []struct {
+		reason   string
+		measured map[string]float64
+		want     float64
+	}{
+		{"the long one ran", map[string]float64{"long": 300}, 3},
+		{"the long one was cached", map[string]float64{"short": 10}, 2},
+	} {
+		now := time.Unix(1000, 0)
+		d := &driver{root: t.TempDir(), now: func() time.Time { return now.Add(100 * time.Second) }}
+		run := &testRun{driver: d, measured: c.measured, progress: &progress{
+			start: now, durations: durations{Packages: map[string]float64{"long": 300, "short": 10}, AtOnce: 2},
+		}}
+		if err := run.record(true); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readDurations(d.durationsPath()); err != nil || got.AtOnce != c.want {
+			t.Errorf("%s: %v at once (%v), want %v", c.reason, got.AtOnce, err, c.want)
+		}
 	}
 }

@@ -237,7 +237,7 @@ func (w *world) change(change func(*openmcpv1alpha1.Cluster)) {
 	}
 }
 
-// told reports whether the controller has sent an Event with this reason since the last call of told.
+// told returns whether the controller sent an Event with this reason after the previous call.
 func (w *world) told(reason string) bool {
 	found := false
 

@@ -80,7 +80,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		r.event(c, corev1.EventTypeWarning, openmcpv1alpha1.ReasonError, err.Error())
 	}
 
-	if placement.Terminating(err) { // An event tells of the end of the namespace.
+	if placement.Terminating(err) { // The deletion of the namespace enqueues the Cluster again.
 		err = nil
 	}
 

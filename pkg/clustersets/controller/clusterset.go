@@ -152,7 +152,7 @@ func (r *clusterSetReconciler) setChanges() handler.EventHandler {
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
 			request := take(e.ObjectNew)
 			if e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
-				q.AddAfter(request, settleDelay) // A change of the status, most often an own write.
+				q.AddAfter(request, settleDelay) // A change of the status or of the metadata, most often an own write.
 			} else {
 				q.Add(request)
 			}

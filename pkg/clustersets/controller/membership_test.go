@@ -169,7 +169,7 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 	})
 }
 
-// The initial event of every set enqueues it, so the initial events of clusters need not.
+// The initial event of every set enqueues it, so the initial events of clusters need not. In the bubble of synctest a sleep takes no real time.
 func TestInitialClustersQueueNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &clusterSetReconciler{members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
@@ -198,7 +198,8 @@ func TestInitialClustersQueueNothing(t *testing.T) {
 	})
 }
 
-// Many changes at once, and the own write that follows, enqueue a set once; a change of its spec does not wait.
+// Many changes at once, and the own write that follows, enqueue a set once. A change of its spec does not wait. A sleep in the bubble of synctest
+// takes no real time.
 func TestChangesOfASetAreCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &clusterSetReconciler{members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {

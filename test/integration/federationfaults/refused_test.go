@@ -162,7 +162,7 @@ func (r *refused) admit(ctx context.Context) {
 	}
 }
 
-// told demands exactly one Event about the refused deletion. It names the work and quotes the response.
+// told expects exactly one Event about the refused deletion, with the name of the work and the text of the response.
 func (r *refused) told(ctx context.Context, g Gomega) {
 	g.Expect(r.failures(ctx, g)).To(ConsistOf(And(
 		HaveField("Note", And(

@@ -106,7 +106,7 @@ func hold(ctx context.Context, subjects ...*Subject) {
 	}).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(pollingPeriod).Should(Succeed())
 }
 
-// tell waits until Told holds, unless it is nil. Holds must be true until then.
+// tell waits until Told succeeds, and checks Holds on the way. It does nothing if Told is nil.
 func (s *Subject) tell(ctx context.Context) {
 	GinkgoHelper()
 
