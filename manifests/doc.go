@@ -44,7 +44,8 @@
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
 //   - podscheduling, affinityclass, federation, clusterrequest: the opt-in systems, with their definitions, roles, policies and webhook
-//     configurations. They are not among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
+//     configurations. They are not among Objects: InstallSystem applies one of them. make generate writes the kustomization of each directory,
+//     and the component of deploy that adds it to a hub (internal/kustomize).
 //
 //   - manifestworks: the definition of ManifestWorks, byte for byte, which federation needs. It belongs to Open Cluster Management:
 //     InstallManifestWorks applies it to hubs without Open Cluster Management.
@@ -66,6 +67,7 @@
 package manifests
 
 //go:generate go run ./internal/crdcopy -out .
+//go:generate go run ./internal/kustomize
 //go:generate controller-gen crd paths=../pkg/apis/placement/... output:crd:dir=crds
 //go:generate controller-gen crd paths=../pkg/apis/kupid/... output:crd:dir=podscheduling
 //go:generate controller-gen crd paths=../pkg/apis/cozystack/...;../pkg/apis/cozystackapps/... output:crd:dir=affinityclass

@@ -26,8 +26,9 @@ const (
 	ClusterProviderAccount = "provider"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml
-//go:embed federation/*.yaml manifestworks/*.yaml clusterrequest/*.yaml clusterprovider/*.yaml
+// The pattern has every directory, so that a new system needs no change.
+//
+//go:embed */*.yaml rbac/*/*.yaml admission/*/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is not a Kubernetes object.
@@ -80,7 +81,7 @@ func ClusterProviderNamespace(provider string) string { return clusterProviders 
 
 // Definitions returns the CustomResourceDefinitions of a hub and of the optional systems.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	objs, err := objectsIn("crds", PodScheduling, AffinityClass, ClusterRequest, manifestWorks)
+	objs, err := objectsIn(append([]string{"crds", manifestWorks}, Systems()...)...)
 	if err != nil {
 		return nil, err
 	}

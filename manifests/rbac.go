@@ -19,7 +19,7 @@ type Role struct {
 
 // Roles returns the roles in rbac, multicluster and the systems by their names without the prefix open-cluster-management:placement-hub:.
 func Roles() (map[string]Role, error) {
-	objs, err := objectsIn(append([]string{"rbac", multicluster}, systems...)...)
+	objs, err := objectsIn(append([]string{"rbac", multicluster}, Systems()...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package manifests
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The opt-in systems. Each has its objects in a directory of its name, and the controllers <system>/*.
+// Names of opt-in systems. Each has its objects in a directory of its name, and the controllers <system>/*.
 const (
 	PodScheduling  = "podscheduling"
 	AffinityClass  = "affinityclass"
@@ -18,12 +19,28 @@ const (
 	ClusterRequest = "clusterrequest"
 )
 
-var systems = []string{PodScheduling, AffinityClass, Federation, ClusterRequest}
+// others are the directories of the manifests that belong to no opt-in system.
+var others = append(slices.Clone(roots), webhook, multicluster, manifestWorks, clusterProviders)
+
+// Systems returns the names of the opt-in systems, sorted: each directory of the manifests that is none of the others.
+func Systems() []string {
+	directories, err := fs.ReadDir(files, ".")
+	if err != nil {
+		panic(err) // The files are embedded.
+	}
+	var systems []string
+	for _, directory := range directories {
+		if !slices.Contains(others, directory.Name()) {
+			systems = append(systems, directory.Name())
+		}
+	}
+	return systems
+}
 
 // System returns the objects that an opt-in system needs beyond Objects, in the order of application. Its webhook configurations refer to
 // the Service of the hub or to the URL base: see Webhook. It returns an error for an unknown system.
 func System(name, base string) ([]*unstructured.Unstructured, error) {
-	if !slices.Contains(systems, name) {
+	if systems := Systems(); !slices.Contains(systems, name) {
 		return nil, fmt.Errorf("there is no system %q: use one of %s", name, strings.Join(systems, ", "))
 	}
 	objs, err := objectsIn(name)

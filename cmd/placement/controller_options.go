@@ -9,28 +9,21 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	cliflag "k8s.io/component-base/cli/flag"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
-	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
-	defaultNamespace  = "open-cluster-management-hub"
-	failurePolicyFlag = "webhook-failure-policy"
-
-	federatedKindsFlag = "federated-kinds"
-	pprofFlag          = "pprof"
+	defaultNamespace = "open-cluster-management-hub"
+	pprofFlag        = "pprof"
 
 	serviceAccountNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 	// A Service's serving certificate is mounted here on OpenShift; used when neither a file nor a flag names another.
@@ -62,16 +55,15 @@ type controllerOptions struct {
 }
 
 func newControllerOptions() *controllerOptions {
+	controllers := system.DefaultOptions()
+	controllers.Controllers = []string{"placement"}
+
 	return &controllerOptions{
-		serving:  endpoint.Defaults(),
-		election: election.Defaults(),
-		webhook:  "0.0.0.0:9443",
-		explain:  explanationOptions{enabled: true},
-		controllers: system.Options{
-			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
-			ClusterRequests:     defaultRequestOptions(),
-			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout, ClustersInventorySet: clusterrequest.DefaultClusterSet,
-		},
+		serving:     endpoint.Defaults(),
+		election:    election.Defaults(),
+		webhook:     "0.0.0.0:9443",
+		explain:     explanationOptions{enabled: true},
+		controllers: controllers,
 	}
 }
 
@@ -98,11 +90,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
 	addRemovalFlags(fs, &o.controllers, removalbudget.NoLimit)
-	fs.StringSliceVar(&o.controllers.FederatedKinds, federatedKindsFlag, o.controllers.FederatedKinds,
-		"Kinds of namespaced objects to deliver to member clusters beyond "+deliveredKinds()+": group/version/Kind, such as batch/v1/CronJob, "+
-			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each. "+
-			"While the API server does not serve one of them, the federation is off.")
-	addClusterRequestFlags(fs, &o.controllers)
+	o.controllers.AddFlags(fs)
 
 	addTracingFlag(fs, &o.tracingFile)
 
@@ -122,8 +110,6 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"HTTPS address of the webhooks of the controllers "+strings.Join(system.WebhookNames(), ", ")+"; port 0 selects a free port. "+
 			"The certificate has the host names in the webhook configurations.")
 	o.explain.addFlags(fs)
-	fs.StringVar((*string)(&o.controllers.PolicyFailure), failurePolicyFlag, string(o.controllers.PolicyFailure),
-		"Failure policy of the webhooks of pod scheduling policies: Ignore admits what the hub cannot review, Fail refuses it.")
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
 		"Minimum TLS version of the endpoints; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
@@ -252,14 +238,7 @@ func (o *controllerOptions) validate() error {
 	} else {
 		errs = append(errs, o.validateDependents(enabled))
 	}
-	if _, err := federation.ParseKinds(o.controllers.FederatedKinds); err != nil {
-		errs = append(errs, fmt.Errorf("--%s: %w", federatedKindsFlag, err))
-	}
-	errs = append(errs, validateClusterRequests(&o.controllers))
-	if policy := o.controllers.PolicyFailure; policy != admissionregistrationv1.Ignore && policy != admissionregistrationv1.Fail {
-		errs = append(errs, fmt.Errorf("--%s: %q is not a failure policy; use %s or %s",
-			failurePolicyFlag, policy, admissionregistrationv1.Ignore, admissionregistrationv1.Fail))
-	}
+	errs = append(errs, o.controllers.Validate())
 	if _, _, err := net.SplitHostPort(o.webhook); err != nil {
 		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))
 	}
@@ -289,20 +268,8 @@ func (o *controllerOptions) validateDependents(enabled []string) error {
 		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
 			"add placement to --controllers, or leave the flag out"))
 	}
-	isFederation := func(name string) bool { return strings.HasPrefix(name, manifests.Federation+"/") }
-	if !o.observe && len(o.controllers.FederatedKinds) > 0 && !slices.ContainsFunc(enabled, isFederation) {
-		errs = append(errs, fmt.Errorf("--%s has no effect without the controllers of federation; add %s/* to --controllers, or leave the flag out",
-			federatedKindsFlag, manifests.Federation))
+	if !o.observe {
+		errs = append(errs, o.controllers.Unused(enabled))
 	}
-	return errors.Join(append(errs, o.validateClusterRequestController(enabled))...)
-}
-
-// deliveredKinds lists the kinds that are delivered without the flag.
-func deliveredKinds() string {
-	kinds := federation.DefaultKinds()
-	names := make([]string, 0, len(kinds))
-	for _, kind := range kinds {
-		names = append(names, kind.Kind)
-	}
-	return strings.Join(names, ", ")
+	return errors.Join(errs...)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const debugLong = `debug serves the debug endpoint over HTTPS: it evaluates a Placement and returns the selected clusters and the
@@ -47,7 +48,7 @@ var observed = []string{"placement", "placement-v1alpha1"}
 var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
 	"workers", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "webhook-listen", explanationsFlag, explainAddressFlag,
-	failurePolicyFlag, federatedKindsFlag,
+	system.PolicyFailureFlag, system.FederatedKindsFlag,
 	tracing.Flag,
 }
 

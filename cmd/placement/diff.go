@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
@@ -160,8 +161,8 @@ func newDiffCommand() *cobra.Command {
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	o.addLabels(flags, "objects in the files to compare")
 	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = defaultRequestOptions()
-	addRequestFlags(flags, &o.requestOptions)
+	o.requestOptions = system.DefaultRequests()
+	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	return cmd
@@ -215,7 +216,7 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, err
 	}
-	if err := errors.Join(o.parseLabels(), validateRequests(o.requestOptions)); err != nil {
+	if err := errors.Join(o.parseLabels(), system.ValidateRequests(o.requestOptions)); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)

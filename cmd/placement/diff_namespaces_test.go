@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // hubOfNamespaces has a Namespace that kubectl applied with tier=web and federation, a policy that selects it by tier=db, and a Deployment.
@@ -177,7 +178,7 @@ func TestNamespaceInTheFilesOfSimulate(t *testing.T) {
 			added := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: "+tc.labels+"}\n")
 			var stdout bytes.Buffer
 			o := simulateOptions{
-				files: []string{added}, hub: []string{hub}, output: "table", requestOptions: defaultRequestOptions(),
+				files: []string{added}, hub: []string{hub}, output: "table", requestOptions: system.DefaultRequests(),
 				changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}}},
 			}
 			_, err := o.run(t.Context(), strings.NewReader(""), &stdout)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -258,7 +259,7 @@ func TestDiffReportsWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	o := diffOptions{
 		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(printers.FormatTable),
-		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)}, requestOptions: defaultRequestOptions(),
+		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)}, requestOptions: system.DefaultRequests(),
 	}
 	if _, err := o.run(t.Context(), strings.NewReader(""), closedOutput{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("error is %v, want %v", err, os.ErrClosed)

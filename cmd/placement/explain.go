@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 var explainLong = fmt.Sprintf(`explain shows why a Placement selects certain clusters: a summary, notable findings, and a table of the clusters
@@ -185,8 +186,8 @@ func newExplainCommand() *cobra.Command {
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
 	o.addLabels(flags, "unsatisfied placements to list; implies --all")
 	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = defaultRequestOptions()
-	addRequestFlags(flags, &o.requestOptions)
+	o.requestOptions = system.DefaultRequests()
+	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
 	flags.BoolVar(&o.allClusters, allClustersFlag, false,

@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // isClusterRequest reports whether a type names ClusterRequests as kubectl does.
@@ -76,7 +77,7 @@ func (o *explainOptions) checkRequestFlags() error {
 	case o.watch:
 		return errors.New("--watch follows placements; a ClusterRequest is explained once, so leave it out")
 	default:
-		return errors.Join(o.checkFormat(), o.checkHub(), validateRequests(o.requestOptions))
+		return errors.Join(o.checkFormat(), o.checkHub(), system.ValidateRequests(o.requestOptions))
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // The roles of users in the namespace team-a. kubernetesEdit has the rules on delivered kinds of the ClusterRole edit of Kubernetes.
@@ -175,7 +176,7 @@ func explainingHub(t *testing.T) http.Handler {
 	}).Build()
 	roles := newShippedRoles(t)
 	return endpoint.New(roles, roles, &hubExplainer{
-		hub: hub, delivered: federation.DefaultKinds(), requests: defaultRequestOptions(),
+		hub: hub, delivered: federation.DefaultKinds(), requests: system.DefaultRequests(),
 		now: func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // kindFlags is the flag for the kinds that the hub delivers beyond the default ones.
@@ -19,15 +20,15 @@ type kindFlags struct {
 }
 
 func (f *kindFlags) addKinds(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.added, federatedKindsFlag, nil,
-		"Kinds that the hub delivers beyond "+deliveredKinds()+", as in the flag of its controller: group/version/Kind, or v1/Kind.")
+	flags.StringSliceVar(&f.added, system.FederatedKindsFlag, nil,
+		"Kinds that the hub delivers beyond "+system.DefaultFederatedKinds()+", as in the flag of its controller: group/version/Kind, or v1/Kind.")
 }
 
 // parseKinds parses the flag. Its errors are usage errors. Resources are guessed from kinds, as they serve to find names on the command line.
 func (f *kindFlags) parseKinds() error {
 	kinds, err := federation.ParseKinds(f.added)
 	if err != nil {
-		return &usageError{fmt.Errorf("--%s: %w", federatedKindsFlag, err)}
+		return &usageError{fmt.Errorf("--%s: %w", system.FederatedKindsFlag, err)}
 	}
 	f.delivered = federation.DefaultKinds()
 	for _, kind := range kinds {

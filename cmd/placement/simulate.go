@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const simulateLong = `simulate evaluates every Placement of a hub, live or in files, with the code of the controller, and reports for every
@@ -184,8 +185,8 @@ func newSimulateCommand() *cobra.Command {
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Evaluate the placements of all namespaces, which is the default.")
 	o.addLabels(flags, "placements to evaluate, without delivered objects and the like")
 	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = defaultRequestOptions()
-	addRequestFlags(flags, &o.requestOptions)
+	o.requestOptions = system.DefaultRequests()
+	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
@@ -312,7 +313,7 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if err := errors.Join(o.parseLabels(), o.checkInputs(), validateRequests(o.requestOptions)); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkInputs(), system.ValidateRequests(o.requestOptions)); err != nil {
 		return now, nil, err
 	}
 	switch {

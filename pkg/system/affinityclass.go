@@ -3,6 +3,7 @@ package system
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -14,10 +15,9 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
-
-const affinityClassSystem = "affinityclass"
 
 var (
 	classes  = cozystackv1alpha1.GroupVersion.WithResource("affinityclasses")
@@ -25,34 +25,43 @@ var (
 	releases = affinityclass.ReleaseKind.GroupVersion().WithResource("helmreleases")
 )
 
-// affinityClassControllers returns the controllers of AffinityClasses, Tenants and applications.
-func affinityClassControllers() []entry {
+// affinityClass returns the system of AffinityClasses, Tenants and applications.
+func affinityClass() systems.Entry {
 	controllers := controller.New() // They share the informers of application kinds.
 
-	return []entry{
-		{name: webhook.Controller, system: affinityClassSystem, webhook: affinityClasses, served: classWebhook, access: Access{
-			reads(classes, tenants, releases, namespaces), rules("affinityclass-webhook"),
-		}},
-		{name: controller.Classes, system: affinityClassSystem, setup: controllers.Classes, access: Access{
-			reads(classes, tenants, releases, definitions), rules("affinityclass-classes"),
-		}},
-		// The Secrets are watched by their name.
-		{name: controller.Tenants, system: affinityClassSystem, setup: controllers.Tenants, access: Access{
-			reads(tenants, releases, namespaces), rules("affinityclass-tenants"),
-		}},
-		{name: controller.Applications, system: affinityClassSystem, setup: controllers.Applications, access: Access{
-			reads(classes, tenants, releases, definitions, namespaces), rules("affinityclass-applications"),
-		}},
-		{name: controller.Namespaces, system: affinityClassSystem, setup: controllers.Namespaces, access: Access{
-			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
-		}},
+	const hint = "apply manifests/affinityclass, or leave the controllers affinityclass/* off"
+
+	return systems.Entry{
+		Name: "affinityclass",
+		Groups: []systems.Group{
+			{Name: cozystackv1alpha1.GroupName, Hint: hint}, {Name: cozystackappsv1alpha1.GroupName, Hint: hint},
+			{Name: affinityclass.ReleaseKind.Group, Hint: "install Flux's helm-controller, or leave the controllers affinityclass/* off"},
+		},
+		Controllers: []systems.Controller{
+			{Name: webhook.Controller, Webhook: affinityClasses, Served: classWebhook, Access: systems.Access{
+				Reads: reads(classes, tenants, releases, namespaces), Rules: rules("affinityclass-webhook"),
+			}},
+			{Name: controller.Classes, Setup: controllers.Classes, Access: systems.Access{
+				Reads: reads(classes, tenants, releases, definitions), Rules: rules("affinityclass-classes"),
+			}},
+			// The Secrets are watched by their name.
+			{Name: controller.Tenants, Setup: controllers.Tenants, Access: systems.Access{
+				Reads: reads(tenants, releases, namespaces), Rules: rules("affinityclass-tenants"),
+			}},
+			{Name: controller.Applications, Setup: controllers.Applications, Access: systems.Access{
+				Reads: reads(classes, tenants, releases, definitions, namespaces), Rules: rules("affinityclass-applications"),
+			}},
+			{Name: controller.Namespaces, Setup: controllers.Namespaces, Access: systems.Access{
+				Reads: reads(tenants, releases, definitions, namespaces), Rules: rules("affinityclass-namespaces"),
+			}},
+		},
+		HubCache: cacheTenantSecrets, Compact: controller.Compact, Explains: true,
 	}
 }
 
 // classWebhook is the webhook of AffinityClasses, without its handlers.
 var classWebhook = webhookserver.Webhook{
-	Validating: webhook.Configuration, Manifests: "manifests/affinityclass",
-	Paths: []string{webhook.PodPath, webhook.TenantPath, webhook.ApplicationPath},
+	Validating: webhook.Configuration, Paths: []string{webhook.PodPath, webhook.TenantPath, webhook.ApplicationPath},
 }
 
 // affinityClasses returns the handlers of AffinityClasses.
@@ -62,13 +71,16 @@ func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookserver.Webho
 	return webhookserver.Webhook{Handlers: handlers}, err
 }
 
-// addTenantSecrets adds the Secrets of Tenants to those that are cached, where their controller runs: a hub without it has no right to them.
-func addTenantSecrets(secrets cache.ByObject, enabled []string) {
-	if slices.Contains(enabled, controller.Tenants) {
-		values := fields.OneTermEqualSelector(metav1.ObjectNameField, controller.ValuesSecret)
-		secrets.Namespaces[cache.AllNamespaces] = cache.Config{FieldSelector: values}
+// cacheTenantSecrets adds the Secrets of Tenants to those that are cached, where their controller runs: a hub without it has no right to them.
+func cacheTenantSecrets(options *cache.Options, enabled []string) {
+	if !slices.Contains(enabled, controller.Tenants) {
+		return
+	}
+
+	for object, secrets := range options.ByObject {
+		if _, isSecret := object.(*corev1.Secret); isSecret {
+			values := fields.OneTermEqualSelector(metav1.ObjectNameField, controller.ValuesSecret)
+			secrets.Namespaces[cache.AllNamespaces] = cache.Config{FieldSelector: values}
+		}
 	}
 }
-
-// compactAffinityClass makes the objects of this system small before they are cached.
-func compactAffinityClass(object any) { controller.Compact(object) }

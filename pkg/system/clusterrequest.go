@@ -14,35 +14,53 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/publish"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/webhook"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
-const clusterRequestSystem = "clusterrequest"
-
-// clusterRequestControllers returns the controllers of the system for ClusterRequests.
-func (o Options) clusterRequestControllers() []entry {
-	return []entry{
-		{name: controller.Requests, system: clusterRequestSystem, setup: o.clusterRequests, access: Access{
-			reads(requestResource("clusterrequests"), requestResource("clusterrequestgrants"), requestResource("clusters"),
-				requestResource("purposes"), requestResource("clusterproviders"), requestResource("traitequivalences")),
-			rules("clusterrequest-requests"),
+// clusterRequest returns the system of ClusterRequests.
+func (o *Options) clusterRequest() systems.Entry {
+	return systems.Entry{
+		Name: "clusterrequest",
+		Groups: []systems.Group{{
+			Name: openmcpv1alpha1.GroupName,
+			Hint: "apply manifests/clusterrequest, or leave the controllers clusterrequest/* and clusters-inventory off",
 		}},
-		{name: access.Name, system: clusterRequestSystem, setup: access.Setup, access: Access{
-			reads(requestResource("accessrequests"), requestResource("clusterrequests"), requestResource("clusterrequestgrants"),
-				requestResource("clusters"), requestResource("clusterproviders"), clusterRoles, clusterRoleBindings,
-				rbacv1.SchemeGroupVersion.WithResource("roles"), roleBindings),
-			rules("clusterrequest-accessrequests"),
-		}},
-		{name: publish.Name, system: clusterRequestSystem, setup: o.clustersInventory, access: Access{
-			reads(requestResource("clusters"), requestResource("clusterproviders"), clusters,
-				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
-				corev1.SchemeGroupVersion.WithResource("serviceaccounts"), roleBindings,
-				coordinationv1.SchemeGroupVersion.WithResource("leases")),
-			rules("clusters-inventory"),
-		}},
-		{name: webhook.Controller, system: clusterRequestSystem, webhook: accessRequests, served: requestWebhook, access: Access{
-			nil, rules("clusterrequest-webhook"),
-		}},
+		Controllers: []systems.Controller{
+			{Name: controller.Requests, Setup: o.clusterRequests, Access: systems.Access{
+				Reads: reads(requestResource("clusterrequests"), requestResource("clusterrequestgrants"), requestResource("clusters"),
+					requestResource("purposes"), requestResource("clusterproviders"), requestResource("traitequivalences")),
+				Rules: rules("clusterrequest-requests"),
+			}},
+			{Name: access.Name, Setup: access.Setup, Access: systems.Access{
+				Reads: reads(requestResource("accessrequests"), requestResource("clusterrequests"), requestResource("clusterrequestgrants"),
+					requestResource("clusters"), requestResource("clusterproviders"), clusterRoles, clusterRoleBindings,
+					rbacv1.SchemeGroupVersion.WithResource("roles"), roleBindings),
+				Rules: rules("clusterrequest-accessrequests"),
+			}},
+			{Name: publish.Name, Setup: o.clustersInventory, Access: systems.Access{
+				Reads: reads(requestResource("clusters"), requestResource("clusterproviders"), clusters,
+					clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
+					corev1.SchemeGroupVersion.WithResource("serviceaccounts"), roleBindings,
+					coordinationv1.SchemeGroupVersion.WithResource("leases")),
+				Rules: rules("clusters-inventory"),
+			}},
+			{Name: webhook.Controller, Webhook: accessRequests, Served: requestWebhook, Access: systems.Access{
+				Rules: rules("clusterrequest-webhook"),
+			}},
+		},
+		Flags: o.addClusterRequestFlags, Validate: o.validateClusterRequests, Unused: o.unusedClusterRequestFlags,
+		Sample: &systems.Sample{
+			Name: "clusters", Short: "clusters has requests for clusters, and providers that make them",
+			// The inventory writes which clusters are available, and the set of each of them.
+			Controllers: []string{"*", "-" + clusterDefaults, "federation/*", "clusterrequest/*"},
+			Alone:       "which starts API servers beside a control plane of its own",
+			Text: `With --sample=clusters users ask the hub for clusters: a platform has purposes and two providers, of which one runs a real
+API server for each cluster, and four ClusterRequests, of which two share a cluster and one is denied. The table has the
+requests, their clusters and the Placements that select them.`,
+			Example: `  # Clusters on request, which Placements select
+  placement run --sample=clusters`,
+		},
 	}
 }
 
@@ -51,18 +69,18 @@ func requestResource(resource string) schema.GroupVersionResource {
 }
 
 // clusterRequests adds the controller of ClusterRequests.
-func (o Options) clusterRequests(mgr manager.Manager, settings queue.Settings) error {
+func (o *Options) clusterRequests(mgr manager.Manager, settings queue.Settings) error {
 	return controller.SetupRequests(mgr, settings, o.ClusterRequests)
 }
 
 // clustersInventory adds the controller that publishes Clusters as ManagedClusters.
-func (o Options) clustersInventory(mgr manager.Manager, settings queue.Settings) error {
+func (o *Options) clustersInventory(mgr manager.Manager, settings queue.Settings) error {
 	return publish.Options{DrainTimeout: o.ClusterDrainTimeout, DefaultSet: o.ClustersInventorySet}.Setup(mgr, settings)
 }
 
 // requestWebhook is the webhook of AccessRequests, without its handlers.
 var requestWebhook = webhookserver.Webhook{
-	Mutating: webhook.Configuration, Manifests: "manifests/clusterrequest", Paths: []string{webhook.Path},
+	Mutating: webhook.Configuration, Paths: []string{webhook.Path},
 }
 
 // accessRequests returns the handler of AccessRequests.

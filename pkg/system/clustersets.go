@@ -1,40 +1,65 @@
 package system
 
 import (
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
-// clusterSetControllers returns the controllers of ManagedClusterSets, of their bindings, and of ManagedClusters.
-func clusterSetControllers() []entry {
-	return []entry{
-		{name: controller.ClusterSet, setup: controller.SetupClusterSet, access: Access{
-			reads(clusters, sets, bindings), rules("sets", sets.Resource, sets.Resource+"/status"),
-		}},
-		{name: controller.ClusterSetBinding, setup: controller.SetupClusterSetBinding, access: Access{
-			reads(clusters, sets, bindings), rules("sets", bindings.Resource+"/status"),
-		}},
-		{name: controller.ClusterSetBindingRBAC, setup: controller.SetupClusterSetBindingRBAC, access: Access{
-			reads(sets, bindings, clusterRoles, clusterRoleBindings, namespaces),
-			rules("clustersetbinding-rbac"),
-		}},
-		{name: controller.ClusterSetRoles, setup: controller.SetupClusterSetRoles, access: Access{
-			reads(sets, clusterRoles), rules("clusterset-roles"),
-		}},
-		{name: managedcluster.ManagedClusterTaints, setup: managedcluster.SetupManagedClusterTaints, access: Access{
-			reads(clusters), rules("managedcluster-taints"),
-		}},
-		// The webhook configurations and the Secret are watched by their names, and may be missing.
-		{name: webhook.Controller, webhook: managedClusterDefaults, access: Access{nil, rules("managedcluster-defaults")}},
-		{name: managedcluster.Vocabulary, setup: managedcluster.SetupVocabulary, access: Access{
-			reads(clusters, sets, bindings), rules("vocabulary"),
-		}},
+// Controllers that samples leave off, whose clusters are available and have their sets without them.
+const (
+	clusterTaints   = managedcluster.ManagedClusterTaints
+	clusterDefaults = webhook.Controller
+)
+
+// clusterSets returns the system of ManagedClusterSets, of their bindings, and of ManagedClusters.
+func clusterSets() systems.Entry {
+	return systems.Entry{
+		Groups: []systems.Group{
+			{
+				Name: rbacv1.GroupName,
+				Hint: "let the API server serve rbac.authorization.k8s.io/v1, or leave the controllers clustersetbinding-rbac and clusterrequest/* off",
+			},
+			kubernetes(corev1.SchemeGroupVersion), kubernetes(apiextensionsv1.SchemeGroupVersion), kubernetes(coordinationv1.SchemeGroupVersion),
+		},
+		Controllers: []systems.Controller{
+			{Name: controller.ClusterSet, Setup: controller.SetupClusterSet, Access: systems.Access{
+				Reads: reads(clusters, sets, bindings), Rules: rules("sets", sets.Resource, sets.Resource+"/status"),
+			}},
+			{Name: controller.ClusterSetBinding, Setup: controller.SetupClusterSetBinding, Access: systems.Access{
+				Reads: reads(clusters, sets, bindings), Rules: rules("sets", bindings.Resource+"/status"),
+			}},
+			{Name: controller.ClusterSetBindingRBAC, Setup: controller.SetupClusterSetBindingRBAC, Access: systems.Access{
+				Reads: reads(sets, bindings, clusterRoles, clusterRoleBindings, namespaces), Rules: rules("clustersetbinding-rbac"),
+			}},
+			{Name: controller.ClusterSetRoles, Setup: controller.SetupClusterSetRoles, Access: systems.Access{
+				Reads: reads(sets, clusterRoles), Rules: rules("clusterset-roles"),
+			}},
+			{Name: managedcluster.ManagedClusterTaints, Setup: managedcluster.SetupManagedClusterTaints, Access: systems.Access{
+				Reads: reads(clusters), Rules: rules("managedcluster-taints"),
+			}},
+			// The webhook configurations and the Secret are watched by their names, and may be missing.
+			{Name: webhook.Controller, Webhook: managedClusterDefaults, Access: systems.Access{Rules: rules("managedcluster-defaults")}},
+			{Name: managedcluster.Vocabulary, Setup: managedcluster.SetupVocabulary, Access: systems.Access{
+				Reads: reads(clusters, sets, bindings), Rules: rules("vocabulary"),
+			}},
+		},
 	}
+}
+
+// kubernetes returns a group that every API server has.
+func kubernetes(version schema.GroupVersion) systems.Group {
+	return systems.Group{Name: version.Group, Hint: "let the API server serve " + version.String() + ", which is a part of Kubernetes"}
 }
 
 // managedClusterDefaults returns the webhook for ManagedClusters.

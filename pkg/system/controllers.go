@@ -15,24 +15,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
-	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 )
-
-// Access is what a controller needs on the hub.
-type Access struct {
-	// Reads are the resources that the controller lists and watches everywhere: without one of them its caches never sync.
-	Reads []schema.GroupVersionResource
-	// Rules are the rules of manifests/rbac that the controller needs beyond Reads.
-	Rules []Rules
-}
-
-// Rules are rules of one role of the manifests.
-type Rules struct {
-	// Role is the name of a ClusterRole, a Role or both, without the prefix open-cluster-management:placement-hub:.
-	Role string
-	// Resources are the resources of the rules, such as "placements/status". Empty means every rule of the role.
-	Resources []string
-}
 
 var (
 	clusters            = clusterResource(clusterv1.GroupVersion.Version, "managedclusters")
@@ -47,42 +31,41 @@ var (
 )
 
 // profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
-var profileDecisions = Access{
-	reads(clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions")),
-	[]Rules{{Role: "multicluster"}},
+var profileDecisions = systems.Access{
+	Reads: reads(
+		clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions"),
+	),
+	Rules: rules("multicluster"),
 }
 
-// entry is a controller in the list of all.
-type entry struct {
-	// name is what --controllers takes.
-	name string
-	// system is the name of the opt-in system that the controller belongs to. The pattern "<system>/*" of --controllers enables all controllers
-	// of a system. Empty means that the controller belongs to placement, and that the pattern "*" enables it.
+// member is a controller with the name of its system, which is empty for what every hub has.
+type member struct {
+	systems.Controller
+
 	system string
-	// setup adds the controller to the manager; nil for one that only serves a webhook.
-	setup func(manager.Manager, queue.Settings) error
-	// webhook returns what the controller serves to API servers; nil for none.
-	webhook func(manager.Manager, queue.Settings) (webhookserver.Webhook, error)
-	// served are the configurations and paths of the webhook of a controller with a system, which are known while the system is off.
-	served webhookserver.Webhook
-	// access is what the controller needs on the hub.
-	access Access
 }
 
 // all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
 // before a start, and the table in README.md follow from this list.
-func (o Options) all(enabled []string) []entry {
+func (o Options) all(enabled []string) []member {
 	return o.allSharing(enabled, sharedinventory.New())
 }
 
 // allSharing returns all with the inventory of those that ask for clusters.
-func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []entry {
-	all := slices.Concat(o.placementControllers(enabled, shared), clusterSetControllers(), o.podSchedulingControllers(), affinityClassControllers(),
-		o.federationControllers(shared), o.clusterRequestControllers())
+func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []member {
+	var all []member
 
-	for i := range all {
-		if reads := &all[i].access.Reads; all[i].system != "" && !slices.Contains(*reads, definitions) {
-			*reads = append(*reads, definitions) // A system is off while a definition is missing.
+	for _, system := range o.list(enabled, shared) {
+		for _, controller := range system.Controllers {
+			if system.Name != "" {
+				if reads := &controller.Access.Reads; !slices.Contains(*reads, definitions) {
+					*reads = append(*reads, definitions) // A system is off while a definition is missing.
+				}
+
+				controller.Served.Manifests = "manifests/" + system.Name
+			}
+
+			all = append(all, member{controller, system.Name})
 		}
 	}
 
@@ -91,7 +74,9 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 
 func reads(resources ...schema.GroupVersionResource) []schema.GroupVersionResource { return resources }
 
-func rules(role string, resources ...string) []Rules { return []Rules{{role, resources}} }
+func rules(role string, resources ...string) []systems.Rules {
+	return []systems.Rules{{Role: role, Resources: resources}}
+}
 
 func clusterResource(version, resource string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: clusterv1.GroupName, Version: version, Resource: resource}
@@ -120,8 +105,8 @@ func (o Options) ServesWebhook() (bool, error) {
 		return false, err
 	}
 
-	return slices.ContainsFunc(o.all(enabled), func(c entry) bool {
-		return c.webhook != nil && slices.Contains(enabled, c.name)
+	return slices.ContainsFunc(o.all(enabled), func(c member) bool {
+		return c.Webhook != nil && slices.Contains(enabled, c.Name)
 	}), nil
 }
 
@@ -130,8 +115,8 @@ func WebhookNames() []string {
 	var names []string
 
 	for _, controller := range (Options{}).all(nil) {
-		if controller.webhook != nil {
-			names = append(names, controller.name)
+		if controller.Webhook != nil {
+			names = append(names, controller.Name)
 		}
 	}
 
@@ -144,51 +129,53 @@ func Names() []string {
 	names := make([]string, 0, len(all))
 
 	for _, controller := range all {
-		names = append(names, controller.name)
+		names = append(names, controller.Name)
 	}
 
 	return names
 }
 
 // Access returns what the enabled controllers need on the hub, each resource to read once. It returns an error if Controllers is invalid.
-func (o Options) Access() (Access, error) {
+func (o Options) Access() (systems.Access, error) {
 	enabled, err := o.Enabled()
 	if err != nil {
-		return Access{}, err
+		return systems.Access{}, err
 	}
 
-	var all Access
+	var access systems.Access
 
-	for _, controller := range o.all(enabled) {
-		if slices.Contains(enabled, controller.name) {
-			all.add(controller.access)
+	all := o.all(enabled)
+
+	for _, controller := range all {
+		if slices.Contains(enabled, controller.Name) {
+			addAccess(&access, controller.Access)
 		}
 	}
 
 	if o.ProfileDecisions {
-		all.add(profileDecisions)
+		addAccess(&access, profileDecisions)
 	}
 
 	if serves, err := o.ServesWebhook(); err == nil && serves && o.Explanations != nil {
-		all.add(Access{nil, rules("explanations")})
+		addAccess(&access, systems.Access{Rules: rules("explanations")})
 
-		for _, system := range []string{podSchedulingSystem, affinityClassSystem} {
-			if len(membersOf(o.all(enabled), system, enabled)) > 0 {
-				all.add(Access{nil, rules(system + "-explanations")})
+		for _, system := range o.list(enabled, nil) {
+			if system.Explains && len(membersOf(all, system.Name, enabled)) > 0 {
+				addAccess(&access, systems.Access{Rules: rules(system.Name + "-explanations")})
 			}
 		}
 	}
 
-	return all, nil
+	return access, nil
 }
 
-// add adds the access of another controller.
-func (a *Access) add(other Access) {
+// addAccess adds the access of another controller.
+func addAccess(to *systems.Access, other systems.Access) {
 	for _, resource := range other.Reads {
-		if !slices.Contains(a.Reads, resource) {
-			a.Reads = append(a.Reads, resource)
+		if !slices.Contains(to.Reads, resource) {
+			to.Reads = append(to.Reads, resource)
 		}
 	}
 
-	a.Rules = append(a.Rules, other.Rules...)
+	to.Rules = append(to.Rules, other.Rules...)
 }

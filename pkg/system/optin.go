@@ -5,71 +5,49 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/affinityclass"
-	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
-// systemGroups are the API groups of the kinds that one opt-in system has for itself. The API server may not serve them: the system is off then.
-var systemGroups = map[string][]string{
-	podSchedulingSystem: {kupidv1alpha1.GroupName},
-	affinityClassSystem: {cozystackv1alpha1.GroupName, cozystackappsv1alpha1.GroupName, affinityclass.ReleaseKind.Group},
-	federationSystem:    {workv1.GroupName}, clusterRequestSystem: {openmcpv1alpha1.GroupName},
-}
-
-// IsOptional reports whether the hub runs without a resource: a system is off then.
-func IsOptional(resource schema.GroupVersionResource) bool {
-	for _, groups := range systemGroups {
-		if slices.Contains(groups, resource.Group) {
-			return true
-		}
-	}
-
-	return false
-}
-
 // optIn returns the enabled opt-in systems, and what each of them serves to API servers.
 func (o Options) optIn(
 	enabled []string, shared *sharedinventory.Shared, settings queue.Settings,
 ) (all []*systems.System, webhooks []webhookserver.Webhook, err error) {
-	for _, name := range slices.Sorted(maps.Keys(systemGroups)) {
-		members := membersOf(o.allSharing(enabled, shared), name, enabled)
-		if len(members) == 0 {
+	byName := func(a, b systems.Entry) int { return strings.Compare(a.Name, b.Name) }
+
+	for _, entry := range slices.SortedFunc(slices.Values(o.list(enabled, shared)), byName) {
+		members := membersOf(o.allSharing(enabled, shared), entry.Name, enabled)
+		if entry.Name == "" || len(members) == 0 {
 			continue
 		}
 
-		system := &systems.System{Name: name, Groups: systemGroups[name]}
+		system := &systems.System{Name: entry.Name, Cache: cacheOf(entry)}
 
-		if system.Needs, err = o.needsOf(members); err != nil {
+		for _, group := range entry.Groups {
+			system.Groups = append(system.Groups, group.Name)
+		}
+
+		if system.Needs, err = needsOf(entry, members); err != nil {
 			return nil, nil, err
 		}
 
-		system.Cache = cacheOf(system.Needs)
 		system.Setup = func(mgr manager.Manager) (map[string]http.Handler, error) {
 			// Controllers keep what they share from their first setup, so that each start needs new ones.
-			return setupMembers(mgr, membersOf(o.allSharing(enabled, shared), name, enabled), settings)
+			return setupMembers(mgr, membersOf(o.allSharing(enabled, shared), entry.Name, enabled), settings)
 		}
 		all = append(all, system)
 
 		for _, member := range members {
-			if member.webhook != nil {
-				served := member.served
-				served.Controller, served.Route, served.Synced = member.name, system.Handler, system.Ready
+			if member.Webhook != nil {
+				served := member.Served
+				served.Controller, served.Route, served.Synced = member.Name, system.Handler, system.Ready
 				webhooks = append(webhooks, served)
 			}
 		}
@@ -83,83 +61,74 @@ func (o Options) optIn(
 }
 
 // membersOf returns the enabled controllers of a system.
-func membersOf(all []entry, system string, enabled []string) []entry {
-	return slices.DeleteFunc(all, func(c entry) bool { return c.system != system || !slices.Contains(enabled, c.name) })
+func membersOf(all []member, system string, enabled []string) []member {
+	return slices.DeleteFunc(slices.Clone(all), func(c member) bool { return c.system != system || !slices.Contains(enabled, c.Name) })
 }
 
 // needsOf returns the kinds without which the controllers of a system cannot run.
-func (o Options) needsOf(members []entry) ([]systems.Need, error) {
+func needsOf(entry systems.Entry, members []member) ([]systems.Need, error) {
 	var needs []systems.Need
 
 	for _, member := range members {
-		for _, read := range member.access.Reads {
+		for _, read := range member.Access.Reads {
 			need := systems.Need{GroupVersion: read.GroupVersion(), Resource: read.Resource}
 			if IsOptional(read) && !slices.Contains(needs, need) {
 				needs = append(needs, need)
 			}
 		}
+	}
 
-		if member.system != federationSystem {
-			continue
-		}
+	if entry.Added == nil {
+		return needs, nil
+	}
 
-		kinds, err := federation.ParseKinds(o.FederatedKinds)
-		if err != nil {
-			return nil, fmt.Errorf("reading the delivered kinds: %w", err)
-		}
+	kinds, err := entry.Added.Parse()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kinds of --%s: %w", entry.Added.Flag, err)
+	}
 
-		for _, kind := range kinds {
-			if need := (systems.Need{GroupVersion: kind.GroupVersion(), Kind: kind.Kind}); !slices.Contains(needs, need) {
-				needs = append(needs, need)
-			}
-		}
+	for _, kind := range kinds {
+		needs = append(needs, systems.Need{GroupVersion: kind.GroupVersion(), Kind: kind.Kind})
 	}
 
 	return needs, nil
 }
 
-// cacheOf returns a function that returns the settings of the cache of a system with these needs.
-func cacheOf(needs []systems.Need) func() cache.Options {
-	works := slices.ContainsFunc(needs, func(need systems.Need) bool { return need.Resource == "manifestworks" })
-
+// cacheOf returns a function that returns the settings of the cache of a system.
+func cacheOf(entry systems.Entry) func() cache.Options {
 	return func() cache.Options {
 		options := cache.Options{DefaultTransform: compact()}
-		if works {
-			options.ByObject = map[client.Object]cache.ByObject{&workv1.ManifestWork{}: managedWorks()}
+		if entry.Cache != nil {
+			entry.Cache(&options)
 		}
 
 		return options
 	}
 }
 
-// managedWorks returns the settings of the informer of ManifestWorks, which lists those of the hub.
-func managedWorks() cache.ByObject {
-	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"})}
-}
-
 // setupMembers adds the controllers of a system to its manager, and returns the handlers of its webhooks by path.
-func setupMembers(mgr manager.Manager, members []entry, settings queue.Settings) (map[string]http.Handler, error) {
+func setupMembers(mgr manager.Manager, members []member, settings queue.Settings) (map[string]http.Handler, error) {
 	handlers := map[string]http.Handler{}
 
 	for _, member := range members {
-		if member.setup != nil {
-			if err := member.setup(mgr, settings); err != nil {
-				return nil, fmt.Errorf("setting up controller %s: %w", member.name, err)
+		if member.Setup != nil {
+			if err := member.Setup(mgr, settings); err != nil {
+				return nil, fmt.Errorf("setting up controller %s: %w", member.Name, err)
 			}
 		}
 
-		if member.webhook == nil {
+		if member.Webhook == nil {
 			continue
 		}
 
-		webhook, err := member.webhook(mgr, settings)
+		webhook, err := member.Webhook(mgr, settings)
 		if err != nil {
-			return nil, fmt.Errorf("setting up controller %s: %w", member.name, err)
+			return nil, fmt.Errorf("setting up controller %s: %w", member.Name, err)
 		}
 
 		served, err := webhookserver.Standalone(webhook.Handlers)
 		if err != nil {
-			return nil, fmt.Errorf("setting up controller %s: %w", member.name, err)
+			return nil, fmt.Errorf("setting up controller %s: %w", member.Name, err)
 		}
 
 		maps.Copy(handlers, served)

@@ -18,7 +18,7 @@ func (o Options) Enabled() ([]string, error) {
 	wanted := map[string]bool{}
 	var errs []error
 	for _, pattern := range o.Controllers {
-		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(all, func(c entry) bool { return c.system == system }) {
+		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(all, func(c member) bool { return c.system == system }) {
 			stars[system] = true
 			continue
 		}
@@ -40,8 +40,8 @@ func (o Options) Enabled() ([]string, error) {
 
 	var enabled []string
 	for _, controller := range all {
-		if want, named := wanted[controller.name]; want || (stars[controller.system] && !named) {
-			enabled = append(enabled, controller.name)
+		if want, named := wanted[controller.Name]; want || (stars[controller.system] && !named) {
+			enabled = append(enabled, controller.Name)
 		}
 	}
 	if len(enabled) == 0 {

@@ -70,8 +70,8 @@ func TestSystems(t *testing.T) {
 	for _, controller := range (Options{}).all(nil) {
 		systems[controller.system] = true
 
-		if system, _, slashed := strings.Cut(controller.name, "/"); slashed && system != controller.system {
-			t.Errorf("%s has the system %q", controller.name, controller.system)
+		if system, _, slashed := strings.Cut(controller.Name, "/"); slashed && system != controller.system {
+			t.Errorf("%s has the system %q", controller.Name, controller.system)
 		}
 	}
 

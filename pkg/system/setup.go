@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -82,6 +83,18 @@ type Options struct {
 	Explanations func(manager.Manager) (*webhookserver.Published, error)
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *controller.View
+
+	// settingsBySystem are the settings that systems keep themselves: see settingsOf.
+	settingsBySystem map[string]any
+}
+
+// DefaultOptions returns the settings of a hub without flags, which enable no controllers.
+func DefaultOptions() Options {
+	return Options{
+		PolicyFailure:   admissionregistrationv1.Ignore,
+		ClusterRequests: DefaultRequests(), ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout,
+		ClustersInventorySet: clusterrequest.DefaultClusterSet,
+	}
 }
 
 // Scheme returns the types of all objects that the hub reads or writes.
@@ -105,15 +118,19 @@ func (o Options) CacheOptions() cache.Options {
 		enabled = nil // Setup returns the error.
 	}
 
-	secrets := ours(webhookserver.Secret)
-	addTenantSecrets(secrets, enabled)
-
-	objects := map[client.Object]cache.ByObject{
+	options := cache.Options{DefaultTransform: compact(), ByObject: map[client.Object]cache.ByObject{
 		&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
-		&corev1.Secret{}:         secrets,
+		&corev1.Secret{}:         ours(webhookserver.Secret),
 		&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, clustersets.Account)},
+	}}
+
+	for _, system := range o.Systems() {
+		if system.HubCache != nil {
+			system.HubCache(&options, enabled)
+		}
 	}
-	return cache.Options{DefaultTransform: compact(), ByObject: objects}
+
+	return options
 }
 
 // Setup adds the selected controllers to the manager.
@@ -130,7 +147,12 @@ func Setup(mgr manager.Manager, o Options) error {
 		return err
 	}
 
-	if len(membersOf(o.allSharing(enabled, shared), federationSystem, enabled)) > 0 { // The inventory outlives a system.
+	all := o.allSharing(enabled, shared)
+	reads := func(system systems.Entry) bool {
+		return system.ReadsInventory && len(membersOf(all, system.Name, enabled)) > 0
+	}
+
+	if slices.ContainsFunc(o.Systems(), reads) { // The inventory outlives a system.
 		if err := shared.Connect(mgr); err != nil {
 			return fmt.Errorf("preparing proofs: %w", err)
 		}
@@ -140,17 +162,17 @@ func Setup(mgr manager.Manager, o Options) error {
 		return err
 	}
 
-	for _, member := range membersOf(o.allSharing(enabled, shared), "", enabled) {
-		if member.setup != nil {
-			if err := member.setup(mgr, settings); err != nil {
-				return fmt.Errorf("setting up controller %s: %w", member.name, err)
+	for _, member := range membersOf(all, "", enabled) {
+		if member.Setup != nil {
+			if err := member.Setup(mgr, settings); err != nil {
+				return fmt.Errorf("setting up controller %s: %w", member.Name, err)
 			}
 		}
 
-		if member.webhook != nil {
-			served, err := member.webhook(mgr, settings)
+		if member.Webhook != nil {
+			served, err := member.Webhook(mgr, settings)
 			if err != nil {
-				return fmt.Errorf("setting up controller %s: %w", member.name, err)
+				return fmt.Errorf("setting up controller %s: %w", member.Name, err)
 			}
 
 			webhooks = append(webhooks, served)

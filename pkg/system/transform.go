@@ -25,6 +25,8 @@ func compact() toolscache.TransformFunc {
 		codecs = append(codecs, adapter.Codec())
 	}
 
+	all := (&Options{}).Systems()
+
 	return func(in any) (any, error) {
 		object, ok := in.(metav1.Object)
 		if !ok {
@@ -41,7 +43,11 @@ func compact() toolscache.TransformFunc {
 			object.SetManagedFields(nil)
 		}
 
-		compactAffinityClass(in)
+		for _, system := range all {
+			if system.Compact != nil {
+				system.Compact(in)
+			}
+		}
 
 		known.mu.Lock()
 		defer known.mu.Unlock()

@@ -6,20 +6,11 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	workv1 "open-cluster-management.io/api/work/v1"
-	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/affinityclass"
-	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -29,32 +20,8 @@ type need struct {
 	reads []schema.GroupVersionResource
 	// rights are the rights beyond those to read.
 	rights []right
-	// federated returns the resources of --federated-kinds, and the kinds that are not served; nil if they are not needed.
-	federated func(meta.RESTMapper) ([]schema.GroupVersionResource, []schema.GroupVersionKind, error)
-}
-
-// hintOf returns what to do when a resource of a group is not served.
-func hintOf(group string) string {
-	switch group {
-	case clusterv1.GroupName:
-		return "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
-	case placementv1alpha1.GroupName:
-		return "apply the CustomResourceDefinitions in manifests/crds, or leave the controller placement-v1alpha1 off"
-	case clusterinventory.Group:
-		return "apply the CustomResourceDefinitions in manifests/multicluster, or leave --sig-placement-decisions off"
-	case kupidv1alpha1.GroupName:
-		return "apply manifests/podscheduling, or leave the controller podscheduling/webhook off"
-	case cozystackv1alpha1.GroupName, cozystackappsv1alpha1.GroupName:
-		return "apply manifests/affinityclass, or leave the controllers affinityclass/* off"
-	case openmcpv1alpha1.GroupName:
-		return "apply manifests/clusterrequest, or leave the controllers clusterrequest/* and clusters-inventory off"
-	case workv1.GroupName:
-		return "apply manifests/manifestworks or install Open Cluster Management's work manager, or leave the controllers federation/* off"
-	case affinityclass.ReleaseKind.Group:
-		return "install Flux's helm-controller, or leave the controllers affinityclass/* off"
-	default:
-		return "let the API server serve rbac.authorization.k8s.io/v1, or leave the controllers clustersetbinding-rbac and clusterrequest/* off"
-	}
+	// added are the kinds that flags have added to those of systems.
+	added []*systems.AddedKinds
 }
 
 // controllersNeed returns what the enabled controllers need, and the lease unless it is disabled.
@@ -68,13 +35,13 @@ func controllersNeed(o system.Options, lease election.Options) (need, error) {
 		return need{}, err
 	}
 	needed := need{reads: access.Reads, rights: rights}
-	if len(o.FederatedKinds) > 0 {
-		needed.federated = o.FederatedResources
+	if needed.added, err = o.AddedKinds(); err != nil {
+		return need{}, err
 	}
 	if lease.Disable {
 		return needed, nil
 	}
-	held, err := rightsOf(lease.Namespace, system.Rules{Role: "leader-election"})
+	held, err := rightsOf(lease.Namespace, systems.Rules{Role: "leader-election"})
 	needed.rights = append(needed.rights, held...)
 	return needed, err
 }
@@ -85,13 +52,13 @@ func observerNeeds(o system.Options) (need, error) {
 	if err != nil {
 		return need{}, fmt.Errorf("--controllers: %w", err)
 	}
-	rights, err := rightsOf(o.Namespace, system.Rules{Role: "placement", Resources: []string{"tokenreviews", "subjectaccessreviews"}})
+	rights, err := rightsOf(o.Namespace, systems.Rules{Role: "placement", Resources: []string{"tokenreviews", "subjectaccessreviews"}})
 	return need{reads: access.Reads, rights: rights}, err
 }
 
 // rightsOf returns the rights in rules of manifests/rbac, each once. namespace is the namespace of the hub. Rules that the manifests do not
 // have are an error.
-func rightsOf(namespace string, all ...system.Rules) ([]right, error) {
+func rightsOf(namespace string, all ...systems.Rules) ([]right, error) {
 	roles, err := manifests.Roles()
 	if err != nil {
 		return nil, err

@@ -70,14 +70,21 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 	if err := checkResources(ctx, client, needed.reads); err != nil {
 		return nil, err
 	}
-	federated, err := needed.federatedRights(ctx, client)
-	if err != nil {
-		return nil, err
+	added := make([][]right, len(needed.added))
+	for i, kinds := range needed.added {
+		if added[i], err = rightsOfAdded(ctx, client, kinds); err != nil {
+			return nil, err
+		}
 	}
 	if err := checkRights(ctx, client, needed.all(), roleHint); err != nil {
 		return nil, err
 	}
-	return client, checkRights(ctx, client, federated, federatedHint)
+	for i, kinds := range needed.added {
+		if err := checkRights(ctx, client, added[i], kinds.Hint); err != nil {
+			return nil, err
+		}
+	}
+	return client, nil
 }
 
 // Reach returns an error if the server does not respond within a time, 0 for any, or does not accept the credentials.
@@ -131,11 +138,11 @@ func checkResources(ctx context.Context, client kubernetes.Interface, reads []sc
 		}
 		if system.IsOptional(r) {
 			klog.FromContext(ctx).Info("The hub does not serve a resource of an opt-in system, which is off until it does",
-				"resource", fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version), "hint", hintOf(r.Group))
+				"resource", fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version), "hint", system.Hint(r.Group))
 			continue
 		}
 		missing = append(missing, fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version))
-		if hint := hintOf(r.Group); !slices.Contains(hints, hint) {
+		if hint := system.Hint(r.Group); !slices.Contains(hints, hint) {
 			hints = append(hints, hint)
 		}
 	}

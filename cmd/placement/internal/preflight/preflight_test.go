@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -200,7 +201,7 @@ func TestEveryControllerHasRules(t *testing.T) {
 		expect.NoError(t, err)
 		for _, rules := range access.Rules {
 			for _, resource := range append(rules.Resources, "")[:max(1, len(rules.Resources))] {
-				only := system.Rules{Role: rules.Role}
+				only := systems.Rules{Role: rules.Role}
 				if resource != "" {
 					only.Resources = []string{resource}
 				}
@@ -229,7 +230,7 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 		"clusterrequest-tenant", "clusterrequest-view", "work-agent", "explanations-address"}
 	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds"}
 	for name := range roles {
-		ofController := slices.ContainsFunc(access.Rules, func(rules system.Rules) bool { return rules.Role == name })
+		ofController := slices.ContainsFunc(access.Rules, func(rules systems.Rules) bool { return rules.Role == name })
 		if !ofController && !slices.Contains(others, name) && !slices.Contains(people, name) {
 			t.Errorf("role %s: no controller in the list of pkg/system has it in its access", name)
 		}
@@ -241,7 +242,7 @@ func TestRolesGrantWhatControllersRead(t *testing.T) {
 	for _, name := range system.Names() {
 		access, err := system.Options{Controllers: []string{name}}.Access()
 		expect.NoError(t, err)
-		granted, err := rightsOf("hub", append(access.Rules, system.Rules{Role: "placement"})...)
+		granted, err := rightsOf("hub", append(access.Rules, systems.Rules{Role: "placement"})...)
 		expect.NoError(t, err)
 		for _, r := range (need{reads: access.Reads}).all() {
 			every := r
@@ -255,7 +256,7 @@ func TestRolesGrantWhatControllersRead(t *testing.T) {
 
 // RBAC lets the controller create only ClusterRoles whose rights it has.
 func TestRoleOfSetRolesGrantsWhatTheyGrant(t *testing.T) {
-	granted, err := rightsOf("hub", system.Rules{Role: "clusterset-roles"})
+	granted, err := rightsOf("hub", systems.Rules{Role: "clusterset-roles"})
 	expect.NoError(t, err)
 	for _, r := range rightsIn(controller.GrantedByRoles(), nil, "") {
 		if !slices.Contains(granted, r) {
@@ -291,9 +292,9 @@ func TestFederatedKinds(t *testing.T) {
 			o := system.Options{Controllers: []string{"federation/*"}, Namespace: "hub", FederatedKinds: []string{tc.kind}}
 			needed, err := controllersNeed(o, election.Options{Disable: true})
 			expect.NoError(t, err)
-			rights, err := needed.federatedRights(t.Context(), client)
+			rights, err := rightsOfAdded(t.Context(), client, needed.added[0])
 			if err == nil {
-				err = checkRights(t.Context(), client, rights, federatedHint)
+				err = checkRights(t.Context(), client, rights, needed.added[0].Hint)
 			}
 			expect.Error(t, err, tc.want)
 		})

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/publish"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const (
@@ -23,17 +22,17 @@ const (
 	inventorySetFlag    = "clusters-inventory-set"
 )
 
-func addClusterRequestFlags(fs *pflag.FlagSet, controllers *system.Options) {
-	addRequestFlags(fs, &controllers.ClusterRequests)
-	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
+func (o *Options) addClusterRequestFlags(fs *pflag.FlagSet) {
+	AddRequestFlags(fs, &o.ClusterRequests)
+	fs.DurationVar(&o.ClusterDrainTimeout, drainTimeoutFlag, o.ClusterDrainTimeout,
 		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
-	fs.StringVar(&controllers.ClustersInventorySet, inventorySetFlag, controllers.ClustersInventorySet,
+	fs.StringVar(&o.ClustersInventorySet, inventorySetFlag, o.ClustersInventorySet,
 		"ManagedClusterSet of published Clusters that name none. Write it into the ConfigMap placement-hub-clusters-inventory, too, by which "+
 			"admission knows it.")
 }
 
-// addRequestFlags adds the flags of what decides on ClusterRequests.
-func addRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
+// AddRequestFlags adds the flags of what decides on ClusterRequests.
+func AddRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
 	fs.StringVar((*string)(&options.Strategy), requestStrategyFlag, string(options.Strategy),
 		"Which of the shared Clusters that fit equally well a ClusterRequest gets: Balanced is the one with the fewest requests, Simple the first "+
 			"by namespace and name.")
@@ -45,34 +44,34 @@ func addRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
 }
 
 // validateClusterRequests reports settings of ClusterRequests that there are not.
-func validateClusterRequests(controllers *system.Options) error {
-	err := validateRequests(controllers.ClusterRequests)
-	if controllers.ClusterDrainTimeout <= 0 {
-		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
+func (o *Options) validateClusterRequests() error {
+	err := ValidateRequests(o.ClusterRequests)
+	if o.ClusterDrainTimeout <= 0 {
+		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, o.ClusterDrainTimeout))
 	}
 
-	problems := validation.IsValidLabelValue(controllers.ClustersInventorySet)
-	if controllers.ClustersInventorySet == "" {
+	problems := validation.IsValidLabelValue(o.ClustersInventorySet)
+	if o.ClustersInventorySet == "" {
 		problems = []string{"it is empty; for none, name a set that no namespace binds"}
 	}
 
 	if len(problems) > 0 {
-		err = errors.Join(err, fmt.Errorf("--%s: %q is not the name of a set: %s", inventorySetFlag, controllers.ClustersInventorySet,
+		err = errors.Join(err, fmt.Errorf("--%s: %q is not the name of a set: %s", inventorySetFlag, o.ClustersInventorySet,
 			strings.Join(problems, "; ")))
 	}
 
 	return err
 }
 
-// defaultRequestOptions returns the settings of a hub without flags.
-func defaultRequestOptions() clusterrequest.Options {
+// DefaultRequests returns the settings of a hub without flags.
+func DefaultRequests() clusterrequest.Options {
 	return clusterrequest.Options{
 		Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster, SharedNamespace: clusterrequest.DefaultSharedNamespace,
 	}
 }
 
-// validateRequests reports a strategy, a scope or a namespace that there cannot be.
-func validateRequests(options clusterrequest.Options) error {
+// ValidateRequests reports a strategy, a scope or a namespace that there cannot be.
+func ValidateRequests(options clusterrequest.Options) error {
 	var errs []error
 
 	if err := options.Strategy.Validate(); err != nil {
@@ -92,23 +91,23 @@ func validateRequests(options clusterrequest.Options) error {
 	return errors.Join(errs...)
 }
 
-// validateClusterRequestController reports settings of ClusterRequests that have no effect without their controller.
-func (o *controllerOptions) validateClusterRequestController(enabled []string) error {
+// unusedClusterRequestFlags reports settings of ClusterRequests that have no effect without their controllers.
+func (o *Options) unusedClusterRequestFlags(enabled []string) error {
 	for flag, changed := range map[string]bool{
-		drainTimeoutFlag: o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout,
-		inventorySetFlag: o.controllers.ClustersInventorySet != newControllerOptions().controllers.ClustersInventorySet,
+		drainTimeoutFlag: o.ClusterDrainTimeout != clusterrequest.DefaultDrainTimeout,
+		inventorySetFlag: o.ClustersInventorySet != clusterrequest.DefaultClusterSet,
 	} {
-		if changed && !o.observe && !slices.Contains(enabled, publish.Name) {
+		if changed && !slices.Contains(enabled, publish.Name) {
 			return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
 				flag, publish.Name)
 		}
 	}
 
-	if o.observe || slices.Contains(enabled, controller.Requests) {
+	if slices.Contains(enabled, controller.Requests) {
 		return nil
 	}
 
-	defaults, options := newControllerOptions().controllers.ClusterRequests, o.controllers.ClusterRequests
+	defaults, options := DefaultRequests(), o.ClusterRequests
 
 	var flags []string
 
