@@ -11,12 +11,11 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 )
@@ -86,11 +85,9 @@ func (o *controllerOptions) explanations(
 		if err := kinds.parseKinds(); err != nil {
 			return nil, err
 		}
-		live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
-			HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-		})
+		live, err := objects.NewLiveClient(mgr)
 		if err != nil {
-			return nil, fmt.Errorf("making the client: %w", err)
+			return nil, err
 		}
 		authentication, authorization, err := reviews(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {

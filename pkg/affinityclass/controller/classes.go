@@ -22,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -115,10 +116,8 @@ func (r *classReconciler) sync(ctx context.Context, class *cozystackv1alpha1.Aff
 	deleted := !class.DeletionTimestamp.IsZero()
 
 	if !deleted && !controllerutil.ContainsFinalizer(class, cozystackv1alpha1.InUseFinalizer) {
-		guarded := class.DeepCopy()
-		controllerutil.AddFinalizer(guarded, cozystackv1alpha1.InUseFinalizer)
-
-		return true, r.patch(ctx, class, guarded) // Its event enqueues the class again.
+		// The event of the write enqueues the class again.
+		return true, objects.AddFinalizer(ctx, r.writer, class, cozystackv1alpha1.InUseFinalizer)
 	}
 
 	if complete, err := r.kinds.complete(ctx); err != nil || !complete {
@@ -145,10 +144,7 @@ func (r *classReconciler) sync(ctx context.Context, class *cozystackv1alpha1.Aff
 
 // release removes the finalizer of a class that is deleted and not in use.
 func (r *classReconciler) release(ctx context.Context, class *cozystackv1alpha1.AffinityClass) error {
-	freed := class.DeepCopy()
-	controllerutil.RemoveFinalizer(freed, cozystackv1alpha1.InUseFinalizer)
-
-	if err := r.patch(ctx, class, freed); err != nil {
+	if err := objects.RemoveFinalizer(ctx, r.writer, class, cozystackv1alpha1.InUseFinalizer); err != nil {
 		return err
 	}
 
@@ -157,42 +153,23 @@ func (r *classReconciler) release(ctx context.Context, class *cozystackv1alpha1.
 	return nil
 }
 
-// patch writes the finalizers of a class.
-func (r *classReconciler) patch(ctx context.Context, class, changed *cozystackv1alpha1.AffinityClass) error {
-	err := r.writer.Patch(ctx, changed, client.MergeFromWithOptions(class, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("writing the finalizers of AffinityClass %s: %w", class.Name, err)
-	}
-
-	return nil
-}
-
 // writeStatus writes the numbers of users, and while the class waits to be deleted who they are.
 func (r *classReconciler) writeStatus(
 	ctx context.Context, class *cozystackv1alpha1.AffinityClass, users affinityclass.Users, deleted bool,
 ) error {
-	changed := class.DeepCopy()
-	changed.Status.Applications = int32(len(users.Applications))
-	changed.Status.Tenants = int32(len(users.Tenants))
-	same := changed.Status.Applications == class.Status.Applications && changed.Status.Tenants == class.Status.Tenants
+	_, err := objects.PatchStatus(ctx, r.writer, class, func(changed *cozystackv1alpha1.AffinityClass) {
+		changed.Status.Applications = int32(len(users.Applications))
+		changed.Status.Tenants = int32(len(users.Tenants))
 
-	if deleted && users.InUse() && meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
-		Type: cozystackv1alpha1.ConditionDeletionBlocked, Status: metav1.ConditionTrue, Reason: cozystackv1alpha1.ReasonInUse,
-		Message: "used by " + users.String(), LastTransitionTime: metav1.NewTime(r.clock.Now()),
-	}) {
-		same = false
-	}
+		if deleted && users.InUse() {
+			meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
+				Type: cozystackv1alpha1.ConditionDeletionBlocked, Status: metav1.ConditionTrue, Reason: cozystackv1alpha1.ReasonInUse,
+				Message: "used by " + users.String(), LastTransitionTime: metav1.NewTime(r.clock.Now()),
+			})
+		}
+	})
 
-	if same {
-		return nil
-	}
-
-	err := r.writer.Status().Patch(ctx, changed, client.MergeFromWithOptions(class, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("writing the status of AffinityClass %s: %w", class.Name, err)
-	}
-
-	return nil
+	return err
 }
 
 // users returns who uses a class, by what a reader has.

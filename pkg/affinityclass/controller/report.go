@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 )
 
@@ -65,18 +64,9 @@ func (r *reporter) forget(key applicationKey) { r.problems.Forget(key) }
 // report writes the outcome of an application if it is new.
 func (r *reporter) report(ctx context.Context, of kind, application *unstructured.Unstructured, now outcome) error {
 	if of.conditions {
-		patch := r.conditionPatch(application, now)
-		if patch == nil {
-			return nil
-		}
-
-		data, err := json.Marshal(patch)
-		if err != nil {
-			return fmt.Errorf("encoding the status of %s %s: %w", of.Kind, client.ObjectKeyFromObject(application), err)
-		}
-
-		if err := r.writer.Status().Patch(ctx, application.DeepCopy(), client.RawPatch(types.MergePatchType, data)); err != nil {
-			return fmt.Errorf("writing the status of %s %s: %w", of.Kind, client.ObjectKeyFromObject(application), err)
+		written, err := objects.PatchStatus(ctx, r.writer, application, func(changed *unstructured.Unstructured) { r.setCondition(changed, now) })
+		if err != nil || written == application {
+			return err
 		}
 	} else if isNew, err := r.isNew(ctx, of, application, now); err != nil || !isNew {
 		return err
@@ -126,9 +116,8 @@ func (r *reporter) lastChange(ctx context.Context, of kind, application *unstruc
 	return last, nil
 }
 
-// conditionPatch returns a merge patch of the status of an application that sets the condition and keeps all others as they are; nil if the
-// condition is right.
-func (r *reporter) conditionPatch(application *unstructured.Unstructured, now outcome) map[string]any {
+// setCondition sets the condition of an application.
+func (r *reporter) setCondition(application *unstructured.Unstructured, now outcome) {
 	conditions, _, _ := unstructured.NestedSlice(application.Object, "status", "conditions")
 	condition := map[string]any{
 		"type": ConditionAffinityClassResolved, "status": string(now.status), "reason": now.reason, "message": now.message,
@@ -147,7 +136,7 @@ func (r *reporter) conditionPatch(application *unstructured.Unstructured, now ou
 		before, _ := conditions[at].(map[string]any)
 		if before["status"] == condition["status"] {
 			if before["reason"] == condition["reason"] && before["message"] == condition["message"] {
-				return nil
+				return
 			}
 
 			condition["lastTransitionTime"] = before["lastTransitionTime"]
@@ -156,10 +145,13 @@ func (r *reporter) conditionPatch(application *unstructured.Unstructured, now ou
 		conditions[at] = condition
 	}
 
-	return map[string]any{
-		"metadata": map[string]any{"resourceVersion": application.GetResourceVersion()},
-		"status":   map[string]any{"conditions": conditions},
+	status, isMap := application.Object["status"].(map[string]any)
+	if !isMap {
+		status = map[string]any{}
+		application.Object["status"] = status
 	}
+
+	status["conditions"] = conditions
 }
 
 func joinSorted(names []string) string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -172,25 +173,13 @@ func newCondition(kind string, holds bool, reason, message string) metav1.Condit
 
 // writeConditions writes conditions of a Tenant that have changed.
 func (r *tenantReconciler) writeConditions(ctx context.Context, tenant *appsv1alpha1.Tenant, conditions []metav1.Condition) error {
-	changed, same := tenant.DeepCopy(), true
-
-	for _, condition := range conditions {
-		condition.ObservedGeneration = tenant.Generation
-		condition.LastTransitionTime = metav1.NewTime(r.clock.Now())
-
-		if meta.SetStatusCondition(&changed.Status.Conditions, condition) {
-			same = false
+	_, err := objects.PatchStatus(ctx, r.writer, tenant, func(changed *appsv1alpha1.Tenant) {
+		for _, condition := range conditions {
+			condition.ObservedGeneration = tenant.Generation
+			condition.LastTransitionTime = metav1.NewTime(r.clock.Now())
+			meta.SetStatusCondition(&changed.Status.Conditions, condition)
 		}
-	}
+	})
 
-	if same {
-		return nil
-	}
-
-	err := r.writer.Status().Patch(ctx, changed, client.MergeFromWithOptions(tenant, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("writing the status of Tenant %s: %w", client.ObjectKeyFromObject(tenant), err)
-	}
-
-	return nil
+	return err
 }

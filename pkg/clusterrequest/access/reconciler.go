@@ -22,8 +22,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/finalizer"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -103,7 +102,7 @@ func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessR
 func (r *reconciler) release(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
 	klog.FromContext(ctx).V(2).Info("Removed the finalizer of a provider that gives no access")
 
-	return finalizer.Remove(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer)
+	return objects.RemoveFinalizer(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer)
 }
 
 // find restores the Cluster in the status of an AccessRequest that is being deleted: without it no provider knows where to remove the access.
@@ -245,7 +244,7 @@ func (r *reconciler) lost(
 		return false, nil
 	}
 
-	found, err := liveread.Definition(ctx, r.live, requestDefinition)
+	found, err := objects.Definition(ctx, r.live, requestDefinition)
 	if err != nil {
 		return false, err
 	}

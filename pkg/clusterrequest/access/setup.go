@@ -17,7 +17,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -53,7 +53,7 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("write events of AccessRequests: %w", err)
 	}
 
-	live, err := liveread.NewConfirmed(mgr)
+	live, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
 	}

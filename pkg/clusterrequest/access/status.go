@@ -3,16 +3,16 @@ package access
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // label writes the labels that name provider and profile, or removes them if there are none.
@@ -25,12 +25,7 @@ func (r *reconciler) label(ctx context.Context, access *openmcpv1alpha1.AccessRe
 		metav1.SetMetaDataLabel(&labelled.ObjectMeta, label, value)
 	}
 
-	if maps.Equal(access.Labels, labelled.Labels) {
-		return nil
-	}
-
-	err := r.writer.Patch(ctx, labelled, client.MergeFromWithOptions(access, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
+	if err := objects.Patch(ctx, r.writer, access, labelled); err != nil {
 		return fmt.Errorf("write the labels of AccessRequest %s: %w", client.ObjectKeyFromObject(access), err)
 	}
 
@@ -87,20 +82,14 @@ func (r *reconciler) writeFailure(ctx context.Context, access *openmcpv1alpha1.A
 
 // patchStatus writes the status of changed, if it is not that of access.
 func (r *reconciler) patchStatus(ctx context.Context, access, changed *openmcpv1alpha1.AccessRequest) error {
-	if equality.Semantic.DeepEqual(access.Status, changed.Status) {
-		return nil
-	}
-
-	before := changed.DeepCopy()
+	before := *changed
 	before.Status = access.Status
 
-	now := metav1.NewTime(r.clock.Now())
-	changed.Status.LastReconcileTime = &now
+	_, err := objects.PatchStatus(ctx, r.writer, &before,
+		func(written *openmcpv1alpha1.AccessRequest) { written.Status = changed.Status },
+		func(written *openmcpv1alpha1.AccessRequest) {
+			written.Status.LastReconcileTime = ptr.To(metav1.NewTime(r.clock.Now()))
+		})
 
-	err := r.writer.Status().Patch(ctx, changed, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("write the status of AccessRequest %s: %w", client.ObjectKeyFromObject(access), err)
-	}
-
-	return nil
+	return err
 }

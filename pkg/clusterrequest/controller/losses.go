@@ -11,7 +11,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
@@ -51,7 +51,7 @@ func (p *proof) proceed(ctx context.Context) error {
 		return p.compare(latest, err == nil)
 	}
 
-	latest, found, err := liveread.Metadata(ctx, p.live, p.decidedBy, key)
+	latest, found, err := objects.LiveMetadata(ctx, p.live, p.decidedBy, key)
 	if err != nil {
 		return fmt.Errorf("read ClusterRequest %s: %w", key, err)
 	}
@@ -85,7 +85,7 @@ func (p *proof) compare(latest metav1.Object, found bool) error {
 
 // definition reads the CustomResourceDefinition of ClusterRequests.
 func definition(ctx context.Context, live client.Reader) (clusterrequest.Definition, error) {
-	found, err := liveread.Definition(ctx, live, requestDefinition)
+	found, err := objects.Definition(ctx, live, requestDefinition)
 
 	return clusterrequest.DefinitionOf(found), err
 }

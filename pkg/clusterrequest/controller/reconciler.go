@@ -19,7 +19,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/finalizer"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/placement"
@@ -143,7 +143,7 @@ func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.Cluster
 		return false, nil
 	}
 
-	if err := finalizer.Add(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer); err != nil {
+	if err := objects.AddFinalizer(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer); err != nil {
 		return false, err
 	}
 
@@ -323,5 +323,5 @@ func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.Clust
 func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
 	r.ledger.forget(client.ObjectKeyFromObject(request))
 
-	return finalizer.Remove(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer)
+	return objects.RemoveFinalizer(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer)
 }

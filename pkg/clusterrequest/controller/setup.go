@@ -17,7 +17,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -41,7 +41,7 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 
 	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
 
-	live, err := liveread.NewConfirmed(mgr)
+	live, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
 	}

@@ -2,16 +2,14 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // reasonGranted is the reason of the Event on a request that is granted, and action that of all Events of this package.
@@ -25,29 +23,23 @@ func (r *reconciler) writeStatus(
 	ctx context.Context, request *openmcpv1alpha1.ClusterRequest, result clusterrequest.Result, ready *metav1.Condition,
 ) error {
 	now := metav1.NewTime(r.clock.Now())
-	changed := request.DeepCopy()
-	status := &changed.Status
-	status.Status, status.Reason, status.Message, status.ObservedGeneration = result.Status, result.Reason, result.Message, request.Generation
 
-	if ready == nil {
-		meta.RemoveStatusCondition(&status.Conditions, openmcpv1alpha1.ConditionClusterReady)
-	} else {
-		ready.LastTransitionTime = now
-		meta.SetStatusCondition(&status.Conditions, *ready)
+	written, err := objects.PatchStatus(ctx, r.writer, request, func(changed *openmcpv1alpha1.ClusterRequest) {
+		status := &changed.Status
+		status.Status, status.Reason, status.Message, status.ObservedGeneration = result.Status, result.Reason, result.Message, request.Generation
+
+		if ready == nil {
+			meta.RemoveStatusCondition(&status.Conditions, openmcpv1alpha1.ConditionClusterReady)
+		} else {
+			ready.LastTransitionTime = now
+			meta.SetStatusCondition(&status.Conditions, *ready)
+		}
+	}, func(changed *openmcpv1alpha1.ClusterRequest) { changed.Status.LastReconcileTime = &now })
+	if err != nil || written == request {
+		return err
 	}
 
-	if equality.Semantic.DeepEqual(request.Status, changed.Status) {
-		return nil
-	}
-
-	status.LastReconcileTime = &now
-
-	err := r.writer.Status().Patch(ctx, changed, client.MergeFromWithOptions(request, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("write the status of ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
-	}
-
-	r.written.note(changed, now.Time)
+	r.written.note(written, now.Time)
 
 	if before := request.Status; before.Status != result.Status || before.Reason != result.Reason || before.Message != result.Message {
 		r.tell(request, result)

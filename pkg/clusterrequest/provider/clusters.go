@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/hub/finalizer"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -76,7 +76,7 @@ func inUse(cluster *openmcpv1alpha1.Cluster) bool {
 // keep keeps the real cluster of a Cluster running, and returns when to look again.
 func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (time.Duration, error) {
 	if !controllerutil.ContainsFinalizer(cluster, openmcpv1alpha1.ProviderFinalizer) {
-		return 0, finalizer.Add(ctx, r.writer, cluster, openmcpv1alpha1.ProviderFinalizer) // The event of this write continues.
+		return 0, objects.AddFinalizer(ctx, r.writer, cluster, openmcpv1alpha1.ProviderFinalizer) // The event of this write continues.
 	}
 
 	state, err := r.provider.Ensure(ctx, cluster)
@@ -145,16 +145,8 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 
 	klog.FromContext(ctx).V(2).Info("Tore the cluster down")
 
-	// The patch has no optimistic lock, because the API server refuses new finalizers on a Cluster that is being deleted.
-	freed := cluster.DeepCopy()
-	controllerutil.RemoveFinalizer(freed, openmcpv1alpha1.ProviderFinalizer)
-
-	err = r.writer.Patch(ctx, freed, client.MergeFrom(cluster))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the finalizer from Cluster %s: %w", key, err)
-	}
-
-	return nil
+	// It needs no lock, because the API server refuses new finalizers on a Cluster that is being deleted.
+	return objects.RemoveFinalizer(ctx, r.writer, cluster, openmcpv1alpha1.ProviderFinalizer, objects.WithoutLock())
 }
 
 // lease returns the key of the Lease of a Cluster.

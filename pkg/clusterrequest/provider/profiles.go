@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -94,5 +95,5 @@ func (r *profileReconciler) publish(
 
 	status.LastReconcileTime = &now
 
-	return applyStatus(ctx, r.writer, object, "ClusterProvider", status)
+	return client.IgnoreNotFound(objects.ApplyStatus(ctx, r.writer, object, status))
 }

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -66,7 +66,7 @@ func Setup(mgr manager.Manager, settings Settings) error {
 }
 
 func setupClusters(mgr manager.Manager, settings Settings) error {
-	live, err := liveread.NewConfirmed(mgr)
+	live, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
 	}

@@ -2,16 +2,14 @@ package provider
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // unknownState is the state of a cluster that the provider could not look at. A healthy one stays healthy, because the failure is that of
@@ -90,30 +88,5 @@ func (r *clusterReconciler) applyStatus(
 	now := metav1.NewTime(r.clock.Now())
 	status.LastReconcileTime = &now
 
-	return applyStatus(ctx, r.writer, cluster, "Cluster", status)
-}
-
-// applyStatus applies a status to an object. All other fields stay as they are. The write conflicts if the object has changed, because a
-// status that was decided by an old state of the cache may be written already.
-func applyStatus(ctx context.Context, writer client.Client, object client.Object, kind string, status any) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
-		Status any `json:"status"`
-	}{status})
-	if err != nil {
-		return fmt.Errorf("convert the status of %s %s: %w", kind, client.ObjectKeyFromObject(object), err)
-	}
-
-	applied := &unstructured.Unstructured{Object: content}
-	applied.SetGroupVersionKind(openmcpv1alpha1.GroupVersion.WithKind(kind))
-	applied.SetNamespace(object.GetNamespace())
-	applied.SetName(object.GetName())
-	applied.SetUID(object.GetUID())
-	applied.SetResourceVersion(object.GetResourceVersion())
-
-	err = writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write the status of %s %s: %w", kind, client.ObjectKeyFromObject(object), err)
-	}
-
-	return nil
+	return client.IgnoreNotFound(objects.ApplyStatus(ctx, r.writer, cluster, status))
 }

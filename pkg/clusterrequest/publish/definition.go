@@ -13,7 +13,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // The CustomResourceDefinitions with which a Cluster or what it is described by may be lost.
@@ -50,7 +50,7 @@ func (s *servedDefinition) read(ctx context.Context, live client.Reader) (types.
 
 // definition reads a CustomResourceDefinition from the API server.
 func definition(ctx context.Context, live client.Reader, name string) (clusterrequest.Definition, error) {
-	found, err := liveread.Definition(ctx, live, name)
+	found, err := objects.Definition(ctx, live, name)
 
 	return clusterrequest.DefinitionOf(found), err
 }

@@ -18,7 +18,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // takenRetry is how often a Cluster tries again whose namespace is somebody else's, of which no event tells.
@@ -85,8 +85,7 @@ func (r *reconciler) guard(ctx context.Context, c *cycle) error {
 
 	controllerutil.AddFinalizer(changed, openmcpv1alpha1.InventoryFinalizer)
 
-	err := r.client.Patch(ctx, changed, client.MergeFromWithOptions(c.cluster, client.MergeFromWithOptimisticLock{}))
-	if err = observe(requestFinalizer, err); err != nil {
+	if err := objects.Patch(ctx, r.client, c.cluster, changed, counted(requestFinalizer)); err != nil {
 		return fmt.Errorf("add the finalizer to Cluster %s: %w", c.Request, err)
 	}
 
@@ -150,7 +149,7 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 func (r *reconciler) createOwn(ctx context.Context, c *cycle, object client.Object) error {
 	kind := object.GetObjectKind().GroupVersionKind().Kind
 
-	present, found, err := liveread.Metadata(ctx, r.live, object, types.NamespacedName{Name: c.name()})
+	present, found, err := objects.LiveMetadata(ctx, r.live, object, types.NamespacedName{Name: c.name()})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 )
@@ -23,6 +24,17 @@ const (
 
 // observe counts a request of a kind, and returns its error.
 func observe(kind string, err error) error {
+	count(kind, err)
+
+	return err
+}
+
+// counted has a request of a kind be counted.
+func counted(kind string) objects.Option {
+	return objects.WithObserver(func(err error) { count(kind, err) })
+}
+
+func count(kind string, err error) {
 	result := metrics.WriteOK
 
 	switch {
@@ -34,8 +46,6 @@ func observe(kind string, err error) error {
 	}
 
 	metrics.ObserveInventoryWrite(kind, result)
-
-	return err
 }
 
 // event sends an Event about the Cluster or, if that is gone, about the ManagedCluster.

@@ -16,11 +16,10 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 )
@@ -109,7 +108,7 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 
 		return 0, nil
 	case c.cluster == nil:
-		_, found, err := liveread.Metadata(ctx, r.live, &openmcpv1alpha1.Cluster{}, c.NamespacedName)
+		_, found, err := objects.LiveMetadata(ctx, r.live, &openmcpv1alpha1.Cluster{}, c.NamespacedName)
 		if err != nil || !found {
 			return 0, err
 		}
@@ -127,7 +126,7 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 			continue
 		}
 
-		present, found, err := liveread.Metadata(ctx, r.live, missing.object, types.NamespacedName{Name: c.name()})
+		present, found, err := objects.LiveMetadata(ctx, r.live, missing.object, types.NamespacedName{Name: c.name()})
 		if err != nil {
 			return 0, err
 		}
@@ -285,15 +284,6 @@ func (r *reconciler) letGo(ctx context.Context, c *cycle) error {
 
 	r.heartbeats.unsubscribe(c.Request)
 
-	freed := c.cluster.DeepCopy()
-	if !controllerutil.RemoveFinalizer(freed, openmcpv1alpha1.InventoryFinalizer) {
-		return nil
-	}
-
-	err := r.client.Patch(ctx, freed, client.MergeFromWithOptions(c.cluster, client.MergeFromWithOptimisticLock{}))
-	if err = observe(requestFinalizer, client.IgnoreNotFound(err)); err != nil {
-		return fmt.Errorf("remove the finalizer from Cluster %s: %w", c.Request, err)
-	}
-
-	return nil
+	return objects.RemoveFinalizer(ctx, r.client, c.cluster, openmcpv1alpha1.InventoryFinalizer,
+		objects.WithObserver(func(err error) { count(requestFinalizer, client.IgnoreNotFound(err)) }))
 }

@@ -8,15 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // patch sends what differs between two states of a ManagedCluster, in its status or elsewhere, unless the ManagedCluster has changed meanwhile.
@@ -31,29 +28,16 @@ func (r *reconciler) patch(ctx context.Context, present, wanted *clusterv1.Manag
 		return fmt.Errorf("ManagedCluster %s has fields that cannot be read; correct them: %s", present.Name, fields)
 	}
 
-	patch := client.MergeFromWithOptions(present, client.MergeFromWithOptimisticLock{})
-
-	data, err := patch.Data(wanted)
-	if err != nil {
-		return fmt.Errorf("encode the patch of ManagedCluster %s: %w", present.Name, err)
-	}
-
-	// The response is not needed, and might be undecodable as a ManagedCluster.
-	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: present.Name}}
-	response.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
-
+	options := []objects.Option{objects.MetadataOnly(), counted(requestPatch)} // The response might be undecodable as a ManagedCluster.
 	if status {
-		err = observe(requestStatus, r.client.Status().Patch(ctx, response, client.RawPatch(patch.Type(), data)))
-	} else {
-		err = observe(requestPatch, r.client.Patch(ctx, response, client.RawPatch(patch.Type(), data)))
+		options = []objects.Option{objects.MetadataOnly(), counted(requestStatus), objects.OfStatus()}
 	}
 
-	if err != nil {
+	if err := objects.Patch(ctx, r.client, present, wanted, options...); err != nil {
 		return fmt.Errorf("write ManagedCluster %s: %w", present.Name, err)
 	}
 
-	wanted.ResourceVersion = response.ResourceVersion
-	klog.FromContext(ctx).V(2).Info("Wrote a ManagedCluster", "managedCluster", present.Name, "patch", string(data))
+	klog.FromContext(ctx).V(2).Info("Wrote a ManagedCluster", "managedCluster", present.Name, "ofStatus", status)
 
 	return nil
 }
@@ -91,23 +75,7 @@ func (r *reconciler) writeStatus(ctx context.Context, c *cycle, status metav1.Co
 		return nil
 	}
 
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&openmcpv1alpha1.ClusterStatus{
+	return objects.ApplyStatus(ctx, r.client, c.cluster, &openmcpv1alpha1.ClusterStatus{
 		ConditionedStatus: openmcpv1alpha1.ConditionedStatus{Conditions: conditions}, ManagedCluster: name,
-	})
-	if err != nil {
-		return fmt.Errorf("encode the status of Cluster %s: %w", c.Request, err)
-	}
-
-	applied := &unstructured.Unstructured{Object: map[string]any{"status": content}}
-	applied.SetGroupVersionKind(openmcpv1alpha1.GroupVersion.WithKind("Cluster"))
-	applied.SetNamespace(c.Namespace)
-	applied.SetName(c.Name)
-	applied.SetUID(c.cluster.UID)
-
-	err = observe(requestStatus, r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership))
-	if err != nil {
-		return fmt.Errorf("write the status of Cluster %s: %w", c.Request, err)
-	}
-
-	return nil
+	}, objects.WithoutLock(), counted(requestStatus))
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -105,17 +106,11 @@ func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1bet
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, "NoClusterMatched", "No ManagedCluster selected"
 	}
 
-	changed := set.DeepCopy()
-	if !meta.SetStatusCondition(&changed.Status.Conditions, condition) {
-		return nil
-	}
+	_, err = objects.PatchStatus(ctx, r.client, set, func(changed *clusterv1beta2.ManagedClusterSet) {
+		meta.SetStatusCondition(&changed.Status.Conditions, condition)
+	})
 
-	err = r.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(set, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("writing the status of ManagedClusterSet %s: %w", set.Name, err)
-	}
-
-	return nil
+	return err
 }
 
 // count returns the number of ManagedClusters in the set, including terminating ones.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -107,15 +108,9 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 		condition.Status, condition.Reason = metav1.ConditionFalse, "ClusterSetNotFound"
 	}
 
-	changed := binding.DeepCopy()
-	if !meta.SetStatusCondition(&changed.Status.Conditions, condition) {
-		return reconcile.Result{}, nil
-	}
-
-	err = r.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		err = fmt.Errorf("writing the status of ManagedClusterSetBinding %s: %w", request, err)
-	}
+	_, err = objects.PatchStatus(ctx, r.client, binding, func(changed *clusterv1beta2.ManagedClusterSetBinding) {
+		meta.SetStatusCondition(&changed.Status.Conditions, condition)
+	})
 
 	return r.conflicts.Result(ctx, request, err)
 }

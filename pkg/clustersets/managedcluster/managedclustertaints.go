@@ -6,7 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -86,22 +86,10 @@ func (r *managedClusterTaintsReconciler) send(ctx context.Context, cluster *clus
 		return nil
 	}
 
-	// The patch replaces the whole list, so it has a resourceVersion precondition.
-	patch := client.MergeFromWithOptions(cluster, client.MergeFromWithOptimisticLock{})
-
-	data, err := patch.Data(changed)
-	if err != nil {
-		return fmt.Errorf("encoding the patch: %w", err)
-	}
-
-	// The response is not needed, and might be undecodable as a ManagedCluster.
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
-	answer.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
-
-	err = r.client.Patch(ctx, answer, client.RawPatch(patch.Type(), data))
+	err := objects.Patch(ctx, r.client, cluster, changed, objects.MetadataOnly()) // The response might be undecodable as a ManagedCluster.
 	if err == nil {
 		klog.FromContext(ctx).V(2).Info("The taints follow the condition", "cluster", cluster.Name, "taints", changed.Spec.Taints)
 	}
 
-	return err //nolint:wrapcheck // Named by the caller.
+	return err
 }

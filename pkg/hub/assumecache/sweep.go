@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 const (
@@ -45,7 +45,7 @@ func Sweep[K comparable, T metav1.Object](
 			continue
 		}
 
-		live, found, err := liveread.Metadata(ctx, s.Live, empty(write.Object), key)
+		live, found, err := objects.LiveMetadata(ctx, s.Live, empty(write.Object), key)
 		if err != nil {
 			klog.FromContext(ctx).V(2).Info("Cannot ask the API server whether a write stands; it is believed on", "object", key, "err", err)
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -59,7 +59,7 @@ func (r *reconciler) reread(ctx context.Context, p *cycle) {
 func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPage) {
 	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
 
-	live, err := liveread.Object(ctx, r.live, refused.form.EmptyList(), key)
+	live, err := objects.LiveObject(ctx, r.live, refused.form.EmptyList(), key)
 
 	switch {
 	case err != nil:
@@ -77,7 +77,7 @@ func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPa
 func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placement) {
 	owner, key := placement.Key(), keyOf(placement)
 
-	live, err := liveread.Object(ctx, r.live, placement.API.EmptyList(), key)
+	live, err := objects.LiveObject(ctx, r.live, placement.API.EmptyList(), key)
 
 	switch {
 	case err != nil:

@@ -12,8 +12,8 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -92,11 +92,9 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("preparing events: %w", err)
 	}
 
-	live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
+	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
-		return fmt.Errorf("preparing to read from the API server: %w", err)
+		return err
 	}
 
 	r := &reconciler{

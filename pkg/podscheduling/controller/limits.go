@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 )
@@ -32,7 +32,7 @@ const (
 // limitsReconciler keeps the condition WithinLimits of the PodSchedulingPolicies of a namespace. Its requests name namespaces.
 type limitsReconciler struct {
 	cached    client.Reader
-	writer    client.StatusWriter
+	writer    client.Client
 	clock     clock.PassiveClock
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
@@ -40,7 +40,7 @@ type limitsReconciler struct {
 // SetupLimits adds the controller Limits to the manager.
 func SetupLimits(mgr manager.Manager, settings queue.Settings) error {
 	r := &limitsReconciler{
-		cached: mgr.GetCache(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager).Status(), clock: settings.Clock,
+		cached: mgr.GetCache(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), clock: settings.Clock,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
@@ -82,27 +82,18 @@ func (r *limitsReconciler) write(ctx context.Context, policy *kupidv1alpha1.PodS
 		return nil
 	}
 
-	var differs bool
+	_, err := objects.PatchStatus(ctx, r.writer, policy, func(changed *kupidv1alpha1.PodSchedulingPolicy) {
+		if reason == "" {
+			meta.RemoveStatusCondition(&changed.Status.Conditions, kupidv1alpha1.ConditionWithinLimits)
 
-	changed := policy.DeepCopy()
+			return
+		}
 
-	if reason == "" {
-		differs = meta.RemoveStatusCondition(&changed.Status.Conditions, kupidv1alpha1.ConditionWithinLimits)
-	} else {
-		differs = meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
+		meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
 			Type: kupidv1alpha1.ConditionWithinLimits, Status: metav1.ConditionFalse, Reason: kupidv1alpha1.ReasonTooManyTerms,
 			Message: reason, ObservedGeneration: policy.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
 		})
-	}
+	})
 
-	if !differs {
-		return nil
-	}
-
-	err := r.writer.Patch(ctx, changed, client.MergeFromWithOptions(policy, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return client.IgnoreNotFound(fmt.Errorf("writing the status of PodSchedulingPolicy %s: %w", klog.KObj(policy), err))
-	}
-
-	return nil
+	return client.IgnoreNotFound(err)
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 )
 
@@ -18,11 +17,9 @@ const component = "podscheduling-webhook"
 
 // Handlers returns the handlers of pod scheduling policies by path, and adds the writer of their Events to the manager.
 func Handlers(mgr manager.Manager) (map[string]admission.Handler, error) {
-	live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
+	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
-		return nil, fmt.Errorf("preparing to read from the API server: %w", err)
+		return nil, err
 	}
 
 	source, err := webhook.NewSource(context.Background(), mgr.GetCache(), live)

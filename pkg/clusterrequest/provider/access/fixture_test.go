@@ -165,9 +165,9 @@ func (w *world) onMember() []string {
 	}
 
 	var kinds []string
-	for _, object := range (&objects{
+	for _, object := range (&accessObjects{
 		found.accounts, found.roles, found.clusterRoles, found.roleBindings, found.clusterRoleBindings,
-	}).missing(&objects{}) {
+	}).missing(&accessObjects{}) {
 		kinds = append(kinds, describe(object))
 	}
 

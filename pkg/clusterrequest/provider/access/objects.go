@@ -14,8 +14,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 )
 
-// objects are the objects of one access on a cluster, as they are or as they should be.
-type objects struct {
+// accessObjects are the objects of one access on a cluster, as they are or as they should be.
+type accessObjects struct {
 	accounts            []corev1.ServiceAccount
 	roles               []rbacv1.Role
 	clusterRoles        []rbacv1.ClusterRole
@@ -30,15 +30,15 @@ type pointer[T any] interface {
 }
 
 // wantedOf returns the objects of an access as they should be, in memory of their own.
-func wantedOf(access *clusterrequest.Access) *objects {
-	return &objects{
+func wantedOf(access *clusterrequest.Access) *accessObjects {
+	return &accessObjects{
 		accounts: []corev1.ServiceAccount{access.Account}, roles: slices.Clone(access.Roles), clusterRoles: slices.Clone(access.ClusterRoles),
 		roleBindings: slices.Clone(access.RoleBindings), clusterRoleBindings: slices.Clone(access.ClusterRoleBindings),
 	}
 }
 
 // present returns the objects of an access that the cluster has.
-func (t *target) present(ctx context.Context, id string) (*objects, error) {
+func (t *target) present(ctx context.Context, id string) (*accessObjects, error) {
 	accounts, roles, clusterRoles := &corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.ClusterRoleList{}
 	roleBindings, clusterRoleBindings := &rbacv1.RoleBindingList{}, &rbacv1.ClusterRoleBindingList{}
 
@@ -48,11 +48,11 @@ func (t *target) present(ctx context.Context, id string) (*objects, error) {
 		}
 	}
 
-	return &objects{accounts.Items, roles.Items, clusterRoles.Items, roleBindings.Items, clusterRoleBindings.Items}, nil
+	return &accessObjects{accounts.Items, roles.Items, clusterRoles.Items, roleBindings.Items, clusterRoleBindings.Items}, nil
 }
 
 // missing returns copies of the objects that are not present.
-func (o *objects) missing(present *objects) []client.Object {
+func (o *accessObjects) missing(present *accessObjects) []client.Object {
 	return slices.Concat(
 		without(o.accounts, present.accounts), without(o.roles, present.roles), without(o.clusterRoles, present.clusterRoles),
 		without(o.roleBindings, present.roleBindings), without(o.clusterRoleBindings, present.clusterRoleBindings),
@@ -60,7 +60,7 @@ func (o *objects) missing(present *objects) []client.Object {
 }
 
 // write creates and updates objects, and roles before what binds them.
-func (t *target) write(ctx context.Context, present, wanted *objects) error {
+func (t *target) write(ctx context.Context, present, wanted *accessObjects) error {
 	if err := write(ctx, t.client, present.accounts, wanted.accounts, func(_, _ *corev1.ServiceAccount) bool { return true }); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (t *target) write(ctx context.Context, present, wanted *objects) error {
 }
 
 // prune deletes the objects that are not wanted, and what binds roles before the roles.
-func (t *target) prune(ctx context.Context, present, wanted *objects) error {
+func (t *target) prune(ctx context.Context, present, wanted *accessObjects) error {
 	for _, object := range slices.Concat(
 		without(present.clusterRoleBindings, wanted.clusterRoleBindings), without(present.roleBindings, wanted.roleBindings),
 		without(present.clusterRoles, wanted.clusterRoles), without(present.roles, wanted.roles), without(present.accounts, wanted.accounts),

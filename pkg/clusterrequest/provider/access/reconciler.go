@@ -15,7 +15,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/finalizer"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -146,7 +146,7 @@ func (r *reconciler) grant(
 		return time.Time{}, err
 	}
 
-	if err := finalizer.Add(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
+	if err := objects.AddFinalizer(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
 		return time.Time{}, err
 	}
 
@@ -196,7 +196,7 @@ func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.AccessR
 		return err
 	}
 
-	if err := finalizer.Remove(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
+	if err := objects.RemoveFinalizer(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
 		return err
 	}
 

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/hub/liveread"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -74,7 +74,7 @@ func Setup(mgr manager.Manager, settings Settings) error {
 		return fmt.Errorf("index AccessRequests by their Cluster: %w", err)
 	}
 
-	clusters, err := liveread.NewConfirmed(mgr)
+	clusters, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,13 @@ package access
 
 import (
 	"context"
-	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/utils/ptr"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // writeOutcome writes what came of the present generation of an AccessRequest.
@@ -38,24 +37,16 @@ func (r *reconciler) writeNoSecret(ctx context.Context, request *openmcpv1alpha1
 	return r.writeStatus(ctx, request, func(status *openmcpv1alpha1.AccessRequestStatus) { status.SecretRef = nil })
 }
 
-// writeStatus writes a change of the status, if it is one.
+// writeStatus writes a change of the status, if it is one, also to the given copy.
 func (r *reconciler) writeStatus(
 	ctx context.Context, request *openmcpv1alpha1.AccessRequest, change func(*openmcpv1alpha1.AccessRequestStatus),
 ) error {
-	before := request.DeepCopy()
-	change(&request.Status)
+	written, err := objects.PatchStatus(ctx, r.writer, request,
+		func(changed *openmcpv1alpha1.AccessRequest) { change(&changed.Status) },
+		func(changed *openmcpv1alpha1.AccessRequest) {
+			changed.Status.LastReconcileTime = ptr.To(metav1.NewTime(r.Clock.Now()))
+		})
+	*request = *written
 
-	if equality.Semantic.DeepEqual(before.Status, request.Status) {
-		return nil
-	}
-
-	now := metav1.NewTime(r.Clock.Now())
-	request.Status.LastReconcileTime = &now
-
-	err := r.writer.Status().Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("write the status of AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
-	}
-
-	return nil
+	return err
 }

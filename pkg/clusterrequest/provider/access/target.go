@@ -102,7 +102,7 @@ func (t *target) withdraw(ctx context.Context, id string) error {
 		return err
 	}
 
-	return t.prune(ctx, present, &objects{})
+	return t.prune(ctx, present, &accessObjects{})
 }
 
 // createNamespace creates a namespace that does not exist.
@@ -153,7 +153,7 @@ func nameOf(key types.NamespacedName) string {
 }
 
 // check returns a refusal if the objects of an access cannot be written.
-func (t *target) check(ctx context.Context, access *clusterrequest.Access, present *objects) error {
+func (t *target) check(ctx context.Context, access *clusterrequest.Access, present *accessObjects) error {
 	for _, name := range access.Need {
 		exists, err := t.exists(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		if err != nil {

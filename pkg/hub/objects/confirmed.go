@@ -1,4 +1,4 @@
-package liveread
+package objects
 
 import (
 	"context"
@@ -7,24 +7,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"github.com/placement-hub/placement-hub/pkg/decoding"
 )
 
 // Confirmed is a reader of the API server whose Get returns NotFound only if the API server serves the kind: a single object of a kind that is not
 // served is answered with the same error as one that does not exist, and a list of it is not.
 type Confirmed struct{ client.Reader }
 
-// NewConfirmed returns a Confirmed reader of the API server of a manager that decodes leniently, as its caches do.
+// NewConfirmed returns a Confirmed reader of the API server of a manager.
 func NewConfirmed(mgr manager.Manager) (Confirmed, error) {
-	live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
-	if err != nil {
-		return Confirmed{}, fmt.Errorf("preparing to read from the API server: %w", err)
-	}
+	live, err := NewLiveClient(mgr)
 
-	return Confirmed{Reader: live}, nil
+	return Confirmed{Reader: live}, err
 }
 
 // Get reads an object.
@@ -34,7 +27,7 @@ func (c Confirmed) Get(ctx context.Context, key client.ObjectKey, object client.
 		return err //nolint:wrapcheck // The error is that of the reader.
 	}
 
-	_, found, listErr := Metadata(ctx, c.Reader, object, key)
+	_, found, listErr := LiveMetadata(ctx, c.Reader, object, key)
 
 	switch {
 	case apierrors.IsNotFound(listErr):

@@ -1,4 +1,4 @@
-package liveread
+package objects
 
 import (
 	"fmt"

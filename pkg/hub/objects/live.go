@@ -1,4 +1,4 @@
-package liveread
+package objects
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 )
 
-// Metadata returns the metadata of the object of a name and of the kind of example; false if there is none.
-func Metadata(
+// LiveMetadata returns the metadata of the object of a name and of the kind of example; false if there is none.
+func LiveMetadata(
 	ctx context.Context, live client.Reader, example client.Object, key types.NamespacedName,
 ) (*metav1.PartialObjectMetadata, bool, error) {
 	kind, err := apiutil.GVKForObject(example, scheme.Known())
@@ -23,9 +23,7 @@ func Metadata(
 		return nil, false, fmt.Errorf("naming %T: %w", example, err)
 	}
 
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-
+	list := MetadataList(kind)
 	if err := readOne(ctx, live, list, key); err != nil {
 		return nil, false, err
 	}
@@ -37,8 +35,8 @@ func Metadata(
 	return nil, false, nil
 }
 
-// Object reads the object of a name into an empty list of its kind; nil if there is none.
-func Object(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
+// LiveObject reads the object of a name into an empty list of its kind; nil if there is none.
+func LiveObject(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
 	list, ok := empty.(client.ObjectList)
 	if !ok {
 		return nil, fmt.Errorf("reading %s: %T is no list", key, empty)
@@ -60,6 +58,8 @@ func Object(ctx context.Context, live client.Reader, empty runtime.Object, key t
 	return nil, nil
 }
 
+// readOne reads the object of a name as a list with the name as its field selector, which is as consistent as a get and needs no permission
+// beyond those of a cache.
 func readOne(ctx context.Context, live client.Reader, list client.ObjectList, key types.NamespacedName) error {
 	err := live.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
 	if err != nil {

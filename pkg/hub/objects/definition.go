@@ -1,4 +1,4 @@
-package liveread
+package objects
 
 import (
 	"context"
@@ -12,9 +12,7 @@ import (
 // Definition returns the metadata of the CustomResourceDefinition of a name; nil if there is none. An object that a CustomResourceDefinition takes
 // with it is deleted after that, so that a read after the deletion of the object was seen shows the cause.
 func Definition(ctx context.Context, live client.Reader, name string) (*metav1.PartialObjectMetadata, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
-
+	list := MetadataList(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	if err := readOne(ctx, live, list, types.NamespacedName{Name: name}); err != nil {
 		return nil, err
 	}
