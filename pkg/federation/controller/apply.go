@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
@@ -129,8 +130,8 @@ func withoutNamespace(err error) bool {
 // answerOf returns what the response to a write of a work is decoded into. It has only the metadata, which saves the transfer of the payload,
 // and a status that cannot be decoded does not make a write fail that was done.
 func answerOf(cluster, name string) *metav1.PartialObjectMetadata {
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}}
-	answer.SetGroupVersionKind(workKind)
+	answer := objects.Metadata(workKind)
+	answer.Namespace, answer.Name = cluster, name
 
 	return answer
 }
@@ -211,41 +212,12 @@ func (r *reconciler) removeFinalizer(ctx context.Context, p *cycle) error {
 	return client.IgnoreNotFound(err)
 }
 
-// finalizerPatch is a merge patch of finalizers, which the API server refuses if the object has changed.
-type finalizerPatch struct {
-	Metadata struct {
-		UID             types.UID `json:"uid"`
-		ResourceVersion string    `json:"resourceVersion"`
-		Finalizers      []string  `json:"finalizers"`
-	} `json:"metadata"`
-}
-
-func encodeFinalizers(meta *metav1.ObjectMeta, finalizers []string) ([]byte, error) {
-	patch := finalizerPatch{}
-	patch.Metadata.UID, patch.Metadata.ResourceVersion, patch.Metadata.Finalizers = meta.UID, meta.ResourceVersion, finalizers
-
-	data, err := json.Marshal(patch)
-	if err != nil {
-		return nil, fmt.Errorf("encoding finalizers: %w", err)
-	}
-
-	return data, nil
-}
-
 // patchFinalizers sets the finalizers of the object. A conflict is that of an object that has changed.
 func (r *reconciler) patchFinalizers(ctx context.Context, p *cycle, finalizers []string) error {
-	data, err := encodeFinalizers(&p.Object.Meta, finalizers)
-	if err != nil {
-		return err
-	}
-
-	object := emptyMetadata(p.Object.Kind)
+	object := objects.Metadata(p.Object.Kind.GroupVersionKind)
 	object.Namespace, object.Name = p.key.Namespace, p.key.Name
 
-	err = r.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
-	metrics.ObserveFederationWrite(requestFinalizer, resultOf(err))
-
-	if err != nil {
+	if err := r.sendFinalizers(ctx, object, &p.Object.Meta, finalizers, requestFinalizer); err != nil {
 		return fmt.Errorf("changing the finalizers of %s: %w", p.Object.Identity(), err)
 	}
 
@@ -258,6 +230,19 @@ func (r *reconciler) patchFinalizers(ctx context.Context, p *cycle, finalizers [
 	p.Object.Meta.ResourceVersion, p.Object.Meta.Finalizers = object.ResourceVersion, object.Finalizers
 
 	return nil
+}
+
+// sendFinalizers sets the finalizers of an object that was read with the given metadata, and reads the response into the object. It counts the
+// request as one of a kind.
+func (r *reconciler) sendFinalizers(
+	ctx context.Context, object *metav1.PartialObjectMetadata, read *metav1.ObjectMeta, finalizers []string, kind string,
+) error {
+	before := object.DeepCopy()
+	before.ResourceVersion, before.Finalizers = read.ResourceVersion, read.Finalizers
+	object.ResourceVersion, object.Finalizers = read.ResourceVersion, finalizers
+
+	return objects.Patch(ctx, client.WithFieldOwner(r.client, federation.FieldManager), before, object,
+		objects.WithObserver(func(err error) { metrics.ObserveFederationWrite(kind, resultOf(err)) }))
 }
 
 // deleteWork deletes the work of a cluster, if it is still the one that was evaluated.
@@ -318,23 +303,18 @@ func (r *reconciler) release(ctx context.Context, p *cycle, cluster string) erro
 		return nil
 	}
 
-	return r.patchWork(ctx, p, stored, &stored.Spec, func(meta *metav1.ObjectMeta) ([]byte, error) { return encodeFinalizers(meta, others) })
+	return r.patchWork(p, stored, &stored.Spec, func(answer *metav1.PartialObjectMetadata) error {
+		return r.sendFinalizers(ctx, answer, &stored.ObjectMeta, others, requestPatch)
+	})
 }
 
-// patchWork sends a merge patch of a work, which has the spec after it.
+// patchWork has a patch of a work sent, which has the spec after it.
 func (r *reconciler) patchWork(
-	ctx context.Context, p *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, encode func(*metav1.ObjectMeta) ([]byte, error),
+	p *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, send func(answer *metav1.PartialObjectMetadata) error,
 ) error {
-	data, err := encode(&stored.ObjectMeta)
-	if err != nil {
-		return err
-	}
-
 	answer := answerOf(stored.Namespace, stored.Name)
-	err = r.client.Patch(ctx, answer, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
-	metrics.ObserveFederationWrite(requestPatch, resultOf(err))
 
-	switch {
+	switch err := send(answer); {
 	case apierrors.IsNotFound(err):
 		r.state.works.AssumeDeleted(p.key, stored)
 

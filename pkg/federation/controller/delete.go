@@ -9,9 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 var managedCluster = inventory.Clusters.Resource.GroupVersion().WithKind("ManagedCluster")
@@ -55,10 +58,7 @@ func (r *reconciler) delete(ctx context.Context, p *cycle) (time.Duration, error
 // abandon removes the finalizers of agents from works of clusters that do not exist any more, if the API server says so too.
 func (r *reconciler) abandon(ctx context.Context, p *cycle, clusters []string) error {
 	return r.each(ctx, clusters, func(ctx context.Context, cluster string) error {
-		metadata := &metav1.PartialObjectMetadata{}
-		metadata.SetGroupVersionKind(managedCluster)
-
-		err := r.live.Get(ctx, types.NamespacedName{Name: cluster}, metadata)
+		err := r.live.Get(ctx, types.NamespacedName{Name: cluster}, objects.Metadata(managedCluster))
 
 		switch {
 		case err == nil:
@@ -81,18 +81,21 @@ func (r *reconciler) orphan(ctx context.Context, p *cycle, cluster string) error
 	spec := stored.Spec.DeepCopy()
 	spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
 
-	return r.patchWork(ctx, p, stored, spec, func(meta *metav1.ObjectMeta) ([]byte, error) {
+	return r.patchWork(p, stored, spec, func(answer *metav1.PartialObjectMetadata) error {
 		data, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"uid": meta.UID},
+			"metadata": map[string]any{"uid": stored.UID},
 			"spec": map[string]any{"deleteOption": map[string]any{
 				"propagationPolicy": workv1.DeletePropagationPolicyTypeOrphan, "selectivelyOrphans": nil,
 			}},
 		})
 		if err != nil {
-			return nil, fmt.Errorf("encoding the delete option: %w", err)
+			return fmt.Errorf("encoding the delete option: %w", err)
 		}
 
-		return data, nil
+		err = r.client.Patch(ctx, answer, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
+		metrics.ObserveFederationWrite(requestPatch, resultOf(err))
+
+		return err //nolint:wrapcheck // Named by patchWork.
 	})
 }
 
@@ -119,7 +122,7 @@ func (r *reconciler) gone(ctx context.Context, key inventory.Key) (time.Duration
 	kind := r.state.kinds[key.GroupKind]
 	p.removal.ProvedAt = r.clock.Now()
 
-	err = r.live.Get(ctx, key.NamespacedName, emptyMetadata(kind))
+	err = r.live.Get(ctx, key.NamespacedName, objects.Metadata(kind.GroupVersionKind))
 	if err == nil {
 		return notSyncedDelay, nil // The cache is behind.
 	}

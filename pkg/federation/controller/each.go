@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
@@ -64,7 +65,7 @@ func (r *reconciler) proceed(ctx context.Context, p *cycle) error {
 
 // latest returns the metadata that the cache has of the object; nil if it has none.
 func (r *reconciler) latest(ctx context.Context, p *cycle) (*metav1.ObjectMeta, error) {
-	metadata := emptyMetadata(r.state.kinds[p.key.GroupKind])
+	metadata := objects.Metadata(r.state.kinds[p.key.GroupKind].GroupVersionKind)
 
 	err := r.objects.Get(ctx, p.key.NamespacedName, metadata, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {

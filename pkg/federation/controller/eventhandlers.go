@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -93,7 +94,7 @@ func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 			},
 			func(last *metav1.PartialObjectMetadata) { f.deleteObject(ctx, keyOf(of, last)) })
 		kinds = append(kinds, sharedinventory.Kind{
-			Object: emptyMetadata(kind), Cache: f.objects, Unreadable: without,
+			Object: objects.Metadata(kind.GroupVersionKind), Cache: f.objects, Unreadable: without,
 			Handler: freshness.Observe(f.state.shared.Observed, resourceOf(kind), handler),
 		})
 	}
@@ -147,7 +148,7 @@ func (f *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) 
 
 // gone reports whether the caches have neither an object nor its works.
 func (f *eventHandlers) gone(ctx context.Context, key inventory.Key) bool {
-	err := f.objects.Get(ctx, key.NamespacedName, emptyMetadata(f.state.kinds[key.GroupKind]), client.UnsafeDisableDeepCopy)
+	err := f.objects.Get(ctx, key.NamespacedName, objects.Metadata(f.state.kinds[key.GroupKind].GroupVersionKind), client.UnsafeDisableDeepCopy)
 	if !apierrors.IsNotFound(err) {
 		return false
 	}
@@ -178,7 +179,7 @@ func (f *eventHandlers) updateNamespace(ctx context.Context, before, after *core
 	}
 
 	for of, kind := range f.state.kinds {
-		list := emptyList(kind)
+		list := objects.MetadataList(kind.GroupVersionKind)
 		if err := f.objects.List(ctx, list, client.InNamespace(after.Name), client.UnsafeDisableDeepCopy); err != nil {
 			continue // The manager ends.
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -177,7 +178,7 @@ func (r *reconciler) carryOut(ctx context.Context, p *cycle) (time.Duration, err
 // evaluate runs the pipeline for an object; nil if the object does not exist.
 func (r *reconciler) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
 	kind := r.state.kinds[key.GroupKind]
-	metadata := emptyMetadata(kind)
+	metadata := objects.Metadata(kind.GroupVersionKind)
 
 	err := r.objects.Get(ctx, key.NamespacedName, metadata, client.UnsafeDisableDeepCopy) // It is only read.
 	if apierrors.IsNotFound(err) {

@@ -15,10 +15,10 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
@@ -67,7 +67,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("preparing events: %w", err)
 	}
 
-	objects, err := objectCache(mgr)
+	delivered, err := objectCache(mgr)
 	if err != nil {
 		return err
 	}
@@ -76,15 +76,13 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
-	live, err := decoding.NewClient(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
+	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
-		return fmt.Errorf("preparing to read from the API server: %w", err)
+		return err
 	}
 
 	r := &reconciler{
-		state: shared, client: mgr.GetClient(), objects: objects, live: live, recorder: recorder, clock: settings.Clock, changes: newChanges(),
+		state: shared, client: mgr.GetClient(), objects: delivered, live: live, recorder: recorder, clock: settings.Clock, changes: newChanges(),
 		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent, scopeHold: o.ScopeHold,
 		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
 		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
@@ -102,7 +100,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	handlers := &eventHandlers{
-		state: shared, cache: mgr.GetCache(), objects: objects, live: live, elected: mgr.Elected(), recorder: recorder,
+		state: shared, cache: mgr.GetCache(), objects: delivered, live: live, elected: mgr.Elected(), recorder: recorder,
 		formerRenewal: settings.FormerRenewal,
 	}
 
@@ -144,19 +142,4 @@ func compactMetadata(in any) (any, error) {
 
 func resourceOf(kind federation.Kind) schema.GroupVersionResource {
 	return kind.GroupVersion().WithResource(kind.Resource)
-}
-
-// emptyMetadata returns an object whose kind makes caches and clients transfer metadata only.
-func emptyMetadata(kind federation.Kind) *metav1.PartialObjectMetadata {
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(kind.GroupVersionKind)
-
-	return object
-}
-
-func emptyList(kind federation.Kind) *metav1.PartialObjectMetadataList {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-
-	return list
 }

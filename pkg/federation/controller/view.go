@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -141,7 +142,7 @@ func (r *reconciler) users(ctx context.Context, key inventory.Key, namespace *me
 			continue
 		}
 
-		list := emptyList(kind)
+		list := objects.MetadataList(kind.GroupVersionKind)
 		if err := r.objects.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return federation.Users{}, fmt.Errorf("listing %s of Namespace %s: %w", kind.Resource, key.Namespace, err)
 		}
@@ -172,7 +173,7 @@ func (r *reconciler) reached(ctx context.Context, namespace string, d federation
 		return nil, true
 	}
 
-	err := r.objects.Get(ctx, key.NamespacedName, emptyMetadata(kind), client.UnsafeDisableDeepCopy)
+	err := r.objects.Get(ctx, key.NamespacedName, objects.Metadata(kind.GroupVersionKind), client.UnsafeDisableDeepCopy)
 
 	return nil, apierrors.IsNotFound(err)
 }
