@@ -2,6 +2,7 @@ package placement
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func TestAnOutdatedPlanIsDropped(t *testing.T) {
 		writer := Writer{Client: newServer(t, objects...), Proceed: func(context.Context) error {
 			asked++
 			if asked > allowed {
-				return ErrOutdated
+				return errRefused
 			}
 
 			return nil
@@ -34,7 +35,7 @@ func TestAnOutdatedPlanIsDropped(t *testing.T) {
 
 	for allowed := range losses {
 		told, asked, err := carryOut(allowed)
-		if !Outdated(err) || asked != allowed+1 || len(told) >= len(all) {
+		if !errors.Is(err, errRefused) || asked != allowed+1 || len(told) >= len(all) {
 			t.Errorf("allowed %d: asked %d times, got %v", allowed, asked, err)
 		}
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,10 +40,6 @@ type Writer struct {
 	// Proceed is called before each request that takes clusters off a page. Its error ends the plan; nil means that no plan ends early.
 	Proceed func(ctx context.Context) error
 }
-
-// ErrOutdated means that what a plan was made for has changed since, or that the proof of its removals is too old. The rest of the plan is
-// dropped (docs/spec/differences.md B13).
-var ErrOutdated = errors.New("the plan is outdated")
 
 // Written has the last response for every written page, by name.
 type Written map[string]*api.Page
@@ -354,16 +349,6 @@ func fieldsOf(value any) (map[string]json.RawMessage, error) {
 	err = json.Unmarshal(data, &fields)
 
 	return fields, err //nolint:wrapcheck // Wrapped by the caller.
-}
-
-// Outdated reports whether an error means that the plan was made on an old view, so that the caller makes it again without an error log.
-func Outdated(err error) bool {
-	return err != nil && (errors.Is(err, ErrOutdated) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err))
-}
-
-// Terminating reports whether an error means that the namespace is terminating, so that nothing is left to do.
-func Terminating(err error) bool {
-	return err != nil && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // pageError is a failed request for a page.

@@ -251,13 +251,13 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 
 		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
 			func(Action, *api.Page, error) {})
-		if !Outdated(err) {
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			t.Errorf("writing %s: got %v, want a conflict", write.Desired.Name, err)
 		}
 
 		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
 			func(Action, *api.Page, error) {}); write.Current != nil &&
-			!Outdated(err) {
+			!apierrors.IsNotFound(err) {
 			t.Errorf("writing %s that is gone: got %v, want not found", write.Desired.Name, err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 	for _, surplus := range plan.Deletes {
 		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), Plan{Codec: plan.Codec, Deletes: pages{surplus}}, nil,
 			func(Action, *api.Page, error) {})
-		if !Outdated(err) {
+		if !apierrors.IsConflict(err) {
 			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestWriteStatus(t *testing.T) {
 	expect(t, "requests", 1, len(s.requests))
 
 	_, err = (Writer{Client: s}).WriteStatus(t.Context(), before, api.Status{})
-	if !Outdated(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
+	if !apierrors.IsConflict(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }
@@ -446,7 +446,7 @@ func TestWriteStatusOfTheOlderAPI(t *testing.T) {
 		`"reason":"AllDecisionsScheduled","status":"True","type":"PlacementSatisfied"}]}`}, s.requests)
 }
 
-func TestClassification(t *testing.T) {
+func TestCause(t *testing.T) {
 	resource := schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
 	terminating := apierrors.NewForbidden(resource, "p-decision-1", errRefused)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
@@ -457,23 +457,22 @@ func TestClassification(t *testing.T) {
 	lost := &api.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1"}}
 
 	for _, tc := range []struct {
-		reason                string
-		err                   error
-		outdated, terminating bool
-		cause                 string
+		reason string
+		err    error
+		cause  string
 	}{
-		{"conflict", apierrors.NewConflict(resource, "p-decision-1", errRefused), true, false, "Conflict"},
-		{"gone", apierrors.NewNotFound(resource, "p-decision-1"), true, false, "NotFound"},
-		{"there already", apierrors.NewAlreadyExists(resource, "p-decision-1"), true, false, "AlreadyExists"},
-		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), false, false, forbidden},
+		{"conflict", apierrors.NewConflict(resource, "p-decision-1", errRefused), "Conflict"},
+		{"gone", apierrors.NewNotFound(resource, "p-decision-1"), "NotFound"},
+		{"there already", apierrors.NewAlreadyExists(resource, "p-decision-1"), "AlreadyExists"},
+		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), forbidden},
 		{"A7: which request on which object", newPageError("deleting", lost, apierrors.NewForbidden(resource, "p-decision-1", errRefused)),
-			false, false, "deleting PlacementDecision ns/p-decision-1: " + forbidden},
-		{"which request was not answered", newPageError("creating", lost, context.DeadlineExceeded), false, false,
+			"deleting PlacementDecision ns/p-decision-1: " + forbidden},
+		{"which request was not answered", newPageError("creating", lost, context.DeadlineExceeded),
 			"creating PlacementDecision ns/p-decision-1: the API server could not be asked"},
-		{"the namespace goes", terminating, false, true, forbidden},
-		{"too many requests", apierrors.NewTooManyRequestsError("slow down"), false, false, "TooManyRequests"},
-		{"no answer", context.DeadlineExceeded, false, false, "the API server could not be asked"},
-		{"nothing", nil, false, false, "the API server could not be asked"},
+		{"the namespace goes", terminating, forbidden},
+		{"too many requests", apierrors.NewTooManyRequestsError("slow down"), "TooManyRequests"},
+		{"no answer", context.DeadlineExceeded, "the API server could not be asked"},
+		{"nothing", nil, "the API server could not be asked"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			err := tc.err
@@ -481,8 +480,6 @@ func TestClassification(t *testing.T) {
 				err = fmt.Errorf("writing: %w", err)
 			}
 
-			expect(t, "outdated", tc.outdated, Outdated(err))
-			expect(t, "terminating", tc.terminating, Terminating(err))
 			expect(t, "cause", tc.cause, Cause(err))
 		})
 	}

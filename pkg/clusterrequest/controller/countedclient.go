@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 // countedClient counts the writing requests of a client in the metrics.
@@ -57,7 +57,7 @@ func counted(kind string, err error) error {
 	switch {
 	case err == nil:
 		result = metrics.WriteOK
-	case placement.Outdated(err):
+	case queue.Outdated(err):
 		result = metrics.WriteOutdated
 	}
 

@@ -12,7 +12,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
-	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
 // proofValidity is how long a look at the API server counts for writes that take something away.
@@ -63,7 +63,7 @@ func (p *proof) proceed(ctx context.Context) error {
 		return err
 	case served.Terminating:
 		return fmt.Errorf("ClusterRequest %s keeps its Cluster, because CustomResourceDefinition %s is being deleted: %w",
-			key, requestDefinition, placement.ErrOutdated)
+			key, requestDefinition, queue.ErrOutdated)
 	}
 
 	p.provedAt = p.clock.Now()
@@ -80,7 +80,7 @@ func (p *proof) compare(latest metav1.Object, found bool) error {
 		return nil
 	}
 
-	return fmt.Errorf("ClusterRequest %s has changed: %w", client.ObjectKeyFromObject(of), placement.ErrOutdated)
+	return fmt.Errorf("ClusterRequest %s has changed: %w", client.ObjectKeyFromObject(of), queue.ErrOutdated)
 }
 
 // definition reads the CustomResourceDefinition of ClusterRequests.

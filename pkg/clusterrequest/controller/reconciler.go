@@ -22,7 +22,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 // reconciler keeps what each ClusterRequest was granted.
@@ -81,7 +80,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		return r.waitForQuota(ctx, request, err)
 	}
 
-	if err != nil && !apierrors.IsConflict(err) && !errors.Is(err, placement.ErrOutdated) && request.Status.Status != openmcpv1alpha1.RequestGranted {
+	if err != nil && !apierrors.IsConflict(err) && !errors.Is(err, queue.ErrOutdated) && request.Status.Status != openmcpv1alpha1.RequestGranted {
 		result := clusterrequest.Result{
 			Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonError, Message: err.Error(),
 		}

@@ -18,7 +18,6 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -76,11 +75,11 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		again, err = r.publish(ctx, c)
 	}
 
-	if err != nil && !placement.Outdated(err) && !placement.Terminating(err) {
+	if err != nil && !queue.Outdated(err) && !queue.Terminating(err) {
 		r.event(c, corev1.EventTypeWarning, openmcpv1alpha1.ReasonError, err.Error())
 	}
 
-	if placement.Terminating(err) { // The deletion of the namespace enqueues the Cluster again.
+	if queue.Terminating(err) { // The deletion of the namespace enqueues the Cluster again.
 		err = nil
 	}
 

@@ -6,8 +6,8 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 // action is the action of all Events about published Clusters.
@@ -39,7 +39,7 @@ func count(kind string, err error) {
 
 	switch {
 	case err == nil:
-	case placement.Outdated(err):
+	case queue.Outdated(err):
 		result = metrics.WriteOutdated
 	default:
 		result = metrics.WriteError

@@ -20,8 +20,8 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 // proofValidity is how long after the API server was asked for a Cluster its end counts as proved.
@@ -75,13 +75,13 @@ func (r *reconciler) proceed(ctx context.Context, c *cycle) error {
 	case err != nil:
 		return err
 	case r.clock.Since(c.provedAt) > proofValidity:
-		return fmt.Errorf("the proof that Cluster %s ends is older than %s: %w", c.Request, proofValidity, placement.ErrOutdated)
+		return fmt.Errorf("the proof that Cluster %s ends is older than %s: %w", c.Request, proofValidity, queue.ErrOutdated)
 	case !sameObject(c.cluster, latest.cluster),
 		latest.cluster != nil && latest.cluster.DeletionTimestamp == nil,
 		latest.managed != nil && !sameObject(c.managed, latest.managed),
 		latest.managed != nil && latest.managed.Annotations[openmcpv1alpha1.WithdrawAnnotation] !=
 			c.managed.Annotations[openmcpv1alpha1.WithdrawAnnotation]:
-		return fmt.Errorf("cluster %s or its ManagedCluster has changed: %w", c.Request, placement.ErrOutdated)
+		return fmt.Errorf("cluster %s or its ManagedCluster has changed: %w", c.Request, queue.ErrOutdated)
 	}
 
 	return nil

@@ -20,7 +20,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 // ClusterSetBindingRBAC is the name of the controller that derives ManagedClusterSetBindings from the RBAC of ServiceAccounts.
@@ -116,8 +115,8 @@ type writeResults struct {
 
 func (o *writeResults) add(err error) {
 	switch {
-	case err == nil, placement.Terminating(err):
-	case placement.Outdated(err):
+	case err == nil, queue.Terminating(err):
+	case queue.Outdated(err):
 		o.conflict = err
 	default:
 		o.failed = append(o.failed, err)

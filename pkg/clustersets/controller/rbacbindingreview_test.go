@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
 // TestCreationsThatFail checks that a deletion waits while a binding that may replace it can still be created (docs/architecture.md law 5),
@@ -52,7 +52,7 @@ func TestCreationsThatFail(t *testing.T) {
 				clock.Step(deletionGrace)
 			}
 
-			if _, err := r.Reconcile(t.Context(), requestOfA); !placement.Outdated(tc.err) && !errors.Is(err, tc.err) || !deleted {
+			if _, err := r.Reconcile(t.Context(), requestOfA); !queue.Outdated(tc.err) && !errors.Is(err, tc.err) || !deleted {
 				t.Errorf("after %v: %v, deleted %v; want the deletion, and the failure told", tc.after, err, deleted)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
 // confirmTimeout is how long a sent write is assumed to appear in the cache before the API server is asked.
@@ -81,7 +81,7 @@ func (u *sentWrites) write(ctx context.Context, key types.NamespacedName, base s
 		return nil
 	}
 
-	if placement.Outdated(err) {
+	if queue.Outdated(err) {
 		if behind, unknown := u.behind(ctx, key, base); behind && unknown == nil {
 			return err
 		}

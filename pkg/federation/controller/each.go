@@ -15,7 +15,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
-	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
 // parallelWrites is how many works of one object are written at the same time.
@@ -115,7 +115,7 @@ const mostErrors = 3
 
 // gathered returns an error with a few of the errors; nil for none. Conflicts and errChanged, which are retried quietly, hide no other error.
 func gathered(errs []error) error {
-	quiet := func(err error) bool { return placement.Outdated(err) || errors.Is(err, errChanged) }
+	quiet := func(err error) bool { return queue.Outdated(err) || errors.Is(err, errChanged) }
 	if others := slices.DeleteFunc(slices.Clone(errs), quiet); len(others) > 0 {
 		errs = others
 	}

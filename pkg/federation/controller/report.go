@@ -17,7 +17,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -38,7 +37,7 @@ func resultOf(err error) metrics.Result {
 	switch {
 	case err == nil:
 		return metrics.WriteOK
-	case placement.Outdated(err):
+	case queue.Outdated(err):
 		return metrics.WriteOutdated
 	default:
 		return metrics.WriteError

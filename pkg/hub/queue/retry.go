@@ -7,8 +7,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 const (
@@ -36,7 +34,7 @@ func NewConflictBackoff[K comparable]() ConflictBackoff[K] {
 
 // Result ends the reconcile of a key: it turns a conflict into a requeue, and returns any other error.
 func (r ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (reconcile.Result, error) {
-	if placement.Outdated(err) {
+	if Outdated(err) {
 		klog.FromContext(ctx).V(4).Info("The objects have changed since they were read; retrying", "err", err)
 
 		return reconcile.Result{RequeueAfter: r.limiter.When(key)}, nil

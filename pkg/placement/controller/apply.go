@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -36,7 +37,7 @@ func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 // others from being written.
 func (r *reconciler) apply(ctx context.Context, p *cycle) error {
 	err := r.applyOwn(ctx, p)
-	if placement.Outdated(err) || placement.Terminating(err) {
+	if queue.Outdated(err) || queue.Terminating(err) {
 		return err
 	}
 
@@ -78,7 +79,7 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 	written, err := writer.Write(ctx, own.plan, observe)
 
 	switch {
-	case placement.Outdated(err), placement.Terminating(err):
+	case queue.Outdated(err), queue.Terminating(err):
 		return err
 	case err != nil:
 		r.reportFailure(ctx, p, news, err)
@@ -144,7 +145,7 @@ func (r *reconciler) guardedWriter(p *cycle) placement.Writer {
 		}
 
 		if err := plan.Proceed(latest, r.clock.Now()); err != nil {
-			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(p.placement), placement.ErrOutdated, err)
+			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(p.placement), queue.ErrOutdated, err)
 		}
 
 		return nil
@@ -168,7 +169,7 @@ func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRec
 	p.stats.at = r.clock.Now()
 	status := p.FailedStatus(now, placement.Cause(failure), metav1.Time{Time: p.stats.at})
 
-	if err := r.writeStatus(ctx, p, news, status); err != nil && !placement.Outdated(err) {
+	if err := r.writeStatus(ctx, p, news, status); err != nil && !queue.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 }
@@ -209,7 +210,7 @@ func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status api.Statu
 	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
 	if err != nil {
 		p.stats.count("status", err)
-		p.refused.status = placement.Outdated(err)
+		p.refused.status = queue.Outdated(err)
 
 		return nil, err
 	}

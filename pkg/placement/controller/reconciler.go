@@ -104,7 +104,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	carriedOut = err == nil
 	r.recordMetrics(change, span, pass, err)
 
-	if placement.Terminating(err) {
+	if queue.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
 
 		return r.conflicts.Result(ctx, key, nil)
@@ -185,8 +185,8 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err
 	outcome := metrics.Unchanged
 
 	switch {
-	case placement.Terminating(err): // There is nothing left to do.
-	case placement.Outdated(err):
+	case queue.Terminating(err): // There is nothing left to do.
+	case queue.Outdated(err):
 		outcome = metrics.Outdated
 	case err != nil:
 		outcome = metrics.Failed
@@ -242,7 +242,7 @@ func (d *writeStats) count(kind string, err error) {
 	now, result := d.clock.Now(), metrics.WriteOK
 
 	switch {
-	case placement.Outdated(err):
+	case queue.Outdated(err):
 		result = metrics.WriteOutdated
 	case err != nil:
 		result = metrics.WriteError

@@ -9,6 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -29,7 +30,7 @@ type refusedPage struct {
 
 // note adds a page if the error is a conflict.
 func (r *refused) note(existing placement.Existing, page *api.Page, err error) {
-	if !placement.Outdated(err) {
+	if !queue.Outdated(err) {
 		return
 	}
 

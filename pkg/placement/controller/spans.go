@@ -106,9 +106,9 @@ func (s span) wrote(result *scheduling.Result, requests int, err error) {
 	}
 
 	s.scheduled(result)
-	s.SetAttributes(attribute.Int("writes", requests), attribute.Bool("outdated", placement.Outdated(err)))
+	s.SetAttributes(attribute.Int("writes", requests), attribute.Bool("outdated", queue.Outdated(err)))
 
-	if err != nil && !placement.Outdated(err) {
+	if err != nil && !queue.Outdated(err) {
 		s.failed(err)
 	}
 }
