@@ -22,8 +22,6 @@ const (
 	// pendingRetry is after which time an object looks again for workloads whose dependencies are not known: one that turns out not to need
 	// the object does not enqueue it.
 	pendingRetry = 2 * time.Second
-
-	percent = 100
 )
 
 // Budget is the removal budget of an object.
@@ -176,7 +174,7 @@ func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Tim
 
 // loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works.
 func (e *Evaluation) loseScope(removal *Removal, out []string, budget Budget, past Past, now time.Time) {
-	exceeded := e.exceeds(removal, len(removal.withoutDraining(out)), budget.Hub, past, now)
+	exceeded := e.count(removal, len(removal.withoutDraining(out)), past, now).Exceeds(budget.Hub)
 
 	var kept []string
 
@@ -228,6 +226,7 @@ func (*Evaluation) usersHold(budget Budget) time.Duration {
 func (e *Evaluation) loseInScope(removal *Removal, in []string, all int, budget Budget, past Past, now time.Time) {
 	token := e.ReleaseToken()
 	released, counted := budget.Release == token, removal.withoutDraining(in)
+	count := e.count(removal, all, past, now)
 
 	switch {
 	case e.pendingUser != "":
@@ -240,8 +239,8 @@ func (e *Evaluation) loseInScope(removal *Removal, in []string, all int, budget 
 		removal.hold(counted, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
 			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(counted), e.Object.Identity(),
 			removalbudget.ReleaseAnnotation, token))
-	case removal.Outside && !released && e.exceeds(removal, all, budget.Percent, past, now):
-		removal.hold(counted, ReasonRemovalHeld, e.exceeded(removal, counted, all, budget, past, now))
+	case removal.Outside && !released && count.Exceeds(budget.Percent):
+		removal.hold(counted, ReasonRemovalHeld, e.exceeded(count, counted, budget))
 
 		if len(past.Withdrawn) > 0 {
 			removal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
@@ -366,38 +365,25 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 	return still
 }
 
-// exceeds reports whether a number of removals exceeds a percentage. One cluster may always leave within the window, unless none may
-// (docs/spec/differences.md G5).
-func (e *Evaluation) exceeds(removal *Removal, removals, limit int, past Past, now time.Time) bool {
-	before, total := e.counted(removal, past, now)
-	if limit > 0 && before+removals <= removalbudget.FreeRemovals {
-		return false
-	}
-
-	return limit < removalbudget.NoLimit && (before+removals)*percent > limit*total
-}
-
-// counted returns how many works were withdrawn within the window, and that number with the works that exist and are not those of clusters that
-// drain.
-func (e *Evaluation) counted(removal *Removal, past Past, now time.Time) (before, total int) {
-	before = len(slices.DeleteFunc(slices.Clone(past.Withdrawn), func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) }))
-	total = before - len(removal.Draining)
+// count returns the count of a number of removals with those within the window. The total has the works that exist but are not those of clusters
+// that drain.
+func (e *Evaluation) count(removal *Removal, removals int, past Past, now time.Time) removalbudget.Count {
+	count := removalbudget.Count{Past: len(removalbudget.Within(past.Withdrawn, now)), Now: removals}
+	count.Total = count.Past - len(removal.Draining)
 
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting {
-			total++
+			count.Total++
 		}
 	}
 
-	return before, total
+	return count
 }
 
 // exceeded returns a sentence about a budget that is exceeded.
-func (e *Evaluation) exceeded(removal *Removal, lose []string, all int, budget Budget, past Past, now time.Time) string {
-	before, total := e.counted(removal, past, now)
-
-	return fmt.Sprintf("%d of %d clusters would lose %s within %s, which exceeds %d%%: %s; they keep it. To withdraw it, set the annotation %s=%s",
-		before+all, total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose),
+func (e *Evaluation) exceeded(count removalbudget.Count, lose []string, budget Budget) string {
+	return fmt.Sprintf("%s would lose %s within %s, which exceeds %d%%: %s; they keep it. To withdraw it, set the annotation %s=%s",
+		count, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose),
 		removalbudget.ReleaseAnnotation, e.ReleaseToken())
 }
 

@@ -69,7 +69,7 @@ func EvaluateWith(
 // evaluate runs the pipeline from the Result on.
 func evaluate(result *scheduling.Result, existing Existing, options Options, now time.Time) Evaluation {
 	e := Evaluation{}
-	budget := removalbudget.NewBudget(existing.Placement, options.Limit)
+	budget := removalbudget.NewBudget(existing.Placement.RemovalSubject(), options.Limit)
 	e.LimitUnknown = budget.Unknown
 	e.Result, e.Removal = applyBudget(budget, result, existing, now)
 	e.LimitUnknown = e.LimitUnknown || e.Removal.LimitUnknown()

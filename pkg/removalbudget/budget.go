@@ -9,8 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // The annotations of a Placement. PercentAnnotation and ReleaseAnnotation are those of federated objects, too.
@@ -24,9 +22,6 @@ const (
 	// ReleaseAnnotation allows all removals while its value is the generation of the Placement.
 	ReleaseAnnotation = "placement-hub.open-cluster-management.io/release-removal"
 )
-
-// NoLimit is the percentage that means no limit.
-const NoLimit = 100
 
 // DefaultLostScopeHold is how long a cluster that has left the scope stays in the decisions at most, if a Limit does not say otherwise.
 const DefaultLostScopeHold = 10 * time.Minute
@@ -42,6 +37,17 @@ type Limit struct {
 	CountReplaced *bool
 	// LostScopeHold is how long clusters that have left the scope stay in the decisions at most; nil means DefaultLostScopeHold.
 	LostScopeHold *time.Duration
+}
+
+// Subject is what a Budget reads of a Placement of any API.
+type Subject struct {
+	// API is the API group of the Placement.
+	API             string
+	Namespace, Name string
+	Generation      int64
+	Annotations     map[string]string
+	// Conditions are those of its status.
+	Conditions []metav1.Condition
 }
 
 // Budget is the removal budget of a Placement at a time. The zero value has no limit.
@@ -63,7 +69,7 @@ type Budget struct {
 	// hub is the limit of the hub alone, which holds clusters that have left the scope.
 	hub hubLimit
 
-	placement *api.Placement
+	subject *Subject
 	// condition is the existing condition; nil when there is none.
 	condition *metav1.Condition
 	// annotations are the base names of the annotations that override the limit of the hub.
@@ -78,12 +84,12 @@ type Budget struct {
 // where the hub writes the limit that it applies.
 //
 // An invalid annotation allows nothing: the limit of the hub applies, or without one no cluster may be removed.
-func NewBudget(placement *api.Placement, limit Limit) Budget {
+func NewBudget(placement Subject, limit Limit) Budget {
 	b := Budget{
-		Percent: NoLimit, SpecApplied: specApplied(placement),
-		Released:  placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
-		placement: placement, condition: meta.FindStatusCondition(placement.Status.Conditions, Condition),
-		record: meta.FindStatusCondition(placement.Status.Conditions, RecordCondition),
+		Percent: NoLimit, SpecApplied: specApplied(&placement),
+		Released: placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
+		subject:  &placement, condition: meta.FindStatusCondition(placement.Conditions, Condition),
+		record: meta.FindStatusCondition(placement.Conditions, RecordCondition),
 	}
 	b.recorded = decodeRecord(b.record)
 	stated := parseLimit(b.condition)
@@ -116,7 +122,7 @@ func AnnotatedPercent(annotations map[string]string) (percent int, annotated boo
 
 // withPercent sets the percentage of the annotation, or else of the hub.
 func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
-	asked, annotated, mistake := AnnotatedPercent(b.placement.Annotations)
+	asked, annotated, mistake := AnnotatedPercent(b.subject.Annotations)
 	valid := annotated && mistake == ""
 	b.Mistake = mistake
 
@@ -144,7 +150,7 @@ func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 
 // withCountReplaced sets CountReplaced as the annotation has it, or else the hub.
 func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
-	text, annotated := b.placement.Annotations[CountReplacedAnnotation]
+	text, annotated := b.subject.Annotations[CountReplacedAnnotation]
 	if annotated {
 		b.annotations = append(b.annotations, path.Base(CountReplacedAnnotation))
 	}
@@ -172,10 +178,10 @@ func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
 
 // Forgotten reports whether a changed Placement lacks the percentage annotation of the live Placement, so that the percentage of the hub
 // applies but is unknown: the live status has no condition to read it from.
-func (l Limit) Forgotten(live, changed *api.Placement) bool {
+func (l Limit) Forgotten(live, changed Subject) bool {
 	_, before := live.Annotations[PercentAnnotation]
 	_, after := changed.Annotations[PercentAnnotation]
-	condition := meta.FindStatusCondition(live.Status.Conditions, Condition)
+	condition := meta.FindStatusCondition(live.Conditions, Condition)
 
 	return l.Percent == nil && before && !after && parseLimit(condition).percent == nil
 }
@@ -192,14 +198,14 @@ func (b Budget) Stricter() (Budget, bool) {
 }
 
 // Enabled reports whether there is a limit, for all removals or for those of clusters that have left the scope.
-func (b Budget) Enabled() bool { return b.placement != nil && min(b.Percent, b.hub.percent) < NoLimit }
+func (b Budget) Enabled() bool { return b.subject != nil && min(b.Percent, b.hub.percent) < NoLimit }
 
 // specApplied reports whether the decisions for the current generation were completely written before, so that a change of them now has
 // causes outside of the Placement. In doubt they were: a Placement of generation 1 without conditions may come from a backup, and
 // conditions of the upstream controller have no observedGeneration. They were not for a Placement without conditions at another generation,
 // which was changed before its first decisions, or never was on a hub.
-func specApplied(placement *api.Placement) bool {
-	satisfied := meta.FindStatusCondition(placement.Status.Conditions, satisfiedCondition)
+func specApplied(placement *Subject) bool {
+	satisfied := meta.FindStatusCondition(placement.Conditions, satisfiedCondition)
 	if satisfied == nil {
 		return placement.Generation == 1
 	}
@@ -208,7 +214,7 @@ func specApplied(placement *api.Placement) bool {
 		return false
 	}
 
-	before := meta.FindStatusCondition(placement.Status.Conditions, Condition)
+	before := meta.FindStatusCondition(placement.Conditions, Condition)
 
 	return before == nil || before.Reason != ReasonSpecChanged
 }

@@ -15,9 +15,8 @@ type Result struct {
 	// Blocked reports whether the scheduling.Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
 	Blocked   bool
 	RequeueAt time.Time
-	// Removed is the number of removed clusters, Of the number that the percentage refers to, and Left the number of clusters of Removed
-	// that have left the decisions within the Window already.
-	Removed, Of, Left int
+	// Count has the numbers of removed clusters, if the scheduling.Result is blocked.
+	Count Count
 	// Leaving are the clusters that the scheduling.Result would remove now without replacement, sorted by name, and Rejections are the reasons.
 	// If it is blocked, they are the clusters that stay.
 	Leaving    []string
@@ -86,7 +85,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 // count compares the previous clusters with the scheduling.Result, and returns the Result with Leaving and Recent.
 func (r Result) count(
 	result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, now time.Time,
-) (Result, removalCount) {
+) (Result, comparison) {
 	counted, lost := r.budget.countRemovals(result, past, left.countOthers())
 	at := ceil(now, time.Second)
 
@@ -110,7 +109,7 @@ func (r Result) count(
 func (r Result) LimitUnknown() bool { return r.budget.hub.unknown && len(r.scope.outside) > 0 }
 
 // removesNow reports whether a scheduling.Result removes clusters from the existing decisions, regardless of recent removals.
-func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) bool {
+func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison) bool {
 	if !left.empty() {
 		counted, _ = b.countRemovals(result, incumbents, 0)
 	}
@@ -121,7 +120,7 @@ func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool
 // block returns the Result that blocks the removal of the kept clusters. Only the earlier removals are recorded, and those of the leaving
 // clusters that are not kept.
 func (r Result) block(
-	result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount, kept []string, at time.Time,
+	result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison, kept []string, at time.Time,
 ) Result {
 	recent := RecentRemovals{Clusters: map[string]time.Time{}}
 
@@ -131,8 +130,10 @@ func (r Result) block(
 		}
 	}
 
-	r.Blocked, r.Removed, r.Of = true, counted.removed(), counted.percentageBase()
-	r.Left, r.Leaving = max(0, r.Removed-len(kept)), kept
+	removed := counted.removed()
+	past := max(0, removed-len(kept))
+	r.Blocked, r.Leaving = true, kept
+	r.Count = Count{Past: past, Now: removed - past, Total: counted.percentageBase()}
 	r.Rejections = result.RejectionsOf(kept)
 	r.Recent = left.union(recent).truncated()
 	r.reserved = r.Recent
@@ -153,7 +154,7 @@ func (r Result) block(
 }
 
 // allowedAt returns the time at which so many recent removals have expired that the scheduling.Result does not exceed the budget; zero means never.
-func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) time.Time {
+func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison) time.Time {
 	selected := make(map[string]bool, len(result.Selected))
 	for _, f := range result.Selected {
 		selected[f.Name] = true

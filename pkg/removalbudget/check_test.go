@@ -210,7 +210,7 @@ func TestWhatLeavesOneByOne(t *testing.T) {
 
 	ruling := w.step(30)
 	expect(t, "held", "4 of 10: c03", gone(ruling))
-	expect(t, "have left before", 3, ruling.Left)
+	expect(t, "have left before", 3, ruling.Count.Past)
 	// Two of nine would be few enough, three of nine are too many.
 	expect(t, "to be looked at again", start.Add(removalbudget.Window+time.Minute), ruling.RequeueAt)
 

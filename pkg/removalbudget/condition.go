@@ -28,9 +28,6 @@ const (
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 
-// maxListedClusters is the number of clusters that a text lists.
-const maxListedClusters = 3
-
 // Conditions returns the condition of the Result, or none without a limit. Written reports whether the decisions are completely written.
 func (r Result) Conditions(written bool) []metav1.Condition {
 	b := r.budget
@@ -57,7 +54,7 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 	case b.Released:
 		condition.Reason = ReasonReleased
 		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again, where %s",
-			ReleaseAnnotation, b.placement.Generation, b.limitText()+b.annotationsText())
+			ReleaseAnnotation, b.subject.Generation, b.limitText()+b.annotationsText())
 	default:
 		condition.Reason = ReasonNothingHeld
 		condition.Message = "Of the clusters in the decisions " + b.limitText() + " for causes outside of the placement" + b.annotationsText()
@@ -175,7 +172,7 @@ func parseUntil(message string) time.Time {
 // heldBase returns the number of clusters that the percentage referred to when the removal that the condition describes was blocked; 0 if
 // it describes none of this generation.
 func (b Budget) heldBase() int {
-	if b.condition == nil || b.condition.Status != metav1.ConditionTrue || b.condition.ObservedGeneration != b.placement.Generation {
+	if b.condition == nil || b.condition.Status != metav1.ConditionTrue || b.condition.ObservedGeneration != b.subject.Generation {
 		return 0
 	}
 
@@ -208,7 +205,7 @@ func (r Result) message() string {
 	if r.holds {
 		text += fmt.Sprintf("These clusters stay in the decisions until that falls below, the spec is changed, or this generation is released: "+
 			"kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-			b.placement.API.Name(), b.placement.Name, b.placement.Namespace, ReleaseAnnotation, b.placement.Generation)
+			b.subject.API, b.subject.Name, b.subject.Namespace, ReleaseAnnotation, b.subject.Generation)
 	}
 
 	return strings.TrimSuffix(text, " ")
@@ -223,19 +220,9 @@ func (r Result) scopeText() string {
 // Summary returns "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".
 func (r Result) Summary() string {
 	earlier := ""
-	if r.Left > 0 {
-		earlier = fmt.Sprintf(", %d of which have left already", r.Left)
+	if r.Count.Past > 0 {
+		earlier = fmt.Sprintf(", %d of which have left already", r.Count.Past)
 	}
 
-	return fmt.Sprintf("The decisions would lose %d of %d clusters%s: %s", r.Removed, r.Of, earlier, Name(r.Leaving))
-}
-
-// Name returns the first clusters of a list: "c1, c2, c3 and 37 more".
-func Name(clusters []string) string {
-	text := strings.Join(clusters[:min(len(clusters), maxListedClusters)], ", ")
-	if more := len(clusters) - maxListedClusters; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-
-	return text
+	return fmt.Sprintf("The decisions would lose %s%s: %s", r.Count, earlier, Name(r.Leaving))
 }

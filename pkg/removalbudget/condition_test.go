@@ -155,7 +155,7 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 		conditions = append(conditions, metav1.Condition{Type: "PlacementSatisfied", ObservedGeneration: 8})
 		w.placement.Status.Conditions = conditions
 
-		armed := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{Percent: new(30)}).SpecApplied
+		armed := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{Percent: new(30)}).SpecApplied
 		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, armed)
 	}
 }

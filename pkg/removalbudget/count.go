@@ -1,164 +1,71 @@
 package removalbudget
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// removalCount compares the previous clusters with those that a scheduling.Result selects.
-type removalCount struct {
-	wanted *int32
-	// countReplaced reports whether a replaced cluster counts as removed.
-	countReplaced bool
-	// previous is the number of previous clusters, and selected the number of selected clusters.
-	previous, selected int
-	// infeasible and outranked are the numbers of previous clusters that are not selected because they are not feasible, or because others
-	// are better; gained is the number of selected clusters that are not among the previous ones. others is the number of infeasible
-	// clusters without names.
-	infeasible, outranked, gained, others int
-	// held is the number of clusters that the percentage referred to when a removal was blocked, so that clusters that join meanwhile do not
-	// release it; 0 means that none is blocked.
-	held int
+const (
+	// NoLimit is the percentage that means no limit.
+	NoLimit = 100
+	// FreeRemovals is the number of clusters that may leave within the Window with every percentage but 0 (docs/spec/differences.md G5).
+	FreeRemovals = 1
+	// Window is how long a cluster that has left counts as removed, and as one of those that there were.
+	Window = 10 * time.Minute
+)
+
+// maxListedClusters is the number of clusters that a text lists.
+const maxListedClusters = 3
+
+// Count is what a percentage limits: the clusters that leave the decisions of a Placement, or lose the work of a federated object.
+type Count struct {
+	// Past is the number of clusters that have left within the Window, and Now the number of clusters that would leave now.
+	Past, Now int
+	// Total is the number that the percentage refers to. It includes Past and Now.
+	Total int
 }
 
-// FreeRemovals is the number of clusters that may leave within the Window with every percentage but 0.
-const FreeRemovals = 1
+// Removed returns the number of clusters that have left within the Window or would leave now.
+func (c Count) Removed() int { return c.Past + c.Now }
 
-// percentageBase returns the number of clusters that the percentage refers to.
-func (t removalCount) percentageBase() int {
-	if t.held > 0 {
-		return min(t.base(), t.held)
+// Exceeds reports whether more than a percentage of the clusters is removed, and more than FreeRemovals unless none may leave.
+func (c Count) Exceeds(percent int) bool {
+	if percent >= NoLimit || percent > 0 && c.Removed() <= FreeRemovals {
+		return false
 	}
 
-	return t.base()
+	return c.Total > 0 && c.Removed()*NoLimit > percent*c.Total
 }
 
-// base returns the number of clusters of which others are removed.
-func (t removalCount) base() int {
-	if t.wanted != nil {
-		return min(t.previous, int(*t.wanted)) // On the way from one cluster to another both are there.
-	}
+// String returns "40 of 50 clusters".
+func (c Count) String() string { return fmt.Sprintf("%d of %d clusters", c.Removed(), c.Total) }
 
-	return t.previous
+// Within returns those of the times of removals that count at a time, in their order.
+func Within(removals []time.Time, now time.Time) []time.Time {
+	return slices.DeleteFunc(slices.Clone(removals), func(at time.Time) bool { return !counts(at, now) })
 }
 
-// removed returns the number of removed clusters, without replaced clusters unless they count.
-func (t removalCount) removed() int {
-	switch {
-	case t.countReplaced:
-		return min(t.infeasible+t.outranked, t.base())
-	case t.wanted != nil:
-		return max(0, t.base()-t.selected)
-	default:
-		return t.infeasible + max(0, t.outranked-t.gained)
-	}
-}
-
-// exceeds reports whether more than the percentage is removed, and more than one cluster unless none may leave.
-func (t removalCount) exceeds(percent int) bool {
-	leaving := t.removed()
-	if t.countReplaced {
-		leaving = t.infeasible + t.outranked
-	}
-
-	return (percent == 0 || leaving > FreeRemovals) && t.removed()*NoLimit > percent*t.percentageBase()
-}
-
-// losses are the previous clusters that are not selected, sorted by name.
-type losses struct {
-	infeasible, outranked []string
-}
-
-// countRemovals compares the previous clusters, and others without names, with a scheduling.Result.
-func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (removalCount, losses) {
-	t := removalCount{
-		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
-		infeasible: others, others: others, held: b.heldBase(),
-	}
-
-	var lost losses
-
-	kept := make(map[string]bool, len(past))
-
-	for _, f := range result.Selected {
-		if past[f.Name] {
-			kept[f.Name] = true
-		} else {
-			t.gained++
-		}
-	}
-
-	if len(kept) == len(past) {
-		return t, lost
-	}
-
-	for cluster := range past {
-		switch {
-		case kept[cluster]:
-		case Drains(result.Cluster(cluster)):
-			t.previous--
-		case result.IsFeasible(cluster):
-			lost.outranked = append(lost.outranked, cluster)
-		default:
-			lost.infeasible = append(lost.infeasible, cluster)
-		}
-	}
-
-	slices.Sort(lost.infeasible)
-	slices.Sort(lost.outranked)
-
-	t.infeasible += len(lost.infeasible)
-	t.outranked = len(lost.outranked)
-
-	return t, lost
-}
+// counts reports whether a removal at a time still counts.
+func counts(removed, now time.Time) bool { return now.Before(removed.Add(Window)) }
 
 // Drains reports whether a cluster has the taint of a cluster that is about to be deleted, and whose removal nothing can hold; false for nil.
 func Drains(f *clusterinfo.ClusterInfo) bool {
 	return f != nil && slices.ContainsFunc(f.Taints, func(taint clusterv1.Taint) bool { return taint.Key == openmcpv1alpha1.TerminatingTaint })
 }
 
-// removed returns those of the losses that count and are not replaced, sorted by name. If only some of them are replaced, those that left
-// first are dropped first, and then those that are still feasible.
-func (l losses) removed(t removalCount, left RecentRemovals, incumbents map[string]bool) []string {
-	var (
-		certain, replaceable []string
-		counts               int
-	)
-
-	switch {
-	case t.countReplaced:
-		certain = slices.Concat(l.infeasible, l.outranked)
-	case t.wanted != nil:
-		replaceable = slices.Concat(l.outranked, l.infeasible)
-		counts = t.removed() // Others may be among them, and be forgotten before one of these would be.
-	default:
-		certain, replaceable = l.infeasible, l.outranked
-		counts = t.removed() - t.infeasible
+// Name returns the first clusters of a list: "c1, c2, c3 and 37 more".
+func Name(clusters []string) string {
+	text := strings.Join(clusters[:min(len(clusters), maxListedClusters)], ", ")
+	if more := len(clusters) - maxListedClusters; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 
-	slices.SortStableFunc(replaceable, func(a, b string) int { return left.Clusters[a].Compare(left.Clusters[b]) })
-
-	// The clusters that leave now are the last ones, also within the second in which others left.
-	earlier, now := []string{}, []string{}
-
-	for _, cluster := range replaceable {
-		if incumbents[cluster] {
-			now = append(now, cluster)
-		} else {
-			earlier = append(earlier, cluster)
-		}
-	}
-
-	replaceable = slices.Concat(earlier, now)
-
-	removed := slices.Concat(certain, replaceable[len(replaceable)-min(counts, len(replaceable)):])
-	slices.Sort(removed)
-
-	return removed
+	return text
 }

@@ -1,5 +1,6 @@
 // Package removalbudget is the removal budget: it keeps causes outside of a Placement from emptying its decisions, such as deleted clusters, sets
-// without members, deleted bindings or changed labels.
+// without members, deleted bindings or changed labels. Count says whether more clusters leave than a percentage permits, for the decisions of
+// Placements and for the works of federated objects; everything else here is about Placements.
 //
 // A Budget has the maximal percentage of the clusters in the decisions of a Placement that may be removed within the Window. Check compares
 // a scheduling.Result with the existing decisions, and with the removals within the Window. A scheduling.Result that exceeds the budget is

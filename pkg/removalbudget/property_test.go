@@ -181,7 +181,7 @@ func TestOlderPlacements(t *testing.T) {
 
 	w.remove(0, 4)
 
-	ruling := removalbudget.NewBudget(placement, removalbudget.Limit{Percent: new(50)}).Check(w.result(), w.decisions, w.now)
+	ruling := removalbudget.NewBudget(placement.RemovalSubject(), removalbudget.Limit{Percent: new(50)}).Check(w.result(), w.decisions, w.now)
 	message := ruling.Conditions(true)[0].Message
 
 	if !ruling.Blocked || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {

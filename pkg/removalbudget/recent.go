@@ -11,9 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Window is how long a cluster that has left the decisions counts as removed, and as one of those that there were.
-const Window = 10 * time.Minute
-
 // RecordCondition is the type of the condition that records the RecentRemovals of a Placement. It exists while there are recent removals,
 // and until the status is written next.
 const RecordCondition = "RecentRemovals"
@@ -71,13 +68,13 @@ func (d RecentRemovals) within(now time.Time) RecentRemovals {
 	var recent RecentRemovals
 
 	for cluster, left := range d.Clusters {
-		if now.Before(left.Add(Window)) {
+		if counts(left, now) {
 			recent = recent.with(cluster, left)
 		}
 	}
 
 	for _, others := range d.Others {
-		if now.Before(others.At.Add(Window)) {
+		if counts(others.At, now) {
 			recent.Others = append(recent.Others, others)
 		}
 	}

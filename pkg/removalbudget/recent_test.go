@@ -26,8 +26,8 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 		w.remove(3, 4)
 
 		ruling := w.judge(30)
-		if !ruling.Blocked || ruling.Removed != 4 || ruling.Of != 10 {
-			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Blocked, ruling.Removed, ruling.Of)
+		if !ruling.Blocked || ruling.Count.Removed() != 4 || ruling.Count.Total != 10 {
+			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Blocked, ruling.Count.Removed(), ruling.Count.Total)
 		}
 	}
 }
@@ -106,8 +106,8 @@ func TestManyDepartures(t *testing.T) {
 
 	ruling := w.judge(40)
 	expect(t, "held", true, ruling.Blocked)
-	expect(t, "removed", 2001, ruling.Removed)
-	expect(t, "of", 5000, ruling.Of)
+	expect(t, "removed", 2001, ruling.Count.Removed())
+	expect(t, "of", 5000, ruling.Count.Total)
 
 	w.now = ruling.RequeueAt
 	expect(t, "held when it is to be looked at again", false, w.judge(40).Blocked)
@@ -149,7 +149,7 @@ func TestTheStatusHasTheLimit(t *testing.T) {
 			}
 
 			hub := w.judge(percent)
-			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
+			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{})
 			outside := seen.Check(w.result(), w.decisions, w.now)
 
 			if outside.LimitUnknown() {
@@ -170,12 +170,12 @@ func TestALimitThatIsNotKnown(t *testing.T) {
 	w.settle(30)
 	delete(w.placement.Annotations, removalbudget.PercentAnnotation)
 
-	seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
+	seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{})
 	if seen.Enabled() || !seen.Unknown {
 		t.Errorf("on %v, unknown %v", seen.Enabled(), seen.Unknown)
 	}
 
-	told := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{Percent: new(30), CountReplaced: new(false)})
+	told := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{Percent: new(30), CountReplaced: new(false)})
 	if told.Unknown || told.Percent != 30 {
 		t.Errorf("%d %%, unknown %v", told.Percent, told.Unknown)
 	}

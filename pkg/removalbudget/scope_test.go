@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -78,4 +80,37 @@ func TestJoiningClustersDoNotReleaseARemoval(t *testing.T) {
 
 	w.settle(50)
 	expect(t, "held", "3 of 4: c00 c01 c02", gone(w.judge(50)))
+}
+
+// A Placement without a limit loses clusters in scope also while the limit of the hub holds others, and when more leave than there were when that
+// began.
+func TestNoLimitHoldsNothingInScope(t *testing.T) {
+	w := newFixture(0)
+	w.placement.Annotations[removalbudget.PercentAnnotation] = "100"
+	w.DeleteBinding("ns", "all")
+
+	for _, name := range []string{"a", "b"} {
+		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
+			SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"set": name}},
+		}
+		w.SetClusterSet(set)
+		w.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})
+	}
+
+	w.relabel(0, 4, "set", "a")
+	w.settle(50)
+	expect(t, "decisions", 4, len(w.decisions))
+
+	w.DeleteBinding("ns", "a")
+	w.settle(50)
+	expect(t, "out of scope", "4 of 4: c00 c01 c02 c03", gone(w.judge(50)))
+
+	w.relabel(10, 20, "set", "b")
+	w.settle(50)
+	expect(t, "decisions with those that join", 14, len(w.decisions))
+
+	w.relabel(10, 16, "set", "b", "region", "us")
+	w.settle(50)
+	expect(t, "decisions without those that do not match", 8, len(w.decisions))
 }

@@ -119,7 +119,7 @@ func (w *fixture) result() *scheduling.Result {
 func (w *fixture) judge(percent int) removalbudget.Result {
 	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced, LostScopeHold: w.scopeHold}
 
-	return removalbudget.NewBudget(api.V1beta1.Read(w.placement), limit).Check(w.result(), w.decisions, w.now)
+	return removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), limit).Check(w.result(), w.decisions, w.now)
 }
 
 // record sets or removes the record of removals in the status.
@@ -226,7 +226,7 @@ func gone(ruling removalbudget.Result) string {
 		return ""
 	}
 
-	return fmt.Sprintf("%d of %d: %s", ruling.Removed, ruling.Of, strings.Join(ruling.Leaving, " "))
+	return fmt.Sprintf("%d of %d: %s", ruling.Count.Removed(), ruling.Count.Total, strings.Join(ruling.Leaving, " "))
 }
 
 func wanted(n int32) func(*fixture) {

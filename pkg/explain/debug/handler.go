@@ -361,7 +361,7 @@ func (h *Handler) evaluate(existing placement.Existing, live *api.Placement) (*R
 	evaluation.Placement, evaluation.Skipped = asked, skipped
 
 	if live != nil {
-		evaluation.LimitUnknown = evaluation.LimitUnknown || options.Limit.Forgotten(live, asked)
+		evaluation.LimitUnknown = evaluation.LimitUnknown || options.Limit.Forgotten(live.RemovalSubject(), asked.RemovalSubject())
 	}
 
 	return newResponse(evaluation)

@@ -208,7 +208,7 @@ func (r *reconciler) prepareGain(ctx context.Context, p *cycle) error {
 func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPlan) (time.Duration, error) {
 	now := r.clock.Now()
 	past := &p.memory.past
-	past.Withdrawn = slices.DeleteFunc(past.Withdrawn, func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) })
+	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
 
 	budget, mistake := federation.BudgetOf(p.Object.Meta.Annotations, r.maxRemovalPercent, r.scopeHold)
 	removal := p.Removal(plan, slices.Concat(p.writes.taken, p.writes.failed), budget, *past, now)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -32,6 +33,14 @@ type Placement struct {
 // Key returns the key of the Placement in the inventory.
 func (p *Placement) Key() inventory.Key {
 	return inventory.NewPlacementKey(p.API.Name(), p.Namespace, p.Name)
+}
+
+// RemovalSubject returns what the removal budget reads of the Placement.
+func (p *Placement) RemovalSubject() removalbudget.Subject {
+	return removalbudget.Subject{
+		API: string(p.API.Name()), Namespace: p.Namespace, Name: p.Name, Generation: p.Generation, Annotations: p.Annotations,
+		Conditions: p.Status.Conditions,
+	}
 }
 
 // Request converts the Placement to a Request, with its validation errors.

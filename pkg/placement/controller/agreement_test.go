@@ -57,7 +57,7 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 			a.applyManifest(manifest)
 
 			// Until the hub has looked at it, who does not know the hub cannot know that more than nothing is held.
-			forgotten = removalbudget.Limit{}.Forgotten(live, api.V1beta1.Read(a.placement()))
+			forgotten = removalbudget.Limit{}.Forgotten(live.RemovalSubject(), api.V1beta1.Read(a.placement()).RemovalSubject())
 		} else {
 			for name, limit := range limits {
 				hub, after := *before, a.state(limit)

@@ -1,0 +1,153 @@
+package removalbudget
+
+import (
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// comparison compares the previous clusters with those that a scheduling.Result selects.
+type comparison struct {
+	wanted *int32
+	// countReplaced reports whether a replaced cluster counts as removed.
+	countReplaced bool
+	// previous is the number of previous clusters, and selected the number of selected clusters.
+	previous, selected int
+	// infeasible and outranked are the numbers of previous clusters that are not selected because they are not feasible, or because others
+	// are better; gained is the number of selected clusters that are not among the previous ones. others is the number of infeasible
+	// clusters without names.
+	infeasible, outranked, gained, others int
+	// held is the number of clusters that the percentage referred to when a removal was blocked, so that clusters that join meanwhile do not
+	// release it; 0 means that none is blocked.
+	held int
+}
+
+// percentageBase returns the number of clusters that the percentage refers to.
+func (t comparison) percentageBase() int {
+	if t.held > 0 {
+		return min(t.base(), t.held)
+	}
+
+	return t.base()
+}
+
+// base returns the number of clusters of which others are removed.
+func (t comparison) base() int {
+	if t.wanted != nil {
+		return min(t.previous, int(*t.wanted)) // On the way from one cluster to another both are there.
+	}
+
+	return t.previous
+}
+
+// removed returns the number of removed clusters, without replaced clusters unless they count.
+func (t comparison) removed() int {
+	switch {
+	case t.countReplaced:
+		return min(t.infeasible+t.outranked, t.base())
+	case t.wanted != nil:
+		return max(0, t.base()-t.selected)
+	default:
+		return t.infeasible + max(0, t.outranked-t.gained)
+	}
+}
+
+// exceeds reports whether more than the percentage is removed. Where replaced clusters count, all that leave do, also those that are more than
+// the percentage refers to.
+func (t comparison) exceeds(percent int) bool {
+	count := Count{Now: t.removed(), Total: t.percentageBase()}
+	if t.countReplaced {
+		count.Now = t.infeasible + t.outranked
+	}
+
+	return count.Exceeds(percent)
+}
+
+// losses are the previous clusters that are not selected, sorted by name.
+type losses struct {
+	infeasible, outranked []string
+}
+
+// countRemovals compares the previous clusters, and others without names, with a scheduling.Result.
+func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (comparison, losses) {
+	t := comparison{
+		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
+		infeasible: others, others: others, held: b.heldBase(),
+	}
+
+	var lost losses
+
+	kept := make(map[string]bool, len(past))
+
+	for _, f := range result.Selected {
+		if past[f.Name] {
+			kept[f.Name] = true
+		} else {
+			t.gained++
+		}
+	}
+
+	if len(kept) == len(past) {
+		return t, lost
+	}
+
+	for cluster := range past {
+		switch {
+		case kept[cluster]:
+		case Drains(result.Cluster(cluster)):
+			t.previous--
+		case result.IsFeasible(cluster):
+			lost.outranked = append(lost.outranked, cluster)
+		default:
+			lost.infeasible = append(lost.infeasible, cluster)
+		}
+	}
+
+	slices.Sort(lost.infeasible)
+	slices.Sort(lost.outranked)
+
+	t.infeasible += len(lost.infeasible)
+	t.outranked = len(lost.outranked)
+
+	return t, lost
+}
+
+// removed returns those of the losses that count and are not replaced, sorted by name. If only some of them are replaced, those that left
+// first are dropped first, and then those that are still feasible.
+func (l losses) removed(t comparison, left RecentRemovals, incumbents map[string]bool) []string {
+	var (
+		certain, replaceable []string
+		counts               int
+	)
+
+	switch {
+	case t.countReplaced:
+		certain = slices.Concat(l.infeasible, l.outranked)
+	case t.wanted != nil:
+		replaceable = slices.Concat(l.outranked, l.infeasible)
+		counts = t.removed() // Others may be among them, and be forgotten before one of these would be.
+	default:
+		certain, replaceable = l.infeasible, l.outranked
+		counts = t.removed() - t.infeasible
+	}
+
+	slices.SortStableFunc(replaceable, func(a, b string) int { return left.Clusters[a].Compare(left.Clusters[b]) })
+
+	// The clusters that leave now are the last ones, also within the second in which others left.
+	earlier, now := []string{}, []string{}
+
+	for _, cluster := range replaceable {
+		if incumbents[cluster] {
+			now = append(now, cluster)
+		} else {
+			earlier = append(earlier, cluster)
+		}
+	}
+
+	replaceable = slices.Concat(earlier, now)
+
+	removed := slices.Concat(certain, replaceable[len(replaceable)-min(counts, len(replaceable)):])
+	slices.Sort(removed)
+
+	return removed
+}
