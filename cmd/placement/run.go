@@ -8,15 +8,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/embedded"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -25,6 +26,7 @@ const (
 	defaultSettleTimeout  = 3 * time.Minute
 )
 
+// runLong has a verb for the paragraphs about the samples.
 const runLong = `run starts a hub on this machine and shows its decisions: a control plane (etcd, kube-apiserver and
 kube-controller-manager), the hub's CustomResourceDefinitions and RBAC, twenty sample clusters, and every controller of
 the hub in this process. The table of placements follows the changes that you make with kubectl in another terminal; if
@@ -39,38 +41,17 @@ kubeconfig, and take part in the leader election of 'placement controller'. The 
 the API server of another cluster can rarely reach a webhook on this machine, and managedcluster-taints, which adds the
 taint unreachable to every cluster without a reported availability.
 
-With --sample=pods the hub shows where Pods may run instead: the control plane has kube-scheduler, six Nodes without
-kubelets, pod scheduling policies, AffinityClasses and a tenant, the controllers are those of the systems podscheduling
-and affinityclass, and the table has the workloads, the nodes that their Pods are bound to, and what policies and classes
-make of them. The kinds of placements are not installed.
-
-With --sample=federation the hub delivers objects to members: three more API servers with the work agent of Open Cluster
-Management, whose clusters have labels, and six objects in a namespace that takes part. The table has the objects and the
-clusters; it follows 'kubectl label managedcluster'.
-
-With --sample=clusters users ask the hub for clusters: a platform has purposes and two providers, of which one runs a real
-API server for each cluster, and four ClusterRequests, of which two share a cluster and one is denied. The table has the
-requests, their clusters and the Placements that select them.
-
-With --sig-placement-decisions the command also installs the definitions of multicluster.x-k8s.io, and the hub also
+%sWith --sig-placement-decisions the command also installs the definitions of multicluster.x-k8s.io, and the hub also
 writes decisions as references to the ClusterProfiles that exist.`
 
+// runExample has a verb for the examples with samples.
 const runExample = `  # A hub to try things out; Ctrl-C ends it and removes everything
   placement run
 
   # Print the decisions of the samples and end
   placement run --once
 
-  # Where Pods may run: policies that are injected, classes that are verified
-  placement run --sample=pods --once
-
-  # Objects that follow the labels of three members
-  placement run --sample=federation
-
-  # Clusters on request, which Placements select
-  placement run --sample=clusters
-
-  # Keep the objects for the next run
+%s  # Keep the objects for the next run
   placement run --data-dir ~/hub`
 
 // runOptions are the flags of `placement run`.
@@ -80,11 +61,12 @@ type runOptions struct {
 	kubeconfigFile  string // to be written
 	noInstall       bool
 	sample          string
+	shown           systems.Sample // of that name
 	samples         bool
 	samplesAsked    bool // on the command line
 	once            bool
 	profiles        bool
-	removal         system.Options // only the removal budget
+	removal         system.Options // the defaults with the removal budget
 	timeout         time.Duration
 	tracingFile     string
 	tracing         *tracing.Config // nil: no traces
@@ -92,7 +74,7 @@ type runOptions struct {
 }
 
 func newRunOptions() *runOptions {
-	return &runOptions{timeout: defaultSettleTimeout, sample: string(embedded.Fleet)}
+	return &runOptions{timeout: defaultSettleTimeout, sample: system.Samples()[0].Name, removal: system.DefaultOptions()}
 }
 
 func newRunCommand() *cobra.Command {
@@ -100,8 +82,8 @@ func newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "run",
 		Short:   "Run a hub with its control plane on this machine, and show its decisions",
-		Long:    runLong,
-		Example: runExample,
+		Long:    fmt.Sprintf(runLong, eachSample(func(s systems.Sample) string { return s.Text })),
+		Example: fmt.Sprintf(runExample, eachSample(func(s systems.Sample) string { return s.Example })),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags().Changed); err != nil {
@@ -114,6 +96,17 @@ func newRunCommand() *cobra.Command {
 	return cmd
 }
 
+// eachSample joins the paragraphs of the samples that have one, each with an empty line after it.
+func eachSample(paragraph func(systems.Sample) string) string {
+	var text strings.Builder
+	for _, sample := range system.Samples() {
+		if p := paragraph(sample); p != "" {
+			text.WriteString(p + "\n\n")
+		}
+	}
+	return text.String()
+}
+
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of an existing cluster to use instead of starting a control plane.")
 	fs.StringVar(&o.dataDir, "data-dir", "", "Directory in which the objects stay for the next run. Default: a temporary one.")
@@ -121,9 +114,12 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 		"Kubeconfig to write for the started control plane. Default: "+defaultKubeconfigFile+", or kubeconfig in --data-dir.")
 	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample objects. Default: true for a new control plane, false otherwise.")
+	var shorts []string
+	for _, sample := range system.Samples() {
+		shorts = append(shorts, sample.Short)
+	}
 	fs.StringVar(&o.sample, "sample", o.sample,
-		"Which sample objects: fleet has clusters and placements; pods has nodes, policies, classes and workloads; federation has three "+
-			"members and objects that are delivered to them; clusters has requests for clusters, and providers that make them.")
+		"Which sample objects: "+strings.Join(shorts, "; ")+".")
 	fs.BoolVar(&o.once, "once", false,
 		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
@@ -152,18 +148,15 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 	} else if changed("timeout") {
 		errs = append(errs, errors.New("--timeout needs --once: nothing else waits for placements to settle"))
 	}
-	switch embedded.Sample(o.sample) {
-	case embedded.Fleet:
-	case embedded.Pods:
-		refuse("kubeconfig", "with --sample=pods, which needs Nodes without kubelets and a kube-scheduler of its own")
-		refuse("sig-placement-decisions", "with --sample=pods, which has no placements")
-	case embedded.Federation:
-		refuse("kubeconfig", "with --sample=federation, which starts members of its own")
-	case embedded.Clusters:
-		refuse("kubeconfig", "with --sample=clusters, which starts API servers beside a control plane of its own")
-	default:
-		errs = append(errs, fmt.Errorf("--sample: %q is unknown; use one of %v", o.sample, embedded.Samples()))
+	sample, err := sampleNamed(o.sample)
+	errs = append(errs, err)
+	if sample.Alone != "" {
+		refuse("kubeconfig", "with --sample="+sample.Name+", "+sample.Alone)
 	}
+	if sample.NoPlacements {
+		refuse("sig-placement-decisions", "with --sample="+sample.Name+", which has no placements")
+	}
+	o.shown = sample
 	if o.timeout <= 0 {
 		errs = append(errs, fmt.Errorf("--timeout: %v must be above 0", o.timeout))
 	}
@@ -175,9 +168,21 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 		}
 	}
 	o.samplesAsked = changed("samples")
-	config, err := tracing.Load(o.tracingFile)
-	o.tracing = config
+	o.tracing, err = tracing.Load(o.tracingFile)
 	return errors.Join(append(errs, err, o.completePaths())...)
+}
+
+// sampleNamed returns the sample of a name.
+func sampleNamed(name string) (systems.Sample, error) {
+	samples := system.Samples()
+	names := make([]string, 0, len(samples))
+	for _, sample := range samples {
+		if sample.Name == name {
+			return sample, nil
+		}
+		names = append(names, sample.Name)
+	}
+	return systems.Sample{}, fmt.Errorf("--sample: %q is unknown; use one of %v", name, names)
 }
 
 func (o *runOptions) completePaths() error {
@@ -202,15 +207,6 @@ func (o *runOptions) completePaths() error {
 	o.kubeconfigFile = absolute
 	return nil
 }
-
-// showsFederation reports whether the hub shows where objects are delivered.
-func (o *runOptions) showsFederation() bool { return o.sample == string(embedded.Federation) }
-
-// showsClusters reports whether the hub shows what ClusterRequests get.
-func (o *runOptions) showsClusters() bool { return o.sample == string(embedded.Clusters) }
-
-// showsPods reports whether the hub shows where Pods may run, and not the decisions of placements.
-func (o *runOptions) showsPods() bool { return o.sample == string(embedded.Pods) }
 
 // run starts the hub, shows it until ctx ends or, with --once, until it has settled, and stops it.
 func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {

@@ -25,7 +25,7 @@ type runHub struct {
 // startHub starts a control plane and sets it up. The returned hub must be closed even when there is an error, unless it is nil.
 func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	options := embedded.Options{
-		Sample: embedded.Sample(o.sample), DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs,
+		Sample: o.shown, DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs,
 		Once: o.once, Multicluster: o.profiles,
 	}
 	if o.samplesAsked {

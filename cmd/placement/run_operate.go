@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -26,26 +27,9 @@ import (
 // would remove their workload.
 func (o *runOptions) controllers(listener net.Listener) system.Options {
 	options := o.removal
-	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
+	options.Controllers, options.Namespace = slices.Clone(o.shown.Controllers), manifests.Namespace
+	options.ProfileDecisions = o.profiles
 	options.Webhook.Listener = listener
-	if o.showsPods() {
-		options.Controllers = []string{manifests.PodScheduling + "/*", manifests.AffinityClass + "/*"}
-		return options
-	}
-	if o.showsFederation() {
-		// The samples say themselves which clusters are available, and name their sets.
-		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints, "-"+webhook.Controller,
-			manifests.Federation+"/*")
-		return options
-	}
-	if o.showsClusters() {
-		// The inventory writes which clusters are available, and the set of each of them.
-		defaults := newControllerOptions().controllers
-		options.ClusterRequests, options.ClusterDrainTimeout = defaults.ClusterRequests, defaults.ClusterDrainTimeout
-		options.ClustersInventorySet = defaults.ClustersInventorySet
-		options.Controllers = append(options.Controllers, "-"+webhook.Controller, manifests.Federation+"/*", manifests.ClusterRequest+"/*")
-		return options
-	}
 	if listener == nil {
 		options.Controllers = append(options.Controllers, "-"+webhook.Controller)
 	}
@@ -105,14 +89,8 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 
 // source returns what the table shows.
 func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
-	if o.showsPods() {
-		return hub.embedded.Pods(), nil
-	}
-	if o.showsFederation() {
-		return hub.embedded.Federated(), nil
-	}
-	if o.showsClusters() {
-		return hub.embedded.Clusters(), nil
+	if hub.embedded != nil && hub.embedded.Source() != nil {
+		return hub.embedded.Source(), nil
 	}
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
 	if err != nil {

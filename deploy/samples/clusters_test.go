@@ -17,7 +17,7 @@ import (
 
 func TestTheClustersAreAsDescribed(t *testing.T) {
 	got := map[string]int{}
-	for _, obj := range objectsOf(t, Clusters(), "clusters") {
+	for _, obj := range objectsOf(t, Others(), "clusters") {
 		got[obj.GetKind()]++
 	}
 	want := map[string]int{

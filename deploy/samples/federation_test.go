@@ -16,7 +16,7 @@ import (
 
 func TestTheFederatedObjectsAreAsDescribed(t *testing.T) {
 	got := map[string]int{}
-	for _, obj := range objectsOf(t, Federation(), "federation") {
+	for _, obj := range objectsOf(t, Others(), "federation") {
 		got[obj.GetKind()]++
 	}
 	want := map[string]int{

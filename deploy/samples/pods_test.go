@@ -14,7 +14,7 @@ func objectsOfPods(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	var objs []*unstructured.Unstructured
 	for _, pattern := range []string{PodsNodes, PodsPlatform, PodsApplications, PodsWorkloads, PodsRefused} {
-		names, err := fs.Glob(Pods(), pattern)
+		names, err := fs.Glob(Others(), pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s matches %q, %v", pattern, names, err)
 		}
@@ -26,7 +26,7 @@ func objectsOfPods(t *testing.T) []*unstructured.Unstructured {
 }
 
 func TestEveryFileOfPodsIsApplied(t *testing.T) {
-	all, err := fs.Glob(Pods(), "pods/*")
+	all, err := fs.Glob(Others(), "pods/*")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
 	all := slices.Concat(
-		objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Federation(), "federation"), objectsOf(t, Clusters(), "clusters"))
+		objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Others(), "federation"), objectsOf(t, Others(), "clusters"))
 	for _, obj := range all {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
@@ -43,7 +43,7 @@ func TestObjectsMatchTheDefinitions(t *testing.T) {
 
 func TestNamesAreUnique(t *testing.T) {
 	for _, objects := range [][]*unstructured.Unstructured{
-		objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Federation(), "federation"), objectsOf(t, Clusters(), "clusters"),
+		objectsOfSamples(t), objectsOfPods(t), objectsOf(t, Others(), "federation"), objectsOf(t, Others(), "clusters"),
 	} {
 		seen := map[string]bool{}
 		for _, obj := range objects {
@@ -212,16 +212,10 @@ func objectsOfSamples(t *testing.T) []*unstructured.Unstructured {
 
 // filesWith returns the sample that has a file.
 func filesWith(name string) fs.FS {
-	switch path.Dir(name) {
-	case "pods":
-		return Pods()
-	case "federation":
-		return Federation()
-	case "clusters":
-		return Clusters()
-	default:
+	if path.Dir(name) == "." {
 		return Files()
 	}
+	return Others()
 }
 
 // objectsOf decodes the three files of a sample in the order in which they are applied.

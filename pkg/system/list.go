@@ -119,6 +119,10 @@ func Samples() []systems.Sample {
 			sample.Controllers = []string{"*", system.Name + "/*"}
 		}
 
+		if system.Name != "" {
+			sample.Alone = cmp.Or(sample.Alone, "which installs the system "+system.Name)
+		}
+
 		samples = append(samples, sample)
 	}
 

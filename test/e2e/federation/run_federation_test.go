@@ -139,7 +139,7 @@ func tableDeliveries(t *testing.T, table string) map[string]string {
 // promisedDeliveries reads the lines "# Expected:" of the objects.
 func promisedDeliveries(t *testing.T) map[string]string {
 	t.Helper()
-	content, err := fs.ReadFile(samples.Federation(), samples.FederationObjects)
+	content, err := fs.ReadFile(samples.Others(), samples.FederationObjects)
 	suite.Must(t, err)
 	objects, err := manifests.Decode(strings.NewReader(string(content)), samples.FederationObjects)
 	suite.Must(t, err)

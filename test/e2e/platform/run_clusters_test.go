@@ -154,7 +154,7 @@ func tableClusters(table string) map[string]string {
 // promisedClusters reads the lines "# Expected:" of the requests.
 func promisedClusters(t *testing.T) map[string]string {
 	t.Helper()
-	content, err := samples.Clusters().Open(samples.ClustersRequests)
+	content, err := samples.Others().Open(samples.ClustersRequests)
 	suite.Must(t, err)
 	objects, err := manifests.Decode(content, samples.ClustersRequests)
 	suite.Must(t, err)

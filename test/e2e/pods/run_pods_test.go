@@ -112,7 +112,7 @@ func tableNodes(table string) map[string]string {
 // promisedPods reads the lines "# Expected:" of the workloads.
 func promisedPods(t *testing.T) map[string]string {
 	t.Helper()
-	content, err := fs.ReadFile(samples.Pods(), samples.PodsWorkloads)
+	content, err := fs.ReadFile(samples.Others(), samples.PodsWorkloads)
 	suite.Must(t, err)
 	objects, err := manifests.Decode(strings.NewReader(string(content)), samples.PodsWorkloads)
 	suite.Must(t, err)
@@ -126,7 +126,7 @@ func promisedPods(t *testing.T) map[string]string {
 // promises returns what follows "# Expected: " in a file of the sample of Pods.
 func promises(t *testing.T, file string) []string {
 	t.Helper()
-	content, err := fs.ReadFile(samples.Pods(), file)
+	content, err := fs.ReadFile(samples.Others(), file)
 	suite.Must(t, err)
 	var found []string
 	for line := range strings.Lines(string(content)) {

@@ -22,7 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
-// The providers of the sample Clusters, which are ClusterProviders of these names.
+// The providers of the sample clusters, which are ClusterProviders of these names.
 const (
 	loopbackProvider = "loopback"
 	nullProvider     = "null"
@@ -34,7 +34,7 @@ const (
 	nullTrait   = "cluster.openmcp.cloud/workerless"
 )
 
-// clusterProviders are the providers of the sample Clusters, each with the rights of its ServiceAccount.
+// clusterProviders are the providers of the sample clusters, each with the rights of its ServiceAccount.
 type clusterProviders struct {
 	loopbackHub, nullHub *rest.Config
 	loopback             provider.LoopbackOptions
@@ -51,14 +51,14 @@ func (h *Hub) prepareClusters(ctx context.Context, progress *live.Progress) erro
 	if err := h.listen(ctx); err != nil {
 		return err
 	}
-	api, err := h.adminClient()
-	if err != nil {
+	if err := h.connect(); err != nil {
 		return err
 	}
-	h.clusters = &live.Clusters{Client: api}
-	if err := progress.Do("installing the systems clusterrequest and federation, and two providers of clusters", func() error {
+	h.source = &live.Clusters{Client: h.client}
+	err := progress.Do("installing the systems clusterrequest and federation, and two providers of clusters", func() error {
 		return h.installClusterSystems(ctx, admin)
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if h.providers, err = h.newProviders(progress); err != nil {
@@ -68,7 +68,7 @@ func (h *Hub) prepareClusters(ctx context.Context, progress *live.Progress) erro
 		return nil
 	}
 	return progress.Do("applying the purposes and profiles of a platform", func() error {
-		objects, err := sampleObjects(samples.Clusters(), samples.ClustersPlatform)
+		objects, err := sampleObjects(samples.Others(), samples.ClustersPlatform)
 		if err != nil {
 			return err
 		}
@@ -80,10 +80,8 @@ func (h *Hub) installClusterSystems(ctx context.Context, admin *rest.Config) err
 	if err := manifests.InstallManifestWorks(ctx, admin); err != nil {
 		return err
 	}
-	for _, system := range []string{manifests.ClusterRequest, manifests.Federation} {
-		if err := manifests.InstallSystem(ctx, admin, system, "https://"+h.webhook.Addr().String()); err != nil {
-			return err
-		}
+	if err := h.installSystems(ctx); err != nil {
+		return err
 	}
 	return manifests.InstallClusterProviders(ctx, admin)
 }
@@ -150,7 +148,7 @@ func (h *Hub) awaitProfiles(ctx context.Context) error {
 	for _, name := range []string{loopbackProvider, nullProvider} {
 		found := &openmcpv1alpha1.ClusterProvider{}
 		err := awaitInForce(ctx, func(ctx context.Context) (pending, err error) {
-			if err := h.clusters.Client.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
+			if err := h.client.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
 				return nil, fmt.Errorf("reading the ClusterProvider %s: %w", name, err)
 			}
 			if !found.Status.Ready || len(found.Status.Profiles) == 0 {
@@ -167,7 +165,7 @@ func (h *Hub) awaitProfiles(ctx context.Context) error {
 
 // applyRequests applies each request when the one before it is decided, so that the first one of a purpose always gets the new Cluster.
 func (h *Hub) applyRequests(ctx context.Context) error {
-	objects, err := sampleObjects(samples.Clusters(), samples.ClustersRequests)
+	objects, err := sampleObjects(samples.Others(), samples.ClustersRequests)
 	if err != nil {
 		return err
 	}
@@ -177,7 +175,7 @@ func (h *Hub) applyRequests(ctx context.Context) error {
 		}
 		request, key := &openmcpv1alpha1.ClusterRequest{}, client.ObjectKeyFromObject(object)
 		err := awaitInForce(ctx, func(ctx context.Context) (pending, err error) {
-			if err := h.clusters.Client.Get(ctx, key, request); err != nil {
+			if err := h.client.Get(ctx, key, request); err != nil {
 				return nil, fmt.Errorf("reading the ClusterRequest %s: %w", key, err)
 			}
 			if request.Status.Status == "" {
@@ -194,7 +192,7 @@ func (h *Hub) applyRequests(ctx context.Context) error {
 
 // applyUse applies what uses the clusters. It repeats that while the API server knows a webhook configuration and not its certificate yet.
 func (h *Hub) applyUse(ctx context.Context) error {
-	objects, err := sampleObjects(samples.Clusters(), samples.ClustersUse)
+	objects, err := sampleObjects(samples.Others(), samples.ClustersUse)
 	if err != nil {
 		return err
 	}
@@ -206,6 +204,3 @@ func (h *Hub) applyUse(ctx context.Context) error {
 		return nil, err
 	})
 }
-
-// Clusters returns what a table of ClusterRequests shows; nil unless Options.Sample is Clusters.
-func (h *Hub) Clusters() *live.Clusters { return h.clusters }

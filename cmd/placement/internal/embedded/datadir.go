@@ -11,7 +11,7 @@ import (
 )
 
 // The marker identifies a data directory, and records whether it has been set up: a run that ends before the samples are applied must not
-// look like a hub that its user has emptied. Its second word is the sample; there is none for Fleet.
+// look like a hub that its user has emptied. Its second word is the sample; there is none for fleet.
 const (
 	dataMarker   = "placement-run"
 	dataNew      = "new"
@@ -19,13 +19,13 @@ const (
 )
 
 // claimDataDir creates or checks the directory of --data-dir and reports whether it still has to be set up. It does not lock it.
-func claimDataDir(path string, sample Sample) (isNew bool, err error) {
+func claimDataDir(path string, sample string) (isNew bool, err error) {
 	marker := filepath.Join(path, dataMarker)
 	content, err := os.ReadFile(marker)
 	switch {
 	case err == nil:
 		state, held, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
-		if held = cmp.Or(held, string(Fleet)); held != string(sample) {
+		if held = cmp.Or(held, sampleFleet); held != sample {
 			return false, fmt.Errorf("--data-dir: %s has the objects of the sample %s; choose another directory, or --sample=%s", path, held, held)
 		}
 		return state != dataPrepared, checkWritable(path)
@@ -50,11 +50,11 @@ func claimDataDir(path string, sample Sample) (isNew bool, err error) {
 }
 
 // mark returns the content of the marker.
-func mark(state string, sample Sample) []byte {
-	if sample == Fleet {
+func mark(state string, sample string) []byte {
+	if sample == sampleFleet {
 		return []byte(state + "\n")
 	}
-	return []byte(state + " " + string(sample) + "\n")
+	return []byte(state + " " + sample + "\n")
 }
 
 func checkWritable(path string) error {
@@ -69,7 +69,7 @@ func checkWritable(path string) error {
 }
 
 // markPrepared records that the directory has been set up.
-func markPrepared(path string, sample Sample) error {
+func markPrepared(path string, sample string) error {
 	if err := os.WriteFile(filepath.Join(path, dataMarker), mark(dataPrepared, sample), 0o600); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}

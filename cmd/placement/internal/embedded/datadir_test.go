@@ -12,7 +12,7 @@ func TestClaimDataDir(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "a", "b")
 	check := func(reason string, want bool) {
 		t.Helper()
-		isNew, err := claimDataDir(directory, Fleet)
+		isNew, err := claimDataDir(directory, sampleFleet)
 		expect.NoError(t, err)
 		if isNew != want {
 			t.Errorf("%s: new = %t, want %t", reason, isNew, want)
@@ -21,9 +21,9 @@ func TestClaimDataDir(t *testing.T) {
 	check("nothing is there", true)
 	expect.File(t, filepath.Join(directory, "port"), "1")
 	check("the first run ended before it had set the directory up", true)
-	expect.NoError(t, markPrepared(directory, Fleet))
+	expect.NoError(t, markPrepared(directory, sampleFleet))
 	check("the directory has been set up", false)
-	_, err := claimDataDir(directory, Pods)
+	_, err := claimDataDir(directory, samplePods)
 	expect.Error(t, err, []string{directory, "the sample fleet", "--sample=fleet"})
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 2 {
 		t.Errorf("the directory holds %v (%v), want the marker and the port only", entries, err)
@@ -32,15 +32,15 @@ func TestClaimDataDir(t *testing.T) {
 
 func TestDataDirOfAnotherSample(t *testing.T) {
 	directory := t.TempDir()
-	_, err := claimDataDir(directory, Pods)
+	_, err := claimDataDir(directory, samplePods)
 	expect.NoError(t, err)
-	expect.NoError(t, markPrepared(directory, Pods))
-	isNew, err := claimDataDir(directory, Pods)
+	expect.NoError(t, markPrepared(directory, samplePods))
+	isNew, err := claimDataDir(directory, samplePods)
 	expect.NoError(t, err)
 	if isNew {
 		t.Error("a directory that has been set up is new")
 	}
-	_, err = claimDataDir(directory, Fleet)
+	_, err = claimDataDir(directory, sampleFleet)
 	expect.Error(t, err, []string{directory, "the sample pods", "--sample=pods"})
 }
 
@@ -57,7 +57,7 @@ func TestBadDataDir(t *testing.T) {
 		{"below a file", filepath.Join(file, "data"), []string{"--data-dir", file, "choose"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, err := claimDataDir(tc.path, Fleet)
+			_, err := claimDataDir(tc.path, sampleFleet)
 			expect.Error(t, err, tc.want)
 		})
 	}

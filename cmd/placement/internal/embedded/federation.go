@@ -44,21 +44,20 @@ func (h *Hub) prepareFederation(ctx context.Context, progress *live.Progress) er
 		if err := manifests.InstallManifestWorks(ctx, admin); err != nil {
 			return err
 		}
-		return manifests.InstallSystem(ctx, admin, manifests.Federation, "https://"+h.webhook.Addr().String())
+		return h.installSystems(ctx)
 	}); err != nil {
 		return err
 	}
-	api, err := h.adminClient()
-	if err != nil {
+	if err := h.connect(); err != nil {
 		return err
 	}
-	h.federated = &live.Federated{Client: api}
+	h.source = &live.Federated{Client: h.client}
 	return progress.Do("starting the API servers and work agents of three members", func() error { return h.startMembers(ctx) })
 }
 
 // startMembers applies the clusters of the sample if they are wanted, and starts their members at a time.
 func (h *Hub) startMembers(ctx context.Context) error {
-	objects, err := sampleObjects(samples.Federation(), samples.FederationClusters)
+	objects, err := sampleObjects(samples.Others(), samples.FederationClusters)
 	if err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ func (m *member) kubeconfig() string { return filepath.Join(m.plane.DataDir(), "
 func (h *Hub) applyFederation(ctx context.Context, progress *live.Progress) error {
 	return progress.Do("applying six objects in a namespace that takes part", func() error {
 		for _, file := range []string{samples.FederationNamespace, samples.FederationObjects} {
-			objects, err := sampleObjects(samples.Federation(), file)
+			objects, err := sampleObjects(samples.Others(), file)
 			if err != nil {
 				return err
 			}
@@ -159,6 +158,3 @@ func (h *Hub) stopMembers() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Federated returns what a table of federated objects shows; nil unless Options.Sample is Federation.
-func (h *Hub) Federated() *live.Federated { return h.federated }

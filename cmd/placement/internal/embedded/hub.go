@@ -10,9 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
@@ -20,35 +22,17 @@ import (
 // logFile is the log of the controllers in the data directory.
 const logFile = "placement.log"
 
-// Sample names sample objects, and with them the parts of the hub that they need.
-type Sample string
-
-const (
-	// Fleet has clusters and placements. The hub has no webhook with Options.Once.
-	Fleet Sample = "fleet"
-	// Pods has Nodes, policies, classes and workloads, which kube-scheduler binds. The hub has none of the kinds of placements.
-	Pods Sample = "pods"
-	// Federation has three clusters with an API server and a work agent each, and objects that are delivered to them.
-	Federation Sample = "federation"
-	// Clusters has ClusterRequests, and two providers that make clusters for them. With the binary of the work agent, objects are delivered
-	// to these clusters.
-	Clusters Sample = "clusters"
-)
-
-// Samples returns the names of all samples.
-func Samples() []Sample { return []Sample{Fleet, Pods, Federation, Clusters} }
-
 // Options configure the hub.
 type Options struct {
-	// Sample is one of Samples.
-	Sample Sample
+	// Sample is one of system.Samples.
+	Sample systems.Sample
 	// DataDir keeps the objects from one hub to the next, as an absolute path; "" is a temporary directory.
 	DataDir string
 	// Kubeconfig is the absolute path of the kubeconfig to write for users. OwnsKubeconfig reports that it is in DataDir, where no other
 	// process writes.
 	Kubeconfig     string
 	OwnsKubeconfig bool
-	// Samples applies the sample objects of Fleet; nil applies them to a new hub. Those of the other samples need the webhooks: see Ready.
+	// Samples applies the objects of the sample; nil applies them to a new hub. Most of them need the webhooks: see Ready.
 	Samples *bool
 	// Once is for a hub that ends after one result: no kubeconfig is written.
 	Once bool
@@ -56,10 +40,10 @@ type Options struct {
 	Multicluster bool
 }
 
-// needsControllerManager reports whether the hub needs kube-controller-manager. Placements do not, and one result of the sample Fleet in a
+// needsControllerManager reports whether the hub needs kube-controller-manager. Placements do not, and one result of the sample fleet in a
 // temporary directory leaves it no object to collect, to count or to aggregate.
 func (o Options) needsControllerManager() bool {
-	return o.Sample != Fleet || !o.Once || o.DataDir != ""
+	return o.Sample.Name != sampleFleet || !o.Once || o.DataDir != ""
 }
 
 // Hub is a control plane with the prerequisites of the controllers.
@@ -72,12 +56,11 @@ type Hub struct {
 	webhook     net.Listener    // called by the API server; nil for none
 	log         *live.Log
 	options     Options
-	isNew       bool       // no earlier run has set it up
-	pods        *live.Pods // what a table of Pods shows; nil for other samples
-	federated   *live.Federated
-	members     []*member // of the sample Federation
-	clusters    *live.Clusters
-	providers   *clusterProviders // of the sample Clusters
+	isNew       bool          // no earlier run has set it up
+	client      client.Client // with all rights; nil for the sample fleet
+	source      live.Source   // what the table shows; nil for Placements
+	members     []*member
+	providers   *clusterProviders
 }
 
 // Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
@@ -86,14 +69,14 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	if err != nil {
 		return nil, err
 	}
-	if o.Sample == Federation {
+	if o.Sample.WorkAgent {
 		if _, err := binaries.FindOCM(binaries.WorkAgent); err != nil {
 			return nil, err
 		}
 	}
 	h := &Hub{options: o, assets: assets, isNew: true}
 	if o.DataDir != "" {
-		if h.isNew, err = claimDataDir(o.DataDir, o.Sample); err != nil {
+		if h.isNew, err = claimDataDir(o.DataDir, o.Sample.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +87,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	}
 	programs := "etcd, kube-apiserver and kube-controller-manager"
 	switch {
-	case o.Sample == Pods:
+	case o.Sample.Scheduler:
 		programs = "etcd, kube-apiserver, kube-controller-manager and kube-scheduler"
 	case !o.needsControllerManager():
 		programs = "etcd and kube-apiserver"
@@ -112,7 +95,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	err = progress.Do("starting "+programs, func() (err error) {
 		manager := o.needsControllerManager()
 		h.environment, err = localplane.Start(ctx, localplane.Options{
-			DataDir: o.DataDir, ControllerManager: manager, Quota: manager, Workloads: o.Sample == Pods, Assets: &assets,
+			DataDir: o.DataDir, ControllerManager: manager, Quota: manager, Workloads: o.Sample.Scheduler, Assets: &assets,
 		})
 		return err
 	})
@@ -159,10 +142,7 @@ func (h *Hub) prepare(ctx context.Context, progress *live.Progress) (err error) 
 			return err
 		}
 	}
-	prepareSample := map[Sample]func(context.Context, *live.Progress) error{
-		Fleet: h.prepareFleet, Pods: h.preparePods, Federation: h.prepareFederation, Clusters: h.prepareClusters,
-	}[o.Sample]
-	if err := prepareSample(ctx, progress); err != nil {
+	if err := stepsOf(o.Sample).prepare(h, ctx, progress); err != nil {
 		return err
 	}
 	h.config, err = h.accountConfig(manifests.Namespace, manifests.ServiceAccount)
@@ -201,21 +181,18 @@ func (h *Hub) finishSamples(progress *live.Progress) error {
 		return progress.Printf("keeping the objects of the last run as they are; --samples applies the samples again")
 	}
 	if h.options.DataDir != "" && h.isNew {
-		return markPrepared(h.options.DataDir, h.options.Sample)
+		return markPrepared(h.options.DataDir, h.options.Sample.Name)
 	}
 	return nil
 }
 
-// Ready completes the hub, as steps, when the controllers serve their webhooks. It puts the webhook of ManagedClusters in force, or applies
-// the samples of Pods, Federation or Clusters.
+// Ready completes the hub, as steps, when the controllers serve their webhooks. It applies the objects of the sample that need them, or puts the
+// webhook of ManagedClusters in force.
 func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
-	apply, isApplied := map[Sample]func(context.Context, *live.Progress) error{
-		Pods: h.applyPods, Federation: h.applyFederation, Clusters: h.applyClusters,
-	}[h.options.Sample]
-	switch {
-	case isApplied:
+	switch apply := stepsOf(h.options.Sample).apply; {
+	case apply != nil:
 		if h.wantsSamples() {
-			if err := apply(ctx, progress); err != nil {
+			if err := apply(h, ctx, progress); err != nil {
 				return err
 			}
 		}
@@ -227,8 +204,8 @@ func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
 	}
 }
 
-// Pods returns what a table of Pods shows; nil unless Options.Sample is Pods. It is complete after Ready.
-func (h *Hub) Pods() *live.Pods { return h.pods }
+// Source returns what the table of the sample shows, complete after Ready; nil for Placements.
+func (h *Hub) Source() live.Source { return h.source }
 
 // Config returns the connection of the controllers, with the rights of their ServiceAccount.
 func (h *Hub) Config() *rest.Config { return h.config }
@@ -236,7 +213,7 @@ func (h *Hub) Config() *rest.Config { return h.config }
 // Access returns lines with the address and the credentials of the hub.
 func (h *Hub) Access() []string { return h.access }
 
-// Run runs the providers of the sample Clusters. It returns nil when ctx ends or the hub is closed, and an error as soon as a provider, or a
+// Run runs the providers of clusters of the sample. It returns nil when ctx ends or the hub is closed, and an error as soon as a provider, or a
 // process of the control plane or of a member, has ended by itself.
 func (h *Hub) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

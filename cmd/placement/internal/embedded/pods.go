@@ -29,15 +29,14 @@ func (h *Hub) preparePods(ctx context.Context, progress *live.Progress) error {
 	if err := h.listen(ctx); err != nil {
 		return err
 	}
-	api, err := h.adminClient()
-	if err != nil {
+	if err := h.connect(); err != nil {
 		return err
 	}
 	rendered, err := sampleWorkloads()
 	if err != nil {
 		return err
 	}
-	h.pods = &live.Pods{Client: api, Rendered: rendered}
+	h.source = &live.Pods{Client: h.client, Rendered: rendered}
 	admin := h.environment.AdminConfig()
 	return progress.Do("installing the systems podscheduling and affinityclass", func() error {
 		all, err := manifests.Objects()
@@ -51,12 +50,10 @@ func (h *Hub) preparePods(ctx context.Context, progress *live.Progress) error {
 		if err := manifests.Apply(ctx, admin, account); err != nil {
 			return err
 		}
-		for _, system := range []string{manifests.PodScheduling, manifests.AffinityClass} {
-			if err := manifests.InstallSystem(ctx, admin, system, "https://"+h.webhook.Addr().String()); err != nil {
-				return err
-			}
+		if err := h.installSystems(ctx); err != nil {
+			return err
 		}
-		definitions, err := sampleObjects(samples.Pods(), samples.PodsDefinitions)
+		definitions, err := sampleObjects(samples.Others(), samples.PodsDefinitions)
 		if err != nil {
 			return err
 		}
@@ -66,18 +63,19 @@ func (h *Hub) preparePods(ctx context.Context, progress *live.Progress) error {
 
 // sampleWorkloads returns the workloads of the sample of Pods as their charts render them, before anything is injected.
 func sampleWorkloads() ([]*unstructured.Unstructured, error) {
-	return sampleObjects(samples.Pods(), samples.PodsWorkloads)
+	return sampleObjects(samples.Others(), samples.PodsWorkloads)
 }
 
-// adminClient returns a client with all rights, which prints no warnings: the table shows what is skipped.
-func (h *Hub) adminClient() (client.Client, error) {
+// connect makes the client with all rights, which prints no warnings: the table shows what is skipped.
+func (h *Hub) connect() error {
 	config := h.environment.AdminConfig()
 	config.WarningHandler = rest.NoWarnings{}
 	api, err := client.New(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
-		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
+		return fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}
-	return api, nil
+	h.client = api
+	return nil
 }
 
 // fluxLabel is the label by which Flux marks the objects of a release.
@@ -88,12 +86,17 @@ type podsSample struct {
 	hub    *Hub
 	config *rest.Config
 	client client.Client
+	table  *live.Pods
 }
 
 // applyPods applies the sample of Pods as a platform would: the workloads follow when their classes are resolved. It records what admission
 // answers to the objects that it has to refuse.
 func (h *Hub) applyPods(ctx context.Context, progress *live.Progress) error {
-	s := &podsSample{hub: h, config: h.environment.AdminConfig(), client: h.pods.Client}
+	table, is := h.source.(*live.Pods)
+	if !is {
+		return fmt.Errorf("the table of the sample is a %T", h.source)
+	}
+	s := &podsSample{hub: h, config: h.environment.AdminConfig(), client: h.client, table: table}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
@@ -112,7 +115,7 @@ func (h *Hub) applyPods(ctx context.Context, progress *live.Progress) error {
 
 // applyPlatform applies everything before the workloads. A Node of an earlier run stays as it is.
 func (s *podsSample) applyPlatform(ctx context.Context) error {
-	nodes, err := sampleObjects(samples.Pods(), samples.PodsNodes)
+	nodes, err := sampleObjects(samples.Others(), samples.PodsNodes)
 	if err != nil {
 		return err
 	}
@@ -132,7 +135,7 @@ func (s *podsSample) applyPlatform(ctx context.Context) error {
 func (s *podsSample) apply(ctx context.Context, patterns ...string) error {
 	var objects []*unstructured.Unstructured
 	for _, pattern := range patterns {
-		found, err := sampleObjects(samples.Pods(), pattern)
+		found, err := sampleObjects(samples.Others(), pattern)
 		if err != nil {
 			return err
 		}
@@ -165,7 +168,7 @@ func awaitInForce(ctx context.Context, try func(context.Context) (pending, err e
 
 // awaitClasses waits until admission verifies the Pods of every application: until its class is in its HelmRelease.
 func (s *podsSample) awaitClasses(ctx context.Context) error {
-	applications, err := sampleObjects(samples.Pods(), samples.PodsApplications)
+	applications, err := sampleObjects(samples.Others(), samples.PodsApplications)
 	if err != nil {
 		return err
 	}
@@ -197,7 +200,7 @@ func (s *podsSample) awaitClasses(ctx context.Context) error {
 
 // applyWorkloads applies the workloads once every policy that matches them is injected.
 func (s *podsSample) applyWorkloads(ctx context.Context) error {
-	for _, workload := range s.hub.pods.Rendered {
+	for _, workload := range s.table.Rendered {
 		if err := awaitInForce(ctx, func(ctx context.Context) (pending, err error) { return s.tryInjection(ctx, workload) }); err != nil {
 			return err
 		}
@@ -233,7 +236,7 @@ func (s *podsSample) tryInjection(ctx context.Context, workload *unstructured.Un
 
 // applyRefused creates the objects that admission has to refuse, with a dry run, and records what it answers.
 func (s *podsSample) applyRefused(ctx context.Context) error {
-	objects, err := sampleObjects(samples.Pods(), samples.PodsRefused)
+	objects, err := sampleObjects(samples.Others(), samples.PodsRefused)
 	if err != nil {
 		return err
 	}
@@ -247,7 +250,7 @@ func (s *podsSample) applyRefused(ctx context.Context) error {
 			if !denied {
 				return fmt.Errorf("creating %s %s: %w", object.GetKind(), client.ObjectKeyFromObject(object), err), nil
 			}
-			s.hub.pods.Refused = append(s.hub.pods.Refused, fmt.Sprintf("%s %s: %s", object.GetKind(), client.ObjectKeyFromObject(object), answer))
+			s.table.Refused = append(s.table.Refused, fmt.Sprintf("%s %s: %s", object.GetKind(), client.ObjectKeyFromObject(object), answer))
 			return nil, nil
 		})
 		if err != nil {
