@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// header is the first line of each Go file of this repository.
+const header = "// SPDX-License-Identifier: Apache-2.0\n"
+
+// goSources returns the Go files of a repository except those in vendor/, testdata, bin/ and hidden directories.
+func goSources(root string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, file)
+		if err != nil {
+			return err //nolint:wrapcheck // It is wrapped below.
+		}
+		switch name := entry.Name(); {
+		case entry.IsDir() && relative != "." && (relative == "vendor" || relative == "bin" || relative == "dist" || strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case !entry.IsDir() && strings.HasSuffix(name, ".go"):
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for Go files: %w", err)
+	}
+	return files, nil
+}
+
+// withHeader returns the source with the SPDX line at its beginning, and whether it had none. The line is separated by an empty line, so that it
+// is neither part of the comment of the package nor of a build constraint.
+func withHeader(source []byte) ([]byte, bool) {
+	if bytes.HasPrefix(source, []byte(header)) {
+		return source, false
+	}
+	return append([]byte(header+"\n"), source...), true
+}
+
+// addHeaders writes the SPDX line to each Go file without one.
+func addHeaders(root string) error {
+	files, err := goSources(root)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("reading a Go file: %w", err)
+		}
+		changed, missing := withHeader(source)
+		if !missing {
+			continue
+		}
+		if err := os.WriteFile(file, changed, 0o644); err != nil { //nolint:gosec // It exists, and keeps its mode.
+			return fmt.Errorf("adding the SPDX line: %w", err)
+		}
+	}
+	return nil
+}
