@@ -61,7 +61,7 @@ func TestWebhookOutlivesItsEndpoint(t *testing.T) {
 		t.Fatal("nothing waits before the container is stopped")
 	}
 	if lifecycle.PreStop.Sleep.Seconds != 5 {
-		t.Errorf("it waits for %d s, want the 5 that README.md tells", lifecycle.PreStop.Sleep.Seconds)
+		t.Errorf("it waits for %d s, want the 5 that docs/install.md tells", lifecycle.PreStop.Sleep.Seconds)
 	}
 	if grace := ptr.Deref(pod.TerminationGracePeriodSeconds, 30); grace != 30+lifecycle.PreStop.Sleep.Seconds {
 		t.Errorf("terminationGracePeriodSeconds is %d, want 30 and the wait, which counts", grace)

@@ -46,7 +46,7 @@ type member struct {
 }
 
 // all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
-// before a start, and the table in README.md follow from this list.
+// before a start, and the table in docs/controllers.md follow from this list.
 func (o Options) all(enabled []string) []member {
 	return o.allSharing(enabled, sharedinventory.New())
 }

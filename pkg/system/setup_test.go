@@ -9,13 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The table of controllers in README.md has every controller, in the order of the list.
+// The table of controllers in docs/controllers.md has every controller, in the order of the list.
 func TestReadmeListsTheControllers(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/controllers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(readme), "\n| controller |")
+	_, table, _ := strings.Cut(string(page), "\n| controller |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	var got []string
 	for line := range strings.Lines(table) {
@@ -25,7 +25,7 @@ func TestReadmeListsTheControllers(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(Names(), got); diff != "" {
-		t.Errorf("controllers in README.md (-want +got):\n%s", diff)
+		t.Errorf("controllers in docs/controllers.md (-want +got):\n%s", diff)
 	}
 }
 

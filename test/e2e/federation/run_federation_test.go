@@ -44,10 +44,10 @@ func showsWhatTheSamplesPromise(t *testing.T, data string) {
 		`Unsupported value: "IN"`; !strings.Contains(table, want) {
 		t.Errorf("the table lacks %q; %s", want, p)
 	}
-	content, err := os.ReadFile("../../../README.md")
+	content, err := os.ReadFile("../../../docs/samples.md")
 	suite.Must(t, err)
 	if !strings.Contains(string(content), tableTitle+table) {
-		t.Errorf("README.md shows another table; %s", p)
+		t.Errorf("docs/samples.md shows another table; %s", p)
 	}
 	p.WantNothingLeft(t)
 }

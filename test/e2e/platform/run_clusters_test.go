@@ -30,10 +30,10 @@ func TestRunClustersOnceShowsWhatTheSamplesPromise(t *testing.T) {
 	if diff := cmp.Diff(promisedClusters(t), tableClusters(table)); diff != "" {
 		t.Errorf("requests (-want +got):\n%s%s", diff, p)
 	}
-	content, err := os.ReadFile("../../../README.md")
+	content, err := os.ReadFile("../../../docs/samples.md")
 	suite.Must(t, err)
 	if !strings.Contains(string(content), clustersTitle+table) {
-		t.Errorf("README.md shows another table; %s", p)
+		t.Errorf("docs/samples.md shows another table; %s", p)
 	}
 	p.WantNothingLeft(t)
 	keepsData(t, data, table)

@@ -30,8 +30,8 @@ func TestRunPodsOnceShowsWhatTheSamplesPromise(t *testing.T) {
 	if diff := cmp.Diff(promisedPods(t), tableNodes(table)); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s%s", diff, p)
 	}
-	if diff := cmp.Diff(readmeTable(t), podsTitle+table); diff != "" {
-		t.Errorf("README.md shows another table (-README +got):\n%s", diff)
+	if diff := cmp.Diff(pageTable(t), podsTitle+table); diff != "" {
+		t.Errorf("docs/samples.md shows another table (-page +got):\n%s", diff)
 	}
 	_, refused, _ := strings.Cut(table, "\nREFUSED\n")
 	for _, answer := range promises(t, samples.PodsRefused) {
@@ -137,15 +137,15 @@ func promises(t *testing.T, file string) []string {
 	return found
 }
 
-// readmeTable returns the table of the sample of Pods as README.md shows it.
-func readmeTable(t *testing.T) string {
+// pageTable returns the table of the sample of Pods as docs/samples.md shows it.
+func pageTable(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("../../../README.md")
+	content, err := os.ReadFile("../../../docs/samples.md")
 	suite.Must(t, err)
 	_, table, found := strings.Cut(string(content), podsTitle)
 	table, _, ends := strings.Cut(table, "stopping the control plane")
 	if !found || !ends {
-		t.Fatalf("README.md shows no table that begins with %q", podsTitle)
+		t.Fatalf("docs/samples.md shows no table that begins with %q", podsTitle)
 	}
 	return podsTitle + table
 }

@@ -12,27 +12,27 @@ import (
 	"unicode/utf8"
 )
 
-// treeTitle is the first line of the fenced block of README.md with the directories of the repository.
+// treeTitle is the first line of the fenced block of docs/architecture.md with the directories of the repository.
 const treeTitle = "placement-hub/"
 
-func TestReadmeShowsTheTree(t *testing.T) {
-	expectLaw(t, checkReadme(t, os.DirFS(root(t))))
+func TestArchitectureShowsTheTree(t *testing.T) {
+	expectLaw(t, checkTree(t, os.DirFS(root(t))))
 }
 
-// checkReadme compares the top-level directories of the repository with those in README.md. Hidden directories and those that git ignores
-// may be missing.
-func checkReadme(t *testing.T, repository fs.FS) []string {
+// checkTree compares the top-level directories of the repository with those in docs/architecture.md. Hidden directories and those that git
+// ignores may be missing.
+func checkTree(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-	readme, err := fs.ReadFile(repository, "README.md")
+	page, err := fs.ReadFile(repository, lawPage)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := treeBlock(string(readme))
+	block := treeBlock(string(page))
 	if block == nil {
-		return []string{fmt.Sprintf("README.md: no fenced block that begins with %q; show the repository's directories in one", treeTitle)}
+		return []string{fmt.Sprintf("%s: no fenced block that begins with %q; show the repository's directories in one", lawPage, treeTitle)}
 	}
 	shown := topLevel(block)
 	present := topLevelDirs(t, repository)
@@ -40,22 +40,22 @@ func checkReadme(t *testing.T, repository fs.FS) []string {
 	var findings []string
 	for _, dir := range shown {
 		if !slices.Contains(present, dir) {
-			findings = append(findings, fmt.Sprintf("README.md: its tree shows %s/, which does not exist", dir))
+			findings = append(findings, fmt.Sprintf("%s: its tree shows %s/, which does not exist", lawPage, dir))
 		}
 	}
 	for _, dir := range present {
 		if !slices.Contains(shown, dir) {
-			findings = append(findings, fmt.Sprintf("README.md: its tree does not show %s/", dir))
+			findings = append(findings, fmt.Sprintf("%s: its tree does not show %s/", lawPage, dir))
 		}
 	}
 	return findings
 }
 
 // treeBlock returns the lines below the title of the tree; nil if there is no such block.
-func treeBlock(readme string) []string {
+func treeBlock(page string) []string {
 	var block []string
 	inFence := false
-	for line := range strings.Lines(readme) {
+	for line := range strings.Lines(page) {
 		line = strings.TrimRight(line, "\n")
 		switch fence := strings.HasPrefix(strings.TrimSpace(line), "```"); {
 		case fence && inFence && len(block) > 0 && strings.HasPrefix(block[0], treeTitle):
@@ -125,32 +125,32 @@ func ignoredDirs(t *testing.T, repository fs.FS) []string {
 	return dirs
 }
 
-func TestReadmeCheckerFindsAWrongTree(t *testing.T) {
+func TestTreeCheckerFindsAWrongTree(t *testing.T) {
 	const prose = "# Title\n\n```sh\nmake run\n```\n\n"
 	cases := []struct {
 		reason string
-		readme string
+		page   string
 		want   []string
 	}{
 		{
 			reason: "a drawn tree that is right; files and hidden directories need not be in it",
-			readme: prose + "```text\nplacement-hub/\n├── cmd/placement/   the binary\n│   └── nothing/\n├── pkg/\n└── Makefile\n```\n",
+			page:   prose + "```text\nplacement-hub/\n├── cmd/placement/   the binary\n│   └── nothing/\n├── pkg/\n├── docs/\n└── Makefile\n```\n",
 		},
 		{
 			reason: "an indented tree that is right",
-			readme: prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/clusterinfo/  facts\n  pkg/selector/\n    deeper/\n  .ci/\n```\n",
+			page:   prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/clusterinfo/  facts\n  pkg/selector/\n    deeper/\n  .ci/\n  docs/\n```\n",
 		},
 		{
 			reason: "no tree, though there are other blocks",
-			readme: prose,
-			want:   []string{`README.md: no fenced block that begins with "placement-hub/"; show the repository's directories in one`},
+			page:   prose,
+			want:   []string{lawPage + `: no fenced block that begins with "placement-hub/"; show the repository's directories in one`},
 		},
 		{
 			reason: "a directory too many and one too few",
-			readme: prose + "```\nplacement-hub/\n├── cmd/\n├── docs/\n```\n",
+			page:   prose + "```\nplacement-hub/\n├── cmd/\n├── docs/\n├── web/\n```\n",
 			want: []string{
-				"README.md: its tree shows docs/, which does not exist",
-				"README.md: its tree does not show pkg/",
+				lawPage + ": its tree shows web/, which does not exist",
+				lawPage + ": its tree does not show pkg/",
 			},
 		},
 	}
@@ -163,9 +163,9 @@ func TestReadmeCheckerFindsAWrongTree(t *testing.T) {
 				"cmd/a/a.go": {},
 				"pkg/a/a.go": {},
 				"Makefile":   {},
-				"README.md":  {Data: []byte(c.readme)},
+				lawPage:      {Data: []byte(c.page)},
 			}
-			expectFindings(t, checkReadme(t, repository), c.want)
+			expectFindings(t, checkTree(t, repository), c.want)
 		})
 	}
 }
