@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,7 +102,7 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 		}
 		return err
 	}
-	traces, err := tracing.Start(ctx, o.tracing, version)
+	traces, err := tracing.Start(ctx, o.tracing, thisBuild().Version)
 	if err != nil {
 		return err
 	}
@@ -175,8 +174,7 @@ func (o *controllerOptions) logStart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
-	info, _ := debug.ReadBuildInfo()
-	build := newBuildVersion(version, commit, info)
+	build := thisBuild()
 	metrics.SetBuild(build.Version, build.Commit, build.GoVersion)
 	klog.FromContext(ctx).Info("Starting", "version", build.Version, "commit", build.Commit, "controllers", enabled, "flags", o.flags)
 	return nil

@@ -41,7 +41,7 @@ func (o *runOptions) controllers(listener net.Listener) system.Options {
 
 // operate runs the controllers and shows the table until ctx ends, an error occurs or, with --once, the table has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
-	traces, err := tracing.Start(ctx, o.tracing, version)
+	traces, err := tracing.Start(ctx, o.tracing, thisBuild().Version)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/module"
 	"sigs.k8s.io/yaml"
 )
 
@@ -42,8 +43,7 @@ func newVersionCommand() *cobra.Command {
 		Short: "Print the version of this binary and of the APIs it was built with",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo()
-			return printVersion(cmd.OutOrStdout(), output, newBuildVersion(version, commit, info))
+			return printVersion(cmd.OutOrStdout(), output, thisBuild())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "Output format: text, json or yaml.")
@@ -79,9 +79,30 @@ func newBuildVersion(version, commit string, info *debug.BuildInfo) buildVersion
 		v.Version = "devel"
 	}
 	if v.Commit == "" {
+		v.Commit = pseudoCommit(v.Version)
+	}
+	if v.Commit == "" {
 		v.Commit = "unknown"
 	}
 	return v
+}
+
+// thisBuild describes the build of this binary.
+func thisBuild() buildVersion {
+	info, _ := debug.ReadBuildInfo()
+	return newBuildVersion(version, commit, info)
+}
+
+// pseudoCommit returns the abbreviated commit in a version of a module that has no tag, which is all that `go install` knows; "" if there is none.
+func pseudoCommit(version string) string {
+	if !module.IsPseudoVersion(version) {
+		return ""
+	}
+	revision, err := module.PseudoVersionRev(version)
+	if err != nil {
+		return ""
+	}
+	return revision
 }
 
 func buildCommit(settings []debug.BuildSetting) string {
@@ -125,9 +146,9 @@ func printVersion(out io.Writer, format string, v buildVersion) error {
 
 func (v buildVersion) text() []byte {
 	text := fmt.Appendf(nil, "placement %s\ncommit    %s\ngo        %s %s\n", v.Version, v.Commit, v.GoVersion, v.Platform)
-	for _, module := range reportedModules {
-		if moduleVersion, ok := v.Modules[module]; ok {
-			text = fmt.Appendf(text, "%s %s\n", module, moduleVersion)
+	for _, path := range reportedModules {
+		if moduleVersion, ok := v.Modules[path]; ok {
+			text = fmt.Appendf(text, "%s %s\n", path, moduleVersion)
 		}
 	}
 	return text

@@ -41,6 +41,14 @@ func TestBuildVersion(t *testing.T) {
 			reason: "the build information answers otherwise", info: info, wantVersion: "v1.2.3", wantCommit: "abc-dirty",
 			wantModules: map[string]string{"k8s.io/api": "v0.37.2", "open-cluster-management.io/api": "v1.3.0"},
 		},
+		{
+			reason: "go install of a commit has its version alone", info: &debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-20260102030405-0123456789ab"}},
+			wantVersion: "v0.0.0-20260102030405-0123456789ab", wantCommit: "0123456789ab", wantModules: map[string]string{},
+		},
+		{
+			reason: "go install of a tag has no commit", info: &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}},
+			wantVersion: "v1.2.3", wantCommit: "unknown", wantModules: map[string]string{},
+		},
 		{reason: "nothing is known", wantVersion: "devel", wantCommit: "unknown", wantModules: map[string]string{}},
 		{
 			reason: "Go's word for no version is ours", info: &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}},

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -64,9 +65,11 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 	if err != nil {
 		return nil, err
 	}
-	if err := checkServer(client, config.Host); err != nil {
+	server, err := checkServer(client, config.Host)
+	if err != nil {
 		return nil, err
 	}
+	logVersion(ctx, server)
 	if err := checkResources(ctx, client, needed.reads); err != nil {
 		return nil, err
 	}
@@ -93,7 +96,8 @@ func Reach(config *rest.Config, timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return checkServer(client, config.Host)
+	_, err = checkServer(client, config.Host)
+	return err
 }
 
 func newClient(config *rest.Config, timeout time.Duration) (kubernetes.Interface, error) {
@@ -106,16 +110,19 @@ func newClient(config *rest.Config, timeout time.Duration) (kubernetes.Interface
 	return client, nil
 }
 
-func checkServer(client kubernetes.Interface, host string) error {
-	_, err := client.Discovery().ServerVersion()
+// checkServer returns the version of the API server; nil if it does not tell it.
+func checkServer(client kubernetes.Interface, host string) (*version.Info, error) {
+	info, err := client.Discovery().ServerVersion()
 	switch {
-	case err == nil, apierrors.IsForbidden(err):
-		return nil
+	case err == nil:
+		return info, nil
+	case apierrors.IsForbidden(err):
+		return nil, nil
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server at %s does not accept the credentials: %w; renew them, or name another kubeconfig with --kubeconfig",
+		return nil, fmt.Errorf("the API server at %s does not accept the credentials: %w; renew them, or name another kubeconfig with --kubeconfig",
 			host, err)
 	default:
-		return fmt.Errorf("cannot reach the API server at %s: %w; check that it runs and that --kubeconfig names the right one", host, err)
+		return nil, fmt.Errorf("cannot reach the API server at %s: %w; check that it runs and that --kubeconfig names the right one", host, err)
 	}
 }
 
