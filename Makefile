@@ -1,4 +1,4 @@
-# Needs Go, make and git, nothing else; `make image` also needs docker or podman. `make help` lists everything.
+# Needs Go, make and git, nothing else; `make docker-build` also needs docker or podman. `make help` lists everything.
 
 GO        ?= go
 DATA_DIR  ?=
@@ -7,6 +7,12 @@ ONLY      ?=
 SAMPLE    ?=
 RUN_ARGS  ?=
 IMAGE     ?= placement-hub:$(VERSION)
+ARCHS     ?= amd64,arm64
+DIST      ?= dist
+KEY       ?=
+PUBLIC_KEY ?=
+REBUILD   ?=
+RELEASE   ?= $(DIST)/placement-hub-$(VERSION)
 BENCH     ?= .
 SIZES     ?=
 SCENARIOS ?=
@@ -37,14 +43,19 @@ DRIVER := bin/test-run
 TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
 	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
 
-MODULES   := . test/controlplane test/ocm test/promtool test/tools
+MODULES   := . test/controlplane test/envtest test/ocm test/promtool test/release test/tools
 
 # git must not answer for a repository around an unpacked archive.
 GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
 REV     := $(GIT) describe --always --dirty --exclude='*'
 VERSION ?= $(shell $(GIT) describe --tags --match='v*' --dirty 2>/dev/null || { r=$$($(REV) --abbrev=12 2>/dev/null) && echo "v0.0.0-$$r"; } || echo dev)
 COMMIT  ?= $(shell $(REV) --abbrev=40 2>/dev/null || echo unknown)
+CREATED ?= $(shell $(GIT) log -1 --format=%ct 2>/dev/null || echo 0)
 LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# $(call release,command) runs a command of test/release. The module is separate, so that the product does not depend on what it needs.
+release = $(GO) -C test/release run -mod=readonly -buildvcs=false . $(1) -root '$(CURDIR)' -version '$(VERSION)' -commit '$(COMMIT)' -created '$(CREATED)' \
+	-image '$(IMAGE)' -architectures '$(ARCHS)'
 
 # $(call hint,what to do next) after a command: prints it when the command fails, and fails.
 hint = || { echo "hint: $(1)" >&2; exit 1; }
@@ -55,7 +66,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-run assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
+.PHONY: help push docker-build release verify-release vulncheck test-matrix assets assets-run assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
 	test-e2e test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -91,9 +102,10 @@ assets: ## Build etcd, kube-apiserver, kube-controller-manager and kubectl into 
 RUN_PROGRAMS = $(if $(ONCE),$(if $(filter-out fleet,$(SAMPLE))$(DATA_DIR)$(RUN_ARGS),kube-controller-manager),kube-controller-manager kubectl) \
 	$(if $(filter pods,$(SAMPLE)),kube-scheduler)
 
+# This target alone downloads binaries.
 assets-run:
-	@echo "==> run: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
-	@$(GO) run ./test/env/assets -programs '$(RUN_PROGRAMS)' \
+	@echo "==> run: control plane binaries, from KUBEBUILDER_ASSETS, a setup-envtest store, bin/controlplane, a download, or a build"
+	@$(GO) run ./test/env/assets -programs '$(RUN_PROGRAMS)' -download \
 		$(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
 
 assets-scheduler: ## Build kube-scheduler besides, which binds the pods of some tests (first time: 5 to 10 minutes with the rest)
@@ -108,15 +120,41 @@ assets-agent: ## Build OCM's work agent into bin/ocm unless it is there, for mem
 	@echo "==> assets-agent: the work agent of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
 	@$(GO) run ./test/env/assets -agent $(call hint,building needs the Go module proxy; or point OCM_ASSETS at an existing binary)
 
-image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTAINER=engine)
+image: ## Build the container image without an engine: an OCI layout, and an archive for each architecture, in dist/image (ARCHS=amd64,arm64)
+	@echo "==> image: $(IMAGE) for $(ARCHS), in $(DIST)/image; the first build for an architecture takes one to three minutes"
+	@$(call release,image) -directory '$(abspath $(DIST))/image' $(call hint,building the tool needs the Go module proxy the first time)
+	@echo "    load it:  docker load -i $(DIST)/image/placement-hub-linux-amd64.tar"
+	@echo "    push it:  make push IMAGE=host/name:tag"
+
+push: ## Push what `make image` has built to a registry, with the credentials of `docker login` (IMAGE=host/name:tag)
+	@echo "==> push: $(IMAGE)"
+	@$(call release,push) -directory '$(abspath $(DIST))/image' $(call hint,name a registry that you may write to: make push IMAGE=host/name:tag)
+
+docker-build: ## Build the container image with docker or podman (IMAGE=name:tag, CONTAINER=engine)
 	@for engine in $(or $(CONTAINER),docker podman); do \
 		command -v "$$engine" >/dev/null 2>&1 && "$$engine" info >/dev/null 2>&1 || continue; \
-		echo "==> image: $(IMAGE) with $$engine"; \
+		echo "==> docker-build: $(IMAGE) with $$engine"; \
 		exec "$$engine" build --build-arg VERSION='$(VERSION)' --build-arg COMMIT='$(COMMIT)' --tag '$(IMAGE)' .; \
 	done; \
-	echo "image: no working container engine found (tried: $(or $(CONTAINER),docker podman))." >&2; \
-	echo "hint: install docker or podman and start it, name another with CONTAINER=..., or use the binary: make build" >&2; \
+	echo "docker-build: no working container engine found (tried: $(or $(CONTAINER),docker podman))." >&2; \
+	echo "hint: install docker or podman and start it, name another with CONTAINER=..., or build without one: make image" >&2; \
 	exit 1
+
+##@ Release
+
+release: ## Collect binaries, image, manifests, SBOM and check sums in dist/placement-hub-VERSION (KEY=file: sign them)
+	@echo "==> release: $(VERSION) in $(RELEASE); the first build takes several minutes"
+	@$(call release,collect) -directory '$(abspath $(DIST))' $(if $(KEY),-key '$(abspath $(KEY))') \
+		$(call hint,docs/releases.md has the steps of a release)
+
+verify-release: ## Check a release without a network (RELEASE=directory, PUBLIC_KEY=file, REBUILD=1: build the image again)
+	@echo "==> verify-release: $(RELEASE)"
+	@$(call release,verify) -directory '$(abspath $(RELEASE))' $(if $(PUBLIC_KEY),-public-key '$(abspath $(PUBLIC_KEY))') $(if $(REBUILD),-rebuild) \
+		$(call hint,do not use what does not pass; docs/releases.md has what each check means)
+
+vulncheck: $(TOOLS)/govulncheck ## List known vulnerabilities that the code reaches (needs a network for their database)
+	@echo "==> vulncheck: govulncheck ./..."
+	@$(TOOLS)/govulncheck ./... $(call hint,update the modules that are named; without a network the database cannot be read)
 
 ##@ Test
 
@@ -241,6 +279,9 @@ $(TOOLS)/controller-gen: $(TOOL_MODS)
 
 $(TOOLS)/helm: $(TOOL_MODS)
 	$(call build-tool,helm.sh/helm/v4/cmd/helm)
+
+$(TOOLS)/govulncheck: test/release/go.mod test/release/go.sum
+	$(call build-tool,golang.org/x/vuln/cmd/govulncheck)
 
 $(TOOLS)/benchstat: $(TOOL_MODS)
 	$(call build-tool,golang.org/x/perf/cmd/benchstat)

@@ -57,6 +57,9 @@ func (r *result) command() string {
 		}
 	}
 	command := "CGO_ENABLED=0 GOFLAGS=-trimpath go test ./" + r.directory + " -count=1 -v"
+	if nested := moduleOf(r.directory); nested != "" {
+		command = "CGO_ENABLED=0 GOFLAGS=-trimpath go -C " + nested + " test ./" + ofModule([]string{r.directory}, nested)[0] + " -count=1 -v"
+	}
 	if len(tops) > 0 && len(tops) <= maxFailedTests {
 		command += " -run '^(" + strings.Join(tops, "|") + ")$'"
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,12 +51,23 @@ func (t *testRun) testUnits(ctx context.Context, packages []string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
+	results := t.newResults(stop)
+	var err error
+	for _, nested := range slices.Concat([]string{""}, t.driver.modules) {
+		if own := ofModule(packages, nested); len(own) > 0 && err == nil && ctx.Err() == nil {
+			err = t.testModule(ctx, nested, own, results)
+		}
+	}
+	return t.conclude(ctx, results, err, false)
+}
+
+// testModule runs the tests of packages of one module, the root or a nested one.
+func (t *testRun) testModule(ctx context.Context, nested string, packages []string, r *results) error {
 	d := t.driver
 	cmd := newGroup(ctx, d.goCommand, unitArguments(packages)...)
-	cmd.Dir, cmd.Env = d.root, d.environment(false)
-	results := t.newResults(stop)
-	t.direct(cmd, results)
-	return t.conclude(ctx, results, cmd.run(), false)
+	cmd.Dir, cmd.Env = filepath.Join(d.root, filepath.FromSlash(nested)), d.environment(false)
+	t.direct(cmd, r)
+	return cmd.run()
 }
 
 // newResults returns the results of packages. The first failure calls stop.

@@ -36,6 +36,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 		goCommand:   cmp.Or(os.Getenv("GO"), "go"),
 		makeCommand: cmp.Or(os.Getenv("MAKE"), "make"),
 		programs:    programs,
+		modules:     nestedModules,
 		now:         time.Now,
 	}
 	d.console = &console{out: stdout, now: d.now, last: d.now()}
@@ -47,6 +48,7 @@ type driver struct {
 	root                   string
 	goCommand, makeCommand string
 	programs               []program
+	modules                []string // nested ones
 	now                    func() time.Time
 	console                *console
 }

@@ -33,7 +33,7 @@ func (s suite) has(directory string) bool {
 var suites = []suite{
 	{name: "unit", patterns: []string{
 		"./cmd/...", "./pkg/...", "./manifests/...", "./deploy/...", "./test/benchmark/...", "./test/env/...", "./test/fakeapi/...",
-		"./test/history/...", "./test/laws/...", "./test/property/...", "./test/run/...", "./test/surface/...",
+		"./test/history/...", "./test/laws/...", "./test/licenses/...", "./test/property/...", "./test/run/...", "./test/surface/...",
 	}},
 	{name: "e2e", patterns: []string{"./test/e2e/..."}, servers: true},
 	{name: "consumers", patterns: []string{"./test/consumers/..."}, servers: true},
@@ -112,6 +112,10 @@ func (d *driver) list(ctx context.Context, suites []suite) ([]string, error) {
 	var packages []string
 	for importPath := range strings.FieldsSeq(string(listed)) {
 		packages = append(packages, strings.TrimPrefix(importPath, module))
+	}
+	if slices.ContainsFunc(suites, func(s suite) bool { return !s.servers }) {
+		nested, err := d.listNested(ctx)
+		return append(packages, nested...), err
 	}
 	return packages, nil
 }

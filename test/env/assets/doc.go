@@ -1,5 +1,6 @@
 // Command assets finds or builds the binaries of a control plane, and prints their directory. With -scheduler kube-scheduler is among them,
-// and -programs names those that are needed besides etcd and kube-apiserver.
+// and -programs names those that are needed besides etcd and kube-apiserver. With -download it tries once to download what is missing, by
+// the module test/envtest; `make run` alone has that flag.
 // With -ocm the binary is the work manager of Open Cluster Management, which tests run as a consumer of decisions, and with -agent its work
 // agent for members.
 //

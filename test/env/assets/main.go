@@ -39,10 +39,17 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
 	programs := flags.String("programs", binaries.ControllerManager+" "+binaries.Kubectl,
 		"find or build these `programs` besides etcd and kube-apiserver: any of "+strings.Join(optional, ", ")+", separated by spaces")
+	download := flags.Bool("download", false, "with -programs: try to download etcd and kube-apiserver before they are built")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("flags: %w", err)
 	}
-	if flags.NFlag() > 1 {
+	exclusive := 0
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name != "download" {
+			exclusive++
+		}
+	})
+	if exclusive > 1 {
 		return errors.New("-ocm, -agent, -scheduler and -programs exclude each other: run the command once with each")
 	}
 	named := strings.Fields(*programs)
@@ -59,9 +66,9 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	case *agent:
 		directory, err = findOCM(ctx, binaries.WorkAgent, stderr)
 	case *scheduler:
-		directory, err = findControlPlane(ctx, stderr, optional)
+		directory, err = findControlPlane(ctx, stderr, optional, false)
 	default:
-		directory, err = findControlPlane(ctx, stderr, named)
+		directory, err = findControlPlane(ctx, stderr, named, *download)
 	}
 	if err != nil {
 		return err
@@ -72,8 +79,14 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func findControlPlane(ctx context.Context, out io.Writer, named []string) (directory string, err error) {
-	if err := controlPlane(named).ensure(ctx, out); err != nil {
+func findControlPlane(ctx context.Context, out io.Writer, named []string, download bool) (directory string, err error) {
+	programs := controlPlane(named)
+	if download {
+		if err := programs.download(ctx, out); err != nil {
+			return "", err
+		}
+	}
+	if err := programs.ensure(ctx, out); err != nil {
 		return "", err
 	}
 	assets, err := binaries.Find()
