@@ -1,0 +1,2 @@
+// Package controller writes the condition Greeted of Widgets.
+package controller

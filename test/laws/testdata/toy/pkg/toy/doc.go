@@ -1,0 +1,2 @@
+// Package toy greets Widgets. It is a system that shows what a system consists of, and is in no binary: docs/adding-a-system.md.
+package toy

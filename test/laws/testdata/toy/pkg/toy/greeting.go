@@ -1,0 +1,4 @@
+package toy
+
+// Greeting returns the message for a Widget.
+func Greeting(word, name string) string { return word + ", " + name }
