@@ -31,7 +31,7 @@ var writeVerbs = []string{"create", "update", "patch", "delete", "deletecollecti
 // Audit returns the requests that have finished so far, in the order in which they finished. The event of a request is written just after
 // its response, so a caller that looks for its own request must wait for it. A watch appears when it ends.
 func (c *ControlPlane) Audit() ([]auditv1.Event, error) {
-	events, _, err := c.auditEvents(0, func(*auditv1.Event) bool { return true })
+	events, _, err := c.auditEvents(c.auditStart, func(*auditv1.Event) bool { return true })
 	return events, err
 }
 

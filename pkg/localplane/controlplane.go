@@ -27,6 +27,7 @@ type ControlPlane struct {
 	options   Options
 	assets    binaries.Assets
 	directory *dataDirectory
+	attached  bool // another process runs the programs and owns the directory
 	authority *authority
 	prefix    string // in etcd
 	etcdURL   string
@@ -48,6 +49,7 @@ type ControlPlane struct {
 	tenants  []*ControlPlane // the further control planes on our etcd
 	prefixes []string        // those in use on our etcd
 
+	auditStart  int64      // the length in bytes of the part of the audit log that is older than c
 	auditMu     sync.Mutex // guards the fields below
 	auditRead   int64      // how many bytes of the audit log Writes has parsed
 	auditWrites []auditv1.Event
@@ -254,7 +256,9 @@ func (c *ControlPlane) stop() error {
 		// Open watches would delay the exit of an API server for long, and all its state is in etcd.
 		errs = append(errs, p.Kill())
 	}
-	errs = append(errs, c.directory.close())
+	if !c.attached {
+		errs = append(errs, c.directory.close())
+	}
 	if c.owner != nil {
 		c.owner.release(c)
 	}

@@ -68,7 +68,7 @@ func (c *ControlPlane) program(binary string) (**process.Process, server, error)
 	switch {
 	case binary == binaries.Etcd && c.etcdServer.launch != nil:
 		return &c.etcd, c.etcdServer, nil
-	case binary == binaries.APIServer:
+	case binary == binaries.APIServer && c.apiServerServer.launch != nil:
 		return &c.apiServer, c.apiServerServer, nil
 	default:
 		return nil, server{}, fmt.Errorf("%s: not a program of this control plane that can crash", binary)

@@ -86,6 +86,8 @@ func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTest
 	defer stop(nil)
 	waiting := newQueue(b, packages, t.progress.durations)
 	results := t.newResults(stop)
+	keeper := &planeKeeper{driver: t.driver, program: shared.program()}
+	defer func() { t.cpu[lentPlanes] = keeper.close() }()
 	group, running := errgroup.WithContext(stopping)
 	for range lanes {
 		group.Go(func() error {
@@ -94,7 +96,7 @@ func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTest
 				if directory == "" || err != nil {
 					return err
 				}
-				if err := t.testServer(running, results, shared, directory); err != nil {
+				if err := t.testServer(running, results, shared, keeper, directory); err != nil {
 					return err
 				}
 			}
@@ -108,18 +110,22 @@ func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTest
 }
 
 // testServer runs the tests of a package in a process of its own.
-func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTests, directory string) error {
+func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTests, keeper *planeKeeper, directory string) error {
 	p := shared.find(directory)
 	if p == nil {
 		t.progress.end(directory, "?   \t"+module+directory+"\t[no test files]")
 		return nil
 	}
+	socket, err := keeper.start(ctx)
+	if err != nil {
+		return err
+	}
 	d := t.driver
 	cmd := newGroup(ctx, d.goCommand, shared.arguments(p)...)
 	cmd.Dir = filepath.Join(d.root, filepath.FromSlash(directory))
-	cmd.Env = append(d.environment(true), packageVariable+"="+directory)
+	cmd.Env = append(d.environment(true), packageVariable+"="+directory, planesVariable+"="+socket)
 	t.direct(cmd, r)
-	err := cmd.run()
+	err = cmd.run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	}
@@ -130,6 +136,9 @@ func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTest
 	}
 	return err
 }
+
+// lentPlanes stands for the control planes that packages take from each other in the summary of CPU time.
+const lentPlanes = "shared control planes"
 
 // costliest is how many packages describeCPU names.
 const costliest = 8

@@ -21,6 +21,7 @@ import (
 const fakeGo = `#!/bin/sh
 echo "$@" >> "$FAKE/calls"
 echo "GOGC=$GOGC PLACEMENT_BINARY=$PLACEMENT_BINARY" >> "$FAKE/environments"
+if [ -n "$PLACEMENT_TEST_PLANES" ] && [ -S "$PLACEMENT_TEST_PLANES" ]; then echo "asked" >> "$FAKE/keeper"; fi
 if [ "$1" = list ]; then
 	shift 2
 	for pattern in "$@"; do
@@ -56,6 +57,14 @@ if [ -e "$FAKE/fails.$name" ]; then
 fi
 `
 
+// fakeKeeper is the shared program in the process that lends control planes. It takes some CPU time and waits until it is interrupted.
+const fakeKeeper = `#!/bin/sh
+trap 'echo "stopped" >> "$FAKE/keeper"; exit 0' INT
+echo "started $PLACEMENT_TEST_KEEPER" >> "$FAKE/keeper"
+if [ ! -S /proc/self/fd/3 ]; then echo "no socket" >> "$FAKE/keeper"; fi
+while :; do sleep 0.02; done
+`
+
 // fake is a driver with scripts in place of go and make, and with every program present.
 type fake struct {
 	t         *testing.T
@@ -79,6 +88,13 @@ func newFake(t *testing.T) *fake {
 		goCommand:   filepath.Join(f.directory, "go"),
 		makeCommand: filepath.Join(f.directory, "make"),
 		now:         func() time.Time { return time.Unix(1000, 0) }, // Durations are 0s.
+	}
+	program := (&sharedTests{root: f.driver.root}).program()
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, []byte(fakeKeeper), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	for _, p := range programs {
 		if p.present != nil {
@@ -293,6 +309,22 @@ func (w *closingWriter) Write(content []byte) (int, error) {
 		w.stop()
 	}
 	return w.Buffer.Write(content)
+}
+
+// The packages with servers share a process that lends control planes, which ends after the last of them.
+func TestControlPlanesAreLent(t *testing.T) {
+	f := newFake(t)
+	for _, directory := range []string{"pkg/a", "test/integration/a", "test/integration/b"} {
+		f.add(directory, passing(directory, "1.5s")...)
+	}
+	if code := f.run(t.Context()); code != 0 {
+		t.Errorf("exit code %d, want 0; %s", code, f.errors.String())
+	}
+	lines := strings.Fields(strings.ReplaceAll(f.read("keeper"), "started yes", "started"))
+	if len(lines) != 4 || lines[3] != "stopped" {
+		t.Errorf("the process that lends control planes wrote %q, want that it started, was asked twice and stopped", lines)
+	}
+	want(t, f.out.String(), lentPlanes+" 0 s")
 }
 
 func TestInterruptEndsAllChildren(t *testing.T) {

@@ -22,6 +22,13 @@ const sharedDirectory = "test/shared"
 // packageVariable is the environment variable that names the package whose TestMain the shared program calls.
 const packageVariable = "PLACEMENT_TEST_PACKAGE"
 
+// The environment variables by which the driver tells the shared program that it lends control planes instead of running tests, and the path
+// of the socket where tests get one.
+const (
+	keeperVariable = "PLACEMENT_TEST_KEEPER"
+	planesVariable = "PLACEMENT_TEST_PLANES"
+)
+
 // ginkgo is the import of Ginkgo, in quotes.
 const ginkgo = `"github.com/onsi/ginkgo/v2"`
 
@@ -139,6 +146,8 @@ package shared
 import (
 	"os"
 	"testing"
+
+	"` + module + `test/env/planes"
 {{range .}}
 	{{.Alias}} "` + module + `{{.Directory}}"{{end}}
 )
@@ -149,6 +158,11 @@ var mains = map[string]func(*testing.M){ {{- range .}}{{if .HasMain}}
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv("` + keeperVariable + `") != "" {
+		planes.Main()
+		return
+	}
+	planes.Socket = os.Getenv("` + planesVariable + `")
 	if run := mains[os.Getenv("` + packageVariable + `")]; run != nil {
 		run(m)
 		return

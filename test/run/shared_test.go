@@ -24,6 +24,8 @@ func TestPackagesShareAProgram(t *testing.T) {
 		"b/b_test.go": "package b\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n" +
 			"func TestSame(t *testing.T) {\n\tif _, err := os.ReadFile(\"b_test.go\"); err != nil {\n\t\tt.Error(err)\n\t}\n\tt.Error(\"of b\")\n}\n",
 		"c/doc.go": "// Package c has no tests.\npackage c\n",
+		"test/env/planes/doc.go": "// Package planes stands for the one that lends control planes.\npackage planes\n\n" +
+			"import \"fmt\"\n\nvar Socket string\n\nfunc Main() { fmt.Println(\"lends\") }\n",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -84,6 +86,12 @@ func TestPackagesShareAProgram(t *testing.T) {
 		t.Errorf("the ends of b (-want +got):\n%s", diff)
 	}
 	want(t, output, "of b")
+
+	keeper := exec.CommandContext(t.Context(), s.program())
+	keeper.Env = append(os.Environ(), keeperVariable+"=yes")
+	if content, err := keeper.Output(); string(content) != "lends\n" || err != nil {
+		t.Errorf("as the process that lends control planes the program prints %q and ends with %v", content, err)
+	}
 }
 
 // The arguments select the specs of one package by its files, and Ginkgo fails if there are none.

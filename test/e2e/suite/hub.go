@@ -34,6 +34,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/env/attacks"
+	"github.com/placement-hub/placement-hub/test/env/planes"
 )
 
 // QuickElection makes a standby take the lease of a leader that died after four seconds instead of two minutes.
@@ -57,15 +59,9 @@ type Hub struct {
 // the test.
 func StartHub(t *testing.T, apiServerArgs ...string) *Hub {
 	t.Helper()
-	environment, err := localplane.Start(t.Context(), localplane.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
-	Must(t, err)
-	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	Must(t, manifests.Install(t.Context(), environment.AdminConfig()))
+	environment := controlPlane(t, apiServerArgs)
 	h := &Hub{Story: t, Environment: environment}
+	var err error
 	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Must(t, err)
 	account, err := h.Account(t)
@@ -73,6 +69,22 @@ func StartHub(t *testing.T, apiServerArgs ...string) *Hub {
 	h.Kubeconfig = WriteKubeconfig(t, account)
 	h.AdminKubeconfig = WriteKubeconfig(t, environment.AdminConfig())
 	return h
+}
+
+// controlPlane returns a control plane with the manifests until the end of the test.
+func controlPlane(t *testing.T, apiServerArgs []string) *localplane.ControlPlane {
+	t.Helper()
+	if len(apiServerArgs) > 0 {
+		return attacks.Start(t, localplane.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
+	}
+	environment, giveBack, err := planes.Take(t.Context(), io.Discard)
+	Must(t, err)
+	t.Cleanup(func() {
+		if err := giveBack(); err != nil {
+			t.Error(err)
+		}
+	})
+	return environment
 }
 
 // Account is what the controllers are to the control plane.

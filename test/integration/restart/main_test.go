@@ -6,4 +6,4 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-func TestRestart(t *testing.T) { suite.Run(t, "a hub that starts") }
+func TestRestart(t *testing.T) { suite.Run(t, "a hub that starts", suite.OwnPlane) }

@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/env/planes"
 )
 
 const (
@@ -53,8 +54,8 @@ var (
 
 // Options are what a package of specs says of its control plane and of its hub.
 type Options struct {
-	// Plane is the control plane.
-	Plane localplane.Options
+	// Plane, if not nil, is a control plane that no other package has; by default it is that of planes.Take.
+	Plane *localplane.Options
 	// Bare leaves the manifests of the hub and the hub itself to BeforeHub.
 	Bare bool
 	// BeforeHub, if not nil, prepares the API server before the hub starts; its cleanup is that of the suite.
@@ -67,7 +68,15 @@ type Options struct {
 type Setting func(*Options)
 
 // WithWorkloads runs kube-scheduler and the controllers of workloads too, so that pods are made and bound to the Nodes of Fixture.Node.
-func WithWorkloads(o *Options) { o.Plane.Workloads, workloads, deleteNamespaces = true, true, true }
+func WithWorkloads(o *Options) {
+	o.Plane = &localplane.Options{Workloads: true, AuditLog: true, Log: GinkgoWriter}
+	workloads, deleteNamespaces = true, true
+}
+
+// OwnPlane starts a control plane whose programs the specs can kill.
+func OwnPlane(o *Options) {
+	o.Plane = &localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter}
+}
 
 // DeletingNamespaces deletes the namespaces of fixtures, for systems that act by objects of other kinds than Placements in them.
 func DeletingNamespaces(*Options) { deleteNamespaces = true }
@@ -77,8 +86,8 @@ func DeletingFederated(*Options) { deleteFederated = true }
 
 // OnlyAPIServer starts etcd and an API server without an audit log, and neither manifests nor a hub: specs of one system bring what it needs.
 func OnlyAPIServer(o *Options) {
-	o.Plane.ControllerManager, o.Plane.AuditLog, o.Bare = false, false, true
-	o.Start = nil
+	o.Plane = &localplane.Options{Log: GinkgoWriter}
+	o.Bare, o.Start = true, nil
 }
 
 // BeforeHub prepares the API server before the hub starts, for systems beside placement.
@@ -103,7 +112,6 @@ func Run(t *testing.T, description string, settings ...Setting) {
 	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 
 	options := Options{
-		Plane: localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter},
 		Start: func(ctx context.Context) { StopHub = StartHub(HubConfig(ctx, ControlPlane)) }, //nolint:contextcheck // It runs until StopHub.
 	}
 	for _, set := range settings {
@@ -114,7 +122,7 @@ func Run(t *testing.T, description string, settings ...Setting) {
 	AfterEach(endInterval)
 	ReportAfterSuite("every spec has a place in its package", expectPlaces)
 
-	if options.Plane.AuditLog {
+	if options.Plane == nil || options.Plane.AuditLog {
 		AfterSuite(expectOwnWritesEnqueueNothing)
 	}
 
@@ -138,13 +146,21 @@ func expectPlaces(report Report) {
 func start(ctx SpecContext, options Options) {
 	ctrl.SetLogger(klog.NewKlogr())
 
-	var err error
+	var (
+		err      error
+		giveBack func() error
+	)
 
-	ControlPlane, err = localplane.Start(ctx, options.Plane)
+	if options.Plane == nil {
+		ControlPlane, giveBack, err = planes.Take(ctx, GinkgoWriter)
+	} else {
+		ControlPlane, err = localplane.Start(ctx, *options.Plane)
+		giveBack = func() error { return ControlPlane.Stop() }
+	}
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(ControlPlane.Stop()).To(Succeed()) })
+	DeferCleanup(func() { Expect(giveBack()).To(Succeed()) })
 
-	if !options.Bare {
+	if options.Plane != nil && !options.Bare {
 		Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())
 	}
 
