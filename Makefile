@@ -25,6 +25,7 @@ CONTAINER ?=
 DURATION  ?= 10m
 FACTOR    ?= 20
 SEED      ?=
+MATRIX    ?= 1.33 1.34 1.35 1.36
 BINDIR    ?= $(HOME)/.local/bin
 
 # Without the paths of this directory in them, all checkouts share what the build cache has.
@@ -42,6 +43,9 @@ TOOL_MODS := test/tools/go.mod test/tools/go.sum
 DRIVER := bin/test-run
 TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
 	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
+
+# The suites that show what a version of Kubernetes changes: decisions, admission, definitions, webhooks, restarts.
+MATRIX_SUITES ?= localplane placement decisions access binding definitions restart v1alpha1 webhook podscheduling
 
 MODULES   := . test/controlplane test/envtest test/ocm test/promtool test/release test/tools
 
@@ -175,6 +179,14 @@ test-e2e: ## Run the suites against the built binary as a user starts it
 
 test-consumers: ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
 	$(TEST) -suites consumers
+
+test-matrix: ## Run the core suites on each Kubernetes of MATRIX (1.33 1.34 1.35 1.36; once per release; each takes 5 to 10 minutes to build)
+	@for version in $(MATRIX); do \
+		echo "==> test-matrix: Kubernetes $$version; the first build takes 5 to 10 minutes, the tests as long"; \
+		assets=$$($(GO) run ./test/env/assets -kubernetes "$$version") \
+		&& KUBEBUILDER_ASSETS="$$assets" $(GO_TEST) -p 1 -count 1 -timeout 40m $(addprefix ./test/integration/,$(MATRIX_SUITES)) \
+		$(call hint,one version and suite again: make test-matrix MATRIX=$$version MATRIX_SUITES=NAME); \
+	done
 
 race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
 	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"

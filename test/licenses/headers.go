@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// header is the first line of each Go file of this repository.
+// header is the SPDX line of each Go file of this repository.
 const header = "// SPDX-License-Identifier: Apache-2.0\n"
 
 // goSources returns the Go files of a repository except those in vendor/, testdata, bin/ and hidden directories.
@@ -39,14 +39,22 @@ func goSources(root string) ([]string, error) {
 	return files, nil
 }
 
-// withHeader returns the source with the SPDX line at its beginning, and whether it had none. The line is separated by an empty line, so that it
-// is neither part of the comment of the package nor of a build constraint.
-func withHeader(source []byte) ([]byte, bool) {
-	if bytes.HasPrefix(source, []byte(header)) {
-		return source, false
+// hasHeader reports whether the SPDX line stands before the package clause; generators write it below a build constraint.
+func hasHeader(source []byte) bool {
+	for line := range bytes.Lines(source) {
+		if string(line) == header {
+			return true
+		}
+		if bytes.HasPrefix(line, []byte("package ")) {
+			return false
+		}
 	}
-	return append([]byte(header+"\n"), source...), true
+	return false
 }
+
+// withHeader returns the source with the SPDX line at its beginning. The line is separated by an empty line, so that it is neither part of the
+// comment of the package nor of a build constraint.
+func withHeader(source []byte) []byte { return append([]byte(header+"\n"), source...) }
 
 // addHeaders writes the SPDX line to each Go file without one.
 func addHeaders(root string) error {
@@ -59,11 +67,10 @@ func addHeaders(root string) error {
 		if err != nil {
 			return fmt.Errorf("reading a Go file: %w", err)
 		}
-		changed, missing := withHeader(source)
-		if !missing {
+		if hasHeader(source) {
 			continue
 		}
-		if err := os.WriteFile(file, changed, 0o644); err != nil { //nolint:gosec // It exists, and keeps its mode.
+		if err := os.WriteFile(file, withHeader(source), 0o644); err != nil { //nolint:gosec // It exists, and keeps its mode.
 			return fmt.Errorf("adding the SPDX line: %w", err)
 		}
 	}

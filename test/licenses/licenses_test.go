@@ -120,10 +120,12 @@ func TestHeadersAreAddedOnce(t *testing.T) {
 		return path
 	}
 	files := map[string]string{ // with what each begins
-		write("a.go", "// Package a is one.\npackage a\n"):            header + "\n// Package a is one.\npackage a\n",
-		write("pkg/b.go", "//go:build linux\n\npackage a\n"):          header + "\n//go:build linux\n\npackage a\n",
-		write("pkg/c.go", header+"\npackage a\n"):                     header + "\npackage a\n",
-		write("pkg/testdata/d.go", "package a\n"):                     header + "\npackage a\n",
+		write("a.go", "// Package a is one.\npackage a\n"):   header + "\n// Package a is one.\npackage a\n",
+		write("pkg/b.go", "//go:build linux\n\npackage a\n"): header + "\n//go:build linux\n\npackage a\n",
+		write("pkg/c.go", header+"\npackage a\n"):            header + "\npackage a\n",
+		write("pkg/testdata/d.go", "package a\n"):            header + "\npackage a\n",
+		write("pkg/zz_built.go", "//go:build !x\n\n"+header+"\n// Code generated.\n\npackage a\n"): "//go:build !x\n\n" + header +
+			"\n// Code generated.\n\npackage a\n",
 		write("vendor/e.go", "package a\n"):                           "package a\n",
 		write("bin/f.go", "package a\n"):                              "package a\n",
 		write(".hidden/g.go", "package a\n"):                          "package a\n",

@@ -184,6 +184,35 @@ func TestRunBuildsOnlyTheNamedPrograms(t *testing.T) {
 	}
 }
 
+func TestRunBuildsAPinnedVersionBesideTheOthers(t *testing.T) {
+	checkout := setCheckout(t, compiles)
+	writeFile(t, filepath.Join(checkout.Root, "test", "controlplane", "v1.33", "go.mod"),
+		strings.ReplaceAll(pinnedModule, "v1.37.0", "v1.33.4"), 0o644)
+	if _, _, err := runIn(t); err != nil {
+		t.Fatal(err)
+	}
+	directory := filepath.Join(checkout.BuildDir(binaries.ControlPlane), "v1.33")
+	for _, building := range []bool{true, false} { // The second run finds everything.
+		stdout, stderr, err := runIn(t, "-kubernetes", "1.33")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stdout != directory+"\n" || strings.Contains(stderr, "(kubernetes v1.33.4, etcd v3.7.0) into "+directory) != building {
+			t.Errorf("printed %q, want %s; progress:\n%s", stdout, directory, stderr)
+		}
+	}
+	want := append(slices.Clone(complete[:len(complete)-1]), binaries.Scheduler, binaries.Kubectl)
+	if diff := cmp.Diff(want, files(t, directory)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if _, stderr, err := runIn(t); err != nil || strings.Contains(stderr, "building") {
+		t.Errorf("the pinned programs are built again: %v\n%s", err, stderr)
+	}
+	if _, _, err := runIn(t, "-kubernetes", "1.20"); err == nil || !strings.Contains(err.Error(), `no module pins "1.20": supported values: 1.33`) {
+		t.Errorf("an unknown version: %v", err)
+	}
+}
+
 func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
 	checkout := setCheckout(t, compiles)
 	old := binaries.Pins{{Name: "kubernetes", Version: "v1.36.0"}, {Name: "etcd", Version: "v3.6.0"}}

@@ -39,6 +39,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
 	programs := flags.String("programs", binaries.ControllerManager+" "+binaries.Kubectl,
 		"find or build these `programs` besides etcd and kube-apiserver: any of "+strings.Join(optional, ", ")+", separated by spaces")
+	kubernetes := flags.String("kubernetes", "", "build the programs of this minor `version` of Kubernetes, with kube-scheduler, that a module below "+
+		"test/controlplane pins; binaries elsewhere do not count")
 	download := flags.Bool("download", false, "with -programs: try to download etcd and kube-apiserver before they are built")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("flags: %w", err)
@@ -50,7 +52,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		}
 	})
 	if exclusive > 1 {
-		return errors.New("-ocm, -agent, -scheduler and -programs exclude each other: run the command once with each")
+		return errors.New("-ocm, -agent, -scheduler, -programs and -kubernetes exclude each other: run the command once with each")
 	}
 	named := strings.Fields(*programs)
 	for _, name := range named {
@@ -65,6 +67,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		directory, err = findOCM(ctx, binaries.Work, stderr)
 	case *agent:
 		directory, err = findOCM(ctx, binaries.WorkAgent, stderr)
+	case *kubernetes != "":
+		directory, err = buildVersion(ctx, *kubernetes, stderr)
 	case *scheduler:
 		directory, err = findControlPlane(ctx, stderr, optional, false)
 	default:
