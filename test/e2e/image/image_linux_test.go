@@ -37,7 +37,7 @@ func isolate(t *testing.T, command *exec.Cmd, root, user string) {
 	t.Helper()
 	uid, gid, _ := strings.Cut(user, ":")
 	command.SysProcAttr = &syscall.SysProcAttr{
-		Chroot: root,
+		Chroot:     root,
 		Credential: &syscall.Credential{Uid: parseID(t, uid), Gid: parseID(t, gid), NoSetGroups: os.Getuid() != 0},
 	}
 	command.Dir = "/"
