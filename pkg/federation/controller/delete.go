@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -124,7 +125,7 @@ func (r *reconciler) gone(ctx context.Context, key inventory.Key) (time.Duration
 
 	err = r.live.Get(ctx, key.NamespacedName, objects.Metadata(kind.GroupVersionKind))
 	if err == nil {
-		return notSyncedDelay, nil // The cache is behind.
+		return sharedinventory.NotSyncedDelay, nil // The cache is behind.
 	}
 
 	if !absent(err) {

@@ -246,7 +246,7 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 	}
 
 	// A list of a watch that is opened again shows the cluster that loses the object before the one that gains it.
-	if r.state.queue.Queued(p.key) && r.changed.NumRequeues(p.key) < maxNewer {
+	if r.state.Queue.Queued(p.key) && r.changed.NumRequeues(p.key) < maxNewer {
 		return 0, errChanged
 	}
 
@@ -281,7 +281,7 @@ func (r *reconciler) proved(ctx context.Context, p *cycle, lost *federation.Remo
 	}
 
 	p.removal.ProvedAt = r.clock.Now()
-	err := r.state.shared.Checker.Prove(ctx, removal)
+	err := r.state.Shared.Checker.Prove(ctx, removal)
 
 	switch {
 	case errors.Is(err, freshness.ErrObjectChanged), errors.Is(err, freshness.ErrViewChanged):

@@ -8,17 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/hub/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -46,23 +43,19 @@ type eventHandlers struct {
 
 // source returns the source of the controller.
 func (f *eventHandlers) source() *sharedinventory.Source {
-	return &sharedinventory.Source{Keys: "delivered objects", Elected: f.elected, Listen: f.listen, Sweep: f.sweep, Lead: f.lead}
-}
-
-// lead enables the queue at the election, and enqueues every object that is known.
-func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
-	f.state.shared.Elect(f.recorder, f.formerRenewal)
-	f.state.queue.SetQueue(q)
-	f.state.enqueueFor(queue.PriorityInitial, time.Time{}, f.state.memories.keys()...)
+	return &sharedinventory.Source{
+		Subscriber: f.state.Subscriber, Keys: "delivered objects", Known: f.state.memories.keys, Listen: f.listen,
+		Cache: f.cache, Live: f.live, Elected: f.elected, Recorder: f.recorder, FormerRenewal: f.formerRenewal,
+	}
 }
 
 func (f *eventHandlers) listen(ctx context.Context) error {
-	if err := f.state.shared.Listen(ctx, f.cache, append(f.kinds(ctx), f.objectKinds(ctx)...)...); err != nil {
+	if err := f.state.Shared.Listen(ctx, f.cache, append(f.kinds(ctx), f.objectKinds(ctx)...)...); err != nil {
 		return err
 	}
 
 	f.guard(ctx)
-	f.state.synced.Store(true)
+	f.state.Synced.Store(true)
 
 	return f.logLeftovers(ctx)
 }
@@ -73,7 +66,7 @@ const without = "The hub does without them."
 // kinds returns what is watched beside the delivered objects and the kinds of the inventory.
 func (f *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
 	return []sharedinventory.Kind{
-		{Object: &corev1.Namespace{}, Handler: freshness.Observe(f.state.shared.Observed, namespaceResource,
+		{Object: &corev1.Namespace{}, Handler: freshness.Observe(f.state.Shared.Observed, namespaceResource,
 			sharedinventory.On(func(before, after *corev1.Namespace, initial bool) { f.updateNamespace(ctx, before, after, initial) },
 				func(*corev1.Namespace) {})), Unreadable: without},
 		{Object: &workv1.ManifestWork{}, Handler: sharedinventory.On(f.updateWork,
@@ -95,7 +88,7 @@ func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 			func(last *metav1.PartialObjectMetadata) { f.deleteObject(ctx, keyOf(of, last)) })
 		kinds = append(kinds, sharedinventory.Kind{
 			Object: objects.Metadata(kind.GroupVersionKind), Cache: f.objects, Unreadable: without,
-			Handler: freshness.Observe(f.state.shared.Observed, resourceOf(kind), handler),
+			Handler: freshness.Observe(f.state.Shared.Observed, resourceOf(kind), handler),
 		})
 	}
 
@@ -120,7 +113,7 @@ func (f *eventHandlers) updateObject(
 
 	if f.concerns(ctx, key, after) {
 		f.state.memories.get(key)
-		f.enqueueChanged(initial, key)
+		f.state.EnqueueChanged(initial, "", time.Now(), key)
 	}
 }
 
@@ -134,7 +127,7 @@ func (f *eventHandlers) deleteObject(ctx context.Context, key inventory.Key) {
 // forgetOnStandby forgets an object that is gone with its works, which a reconcile does once this process is the leader. An object that has
 // appeared since the event, on another watch, is remembered again.
 func (f *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) {
-	if f.state.queue.Open() {
+	if f.state.Queue.Open() {
 		return
 	}
 
@@ -189,7 +182,7 @@ func (f *eventHandlers) updateNamespace(ctx context.Context, before, after *core
 			f.state.memories.get(key)
 
 			if initial {
-				f.state.enqueueFor(queue.PriorityInitial, time.Time{}, key)
+				f.state.enqueue(queue.PriorityInitial, key)
 			} else {
 				f.state.enqueue(queue.PriorityFleet, key)
 			}
@@ -227,7 +220,7 @@ func (f *eventHandlers) changed(key inventory.Key, before, after *workv1.Manifes
 func (f *eventHandlers) enqueueWork(initial bool, key inventory.Key, before, after *workv1.ManifestWork) {
 	switch {
 	case initial:
-		f.state.enqueueFor(queue.PriorityInitial, time.Time{}, key)
+		f.state.enqueue(queue.PriorityInitial, key)
 	case before != nil && federation.StoredHash(before) == federation.StoredHash(after):
 		f.state.enqueue(queue.PriorityFleet, key)
 	default:
@@ -274,40 +267,4 @@ func (f *eventHandlers) updateDecision(before, after *clusterv1beta1.PlacementDe
 func (f *eventHandlers) enqueueFollowers(page *clusterv1beta1.PlacementDecision) {
 	placement := types.NamespacedName{Namespace: page.Namespace, Name: page.Labels[clusterv1beta1.PlacementLabel]}
 	f.state.enqueue(queue.PriorityFleet, f.state.links.following(placement)...)
-}
-
-// enqueueAffected enqueues the objects that a change of the inventory concerns. Until the initial lists were handled it does nothing, because
-// every object is enqueued by its initial list.
-func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
-	if f.state.synced.Load() {
-		f.state.enqueueFor(queue.PriorityFleet, at, affected.Subscribers...)
-	}
-}
-
-// enqueueChanged enqueues an object for a change of itself, or for an event of the initial list.
-func (f *eventHandlers) enqueueChanged(initial bool, key inventory.Key) {
-	if initial {
-		f.state.enqueueFor(queue.PriorityInitial, time.Time{}, key)
-	} else {
-		f.state.enqueue(queue.PriorityUser, key)
-	}
-}
-
-// sweep checks the own writes whose events have not come for long.
-func (f *eventHandlers) sweep(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, assumecache.SweepPeriod)
-	defer cancel()
-
-	sweeper := assumecache.Sweeper[inventory.Key]{Cache: f.cache, Live: f.live, Dropped: func(owner inventory.Key, lost bool) {
-		if lost {
-			f.state.enqueue(queue.PriorityUser, owner)
-		}
-	}}
-
-	assumecache.Sweep(ctx, sweeper, f.state.works, func(*workv1.ManifestWork) client.Object { return &workv1.ManifestWork{} },
-		func(object runtime.Object) *workv1.ManifestWork {
-			work, _ := object.(*workv1.ManifestWork)
-
-			return work
-		})
 }

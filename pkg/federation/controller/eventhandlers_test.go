@@ -12,6 +12,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 )
 
 // enqueued returns the names of the objects that the watches have enqueued since the last call, after they have shown what there is.
@@ -26,7 +27,7 @@ func (w *world) enqueued() string {
 	w.pending = nil
 
 	for _, key := range w.state.memories.keys() {
-		w.state.queue.Get(key) // As a reconcile does.
+		w.state.Queue.Get(key) // As a reconcile does.
 	}
 
 	return names
@@ -122,21 +123,21 @@ func TestANamespaceThatOptsOut(t *testing.T) {
 // A standby reconciles nothing before the initial lists, and enqueues nothing before its election.
 func TestAStandby(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
-	w.state.synced.Store(false)
+	w.state.Synced.Store(false)
 
-	if wait, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil || wait != notSyncedDelay {
+	if wait, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil || wait != sharedinventory.NotSyncedDelay {
 		t.Errorf("got %v after %v", err, wait)
 	}
 
 	same(t, "writes", w.written(), "")
 
-	standby := newState(w.state.shared, federation.DefaultKinds(), w.time, nil)
+	standby := newState(w.state.Shared, federation.DefaultKinds(), w.time, nil)
 	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
 	handlers.updateObject(t.Context(), keyOfConfigMap("x"), nil, &metav1.PartialObjectMetadata{ObjectMeta: selecting("").ObjectMeta}, true)
 
 	w.enqueued()
 
-	handlers.lead(keys{world: w})
+	handlers.source().Lead(keys{world: w})
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +150,7 @@ func TestAStandbyForgets(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.settle()
 
-	standby := newState(w.state.shared, federation.DefaultKinds(), w.time, nil)
+	standby := newState(w.state.Shared, federation.DefaultKinds(), w.time, nil)
 	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
 	key, works := keyOfConfigMap("x"), []*workv1.ManifestWork{w.work("eu1"), w.work("eu2")}
 	known := func() string { return named(standby.memories.keys()) }

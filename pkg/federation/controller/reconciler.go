@@ -20,15 +20,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 const (
-	// notSyncedDelay is how long an object waits for the initial lists.
-	notSyncedDelay = time.Second
-	// longestWait bounds how long an object waits for the time at which its evaluation changes; see the controller of Placements.
-	longestWait = 10 * time.Minute
 	// conflictRetry is how often a work is written again whose name is taken by a work that is not the hub's, whose end no event tells.
 	conflictRetry = time.Minute
 	// deletionRetry is how often an object that is being deleted looks for clusters that have gone.
@@ -79,20 +76,15 @@ type cycle struct {
 
 // Reconcile evaluates one object and writes its works.
 func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcile.Result, error) {
-	r.state.queue.Get(key)
-
-	if !r.state.synced.Load() {
-		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
+	if _, synced := r.state.Begin(key); !synced {
+		return reconcile.Result{RequeueAfter: sharedinventory.NotSyncedDelay}, nil
 	}
 
-	r.state.works.Pause(key)
+	r.state.Pause(key)
 
 	again, outcome, err := r.reconcile(ctx, key)
 
-	if r.state.works.Resume(key) {
-		r.state.enqueue(queue.PriorityUser, key)
-	}
-
+	r.state.Resume(key)
 	metrics.ObserveFederationEvaluation(outcome)
 
 	result, err := r.conflicts.Result(ctx, key, err)
@@ -100,7 +92,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		return result, err
 	}
 
-	return reconcile.Result{RequeueAfter: min(again, longestWait)}, nil
+	return sharedinventory.After(again), nil
 }
 
 // reconcile returns after which time to look again; zero for never.
@@ -165,7 +157,7 @@ func (r *reconciler) carryOut(ctx context.Context, p *cycle) (time.Duration, err
 
 		return again, errors.Join(err, r.abandon(ctx, p, p.Abandoned()))
 	case federation.NotDelivered:
-		r.state.shared.Inventory.Unsubscribe(p.key)
+		r.state.Shared.Inventory.Unsubscribe(p.key)
 	case federation.Held, federation.Suspended:
 		again, err := r.withdrawLost(ctx, p)
 
@@ -189,7 +181,7 @@ func (r *reconciler) evaluate(ctx context.Context, key inventory.Key) (*cycle, e
 		return nil, fmt.Errorf("reading %s from the cache: %w", r.state.identity(key), err)
 	}
 
-	p := &cycle{key: key, memory: r.state.memories.get(key), shown: r.state.shared.Observed.Now()}
+	p := &cycle{key: key, memory: r.state.memories.get(key), shown: r.state.Shared.Observed.Now()}
 	object := federation.Object{Kind: kind, Meta: metadata.ObjectMeta}
 
 	excluded, err := r.excluded(ctx, p, kind, metadata)
@@ -299,7 +291,7 @@ func (r *reconciler) view(ctx context.Context, p *cycle, object *federation.Obje
 	}
 
 	return federation.View{
-		Compiler: r.state.shared.Compiler, Snapshot: r.snapshot, HubNamespace: r.hubNamespace, Namespace: namespace, Works: works, Users: users,
+		Compiler: r.state.Shared.Compiler, Snapshot: r.snapshot, HubNamespace: r.hubNamespace, Namespace: namespace, Works: works, Users: users,
 		Unguarded: r.state.unguarded.Load(),
 		Decisions: func(string) federation.Decisions { return p.followed.Decisions },
 		Reached: func(d federation.Dependency) ([]string, bool) {

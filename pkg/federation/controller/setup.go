@@ -62,7 +62,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	shared := newState(o.Inventory, kinds, settings.Clock, settings.FormerRenewal)
 
-	recorder, err := eventwriter.Add(mgr, component, shared.queue.Busy)
+	recorder, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
@@ -104,7 +104,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		formerRenewal: settings.FormerRenewal,
 	}
 
-	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.enqueueAffected)))
+	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.state.EnqueueAffected)))
 
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }

@@ -7,9 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/assumecache"
@@ -21,19 +23,17 @@ import (
 
 // state is what the event handlers and the reconciler share. Its fields are set once, and each is safe for concurrent use.
 type state struct {
-	shared *sharedinventory.Shared
+	*sharedinventory.Subscriber
+
 	// kinds are the delivered kinds by the GroupKind of their keys.
 	kinds map[inventory.GroupKind]federation.Kind
-	queue *queue.PriorityQueue[inventory.Key]
 	// works has the own writes of ManifestWorks that the cache does not show yet.
 	works    *assumecache.Cache[inventory.Key, *workv1.ManifestWork]
 	memories *memories
 	// problems has those of which Events were sent.
 	problems *problems.Memory[inventory.Key]
 	links    *links
-	// synced is set once the initial lists were handled. Before that nothing is evaluated: an incomplete inventory would withdraw works.
-	synced atomic.Bool
-	// unguarded is set if others may change the works, before synced.
+	// unguarded is set if others may change the works, before Synced.
 	unguarded atomic.Bool
 }
 
@@ -41,7 +41,7 @@ func newState(
 	shared *sharedinventory.Shared, kinds []federation.Kind, c clock.PassiveClock, formerRenewal func() time.Time,
 ) *state {
 	s := &state{
-		shared: shared, kinds: make(map[inventory.GroupKind]federation.Kind, len(kinds)), queue: queue.NewPriorityQueue[inventory.Key](),
+		Subscriber: sharedinventory.NewSubscriber(shared), kinds: make(map[inventory.GroupKind]federation.Kind, len(kinds)),
 		works: assumecache.New[inventory.Key, *workv1.ManifestWork](c), memories: newMemories(), links: newLinks(),
 		problems: problems.New[inventory.Key](c, formerRenewal),
 	}
@@ -49,6 +49,13 @@ func newState(
 	for _, kind := range kinds {
 		s.kinds[groupKind(kind)] = kind
 	}
+
+	sharedinventory.Track(s.Subscriber, "work", s.works, func(*workv1.ManifestWork) client.Object { return &workv1.ManifestWork{} },
+		func(object runtime.Object) *workv1.ManifestWork {
+			work, _ := object.(*workv1.ManifestWork)
+
+			return work
+		})
 
 	return s
 }
@@ -71,11 +78,11 @@ func (s *state) identity(key inventory.Key) federation.Identity {
 
 // forget drops what is known of an object that is gone, and enqueues the objects that are concerned.
 func (s *state) forget(key inventory.Key) {
-	s.shared.Inventory.Unsubscribe(key)
-	s.works.Forget(key)
+	s.Shared.Inventory.Unsubscribe(key)
+	s.ForgetWrites(key)
 	s.memories.forget(key)
 	s.problems.Forget(key)
-	s.queue.Forget(key)
+	s.Queue.Forget(key)
 	s.enqueue(queue.PriorityFleet, s.links.forget(key)...)
 }
 
@@ -86,28 +93,19 @@ func (s *state) release(unhandle func()) func() {
 		unhandle()
 
 		for _, key := range s.memories.keys() {
-			s.shared.Inventory.Unsubscribe(key)
+			s.Shared.Inventory.Unsubscribe(key)
 		}
 
 		for _, kind := range s.kinds {
-			s.shared.Observed.Drop(resourceOf(kind))
+			s.Shared.Observed.Drop(resourceOf(kind))
 		}
 
-		s.shared.Observed.Drop(namespaceResource)
+		s.Shared.Observed.Drop(namespaceResource)
 	}
 }
 
-// enqueue enqueues objects for a change that arrives now. It does nothing before the election.
-func (s *state) enqueue(priority int, keys ...inventory.Key) {
-	s.enqueueFor(priority, time.Now(), keys...)
-}
-
-// enqueueFor enqueues objects for a change that arrived at a time; zero for objects of the initial lists.
-func (s *state) enqueueFor(priority int, at time.Time, keys ...inventory.Key) {
-	if len(keys) > 0 && s.queue.Open() {
-		s.queue.Enqueue(priority, queue.Change{At: at}, keys...)
-	}
-}
+// enqueue enqueues objects. No metric has the causes.
+func (s *state) enqueue(priority int, keys ...inventory.Key) { s.Enqueue(priority, "", keys...) }
 
 // memory is what the controller remembers of an object between two reconciles.
 type memory struct {

@@ -21,9 +21,9 @@ import (
 
 // snapshot subscribes an object with its request, and returns the snapshot for its evaluation.
 func (r *reconciler) snapshot(request *scheduling.Request) *inventory.Snapshot {
-	r.state.shared.Inventory.Subscribe(request.Key, request.Dependencies())
+	r.state.Shared.Inventory.Subscribe(request.Key, request.Dependencies())
 
-	return r.state.shared.Inventory.SnapshotFor(request.Key)
+	return r.state.Shared.Inventory.SnapshotFor(request.Key)
 }
 
 // stored returns the ManifestWorks of the name that the works of an object have, with the last own writes.

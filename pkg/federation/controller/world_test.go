@@ -109,8 +109,8 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	shared.Checker = freshness.New(proofs{world: w}, shared.Observed, nil)
 
 	state := newState(shared, federation.DefaultKinds(), w.time, func() time.Time { return w.formerRenewal })
-	state.queue.SetQueue(keys{world: w})
-	state.synced.Store(true)
+	state.Queue.SetQueue(keys{world: w})
+	state.Synced.Store(true)
 
 	w.reconciler = &reconciler{
 		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
@@ -122,7 +122,7 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	w.handlers = &eventHandlers{
 		state: state, cache: stored{reader: w.store}, objects: stored{reader: compacted{w.store}}, live: w.store, recorder: w.recorder,
 	}
-	shared.Handle(state.owns, w.handlers.enqueueAffected)
+	shared.Handle(state.owns, w.handlers.state.EnqueueAffected)
 	w.show()
 
 	return w

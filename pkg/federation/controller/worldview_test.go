@@ -25,8 +25,8 @@ func (w *world) show() {
 			continue
 		}
 
-		showKind(w, kind.New(), sharedinventory.On(func(_, after client.Object, _ bool) { w.state.shared.Set(kind, after) },
-			func(last client.Object) { w.state.shared.Delete(kind, last) }))
+		showKind(w, kind.New(), sharedinventory.On(func(_, after client.Object, _ bool) { w.state.Shared.Set(kind, after) },
+			func(last client.Object) { w.state.Shared.Delete(kind, last) }))
 	}
 
 	for _, kind := range w.handlers.kinds(w.t.Context()) {

@@ -5,6 +5,9 @@
 // initial lists of these kinds and of the controller's own were handled. Before that, the inventory is incomplete, and a controller
 // evaluates nothing: an incomplete inventory would remove clusters.
 //
+// A Subscriber is what the controllers of placements and of federated objects have in common: the queue of their keys, their own writes that the
+// watch has not shown yet, and the Source that runs their event handlers on every replica and fills the queue on the leader.
+//
 // Beside the inventory, Shared has what belongs to the view of a hub and exists once in a process: the compiler of selectors, the versions
 // that the event handlers have processed, the Checker that proves them fresh, and the objects with fields that could not be decoded.
 package sharedinventory

@@ -138,7 +138,7 @@ func (a *agreement) restart() {
 	api := []api.Adapter{api.V1beta1}
 	process := func(o servedAPIs) *state {
 		shared := newState(sharedinventory.New(), o, a.clock)
-		shared.synced.Store(true)
+		shared.Synced.Store(true)
 		shared.inventory.SetClusterSet(a.set)
 		shared.inventory.SetBinding(a.binding)
 

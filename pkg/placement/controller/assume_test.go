@@ -184,7 +184,7 @@ func (b *balanced) decide(name string) *cycle {
 		return nil
 	}
 
-	b.state.pause(key)
+	b.state.Pause(key)
 
 	decided, err := b.plan(b.t.Context(), placement)
 	if err != nil {
@@ -232,7 +232,7 @@ func (b *balanced) write(passes []*cycle) {
 			b.t.Error(err)
 		}
 
-		b.state.resume(decided.placement.Key())
+		b.state.Resume(decided.placement.Key())
 	}
 }
 

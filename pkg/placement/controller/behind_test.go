@@ -80,7 +80,7 @@ func newBehind(t *testing.T) *behind {
 	b.state = newState(sharedinventory.New(), served, b.clock)
 	b.engine, b.reconciler.clock = newEngine(b.state.inventory), b.clock
 	b.client = lagging{Client: b.api, cache: cached}
-	b.state.synced.Store(true)
+	b.state.Synced.Store(true)
 	b.feed = &eventHandlers{state: b.state, cache: storeCache{store: cached}, live: b.api}
 
 	b.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
@@ -153,7 +153,7 @@ func TestDecisionsAreWrittenWhileNothingIsHeardOfThem(t *testing.T) {
 		b.join(n)
 		b.evaluate(n + 1)
 		b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
-		b.feed.sweep(t.Context())
+		b.feed.source().Sweep(t.Context())
 	}
 
 	if b.conflicts != 0 {
@@ -237,7 +237,7 @@ func TestASweepReadsFromTheAPIServer(t *testing.T) {
 	}
 	overdue := func() {
 		b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
-		b.feed.sweep(t.Context())
+		b.feed.source().Sweep(t.Context())
 	}
 
 	overdue()
@@ -248,7 +248,7 @@ func TestASweepReadsFromTheAPIServer(t *testing.T) {
 
 	asked := b.feed.live
 	b.feed.live = silent{asked}
-	b.feed.sweep(t.Context())
+	b.feed.source().Sweep(t.Context())
 	believed("p-decision-1")
 
 	b.feed.live = asked

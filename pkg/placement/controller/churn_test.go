@@ -39,10 +39,10 @@ func newChurn(t *testing.T) *churn {
 	t.Helper()
 
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, newClientBuilder())
-	r.state.queue.SetQueue(nowhere{})
+	r.state.Queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
-	for _, kind := range append((&eventHandlers{state: r.state}).kinds(), r.state.shared.Kinds()...) {
+	for _, kind := range append((&eventHandlers{state: r.state}).kinds(), r.state.Shared.Kinds()...) {
 		c.handlers[fmt.Sprintf("%T", kind.Object)] = kind.Handler
 	}
 
@@ -118,7 +118,7 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 
 	p, codec := api.V1beta1.Read(object), api.V1beta1.Codec()
 	key := p.Key()
-	change := c.reconciler.state.queue.Get(key)
+	change := c.reconciler.state.Queue.Get(key)
 
 	evaluation, err := c.reconciler.schedule(t.Context(), p, placement.NewExisting(codec, p, nil), time.Now())
 	if err != nil {

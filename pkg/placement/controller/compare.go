@@ -39,13 +39,13 @@ func newEngine(inv *inventory.Inventory) engine {
 // comparer compares the scheduler with the reference from time to time.
 func (r *reconciler) comparer() *comparer.Comparer {
 	return &comparer.Comparer{
-		Placements: r.state.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.state.queue.Busy,
+		Placements: r.state.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.state.Queue.Busy,
 	}
 }
 
 // compare evaluates a Placement with both schedulers, and writes nothing.
 func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference string, compared bool, err error) {
-	if !r.state.synced.Load() {
+	if !r.state.Synced.Load() {
 		return "", false, nil
 	}
 
@@ -56,7 +56,7 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 
 	if placement == nil || !managed(placement) {
 		if r.state.requests.remembers(key) {
-			r.state.enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
+			r.state.Enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
 		}
 
 		return "", false, nil
@@ -82,8 +82,8 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 // diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.
 func (r *reconciler) diverged(key inventory.Key) {
 	r.engine.rebuild()
-	r.state.enqueue(queue.PriorityUser, "divergence", key)
+	r.state.Enqueue(queue.PriorityUser, "divergence", key)
 
 	others := slices.DeleteFunc(r.state.requests.keys(), func(other inventory.Key) bool { return other == key })
-	r.state.enqueue(queue.PriorityRecheck, "divergence", others...)
+	r.state.Enqueue(queue.PriorityRecheck, "divergence", others...)
 }

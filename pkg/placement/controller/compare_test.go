@@ -101,7 +101,7 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := settled(t, "p", "q")
 		q := priorityqueue.New[inventory.Key]("compare")
-		r.state.queue.SetQueue(q)
+		r.state.Queue.SetQueue(q)
 
 		corrupt, right := false, r.engine.schedule
 		r.engine.schedule = func(
@@ -193,7 +193,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 
 	defer q.ShutDown()
 
-	r.state.queue.SetQueue(q)
+	r.state.Queue.SetQueue(q)
 
 	gone, changed := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
 	gone.Namespace, gone.Name = "ns", "gone"
@@ -232,7 +232,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 
-	r.state.synced.Store(false)
+	r.state.Synced.Store(false)
 
 	if _, was, err := r.compare(t.Context(), placementKey("same")); was || err != nil {
 		t.Errorf("compared %v and %v before the initial lists are in", was, err)

@@ -136,7 +136,7 @@ func (r *reconciler) proved(
 	ctx context.Context, placement *api.Placement, existing placement.Existing, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
-		shown := r.state.shared.Observed.Now()
+		shown := r.state.Shared.Observed.Now()
 		result := find()
 
 		removal, removes := removalOf(placement, existing, result, shown)

@@ -11,10 +11,8 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/hub/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
@@ -42,14 +40,10 @@ type eventHandlers struct {
 
 // source returns the source of the controller.
 func (f *eventHandlers) source() *sharedinventory.Source {
-	return &sharedinventory.Source{Keys: "placements", Elected: f.elected, Listen: f.listen, Sweep: f.sweep, Lead: f.lead}
-}
-
-// lead enables the queue at the election, and enqueues every Placement that is known.
-func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
-	f.state.shared.Elect(f.recorder, f.formerRenewal)
-	f.state.queue.SetQueue(q)
-	f.state.enqueue(queue.PriorityInitial, "placement", f.state.requests.keys()...)
+	return &sharedinventory.Source{
+		Subscriber: f.state.Subscriber, Keys: "placements", Cause: "placement", Known: f.state.requests.keys, Listen: f.listen,
+		Cache: f.cache, Live: f.live, Elected: f.elected, Recorder: f.recorder, FormerRenewal: f.formerRenewal,
+	}
 }
 
 // withoutFields is the consequence of unreadable fields of the objects that the hub writes, and of ClusterProfiles.
@@ -61,7 +55,7 @@ func (f *eventHandlers) kinds() []sharedinventory.Kind {
 
 	for _, adapter := range f.state.served.apis {
 		kinds = append(kinds, sharedinventory.Kind{
-			Object: adapter.Empty(), Handler: freshness.Observe(f.state.shared.Observed, placements(adapter), f.placements(adapter)),
+			Object: adapter.Empty(), Handler: freshness.Observe(f.state.Shared.Observed, placements(adapter), f.placements(adapter)),
 			Unreadable: "If they are in its spec, its decisions stay as they are.",
 		})
 	}
@@ -88,11 +82,11 @@ func placements(adapter api.Adapter) schema.GroupVersionResource {
 
 // listen registers the event handlers, and returns when all of them have handled the initial lists.
 func (f *eventHandlers) listen(ctx context.Context) error {
-	if err := f.state.shared.Listen(ctx, f.cache, f.kinds()...); err != nil {
+	if err := f.state.Shared.Listen(ctx, f.cache, f.kinds()...); err != nil {
 		return err
 	}
 
-	f.state.synced.Store(true)
+	f.state.Synced.Store(true)
 
 	return nil
 }
@@ -104,7 +98,7 @@ func (f *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEvent
 	}, func(last api.Object) {
 		key := adapter.Read(last).Key()
 		f.state.forget(key)
-		f.state.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
+		f.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 
@@ -129,7 +123,7 @@ func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bo
 		f.state.skip(after)
 
 		if before != nil && managed(before) {
-			f.state.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
+			f.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 		}
 
 		return
@@ -142,17 +136,17 @@ func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bo
 		return // Our own status comes back.
 	}
 
-	f.enqueueChanged(initial || resync, "placement", at, key)
+	f.state.EnqueueChanged(initial || resync, "placement", at, key)
 }
 
 func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	at, profile := time.Now(), clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}
-	f.state.shared.Notify(at, f.state.inventory.SetProfile(profile, claimsOf(after)))
+	f.state.Shared.Notify(at, f.state.inventory.SetProfile(profile, claimsOf(after)))
 }
 
 func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	at := time.Now()
-	f.state.shared.Notify(at, f.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
+	f.state.Shared.Notify(at, f.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
@@ -196,7 +190,7 @@ func (f *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 
 	for key, mine := range expected {
 		if !mine {
-			f.enqueueChanged(initial, "decision", at, key)
+			f.state.EnqueueChanged(initial, "decision", at, key)
 		}
 
 		f.state.countWritten(key)
@@ -212,34 +206,4 @@ func owners(codec api.Codec, page *api.Page) []inventory.Key {
 	}
 
 	return keys
-}
-
-// enqueueChanged enqueues a Placement for a change of itself or its decisions, or for an event of the initial list.
-func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.Key) {
-	if initial {
-		f.state.enqueue(queue.PriorityInitial, cause, key)
-	} else {
-		f.state.enqueueFor(queue.PriorityUser, cause, at, key)
-	}
-}
-
-// sweep ends the assumption of writes whose events have not come for long, unless the API server shows that the cache is behind, and
-// enqueues the Placements of lost events.
-func (f *eventHandlers) sweep(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, assumecache.SweepPeriod)
-	defer cancel()
-
-	sweeper := assumecache.Sweeper[inventory.Key]{Cache: f.cache, Live: f.live, Dropped: func(owner inventory.Key, lost bool) {
-		f.state.countWritten(owner)
-
-		if lost {
-			f.state.enqueue(queue.PriorityUser, "unconfirmed_write", owner)
-		}
-	}}
-
-	for codec, writes := range f.state.pages {
-		assumecache.Sweep(ctx, sweeper, writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
-	}
-
-	assumecache.Sweep(ctx, sweeper, f.state.statuses, func(lost *api.Placement) client.Object { return lost.API.Empty() }, api.Read)
 }

@@ -54,7 +54,7 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 
 	defer q.ShutDown()
 
-	f.state.queue.SetQueue(q)
+	f.state.Queue.SetQueue(q)
 
 	lost := owner
 	lost.Name = "lost"
@@ -63,14 +63,14 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	f.state.pages[codec].Assume(lost, newPage("gone", "2", "12"))
 	f.state.statuses.AssumeDeleted(owner, &api.Placement{API: api.V1beta1})
 
-	f.sweep(t.Context())
+	f.source().Sweep(t.Context())
 
 	if q.Len() != 0 {
 		t.Errorf("%d placements woken before the time", q.Len())
 	}
 
 	clock.SetTime(time.Unix(0, 0).Add(assumecache.Expiry))
-	f.sweep(t.Context())
+	f.source().Sweep(t.Context())
 
 	if q.Len() != 1 {
 		t.Fatalf("%d placements woken, want 1", q.Len())
@@ -118,13 +118,13 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
 		},
 		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnDelete(page("7")) }, queue.PriorityUser},
-		{"a new cluster", func(f *eventHandlers) { f.state.shared.Set(inventory.Clusters, cluster) }, queue.PriorityFleet},
+		{"a new cluster", func(f *eventHandlers) { f.state.Shared.Set(inventory.Clusters, cluster) }, queue.PriorityFleet},
 		{"a cluster that goes", func(f *eventHandlers) {
 			f.state.inventory.SetCluster(cluster)
-			f.state.shared.Delete(inventory.Clusters, cluster)
+			f.state.Shared.Delete(inventory.Clusters, cluster)
 		}, queue.PriorityFleet},
-		{"a set that goes", func(f *eventHandlers) { f.state.shared.Delete(inventory.ClusterSets, set) }, queue.PriorityFleet},
-		{"a binding that goes", func(f *eventHandlers) { f.state.shared.Delete(inventory.Bindings, binding) }, queue.PriorityFleet},
+		{"a set that goes", func(f *eventHandlers) { f.state.Shared.Delete(inventory.ClusterSets, set) }, queue.PriorityFleet},
+		{"a binding that goes", func(f *eventHandlers) { f.state.Shared.Delete(inventory.Bindings, binding) }, queue.PriorityFleet},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.Key]("priorities")
@@ -135,8 +135,8 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			f.state.inventory.SetBinding(binding)
 			f.state.requests.of(placement("6"))
 			f.state.inventory.SnapshotFor(placement("6").Key()) // It has been evaluated.
-			f.state.queue.SetQueue(q)
-			f.state.synced.Store(true)
+			f.state.Queue.SetQueue(q)
+			f.state.Synced.Store(true)
 			tc.happen(f)
 
 			if diff := cmp.Diff(map[string]int{"p": tc.want}, drained(q)); diff != "" {
@@ -152,17 +152,17 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	defer q.ShutDown()
 
 	f := &eventHandlers{state: newTestState(api.Adapters()...)}
-	f.state.queue.SetQueue(q)
+	f.state.Queue.SetQueue(q)
 
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
 
-	f.state.shared.Set(inventory.ClusterSets, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	f.state.shared.Set(inventory.Bindings, &clusterv1beta2.ManagedClusterSetBinding{
+	f.state.Shared.Set(inventory.ClusterSets, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	f.state.Shared.Set(inventory.Bindings, &clusterv1beta2.ManagedClusterSetBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"},
 	})
 	f.updatePlacement(nil, api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
-	f.state.shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
+	f.state.Shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
 
@@ -177,12 +177,12 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 	defer q.ShutDown()
 
 	m := newTestState()
-	m.queue.SetQueue(q)
+	m.Queue.SetQueue(q)
 
 	put, coalesced := counted(t, "placement_hub_enqueues_total", "burst"), counted(t, "placement_hub_enqueues_coalesced_total", "burst")
 
 	for range 1000 {
-		m.enqueue(queue.PriorityFleet, "burst", placementKey("p"), placementKey("q"))
+		m.Enqueue(queue.PriorityFleet, "burst", placementKey("p"), placementKey("q"))
 	}
 
 	put = counted(t, "placement_hub_enqueues_total", "burst") - put

@@ -91,7 +91,7 @@ func (g *guarded) restart() {
 	share := 30
 	served := servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}
 	shared := newState(sharedinventory.New(), served, g.clock)
-	shared.synced.Store(true)
+	shared.Synced.Store(true)
 
 	g.events = events.NewFakeRecorder(100)
 	g.state, g.engine, g.reconciler.clock = shared, newEngine(shared.inventory), g.clock

@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/placement"
@@ -20,16 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
-const (
-	// placementField indexes PlacementDecisions by the placements they may belong to.
-	placementField = "placement"
-	// notSyncedDelay is how long a placement waits for the initial lists.
-	notSyncedDelay = time.Second
-	// longestWait bounds how long a placement waits for the time at which its answer changes. The timer of the queue is monotonic: it does
-	// not follow a clock that is put right, and stands still while the machine is suspended. An evaluation that finds nothing new sends
-	// nothing.
-	longestWait = 10 * time.Minute
-)
+// placementField indexes PlacementDecisions by the placements they may belong to.
+const placementField = "placement"
 
 // reconciler writes the decisions and the status of Placements.
 type reconciler struct {
@@ -49,13 +42,11 @@ type reconciler struct {
 
 // Reconcile evaluates one placement and has the answer written.
 func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcile.Result, error) {
-	change := r.state.queue.Get(key)
-
-	if !r.state.synced.Load() {
+	change, synced := r.state.Begin(key)
+	if !synced {
 		metrics.NotSynced.Inc()
-		r.state.queue.Requeue(key, change)
 
-		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
+		return reconcile.Result{RequeueAfter: sharedinventory.NotSyncedDelay}, nil
 	}
 
 	ctx, span := r.tracer.reconcile(ctx, key, change)
@@ -79,19 +70,19 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 
 	carriedOut := false
 
-	r.state.pause(key)
+	r.state.Pause(key)
 
 	defer func() {
 		if !carriedOut {
 			r.restore(ctx, p)
 		}
 
-		r.state.resume(key)
+		r.state.Resume(key)
 	}()
 
 	pass, err := r.plan(ctx, p)
 	if errors.Is(err, freshness.ErrObjectChanged) {
-		r.state.queue.Requeue(key, change)
+		r.state.Queue.Requeue(key, change)
 
 		return r.conflicts.Retry(key), nil
 	}
@@ -162,12 +153,12 @@ func (p *cycle) next(now time.Time) reconcile.Result {
 		return reconcile.Result{}
 	}
 
-	return reconcile.Result{RequeueAfter: min(max(wake.Sub(now), time.Nanosecond), longestWait)}
+	return sharedinventory.After(max(wake.Sub(now), time.Nanosecond))
 }
 
 // fail counts a failed reconcile, keeps its change for the retry, and returns the error.
 func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err error) error {
-	r.state.queue.Requeue(key, change)
+	r.state.Queue.Requeue(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
 	span.failed(err)
 
@@ -199,7 +190,7 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err
 
 	switch outcome {
 	case metrics.Outdated, metrics.Failed:
-		r.state.queue.Requeue(p.placement.Key(), change)
+		r.state.Queue.Requeue(p.placement.Key(), change)
 	case metrics.Changed:
 		if !change.At.IsZero() {
 			cause.ObserveLatency(p.stats.last.Sub(change.At))

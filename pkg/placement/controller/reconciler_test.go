@@ -59,9 +59,9 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	r := &reconciler{
 		state: shared, client: hub, live: hub, engine: newEngine(shared.inventory), writer: placement.Writer{Client: hub}, clock: clock.RealClock{},
 		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.shared.Observed, nil)), tracer: newTracer(nil),
+		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.Shared.Observed, nil)), tracer: newTracer(nil),
 	}
-	r.state.synced.Store(true)
+	r.state.Synced.Store(true)
 
 	return r, hub
 }

@@ -114,7 +114,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	// The view has lost the cluster, and has seen a version of it that the API server does not have.
 	c1 := freshness.Object{Resource: freshness.Clusters, NamespacedName: types.NamespacedName{Name: "c1"}}
 	r.state.inventory.DeleteCluster("c1")
-	r.state.shared.Observed.Set(c1, "7", nil)
+	r.state.Shared.Observed.Set(c1, "7", nil)
 
 	again, status := reconcile()
 	if status.NumberOfSelectedClusters != 1 || again <= 0 || again > firstPostponed {
@@ -132,7 +132,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 		t.Errorf("the second time it is looked at after %v, want up to %v", again, 2*firstPostponed)
 	}
 
-	r.state.shared.Observed.Delete(c1)
+	r.state.Shared.Observed.Delete(c1)
 
 	if _, status = reconcile(); status.NumberOfSelectedClusters != 0 ||
 		meta.FindStatusCondition(status.Conditions, placement.ConditionRemovalPostponed) != nil {

@@ -146,7 +146,7 @@ func TestCausesOfBlockedRemovalsAreSubscribed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r.state.forgetWrites(key) // The cache has caught up.
+	r.state.ForgetWrites(key) // The cache has caught up.
 	expect("all fit", "none may leave")
 
 	r.state.inventory.SetCluster(inSet("c1", "region", "us"))

@@ -87,7 +87,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 
 	shared := newState(s.inventory, s.served, settings.Clock)
 
-	recorder, err := eventwriter.Add(mgr, component, shared.queue.Busy)
+	recorder, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}

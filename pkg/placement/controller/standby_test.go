@@ -32,7 +32,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 		state: newState(shared, servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{},
 		elected: elected,
 	}
-	f.state.synced.Store(true)
+	f.state.Synced.Store(true)
 
 	q = priorityqueue.New[inventory.Key]("standby")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -61,14 +61,14 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
 
-		f.state.shared.Set(inventory.ClusterSets, set)
+		f.state.Shared.Set(inventory.ClusterSets, set)
 
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
 			f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
 			f.state.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
-			f.state.shared.Set(inventory.Bindings, binding)
-			f.state.shared.Delete(inventory.Bindings, binding)
+			f.state.Shared.Set(inventory.Bindings, binding)
+			f.state.Shared.Delete(inventory.Bindings, binding)
 
 			if i > 1 {
 				f.placements(api.V1beta1).OnDelete(named(name))
@@ -81,7 +81,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			t.Errorf("a standby has put %v into a queue that nobody works on", woken)
 		}
 
-		if change := f.state.queue.Get(placementKey("p9")); change != (queue.Change{}) {
+		if change := f.state.Queue.Get(placementKey("p9")); change != (queue.Change{}) {
 			t.Errorf("a standby remembers %v of what is gone", change)
 		}
 
@@ -92,7 +92,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			t.Errorf("woken by the election (-want +got):\n%s", diff)
 		}
 
-		f.state.queue.Get(placementKey("p0"))
+		f.state.Queue.Get(placementKey("p0"))
 		f.updatePlacement(nil, api.V1beta1.Read(named("p0")), false)
 
 		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityUser}, drained(q)); diff != "" {

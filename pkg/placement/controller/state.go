@@ -3,13 +3,11 @@ package controller
 import (
 	"hash/maphash"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/assumecache"
-	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -21,14 +19,14 @@ import (
 
 // state is what the event handlers and the reconciler share. Its fields are set once, and each is safe for concurrent use.
 type state struct {
+	*sharedinventory.Subscriber
+
 	served servedAPIs
-	// shared has the inventory, which other controllers use too; inventory is that of shared.
-	shared    *sharedinventory.Shared
+	// inventory is that of the Subscriber.
 	inventory *inventory.Inventory
 	requests  *requests
 	pages     map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]
 	statuses  *assumecache.Cache[inventory.Key, *api.Placement]
-	queue     *queue.PriorityQueue[inventory.Key]
 	// placements are the states of the Placements for the gauges.
 	placements *metrics.PlacementStates[inventory.Key]
 	// contents finds pages that others have edited.
@@ -38,9 +36,6 @@ type state struct {
 	// deciding is locked while a result that depends on the decisions of others is computed and assumed (docs/spec/differences.md B9). No
 	// request is sent under the lock.
 	deciding sync.Mutex
-	// synced is set once the inventory has the initial lists. Before that, nothing is evaluated: an incomplete inventory would empty
-	// decisions.
-	synced atomic.Bool
 }
 
 // newState returns the state of the Placements in a shared inventory, whose changes enqueue them.
@@ -52,17 +47,23 @@ func newState(shared *sharedinventory.Shared, o servedAPIs, c clock.PassiveClock
 	}
 
 	m := &state{
+		Subscriber: sharedinventory.NewSubscriber(shared),
 		served:     o,
-		shared:     shared,
 		inventory:  shared.Inventory,
 		requests:   newRequests(shared.Compiler, shared.Inventory, o),
 		pages:      pages,
 		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
-		queue:      queue.NewPriorityQueue[inventory.Key](),
 		placements: metrics.NewPlacementStates[inventory.Key](),
 		contents:   newContents(),
 	}
-	shared.Handle(func(subscriber inventory.Key) bool { return subscriber.API() != "" }, m.enqueueAffected)
+	m.Counted, m.Settled = true, m.countWritten
+
+	for codec, writes := range pages {
+		sharedinventory.Track(m.Subscriber, "decision", writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
+	}
+
+	sharedinventory.Track(m.Subscriber, "placement", m.statuses, func(of *api.Placement) client.Object { return of.API.Empty() }, api.Read)
+	shared.Handle(func(subscriber inventory.Key) bool { return subscriber.API() != "" }, m.EnqueueAffected)
 
 	return m
 }
@@ -71,8 +72,8 @@ func newState(shared *sharedinventory.Shared, o servedAPIs, c clock.PassiveClock
 func (m *state) forget(key inventory.Key) {
 	m.requests.forget(key)
 	m.quarantine.Forget(key)
-	m.forgetWrites(key)
-	m.queue.Forget(key)
+	m.ForgetWrites(key)
+	m.Queue.Forget(key)
 	m.placements.Forget(key)
 	m.contents.forget(key)
 }
@@ -93,66 +94,6 @@ func managed(placement *api.Placement) bool {
 	managed, _ := placement.Managed()
 
 	return managed
-}
-
-// enqueue enqueues Placements for a cause that is not a change of an object.
-func (m *state) enqueue(priority int, cause string, keys ...inventory.Key) {
-	m.enqueueFor(priority, cause, time.Time{}, keys...)
-}
-
-// enqueueFor enqueues Placements for a change that arrived at a time; the zero time is for objects of the initial lists. It does nothing
-// before the election.
-func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inventory.Key) {
-	if len(keys) == 0 || !m.queue.Open() {
-		return
-	}
-
-	change := queue.Change{Cause: metrics.CauseOf(cause), At: at}
-	put := m.queue.Enqueue(priority, change, keys...)
-	change.Cause.Enqueued(put, len(keys)-put)
-}
-
-// enqueueAffected enqueues the Placements that a change concerns. Until the initial lists were handled it does nothing, because every
-// Placement is enqueued by its initial list.
-func (m *state) enqueueAffected(at time.Time, affected inventory.Affected) {
-	if m.synced.Load() {
-		m.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Subscribers...)
-	}
-}
-
-// pause defers the handling of events of own objects while a Placement is reconciled, because an event may arrive before the response to
-// the write.
-func (m *state) pause(key inventory.Key) {
-	for _, pages := range m.pages {
-		pages.Pause(key)
-	}
-
-	m.statuses.Pause(key)
-}
-
-// resume ends pause, and enqueues the Placement if others have changed its objects meanwhile.
-func (m *state) resume(key inventory.Key) {
-	for _, pages := range m.pages {
-		if pages.Resume(key) {
-			m.enqueueFor(queue.PriorityUser, "decision", time.Now(), key)
-		}
-	}
-
-	if m.statuses.Resume(key) {
-		m.enqueueFor(queue.PriorityUser, "placement", time.Now(), key)
-	}
-
-	m.countWritten(key)
-}
-
-// forgetWrites drops the assumed writes of a Placement.
-func (m *state) forgetWrites(key inventory.Key) {
-	for _, pages := range m.pages {
-		pages.Forget(key)
-	}
-
-	m.statuses.Forget(key)
-	m.countWritten(key)
 }
 
 // countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being

@@ -88,7 +88,7 @@ func TestGaugesFollowThePlacements(t *testing.T) {
 
 	since := scraped(t)
 	r := settled(t, "p")
-	r.state.queue.SetQueue(q)
+	r.state.Queue.SetQueue(q)
 	expectScraped(t, "before it leads", since, map[string]float64{}, gaugeSeries...)
 
 	r.state.placements.Lead()
@@ -114,7 +114,7 @@ func TestGaugesFollowThePlacements(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		r.state.forgetWrites(key) // The cache has caught up.
+		r.state.ForgetWrites(key) // The cache has caught up.
 
 		if _, err := r.Reconcile(t.Context(), key); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 	defer q.ShutDown()
 
 	r := settled(t, "p")
-	r.state.queue.SetQueue(q)
+	r.state.Queue.SetQueue(q)
 
 	f := &eventHandlers{state: r.state}
 	series := []string{"evaluations_total", "decision_latency_seconds", "decision_changes_total", "writes_total", "write_duration_seconds"}
@@ -191,7 +191,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	f.state.shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
+	f.state.Shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c3", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
 	r.state.inventory.DeleteCluster("c1")
@@ -203,7 +203,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	r.state.enqueueFor(queue.PriorityFleet, "cluster", time.Now(), placementKey("p"))
+	r.state.EnqueueFor(queue.PriorityFleet, "cluster", time.Now(), placementKey("p"))
 	look()
 	expectScraped(t, "a change that changes nothing", since, map[string]float64{"evaluations_total cluster unchanged": 1}, series...)
 }
@@ -223,9 +223,9 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			defer q.ShutDown()
 
 			r := settled(t, "p")
-			r.state.queue.SetQueue(q)
+			r.state.Queue.SetQueue(q)
 			r.state.inventory.DeleteCluster("c1")
-			r.state.enqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
+			r.state.EnqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
 
 			hub, ok := r.client.(client.WithWatch)
 			if !ok {
@@ -325,7 +325,7 @@ func TestAHeartbeatIsMeasuredForNothing(t *testing.T) {
 	}
 
 	bare := testing.AllocsPerRun(100, func() { m.inventory.SetCluster(cluster) })
-	if measured := testing.AllocsPerRun(100, func() { f.state.shared.Set(inventory.Clusters, cluster) }); measured != bare {
+	if measured := testing.AllocsPerRun(100, func() { f.state.Shared.Set(inventory.Clusters, cluster) }); measured != bare {
 		t.Errorf("%v allocations, of which %v are the inventory's", measured, bare)
 	}
 }

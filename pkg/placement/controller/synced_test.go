@@ -31,7 +31,7 @@ func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
 	r := &reconciler{state: newTestState(api.Adapters()...)}
 
 	result, err := r.Reconcile(t.Context(), owner)
-	if err != nil || result.RequeueAfter != notSyncedDelay {
-		t.Errorf("got %v and %v, want to be asked again after %v", result, err, notSyncedDelay)
+	if err != nil || result.RequeueAfter != sharedinventory.NotSyncedDelay {
+		t.Errorf("got %v and %v, want to be asked again after %v", result, err, sharedinventory.NotSyncedDelay)
 	}
 }

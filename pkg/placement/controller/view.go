@@ -28,7 +28,7 @@ func (v *View) Serves(adapter api.Adapter) bool {
 }
 
 // Synced reports whether the initial lists were handled. Before that, only Serves may be called.
-func (v *View) Synced() bool { return v.known != nil && v.known.state.synced.Load() }
+func (v *View) Synced() bool { return v.known != nil && v.known.state.Synced.Load() }
 
 // Placement returns a Placement, or nil if there is none. It is shared and must not be changed.
 func (v *View) Placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {

@@ -92,14 +92,14 @@ func TestViewChangesNothing(t *testing.T) {
 // Whoever observes has no queue: what concerns placements is taken in, and nobody is woken.
 func TestObserverWakesNobody(t *testing.T) {
 	shared := newTestState(api.V1beta1)
-	shared.synced.Store(true)
+	shared.Synced.Store(true)
 
 	f := &eventHandlers{state: shared}
 	placement := api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: types.UID("1")}})
 
 	f.updatePlacement(nil, placement, false)
 	f.placements(api.V1beta1).OnDelete(placement.Object)
-	f.state.shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
+	f.state.Shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
 
 	if shared.inventory.Snapshot().Cluster("c") == nil {
 		t.Error("the cluster is not known")
