@@ -47,7 +47,7 @@ func (e *Evaluation) ChangeFrom(before *Evaluation, budget Budget, now time.Time
 
 	isDue := func(cluster string) bool { return slices.Contains(anyway, cluster) }
 	plan.Lose = slices.DeleteFunc(plan.Lose, isDue)
-	removal := e.Removal(plan, nil, budget, past, now)
+	removal := e.removal(plan, nil, budget, past, now)
 
 	return Change{Withdrawn: removal.Allowed, Kept: removal.Kept, MatchesNone: e.matchesNone}, nil
 }

@@ -1,7 +1,7 @@
 // Package federation has the rules of objects that are delivered to many clusters: docs/spec/federated-selector.md.
 //
 // Evaluate is the one pipeline: the controller carries its Evaluation out, and explanations display it. Evaluation.Plan has the writes,
-// Evaluation.Removal says which of the withdrawals may happen now, and Evaluation.Deletion what is left to do for an object that is being
+// Evaluation.Outcome says which of the withdrawals may happen now, and Evaluation.Deletion what is left to do for an object that is being
 // deleted.
 //
 // Of the parts of the pipeline, Choose returns the Target of an object from its annotations and those of its Namespace, and Target.Request

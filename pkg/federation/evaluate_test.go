@@ -326,7 +326,7 @@ func TestRemoval(t *testing.T) {
 				c.edit(h)
 			}
 
-			got := h.evaluate(usa).Removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, c.past, epoch)
+			got := h.evaluate(usa).removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, c.past, epoch)
 			if c.want.OutOfScope == nil {
 				c.want.OutOfScope = map[string]time.Time{}
 			}
@@ -350,12 +350,12 @@ func TestRemovalWindow(t *testing.T) {
 	past := Past{Target: "default", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
 	budget := Budget{Percent: 50, Hub: 50}
 
-	held := h.evaluate(configMap(nil)).Removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
+	held := h.evaluate(configMap(nil)).removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
 	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {
 		t.Errorf("two of three works: %+v", held)
 	}
 
-	later := h.evaluate(configMap(nil)).Removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
+	later := h.evaluate(configMap(nil)).removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
 	if len(later.Allowed) != 1 {
 		t.Errorf("one of two works, after the window: %+v", later)
 	}

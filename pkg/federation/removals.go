@@ -129,9 +129,9 @@ func (r *Removal) lookAt(at time.Time) {
 	}
 }
 
-// Removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4). unserved are selected
+// removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4). unserved are selected
 // clusters for which a write has failed; those of WorkPlan.Conflicts count with them.
-func (e *Evaluation) Removal(plan WorkPlan, unserved []string, budget Budget, past Past, now time.Time) Removal {
+func (e *Evaluation) removal(plan WorkPlan, unserved []string, budget Budget, past Past, now time.Time) Removal {
 	removal := Removal{
 		OutOfScope: map[string]time.Time{}, Unserved: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget(),
 	}

@@ -21,7 +21,8 @@ const schedulingPackage = module + "pkg/scheduling"
 // with the reference.
 var schedulerCallers = []string{"pkg/placement/evaluate.go", "pkg/federation/evaluate.go", "pkg/placement/controller/compare.go"}
 
-// Law 7: code that evaluates a Placement calls placement.Evaluate.
+// Law 7: code that evaluates a Placement calls placement.Evaluate, and code that evaluates a federated object federation.Evaluate, whose Outcome says
+// what may be withdrawn.
 func TestEvaluateIsTheOnlyPipeline(t *testing.T) {
 	expectLaw(t, checkPipeline(t, os.DirFS(root(t))))
 }
@@ -46,7 +47,7 @@ func checkPipeline(t *testing.T, repository fs.FS) []string {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if selector, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "Schedule") {
 				if x, ok := selector.X.(*ast.Ident); ok && x.Name == name {
-					findings = append(findings, file+": scheduling."+selector.Sel.Name+" without the removal budget; call placement.Evaluate")
+					findings = append(findings, file+": scheduling."+selector.Sel.Name+" without the removal budget; call placement.Evaluate or federation.Evaluate")
 				}
 			}
 			return true
@@ -76,6 +77,6 @@ func TestPipelineCheckerFindsSchedulers(t *testing.T) {
 		"pkg/explain/a.go": source, "pkg/explain/a_test.go": source, "test/benchmark/a.go": source, schedulerCallers[0]: source,
 	}
 	expectFindings(t, checkPipeline(t, repository), []string{
-		"pkg/explain/a.go: scheduling.Schedule without the removal budget; call placement.Evaluate",
+		"pkg/explain/a.go: scheduling.Schedule without the removal budget; call placement.Evaluate or federation.Evaluate",
 	})
 }

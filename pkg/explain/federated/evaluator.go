@@ -209,13 +209,10 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 		limit = *r.objects.MaxRemovalPercent
 	}
 
-	var budget federation.Budget
-
-	hold := ptr.Deref(r.objects.LostScopeHold, removalbudget.DefaultLostScopeHold)
-	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit, hold)
-	e.scopeHold = hold
+	e.scopeHold = ptr.Deref(r.objects.LostScopeHold, removalbudget.DefaultLostScopeHold)
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
-	e.Removal = e.Evaluation.Removal(e.Plan, nil, budget, r.pasts[p.object.Key()], r.now)
+	outcome := e.Evaluation.Outcome(e.Plan, nil, federation.Limits{Percent: limit, ScopeHold: e.scopeHold}, r.pasts[p.object.Key()], r.now)
+	e.Removal, e.BudgetMistake = outcome.Removal, outcome.Mistake
 	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Removal.Outside || len(e.Removal.OutOfScope) > 0)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 const (
@@ -66,6 +64,9 @@ type writes struct {
 	// size is that of a payload that is too large; nil if it is not.
 	tooLarge *federation.TooLargeError
 }
+
+// unserved returns the clusters that could not get the object.
+func (w *writes) unserved() []string { return slices.Concat(w.taken, w.failed) }
 
 // deliver writes the works of the selected clusters, and withdraws the others. It returns after which time to look again.
 func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, error) {
@@ -204,45 +205,24 @@ func (r *reconciler) prepareGain(ctx context.Context, p *cycle) error {
 	return r.addFinalizer(ctx, p)
 }
 
-// lose withdraws works, as far as the rules of federation.Evaluation.Removal and the proof of the view allow.
+// lose withdraws works, as far as federation.Evaluation.Outcome and the proof of the view allow.
 func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPlan) (time.Duration, error) {
 	now := r.clock.Now()
-	past := &p.memory.past
-	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
+	outcome := p.Outcome(plan, p.writes.unserved(), r.limits, p.memory.past, now)
+	p.memory.past = outcome.Past
+	p.writes.heldReason, p.writes.held = outcome.Reason, outcome.Note()
 
-	budget, mistake := federation.BudgetOf(p.Object.Meta.Annotations, r.maxRemovalPercent, r.scopeHold)
-	removal := p.Removal(plan, slices.Concat(p.writes.taken, p.writes.failed), budget, *past, now)
-	past.Unserved, p.writes.heldReason, p.writes.held = removal.Unserved, removal.Reason, removal.Held
-	past.OutOfScope = p.StillOutOfScope(merged(past.OutOfScope, removal.OutOfScope))
-
-	if mistake != "" && removal.Held != "" {
-		p.writes.held += "; " + mistake
-	}
-
-	var again time.Duration
-	if !removal.RequeueAt.IsZero() {
-		again = max(removal.RequeueAt.Sub(now), time.Nanosecond)
-	}
-
-	if len(removal.Allowed) == 0 {
+	if len(outcome.Allowed) == 0 {
 		r.postponed.Forget(p.key)
 
-		return again, nil
+		return outcome.Wait(now), nil
 	}
 
-	proved, err := r.proved(ctx, p, &removal, plan.Gain)
-	if err != nil {
-		return 0, err
-	}
+	postponed, err := r.prove(ctx, p, &outcome, plan.Gain)
+	again := earlier(outcome.Wait(now), postponed)
 
-	if !proved {
-		again = earlier(again, r.postponed.When(p.key))
-	} else {
-		r.postponed.Forget(p.key)
-	}
-
-	if len(removal.Allowed) == 0 {
-		return again, nil
+	if err != nil || len(outcome.Allowed) == 0 {
+		return again, err
 	}
 
 	// A list of a watch that is opened again shows the cluster that loses the object before the one that gains it.
@@ -250,23 +230,26 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 		return 0, errChanged
 	}
 
-	err = r.remove(ctx, p, removal.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
-
-	for _, cluster := range p.writes.withdrawn {
-		if removal.Counts(cluster) {
-			past.Withdrawn = append(past.Withdrawn, now)
-		}
-	}
+	err = r.remove(ctx, p, outcome.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
+	p.memory.past = outcome.Withdrew(p.writes.withdrawn, now)
 
 	return again, err
 }
 
-// merged returns the times of both, and the earlier ones where both have one.
-func merged(before, after map[string]time.Time) map[string]time.Time {
-	all := maps.Clone(after)
-	maps.Copy(all, before)
+// prove drops from the outcome what is not proved, and returns after which time to try again; zero if all is proved.
+func (r *reconciler) prove(ctx context.Context, p *cycle, outcome *federation.Outcome, gained []string) (time.Duration, error) {
+	proved, err := r.proved(ctx, p, &outcome.Removal, gained)
 
-	return all
+	switch {
+	case err != nil:
+		return 0, err
+	case !proved:
+		return r.postponed.When(p.key), nil
+	default:
+		r.postponed.Forget(p.key)
+
+		return 0, nil
+	}
 }
 
 // proved compares the evaluation with the latest state of what decides about the clusters that lose or gain the object, and drops from the

@@ -43,10 +43,8 @@ type reconciler struct {
 	clock         clock.PassiveClock
 	changes       *changes
 	hubNamespace  string
-	// maxRemovalPercent is Options.MaxRemovalPercent.
-	maxRemovalPercent int
-	// scopeHold is Options.ScopeHold.
-	scopeHold time.Duration
+	// limits are Options.MaxRemovalPercent and Options.ScopeHold.
+	limits    federation.Limits
 	conflicts queue.ConflictBackoff[inventory.Key]
 	postponed backoff
 	// changed is the backoff of objects that have changed since they were evaluated, and missed that of works that cannot be created yet.

@@ -83,7 +83,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		state: shared, client: mgr.GetClient(), objects: delivered, live: live, recorder: recorder, clock: settings.Clock, changes: newChanges(),
-		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent, scopeHold: o.ScopeHold,
+		hubNamespace: settings.Namespace, limits: federation.Limits{Percent: o.MaxRemovalPercent, ScopeHold: o.ScopeHold},
 		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
 		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
 	}

@@ -114,8 +114,8 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 
 	w.reconciler = &reconciler{
 		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
-		changes:           newChanges(),
-		maxRemovalPercent: removalbudget.NoLimit, conflicts: queue.NewConflictBackoff[inventory.Key](),
+		changes: newChanges(),
+		limits:  federation.Limits{Percent: removalbudget.NoLimit}, conflicts: queue.NewConflictBackoff[inventory.Key](),
 		postponed: newBackoff(time.Second, time.Second),
 		changed:   newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
 	}

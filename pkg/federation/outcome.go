@@ -1,0 +1,83 @@
+package federation
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+)
+
+// Limits are the removal limits of the hub, which annotations of an object can tighten or loosen.
+type Limits struct {
+	// Percent is the share of the works of an object that may be withdrawn within removalbudget.Window for causes outside of the object, from 0
+	// to removalbudget.NoLimit.
+	Percent int
+	// ScopeHold is how long works of clusters that have left the scope are held at most.
+	ScopeHold time.Duration
+}
+
+// Outcome is what a plan may withdraw now, and what to remember for the next evaluation.
+type Outcome struct {
+	Removal
+
+	// Past replaces what was remembered before.
+	Past Past
+	// Mistake describes an invalid annotation of the budget; empty if there is none.
+	Mistake string
+}
+
+// Outcome decides which withdrawals of a plan may happen now. unserved are the selected clusters for which a write has failed, which only the
+// controller knows.
+func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, past Past, now time.Time) Outcome {
+	budget, mistake := BudgetOf(e.Object.Meta.Annotations, limits.Percent, limits.ScopeHold)
+	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
+
+	o := Outcome{Removal: e.removal(plan, unserved, budget, past, now), Mistake: mistake}
+
+	past.Unserved = o.Unserved
+	past.OutOfScope = e.StillOutOfScope(earliest(past.OutOfScope, o.OutOfScope))
+	o.Past = past
+
+	return o
+}
+
+// earliest returns the times of both, and those of before where both have one.
+func earliest(before, after map[string]time.Time) map[string]time.Time {
+	all := maps.Clone(after)
+	maps.Copy(all, before)
+
+	return all
+}
+
+// Note returns why works are not withdrawn, and what is wrong with the annotations that say so; empty if all may be.
+func (o *Outcome) Note() string {
+	if o.Mistake != "" && o.Held != "" {
+		return o.Held + "; " + o.Mistake
+	}
+
+	return o.Held
+}
+
+// Wait returns after which time to look again; zero for never.
+func (o *Outcome) Wait(now time.Time) time.Duration {
+	if o.RequeueAt.IsZero() {
+		return 0
+	}
+
+	return max(o.RequeueAt.Sub(now), time.Nanosecond)
+}
+
+// Withdrew returns what to remember after works of clusters were withdrawn.
+func (o *Outcome) Withdrew(clusters []string, now time.Time) Past {
+	past := o.Past
+	past.Withdrawn = slices.Clone(past.Withdrawn)
+
+	for _, cluster := range clusters {
+		if o.Counts(cluster) {
+			past.Withdrawn = append(past.Withdrawn, now)
+		}
+	}
+
+	return past
+}

@@ -1,0 +1,56 @@
+package federation
+
+import (
+	"testing"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+)
+
+// While a selected cluster cannot get the object, a healthy one keeps it: for every caller of the pipeline, and not for the controller alone.
+func TestNothingIsWithdrawnWhileAClusterCannotGetTheObject(t *testing.T) {
+	h := newHub()
+	e := h.evaluate(inUSA())
+	limits := Limits{Percent: removalbudget.NoLimit}
+
+	for _, tc := range []struct {
+		reason   string
+		plan     WorkPlan
+		unserved []string
+	}{
+		{reason: "its name is taken", plan: WorkPlan{Lose: []string{"eu1"}, Conflicts: []string{"us1"}}},
+		{reason: "a write has failed", plan: WorkPlan{Lose: []string{"eu1"}}, unserved: []string{"us1"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			first := e.Outcome(tc.plan, tc.unserved, limits, Past{}, epoch)
+			if len(first.Allowed) > 0 || first.Note() == "" || first.Wait(epoch) != GainWait {
+				t.Errorf("allowed %q, %q, looks again after %s", first.Allowed, first.Note(), first.Wait(epoch))
+			}
+
+			later := e.Outcome(tc.plan, tc.unserved, limits, first.Past, epoch.Add(GainWait))
+			if len(later.Allowed) != 1 {
+				t.Errorf("after the wait: allowed %q, %q", later.Allowed, later.Note())
+			}
+		})
+	}
+}
+
+// What is withdrawn counts for the window, and no longer.
+func TestOutcomeRemembersWithdrawals(t *testing.T) {
+	h := newHub()
+	e := h.evaluate(inUSA())
+	plan := WorkPlan{Lose: []string{"eu1"}}
+
+	o := e.Outcome(plan, nil, Limits{Percent: removalbudget.NoLimit}, Past{}, epoch)
+	past := o.Withdrew([]string{"eu1"}, epoch)
+
+	if len(past.Withdrawn) != 1 || len(o.Past.Withdrawn) != 0 {
+		t.Errorf("remembers %v, before %v", past.Withdrawn, o.Past.Withdrawn)
+	}
+
+	for after, want := range map[time.Duration]int{removalbudget.Window - 1: 1, removalbudget.Window: 0} {
+		if got := e.Outcome(plan, nil, Limits{}, past, epoch.Add(after)).Past.Withdrawn; len(got) != want {
+			t.Errorf("%s later: %v", after, got)
+		}
+	}
+}
