@@ -18,18 +18,23 @@ import (
 // changes has when what decides about many objects was changed last, as far as first looks have asked for it: Namespaces, with the bindings in
 // them, by their name alone, and Placements. It is safe for concurrent use.
 type changes struct {
+	// live reads from the API server.
+	live client.Reader
+
 	mu sync.Mutex
 	of map[types.NamespacedName]time.Time
 }
 
-func newChanges() *changes { return &changes{of: map[types.NamespacedName]time.Time{}} }
+func newChanges(live client.Reader) *changes {
+	return &changes{live: live, of: map[types.NamespacedName]time.Time{}}
+}
 
-// lastChange returns when the object of a cycle, its Namespace, a binding there or its Placement was changed last.
-func (r *reconciler) lastChange(ctx context.Context, p *cycle) (time.Time, error) {
+// last returns when the object of a cycle, its Namespace, a binding there or its Placement was changed last.
+func (c *changes) last(ctx context.Context, p *cycle) (time.Time, error) {
 	last := p.memory.changed
 
-	at, err := r.changes.get(types.NamespacedName{Namespace: p.key.Namespace}, func() (time.Time, error) {
-		return r.namespaceChange(ctx, p.key.Namespace)
+	at, err := c.get(types.NamespacedName{Namespace: p.key.Namespace}, func() (time.Time, error) {
+		return c.namespaceChange(ctx, p.key.Namespace)
 	})
 	if err != nil {
 		return time.Time{}, err
@@ -43,9 +48,9 @@ func (r *reconciler) lastChange(ctx context.Context, p *cycle) (time.Time, error
 
 	placement := types.NamespacedName{Namespace: p.key.Namespace, Name: p.Target.Placement}
 
-	at, err = r.changes.get(placement, func() (time.Time, error) {
+	at, err = c.get(placement, func() (time.Time, error) {
 		found := &clusterv1beta1.Placement{}
-		if err := client.IgnoreNotFound(r.live.Get(ctx, placement, found)); err != nil {
+		if err := client.IgnoreNotFound(c.live.Get(ctx, placement, found)); err != nil {
 			return time.Time{}, fmt.Errorf("reading Placement %s: %w", placement, err)
 		}
 
@@ -56,16 +61,16 @@ func (r *reconciler) lastChange(ctx context.Context, p *cycle) (time.Time, error
 }
 
 // namespaceChange returns when a Namespace or a binding in it was changed last.
-func (r *reconciler) namespaceChange(ctx context.Context, name string) (time.Time, error) {
+func (c *changes) namespaceChange(ctx context.Context, name string) (time.Time, error) {
 	namespace := &corev1.Namespace{}
-	if err := client.IgnoreNotFound(r.live.Get(ctx, types.NamespacedName{Name: name}, namespace)); err != nil {
+	if err := client.IgnoreNotFound(c.live.Get(ctx, types.NamespacedName{Name: name}, namespace)); err != nil {
 		return time.Time{}, fmt.Errorf("reading Namespace %s: %w", name, err)
 	}
 
 	last := problems.LastChange(namespace)
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
 
-	if err := r.live.List(ctx, bindings, client.InNamespace(name)); err != nil {
+	if err := c.live.List(ctx, bindings, client.InNamespace(name)); err != nil {
 		return time.Time{}, fmt.Errorf("listing the ManagedClusterSetBindings of Namespace %s: %w", name, err)
 	}
 

@@ -215,7 +215,7 @@ func TestALossIsCountedOnce(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.settle()
 	w.withAgents()
-	w.limits.Percent = 50
+	w.delivery.limits.Percent = 50
 	w.written()
 	w.told()
 
@@ -238,7 +238,7 @@ func TestALossIsCountedOnce(t *testing.T) {
 // federated-selector F40: the budget applies again as soon as the change of the user has been carried out, also if no agent had seen the works.
 func TestTheBudgetAppliesAfterAChangeOfTheUser(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
-	w.limits.Percent = 0
+	w.delivery.limits.Percent = 0
 	w.settle()
 	w.selectLocation("usa")
 	w.settle()

@@ -9,9 +9,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
@@ -23,11 +21,11 @@ const parallelWrites = 8
 
 // remove calls a function that takes the object, or replicas of it, from each of the clusters. The error is errChanged if the object has changed
 // since it was evaluated, or the proof is too old: then no further write begins.
-func (r *reconciler) remove(
+func (w *writer) remove(
 	ctx context.Context, p *cycle, clusters []string, write func(ctx context.Context, cluster string) error,
 ) error {
-	return r.each(ctx, clusters, func(ctx context.Context, cluster string) error {
-		if err := r.proceed(ctx, p); err != nil {
+	return w.each(ctx, clusters, func(ctx context.Context, cluster string) error {
+		if err := w.proceed(ctx, p); err != nil {
 			return err
 		}
 
@@ -37,13 +35,13 @@ func (r *reconciler) remove(
 
 // proceed returns nil if the next write may take the object from a cluster, and errChanged if the object has to be evaluated again
 // (docs/spec/differences.md B13).
-func (r *reconciler) proceed(ctx context.Context, p *cycle) error {
-	latest, err := r.latest(ctx, p)
+func (w *writer) proceed(ctx context.Context, p *cycle) error {
+	latest, err := w.latest(ctx, p)
 	if err != nil {
 		return err
 	}
 
-	if err := p.removal.Proceed(latest, r.clock.Now()); err != nil {
+	if err := p.removal.Proceed(latest, w.clock.Now()); err != nil {
 		return fmt.Errorf("%w: %w", errChanged, err)
 	}
 
@@ -51,7 +49,7 @@ func (r *reconciler) proceed(ctx context.Context, p *cycle) error {
 		return nil // The Namespace does not decide about what is being deleted.
 	}
 
-	namespace, err := r.namespace(ctx, p.key.Namespace)
+	namespace, err := w.namespace(ctx, p.key.Namespace)
 	if err != nil {
 		return err
 	}
@@ -63,25 +61,9 @@ func (r *reconciler) proceed(ctx context.Context, p *cycle) error {
 	return nil
 }
 
-// latest returns the metadata that the cache has of the object; nil if it has none.
-func (r *reconciler) latest(ctx context.Context, p *cycle) (*metav1.ObjectMeta, error) {
-	metadata := objects.Metadata(r.state.kinds[p.key.GroupKind].GroupVersionKind)
-
-	err := r.objects.Get(ctx, p.key.NamespacedName, metadata, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-
-	if err != nil {
-		return nil, fmt.Errorf("reading %s from the cache: %w", r.state.identity(p.key), err)
-	}
-
-	return &metadata.ObjectMeta, nil
-}
-
 // each calls a function for each of the clusters in their order, several at the same time. A failure of one does not keep the others from being
 // written.
-func (r *reconciler) each(ctx context.Context, clusters []string, write func(ctx context.Context, cluster string) error) error {
+func (w *writer) each(ctx context.Context, clusters []string, write func(ctx context.Context, cluster string) error) error {
 	var (
 		group errgroup.Group
 		mu    sync.Mutex
@@ -127,4 +109,20 @@ func gathered(errs []error) error {
 	}
 
 	return errors.Join(errs...)
+}
+
+// abandon removes the finalizers of agents from works of clusters that do not exist any more, if the API server says so too.
+func (w *writer) abandon(ctx context.Context, p *cycle, clusters []string) error {
+	return w.each(ctx, clusters, func(ctx context.Context, cluster string) error {
+		err := w.live.Get(ctx, types.NamespacedName{Name: cluster}, objects.Metadata(managedCluster))
+
+		switch {
+		case err == nil:
+			return nil // The cluster is there again; its event enqueues the object.
+		case !absent(err):
+			return fmt.Errorf("reading ManagedCluster %s: %w", cluster, err)
+		}
+
+		return w.release(ctx, p, cluster)
+	})
 }

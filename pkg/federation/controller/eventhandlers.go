@@ -23,8 +23,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-var namespaceResource = corev1.SchemeGroupVersion.WithResource("namespaces")
-
 // eventHandlers are those of the source of the controller: it enqueues the objects that an event concerns. Changes of an object or its works have the
 // highest priority, then changes of clusters, sets, bindings, namespaces and decisions, then the initial lists.
 type eventHandlers struct {
@@ -54,10 +52,10 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 		return err
 	}
 
-	f.guard(ctx)
+	f.state.findGuard(ctx, f.live)
 	f.state.Synced.Store(true)
 
-	return f.logLeftovers(ctx)
+	return f.state.logLeftovers(ctx, f.cache)
 }
 
 // without is the consequence of fields of works and objects that cannot be decoded.
@@ -93,14 +91,6 @@ func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 	}
 
 	return kinds
-}
-
-func keyOf(kind inventory.GroupKind, object metav1.Object) inventory.Key {
-	return inventory.Key{NamespacedName: nameOf(object), GroupKind: kind}
-}
-
-func nameOf(object metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 // updateObject enqueues an object that takes part, or has taken part.

@@ -16,10 +16,10 @@ import (
 
 var errNotDenying = errors.New("the binding does not deny what the policy refuses")
 
-// guard finds out whether others may change the works. A hub whose works are unguarded goes on; see federation.View.
-func (f *eventHandlers) guard(ctx context.Context) {
-	err := guarded(ctx, f.live)
-	f.state.unguarded.Store(err != nil)
+// findGuard finds out whether others may change the works. A hub whose works are unguarded goes on; see federation.View.
+func (s *state) findGuard(ctx context.Context, live client.Reader) {
+	err := guarded(ctx, live)
+	s.unguarded.Store(err != nil)
 	metrics.SetFederationWorksUnguarded(err != nil)
 
 	if err != nil {

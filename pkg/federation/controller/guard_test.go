@@ -32,7 +32,7 @@ func TestGuardedWorks(t *testing.T) {
 		{"the binding only warns", []client.Object{policy, binding(admissionv1.Warn)}, false},
 	} {
 		w := newWorld(t, c.objects...)
-		w.handlers.guard(t.Context())
+		w.state.findGuard(t.Context(), w.handlers.live)
 
 		if w.state.unguarded.Load() == c.guarded {
 			t.Errorf("%s: guarded is not %v", c.reason, c.guarded)

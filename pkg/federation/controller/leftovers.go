@@ -15,9 +15,9 @@ import (
 )
 
 // leftovers counts the works of objects of kinds that are not delivered, by kind.
-func (f *eventHandlers) leftovers(ctx context.Context) (map[string]int, error) {
+func (s *state) leftovers(ctx context.Context, cache client.Reader) (map[string]int, error) {
 	works := &workv1.ManifestWorkList{}
-	if err := f.cache.List(ctx, works, client.UnsafeDisableDeepCopy); err != nil {
+	if err := cache.List(ctx, works, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing ManifestWorks in the cache: %w", err)
 	}
 
@@ -25,7 +25,7 @@ func (f *eventHandlers) leftovers(ctx context.Context) (map[string]int, error) {
 
 	for i := range works.Items {
 		kind, _, valid := federation.ParseObject(works.Items[i].Annotations[federation.ObjectAnnotation])
-		if _, delivered := f.state.kinds[inventory.GroupKind(kind)]; valid && !delivered {
+		if _, delivered := s.kinds[inventory.GroupKind(kind)]; valid && !delivered {
 			counts[kind]++
 		}
 	}
@@ -35,8 +35,8 @@ func (f *eventHandlers) leftovers(ctx context.Context) (map[string]int, error) {
 
 // logLeftovers logs the kinds that are not delivered any more: nothing removes their works, nor the finalizers, which keep their objects from
 // being deleted.
-func (f *eventHandlers) logLeftovers(ctx context.Context) error {
-	counts, err := f.leftovers(ctx)
+func (s *state) logLeftovers(ctx context.Context, cache client.Reader) error {
+	counts, err := s.leftovers(ctx, cache)
 
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		klog.FromContext(ctx).Info("Objects of a kind that is not delivered keep their ManifestWorks and finalizers; add the kind to "+

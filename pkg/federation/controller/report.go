@@ -8,15 +8,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
-	"github.com/placement-hub/placement-hub/pkg/hub/queue"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -24,47 +22,29 @@ import (
 // action is the action of all Events about delivered objects.
 const action = "Federate"
 
-// The kinds of requests in the metrics.
-const (
-	requestApply     = "apply"
-	requestPatch     = "patch"
-	requestDelete    = "delete"
-	requestFinalizer = "finalizer"
-)
-
-// resultOf returns the result of a request for the metrics.
-func resultOf(err error) metrics.Result {
-	switch {
-	case err == nil:
-		return metrics.WriteOK
-	case queue.Outdated(err):
-		return metrics.WriteOutdated
-	default:
-		return metrics.WriteError
-	}
-}
-
-// enqueueLinked enqueues objects for a change of an object that they need, or that needs them.
-func (r *reconciler) enqueueLinked(keys []inventory.Key) {
-	keys = slices.DeleteFunc(keys, func(key inventory.Key) bool { return !r.state.owns(key) })
-	r.state.enqueue(queue.PriorityFleet, keys...)
+// reporter sends the Events about objects.
+type reporter struct {
+	state    *state
+	recorder events.EventRecorder
+	changes  *changes
+	clock    clock.PassiveClock
 }
 
 // report sends the Events of a cycle: one for what it has done, and one for each problem that is new. A cycle that is not complete ended with an
 // error: the problems that it does not show may be there still.
-func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) error {
-	if p.writes.held != "" {
-		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", p.writes.held)
+func (r *reporter) report(ctx context.Context, p *cycle, complete bool) error {
+	if p.notes.held != "" {
+		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", p.notes.held)
 	}
 
-	r.reportChange(ctx, p, federation.ReasonDelivered, "Delivered to clusters ", p.writes.delivered)
-	r.reportChange(ctx, p, federation.ReasonWithdrawn, "Withdrawn from clusters ", p.writes.withdrawn)
+	r.reportChange(ctx, p, federation.ReasonDelivered, "Delivered to clusters ", p.notes.delivered)
+	r.reportChange(ctx, p, federation.ReasonWithdrawn, "Withdrawn from clusters ", p.notes.withdrawn)
 
 	notes := p.problems(r.clock.Now())
 
 	fresh, err := r.state.problems.New(p.key, problems.Look{
-		Notes: notes, Partial: !complete || p.Pending() || len(p.writes.missed) > 0 && !p.writes.told,
-		Changed: func() (time.Time, error) { return r.lastChange(ctx, p) },
+		Notes: notes, Partial: !complete || p.Pending() || len(p.notes.missed) > 0 && !p.notes.told,
+		Changed: func() (time.Time, error) { return r.changes.last(ctx, p) },
 	})
 	if err != nil {
 		return err
@@ -84,7 +64,7 @@ func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) error 
 }
 
 // reportChange sends an Event and writes a log line about the clusters that really gained or lost the object; none for no cluster.
-func (r *reconciler) reportChange(ctx context.Context, p *cycle, reason, did string, clusters []string) {
+func (r *reporter) reportChange(ctx context.Context, p *cycle, reason, did string, clusters []string) {
 	if len(clusters) == 0 {
 		return
 	}
@@ -104,15 +84,15 @@ func (p *cycle) problems(now time.Time) map[string]string {
 		found[p.Reason] = p.Message
 	}
 
-	if p.writes.tooLarge != nil {
-		found[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", p.writes.tooLarge)
+	if p.notes.tooLarge != nil {
+		found[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", p.notes.tooLarge)
 	}
 
-	if p.writes.heldReason != "" {
-		found[p.writes.heldReason] = p.writes.held
+	if p.notes.heldReason != "" {
+		found[p.notes.heldReason] = p.notes.held
 	}
 
-	if note := p.refusals(); note != "" {
+	if note := p.notes.refusals(); note != "" {
 		found[federation.ReasonDeliveryFailed] = strings.Trim(found[federation.ReasonDeliveryFailed]+"; "+note, "; ")
 	}
 
@@ -132,60 +112,18 @@ func (p *cycle) problems(now time.Time) map[string]string {
 	return found
 }
 
-// isRefusal reports whether the API server, or an admission webhook that it calls, refuses a request, so that a retry alone does not mend it.
-func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
-}
-
-// refuse notes a write on the way to the delivery if the error is a refusal.
-func (p *cycle) refuse(what string, err error) { p.noteRefusal(&p.writes.refused, what, err) }
-
-// refuseRemoval notes a write by which a work or finalizer is removed if the error is a refusal.
-func (p *cycle) refuseRemoval(what string, err error) { p.noteRefusal(&p.writes.keptBack, what, err) }
-
-func (p *cycle) noteRefusal(notes *[]string, what string, err error) {
-	if !isRefusal(err) {
-		return
-	}
-
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	*notes = append(*notes, what+": "+err.Error())
-}
-
-// refusals returns a note about refused writes; empty for none.
-func (p *cycle) refusals() string {
-	var notes []string
-
-	if refused := p.writes.refused; len(refused) > 0 {
-		slices.Sort(refused)
-		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+
-			"; clusters in scope keep their copies for at most "+federation.GainWait.String()+". "+
-			"Grant the hub the right, or correct the object, quota or policy that the message names; the hub tries again")
-	}
-
-	if refused := p.writes.keptBack; len(refused) > 0 {
-		slices.Sort(refused)
-		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+
-			". Grant the hub the right, or correct the webhook or policy that the message names; the hub tries again")
-	}
-
-	return strings.Join(notes, "; ")
-}
-
 // conflicts returns a note about works whose name is taken, and copies that agents cannot apply; empty for none.
 func (p *cycle) conflicts() string {
 	var notes []string
 
-	if taken := p.writes.taken; len(taken) > 0 {
+	if taken := p.notes.taken; len(taken) > 0 {
 		slices.Sort(taken)
 		notes = append(notes, fmt.Sprintf(
 			"ManifestWork %s of clusters %s is not the hub's, and the others keep their copies for at most %s; delete it or rename the object",
 			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken)), federation.GainWait))
 	}
 
-	if missed := p.writes.missed; len(missed) > 0 && p.writes.told {
+	if missed := p.notes.missed; len(missed) > 0 && p.notes.told {
 		slices.Sort(missed)
 		notes = append(notes, fmt.Sprintf("clusters %s have no namespace on the hub; accept them or select other ones",
 			removalbudget.Name(missed)))
@@ -198,17 +136,6 @@ func (p *cycle) conflicts() string {
 	}
 
 	return strings.Join(shorten(notes), "; ")
-}
-
-// mostNotes is how many clusters one Event tells about.
-const mostNotes = 3
-
-func shorten(notes []string) []string {
-	if len(notes) <= mostNotes {
-		return notes
-	}
-
-	return append(notes[:mostNotes:mostNotes], fmt.Sprintf("and %d more", len(notes)-mostNotes))
 }
 
 // missing returns a note about missing dependencies; empty for none.
@@ -231,7 +158,7 @@ func (p *cycle) missing() string {
 }
 
 // event sends an Event about the object.
-func (r *reconciler) event(p *cycle, eventType, reason, note string) {
+func (r *reporter) event(p *cycle, eventType, reason, note string) {
 	object := p.Object
 	reference := &corev1.ObjectReference{
 		APIVersion: object.Kind.GroupVersion().String(), Kind: object.Kind.Kind, Namespace: p.key.Namespace, Name: p.key.Name,

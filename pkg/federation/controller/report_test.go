@@ -179,7 +179,7 @@ func TestLeftovers(t *testing.T) {
 		work("eu1", "fed-cronjob-1", "CronJob.batch/team-a/x"), work("eu2", "fed-cronjob-1", "CronJob.batch/team-a/x"),
 		work("eu1", "fed-job-1", "Job.batch/team-a/y"), work("eu1", "fed-configmap-1", "ConfigMap/team-a/z"), work("eu1", "other", "?"))
 
-	counts, err := w.handlers.leftovers(t.Context())
+	counts, err := w.state.leftovers(t.Context(), w.handlers.cache)
 	w.check(err)
 
 	if want := map[string]int{"CronJob.batch": 2, "Job.batch": 1}; !maps.Equal(counts, want) {

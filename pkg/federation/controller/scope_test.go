@@ -29,7 +29,7 @@ func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
 		"not released": {removalbudget.ReleaseAnnotation: "1"},
 	} {
 		w := newWorld(t, selecting("europe"))
-		w.limits = federation.Limits{Percent: 50, ScopeHold: 10 * time.Minute}
+		w.delivery.limits = federation.Limits{Percent: 50, ScopeHold: 10 * time.Minute}
 		w.settle()
 		change(w, selecting(""), func(c *corev1.ConfigMap) {
 			maps.Copy(c.Annotations, annotations)

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -30,9 +28,6 @@ const Objects = "federation/objects"
 
 // component is the name by which the controller sends Events.
 const component = "placement-hub-federation"
-
-// workName indexes ManifestWorks by their name, which is the same in all clusters.
-const workName = "name"
 
 // Options say what is delivered, and how.
 type Options struct {
@@ -81,15 +76,13 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
-	r := &reconciler{
-		state: shared, client: mgr.GetClient(), objects: delivered, live: live, recorder: recorder, clock: settings.Clock, changes: newChanges(),
-		hubNamespace: settings.Namespace, limits: federation.Limits{Percent: o.MaxRemovalPercent, ScopeHold: o.ScopeHold},
-		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
-		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
+	h := &hub{
+		state: shared, client: mgr.GetClient(), objects: delivered, live: live, clock: settings.Clock, namespaceName: settings.Namespace,
 	}
 
 	typed := queue.Options[inventory.Key](settings)
-	typed.Reconciler = r
+	typed.Reconciler = newReconciler(
+		h, federation.Limits{Percent: o.MaxRemovalPercent, ScopeHold: o.ScopeHold}, newRetries(), recorder)
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Objects, func(key inventory.Key) []any {
 		return []any{"kind", key.GroupKind, "object", klog.KRef(key.Namespace, key.Name)}
 	})
@@ -127,19 +120,4 @@ func objectCache(mgr manager.Manager) (cache.Cache, error) {
 	options := cache.Options{DefaultTransform: compactMetadata}
 
 	return extracache.Add(mgr, "delivered objects", options)
-}
-
-// compactMetadata drops what the controller does not read of the metadata of an object before it is cached.
-func compactMetadata(in any) (any, error) {
-	if object, ok := in.(*metav1.PartialObjectMetadata); ok {
-		object.ManagedFields = nil
-		object.Labels = nil
-		object.Annotations = federation.MetadataAnnotations(object.Annotations)
-	}
-
-	return in, nil
-}
-
-func resourceOf(kind federation.Kind) schema.GroupVersionResource {
-	return kind.GroupVersion().WithResource(kind.Resource)
 }

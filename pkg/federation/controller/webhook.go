@@ -3,10 +3,8 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -91,53 +89,4 @@ func (r reviewReader) Decisions(ctx context.Context, placement types.NamespacedN
 // Placements returns the names of the Placements of a namespace, sorted.
 func (r reviewReader) Placements(ctx context.Context, namespace string) ([]string, error) {
 	return placementNames(ctx, r.cached, namespace)
-}
-
-// placementNames returns the names of the Placements of a namespace, sorted.
-func placementNames(ctx context.Context, reader client.Reader, namespace string) ([]string, error) {
-	list := &clusterv1beta1.PlacementList{}
-	if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the Placements of Namespace %s: %w", namespace, err)
-	}
-
-	names := make([]string, 0, len(list.Items))
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-
-	slices.Sort(names)
-
-	return names, nil
-}
-
-// namespaceMeta returns the metadata of a Namespace; nil if there is none.
-func namespaceMeta(ctx context.Context, reader client.Reader, name string) (*metav1.ObjectMeta, error) {
-	namespace := &corev1.Namespace{}
-
-	err := reader.Get(ctx, types.NamespacedName{Name: name}, namespace, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-
-	if err != nil {
-		return nil, fmt.Errorf("reading Namespace %s: %w", name, err)
-	}
-
-	return &namespace.ObjectMeta, nil
-}
-
-// worksNamed returns the ManifestWorks of the name that the works of an object have, from a cache with the index of IndexWorks.
-func worksNamed(ctx context.Context, reader client.Reader, of federation.Identity) ([]*workv1.ManifestWork, error) {
-	list := &workv1.ManifestWorkList{}
-
-	if err := reader.List(ctx, list, client.MatchingFields{workName: of.WorkName()}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the ManifestWorks of %s: %w", of, err)
-	}
-
-	works := make([]*workv1.ManifestWork, 0, len(list.Items))
-	for i := range list.Items {
-		works = append(works, &list.Items[i])
-	}
-
-	return works, nil
 }

@@ -30,7 +30,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
-	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -112,13 +111,12 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	state.Queue.SetQueue(keys{world: w})
 	state.Synced.Store(true)
 
-	w.reconciler = &reconciler{
-		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
-		changes: newChanges(),
-		limits:  federation.Limits{Percent: removalbudget.NoLimit}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		postponed: newBackoff(time.Second, time.Second),
-		changed:   newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
-	}
+	waits := newRetries()
+	waits.postponed = newBackoff(time.Second, time.Second)
+
+	w.reconciler = newReconciler(
+		&hub{state: state, client: w.store, objects: compacted{w.store}, live: w.store, clock: w.time, namespaceName: "hub"},
+		federation.Limits{Percent: removalbudget.NoLimit}, waits, w.recorder)
 	w.handlers = &eventHandlers{
 		state: state, cache: stored{reader: w.store}, objects: stored{reader: compacted{w.store}}, live: w.store, recorder: w.recorder,
 	}

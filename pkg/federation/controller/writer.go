@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -18,10 +17,34 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-var workKind = schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")
+// writer writes the works and finalizers of objects. Failed and refused writes are in the notes of the cycle.
+type writer struct {
+	*hub
+}
+
+// The kinds of requests in the metrics.
+const (
+	requestApply     = "apply"
+	requestPatch     = "patch"
+	requestDelete    = "delete"
+	requestFinalizer = "finalizer"
+)
+
+// resultOf returns the result of a request for the metrics.
+func resultOf(err error) metrics.Result {
+	switch {
+	case err == nil:
+		return metrics.WriteOK
+	case queue.Outdated(err):
+		return metrics.WriteOutdated
+	default:
+		return metrics.WriteError
+	}
+}
 
 // applied is what server-side apply is sent of a ManifestWork: its status and other fields are those of others.
 type applied struct {
@@ -40,12 +63,12 @@ type appliedMetadata struct {
 
 // apply writes the work of a cluster by server-side apply. Only a work that is known to be the hub's is written with force; where another
 // manager has the fields of an unknown one, it is somebody else's.
-func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error {
+func (w *writer) apply(ctx context.Context, p *cycle, cluster string) error {
 	variant := p.Variant(cluster)
 
-	work, err := p.made(variant)
+	work, err := p.workOf(variant)
 	if err != nil {
-		p.fail(cluster)
+		p.notes.fail(cluster)
 
 		return err
 	}
@@ -66,52 +89,29 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 	}
 
 	answer := answerOf(cluster, work.Name)
-	err = r.client.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, data), options...)
+	err = w.client.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, data), options...)
 	metrics.ObserveFederationWrite(requestApply, resultOf(err))
 
 	switch {
 	case !known && apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		p.took(cluster)
+		p.notes.took(cluster)
 
 		return nil
 	case withoutNamespace(err):
-		p.missed(cluster)
+		p.notes.miss(cluster)
 
 		return nil
 	case err != nil:
-		p.refuse("ManifestWork "+cluster+"/"+work.Name, err)
-		p.fail(cluster)
+		p.notes.refuse("ManifestWork "+cluster+"/"+work.Name, err)
+		p.notes.fail(cluster)
 
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
 
-	r.assume(p, answer, &work.Spec, p.storedIn(cluster))
-	p.wrote(cluster, !known || existing.Deleting)
+	w.assume(p, answer, &work.Spec, p.storedIn(cluster))
+	p.notes.wrote(cluster, !known || existing.Deleting)
 
 	return nil
-}
-
-// made returns the work of a variant, whose manifests are encoded once for all clusters. It must not be changed.
-func (p *cycle) made(variant federation.Variant) (*workv1.ManifestWork, error) {
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	if work := p.writes.made[variant]; work != nil {
-		return work, nil
-	}
-
-	work, err := p.payload.Work("", variant)
-	if err != nil {
-		return nil, err
-	}
-
-	if p.writes.made == nil {
-		p.writes.made = map[federation.Variant]*workv1.ManifestWork{}
-	}
-
-	p.writes.made[variant] = work
-
-	return work, nil
 }
 
 // withoutNamespace reports whether a work could not be created because the namespace of its cluster does not exist or is terminating.
@@ -137,91 +137,45 @@ func answerOf(cluster, name string) *metav1.PartialObjectMetadata {
 }
 
 // assume keeps the work that a write with a spec made of the last one, nil for none, until the watch has shown it.
-func (r *reconciler) assume(p *cycle, answer *metav1.PartialObjectMetadata, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) {
-	r.state.works.Assume(p.key, federation.WrittenWork(answer.ObjectMeta, spec, last))
-}
-
-// existing returns the work of a cluster at the time of the evaluation.
-func (p *cycle) existing(cluster string) (federation.ExistingWork, bool) {
-	i := slices.IndexFunc(p.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster && !work.Foreign })
-	if i < 0 {
-		return federation.ExistingWork{}, false
-	}
-
-	return p.Works[i], true
-}
-
-// wrote counts a request that succeeded. The cluster is one that did not have the object if delivered is true.
-func (p *cycle) wrote(cluster string, delivered bool) {
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	p.writes.count++
-
-	if delivered {
-		p.writes.delivered = append(p.writes.delivered, cluster)
-	}
-}
-
-// took notes a cluster in which the name of the work is taken.
-func (p *cycle) took(cluster string) {
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	p.writes.taken = append(p.writes.taken, cluster)
-}
-
-// fail notes a cluster of which a write has failed.
-func (p *cycle) fail(cluster string) {
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	p.writes.failed = append(p.writes.failed, cluster)
-}
-
-// missed notes a cluster whose work cannot be created yet.
-func (p *cycle) missed(cluster string) {
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	p.writes.missed = append(p.writes.missed, cluster)
+func (w *writer) assume(p *cycle, answer *metav1.PartialObjectMetadata, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) {
+	w.state.works.Assume(p.key, federation.WrittenWork(answer.ObjectMeta, spec, last))
 }
 
 // addFinalizer adds the finalizer to the object unless it has it.
-func (r *reconciler) addFinalizer(ctx context.Context, p *cycle) error {
+func (w *writer) addFinalizer(ctx context.Context, p *cycle) error {
 	if slices.Contains(p.Object.Meta.Finalizers, federation.Finalizer) {
 		return nil
 	}
 
-	err := r.patchFinalizers(ctx, p, append(slices.Clone(p.Object.Meta.Finalizers), federation.Finalizer))
-	p.refuse("the finalizer "+federation.Finalizer, err)
+	err := w.patchFinalizers(ctx, p, append(slices.Clone(p.Object.Meta.Finalizers), federation.Finalizer))
+	p.notes.refuse("the finalizer "+federation.Finalizer, err)
 
 	return err
 }
 
 // removeFinalizer removes the finalizer from the object.
-func (r *reconciler) removeFinalizer(ctx context.Context, p *cycle) error {
+func (w *writer) removeFinalizer(ctx context.Context, p *cycle) error {
 	finalizers := slices.DeleteFunc(slices.Clone(p.Object.Meta.Finalizers), func(name string) bool { return name == federation.Finalizer })
 	if len(finalizers) == len(p.Object.Meta.Finalizers) {
 		return nil
 	}
 
-	err := r.patchFinalizers(ctx, p, finalizers)
-	p.refuseRemoval("the removal of the finalizer "+federation.Finalizer, err)
+	err := w.patchFinalizers(ctx, p, finalizers)
+	p.notes.refuseRemoval("the removal of the finalizer "+federation.Finalizer, err)
 
 	return client.IgnoreNotFound(err)
 }
 
 // patchFinalizers sets the finalizers of the object. A conflict is that of an object that has changed.
-func (r *reconciler) patchFinalizers(ctx context.Context, p *cycle, finalizers []string) error {
+func (w *writer) patchFinalizers(ctx context.Context, p *cycle, finalizers []string) error {
 	object := objects.Metadata(p.Object.Kind.GroupVersionKind)
 	object.Namespace, object.Name = p.key.Namespace, p.key.Name
 
-	if err := r.sendFinalizers(ctx, object, &p.Object.Meta, finalizers, requestFinalizer); err != nil {
+	if err := w.sendFinalizers(ctx, object, &p.Object.Meta, finalizers, requestFinalizer); err != nil {
 		return fmt.Errorf("changing the finalizers of %s: %w", p.Object.Identity(), err)
 	}
 
-	p.wrote("", false)
+	p.notes.wrote("", false)
 
 	if p.memory.version == p.Object.Meta.ResourceVersion {
 		p.memory.version = object.ResourceVersion // Nothing else has changed.
@@ -234,65 +188,47 @@ func (r *reconciler) patchFinalizers(ctx context.Context, p *cycle, finalizers [
 
 // sendFinalizers sets the finalizers of an object that was read with the given metadata, and reads the response into the object. It counts the
 // request as one of a kind.
-func (r *reconciler) sendFinalizers(
+func (w *writer) sendFinalizers(
 	ctx context.Context, object *metav1.PartialObjectMetadata, read *metav1.ObjectMeta, finalizers []string, kind string,
 ) error {
 	before := object.DeepCopy()
 	before.ResourceVersion, before.Finalizers = read.ResourceVersion, read.Finalizers
 	object.ResourceVersion, object.Finalizers = read.ResourceVersion, finalizers
 
-	return objects.Patch(ctx, client.WithFieldOwner(r.client, federation.FieldManager), before, object,
+	return objects.Patch(ctx, client.WithFieldOwner(w.client, federation.FieldManager), before, object,
 		objects.WithObserver(func(err error) { metrics.ObserveFederationWrite(kind, resultOf(err)) }))
 }
 
 // deleteWork deletes the work of a cluster, if it is still the one that was evaluated.
-func (r *reconciler) deleteWork(ctx context.Context, p *cycle, cluster string) error {
+func (w *writer) deleteWork(ctx context.Context, p *cycle, cluster string) error {
 	stored := p.storedIn(cluster)
 	if stored == nil {
 		return nil
 	}
 
-	err := r.client.Delete(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: stored.Name}},
+	err := w.client.Delete(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: stored.Name}},
 		client.Preconditions{UID: ptr.To(stored.UID)})
 	metrics.ObserveFederationWrite(requestDelete, resultOf(err))
 
 	if err != nil && !apierrors.IsNotFound(err) {
-		p.refuseRemoval("the deletion of ManifestWork "+cluster+"/"+stored.Name, err)
+		p.notes.refuseRemoval("the deletion of ManifestWork "+cluster+"/"+stored.Name, err)
 
 		return fmt.Errorf("deleting ManifestWork %s/%s: %w", cluster, stored.Name, err)
 	}
 
 	if len(stored.Finalizers) == 0 || err != nil {
-		r.state.works.AssumeDeleted(p.key, stored)
+		w.state.works.AssumeDeleted(p.key, stored)
 	} else {
 		p.deleted(cluster, stored.UID)
 	}
 
-	p.wrote(cluster, false)
+	p.notes.wrote(cluster, false)
 
 	return nil
 }
 
-// deleted notes a work that waits for its finalizers.
-func (p *cycle) deleted(cluster string, uid types.UID) {
-	p.writes.mu.Lock()
-	defer p.writes.mu.Unlock()
-
-	p.memory.deleted[cluster] = uid
-}
-
-// storedIn returns the work of the object in a cluster; nil if it did not exist, or is not the hub's.
-func (p *cycle) storedIn(cluster string) *workv1.ManifestWork {
-	i := slices.IndexFunc(p.stored, func(work *workv1.ManifestWork) bool { return work.Namespace == cluster })
-	if i < 0 || p.Works[i].Foreign {
-		return nil
-	}
-
-	return p.stored[i]
-}
-
 // release removes the finalizers of an agent from the work of a cluster that does not exist any more.
-func (r *reconciler) release(ctx context.Context, p *cycle, cluster string) error {
+func (w *writer) release(ctx context.Context, p *cycle, cluster string) error {
 	stored := p.storedIn(cluster)
 	if stored == nil {
 		return nil
@@ -303,33 +239,61 @@ func (r *reconciler) release(ctx context.Context, p *cycle, cluster string) erro
 		return nil
 	}
 
-	return r.patchWork(p, stored, &stored.Spec, func(answer *metav1.PartialObjectMetadata) error {
-		return r.sendFinalizers(ctx, answer, &stored.ObjectMeta, others, requestPatch)
+	return w.patchWork(p, stored, &stored.Spec, func(answer *metav1.PartialObjectMetadata) error {
+		return w.sendFinalizers(ctx, answer, &stored.ObjectMeta, others, requestPatch)
 	})
 }
 
 // patchWork has a patch of a work sent, which has the spec after it.
-func (r *reconciler) patchWork(
+func (w *writer) patchWork(
 	p *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, send func(answer *metav1.PartialObjectMetadata) error,
 ) error {
 	answer := answerOf(stored.Namespace, stored.Name)
 
 	switch err := send(answer); {
 	case apierrors.IsNotFound(err):
-		r.state.works.AssumeDeleted(p.key, stored)
+		w.state.works.AssumeDeleted(p.key, stored)
 
 		return nil
 	case err != nil:
-		p.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
+		p.notes.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
 
 		return fmt.Errorf("patching ManifestWork %s/%s: %w", stored.Namespace, stored.Name, err)
 	case !answer.DeletionTimestamp.IsZero() && len(answer.Finalizers) == 0:
-		r.state.works.AssumeDeleted(p.key, stored)
+		w.state.works.AssumeDeleted(p.key, stored)
 	default:
-		r.assume(p, answer, spec, stored)
+		w.assume(p, answer, spec, stored)
 	}
 
-	p.wrote(stored.Namespace, false)
+	p.notes.wrote(stored.Namespace, false)
 
 	return nil
+}
+
+// orphan tells an agent that the copies stay when the work of its cluster is deleted.
+func (w *writer) orphan(ctx context.Context, p *cycle, cluster string) error {
+	stored := p.storedIn(cluster)
+	if stored == nil {
+		return nil
+	}
+
+	spec := stored.Spec.DeepCopy()
+	spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
+
+	return w.patchWork(p, stored, spec, func(answer *metav1.PartialObjectMetadata) error {
+		data, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"uid": stored.UID},
+			"spec": map[string]any{"deleteOption": map[string]any{
+				"propagationPolicy": workv1.DeletePropagationPolicyTypeOrphan, "selectivelyOrphans": nil,
+			}},
+		})
+		if err != nil {
+			return fmt.Errorf("encoding the delete option: %w", err)
+		}
+
+		err = w.client.Patch(ctx, answer, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
+		metrics.ObserveFederationWrite(requestPatch, resultOf(err))
+
+		return err //nolint:wrapcheck // Named by patchWork.
+	})
 }
