@@ -1,2 +1,3 @@
-// Package alerts tests the alerts of docs/metrics.md with promtool, on series as the replicas of a hub export them.
+// Package alerts tests the rules of deploy/monitoring with promtool, on series as the replicas of a hub export them, and the queries of the
+// dashboard.
 package alerts

@@ -10,6 +10,7 @@
 //   - docs/security.md and docs/access.md have every right and every verb of the manifests (security_test.go, verbs_test.go).
 //   - Webhook configurations do not mix failure policies, and webhooks reach no controller (failurepolicies_test.go).
 //   - A system is its packages, manifests, sample, page and one line (addingasystem_test.go, with the one in testdata).
+//   - Each alert and condition type has a runbook, with a section for each reason (runbooks_test.go).
 //   - The tree has no large file and no built binary (weight_test.go).
 //
 // What a linter can check is in .golangci.yml: direct imports (depguard), clocks and sleeps (forbidigo), the length of files (revive).
