@@ -4,5 +4,8 @@
 //   - base/controller: its Deployment, PodDisruptionBudget and the Service of its metrics alone.
 //   - base/webhook: the admission webhook for ManagedClusters, and its Service.
 //   - overlays/beside-upstream: the placement controller alone, beside the upstream registration controllers.
+//   - components: what a kustomization adds to the base, such as the opt-in systems.
+//   - charts/placement-hub: the Helm chart, which renders the same objects; make generate writes much of it (manifests/internal/helmchart).
+//   - monitoring: alerts, recording rules, a dashboard, and what Prometheus needs to scrape.
 //   - samples: a small world of clusters and placements to try things on.
 package deploy

@@ -43,6 +43,8 @@
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
+//   - internal/helmchart makes the templates of the Helm chart of all these directories.
+//
 //   - podscheduling, affinityclass, federation, clusterrequest: the opt-in systems, with their definitions, roles, policies and webhook
 //     configurations. They are not among Objects: InstallSystem applies one of them. make generate writes the kustomization of each directory,
 //     and the component of deploy that adds it to a hub (internal/kustomize).
@@ -74,3 +76,4 @@ package manifests
 //go:generate controller-gen crd paths=../pkg/apis/openmcp/...;../pkg/apis/openmcploopback/... output:crd:dir=clusterrequest
 //go:generate controller-gen crd paths=sigs.k8s.io/cluster-inventory-api/apis/v1alpha1 output:crd:dir=multicluster
 //go:generate go run ./internal/crdoverlay -crd crds/placement.open-cluster-management.io_placements.yaml -overlay internal/crdoverlay/placements.yaml
+//go:generate go run ./internal/helmchart

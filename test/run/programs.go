@@ -59,6 +59,7 @@ var needs = []struct {
 	{"test/e2e/platform", []string{workAgent}},
 	{"test/integration", []string{controlPlane}},
 	{"test/integration/affinityclass", []string{scheduler}},
+	{"test/integration/chart", []string{helm}},
 	{"test/integration/clusterprovider", []string{workAgent}},
 	{"test/integration/federation", []string{workAgent}},
 	{"test/integration/localplane", []string{scheduler}},

@@ -1,0 +1,17 @@
+{{- /* The labels that the selectors of Deployment, Services and PodDisruptionBudget have, and the objects of the workload. */ -}}
+{{- define "placement-hub.labels" -}}
+app.kubernetes.io/name: placement-hub
+app.kubernetes.io/component: controller
+{{- end -}}
+
+{{- /* Topology spread constraints where the values have none. */ -}}
+{{- define "placement-hub.topologySpreadConstraints" -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ . }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "placement-hub.labels" $ | nindent 6 }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,182 @@
+package chart
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+const (
+	repository = "../../.."
+	directory  = repository + "/deploy/charts/placement-hub"
+	release    = "placement-hub"
+)
+
+// everything turns on all that the chart has, but for what needs the Prometheus operator.
+func everything() []string {
+	set := []string{
+		"taintUnavailableClusters=true", "sigPlacementDecisions=true", "crds.manifestWorks=true", "networkPolicy.enabled=true",
+		"flowSchema.enabled=true", "monitoring.scraper=true",
+	}
+	for _, system := range manifests.Systems() {
+		set = append(set, "systems."+system+"=true")
+	}
+
+	return set
+}
+
+// run runs a program and returns what it prints, and whether it succeeded.
+func run(t *testing.T, path string, environment []string, arguments ...string) (string, error) {
+	t.Helper()
+
+	command := exec.CommandContext(t.Context(), path, arguments...)
+	command.Env = append(os.Environ(), environment...)
+
+	var complaint strings.Builder
+
+	command.Stderr = &complaint
+
+	output, err := command.Output()
+	if err != nil {
+		return complaint.String(), err //nolint:wrapcheck // The test says which program it was.
+	}
+
+	return string(output), nil
+}
+
+// tryHelm runs Helm offline, with directories of its own.
+func tryHelm(t *testing.T, arguments ...string) (string, error) {
+	t.Helper()
+
+	path, err := env.FindHelm()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	home := t.TempDir()
+
+	return run(t, path, []string{"HELM_CACHE_HOME=" + home, "HELM_CONFIG_HOME=" + home, "HELM_DATA_HOME=" + home}, arguments...)
+}
+
+func helm(t *testing.T, arguments ...string) string {
+	t.Helper()
+
+	output, err := tryHelm(t, arguments...)
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+
+	return output
+}
+
+// kubectl runs the kubectl of the control plane.
+func kubectl(t *testing.T, arguments ...string) string {
+	t.Helper()
+
+	assets, err := binaries.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if assets.Kubectl == "" {
+		t.Fatal("no kubectl beside the control plane: run `make assets`")
+	}
+
+	output, err := run(t, assets.Kubectl, nil, arguments...)
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+
+	return output
+}
+
+// render returns the chart as `helm template` renders it, with values of --set.
+func render(t *testing.T, set ...string) string {
+	t.Helper()
+
+	return helm(t, append([]string{"template", release, directory, "--namespace", manifests.Namespace}, flags(set)...)...)
+}
+
+func flags(set []string) []string {
+	var arguments []string
+	for _, value := range set {
+		arguments = append(arguments, "--set", value)
+	}
+
+	return arguments
+}
+
+// kustomize returns what kubectl makes of a kustomization with these directories of the repository.
+func kustomize(t *testing.T, resources, components []string) []*unstructured.Unstructured {
+	t.Helper()
+
+	return decode(t, kubectl(t, "kustomize", kustomization(t, resources, components)))
+}
+
+// kustomization makes a kustomization, and returns its directory.
+func kustomization(t *testing.T, resources, components []string) string {
+	t.Helper()
+
+	place, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	relative, err := filepath.Rel(place, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+
+	for _, list := range []struct {
+		name  string
+		paths []string
+	}{{"resources", resources}, {"components", components}} {
+		if len(list.paths) > 0 {
+			text += list.name + ":\n"
+		}
+
+		for _, path := range list.paths {
+			text += "- " + filepath.Join(relative, path) + "\n"
+		}
+	}
+
+	if err := os.WriteFile(filepath.Join(place, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	return place
+}
+
+func decode(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+
+	objects, err := manifests.Decode(strings.NewReader(text), "rendered")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if len(objects) == 0 {
+		t.Fatal("nothing was rendered")
+	}
+
+	return objects
+}
+
+func describe(object *unstructured.Unstructured) string {
+	return strings.Join([]string{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}, " ")
+}
