@@ -31,8 +31,16 @@ func TestASystemIsAPackageAndALine(t *testing.T) {
 	expectIn(t, readText(t, copied, "manifests/toy/kustomization.yaml"), "- clusterrole.yaml\n- toy.example.com_widgets.yaml\n")
 	expectIn(t, readText(t, copied, "deploy/components/toy/kustomization.yaml"), "- ../../../manifests/toy\n", "value: --controllers=toy/*\n")
 
+	run(t, filepath.Join(copied, "manifests"), 0, "go", "run", "./internal/helmchart")
+	expectIn(t, readText(t, copied, "deploy/charts/placement-hub/templates/generated/system-toy.yaml"),
+		"{{- if .Values.systems.toy }}\n", "{{- if and (.Values.systems.toy) .Values.crds.placementHub }}\n")
+	expectIn(t, readText(t, copied, "deploy/charts/placement-hub/values.yaml"), "\n  toy: false\n")
+
 	// The copies of the others do not change.
-	for _, file := range []string{"manifests/federation/kustomization.yaml", "deploy/components/federation/kustomization.yaml"} {
+	for _, file := range []string{
+		"manifests/federation/kustomization.yaml", "deploy/components/federation/kustomization.yaml",
+		"deploy/charts/placement-hub/templates/generated/system-federation.yaml",
+	} {
 		if readText(t, copied, file) != readText(t, root(t), file) {
 			t.Errorf("the generator has changed %s", file)
 		}

@@ -18,7 +18,7 @@ func main() {
 
 	chart := filepath.Join(*deploy, "charts", "placement-hub")
 
-	if err := errors.Join(writeTemplates(*in, *deploy, chart), writeValues(chart)); err != nil {
+	if err := errors.Join(writeTemplates(*in, *deploy, chart), writeValues(chart, manifests.Systems())); err != nil {
 		fmt.Fprintln(os.Stderr, "helmchart:", err)
 		os.Exit(1)
 	}

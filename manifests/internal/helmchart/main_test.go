@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/placement-hub/placement-hub/manifests"
 )
 
 const (
@@ -34,7 +37,7 @@ func TestChartIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := writeValues(chart); err != nil {
+	if err := writeValues(chart, manifests.Systems()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -123,6 +126,12 @@ func TestDocument(t *testing.T) {
 				"  name: a\n",
 		},
 		{
+			reason: "a definition of a group that no other project owns", condition: ".Values.systems.toy",
+			object: object("CustomResourceDefinition", "", "a", map[string]any{"spec": map[string]any{"group": "toy.example.com"}}),
+			want: "{{- if and (.Values.systems.toy) .Values.crds.placementHub }}\n---\nkind: CustomResourceDefinition\nmetadata:\n" +
+				"  annotations:\n    helm.sh/resource-policy: keep\n  name: a\nspec:\n  group: toy.example.com\n{{- end }}\n",
+		},
+		{
 			reason: "a definition has the switch of its owner, and no status", condition: "not .Values.x",
 			object: object("CustomResourceDefinition", "", "a", map[string]any{
 				"spec": map[string]any{"group": "kupid.gardener.cloud"}, "status": map[string]any{"acceptedNames": "b"},
@@ -143,9 +152,26 @@ func TestDocument(t *testing.T) {
 		})
 	}
 
-	unknown := object("CustomResourceDefinition", "", "things.example.org", map[string]any{"spec": map[string]any{"group": "example.org"}})
-	if _, err := (template{condition: always}).document(unknown); err == nil || !strings.Contains(err.Error(), "example.org") {
-		t.Errorf("a definition without a switch: %v, want an error with its group", err)
+}
+
+// TestSystems adds a system to the values, and removes one.
+func TestSystems(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(chartDirectory, "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	added, err := addSystems(text, append(manifests.Systems(), "toy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if !json.Valid(added) || !strings.Contains(string(added), `"toy": {`) || len(added)-len(text) > 200 {
+		t.Errorf("the schema with a system more:\n%s", cmp.Diff(string(text), string(added)))
+	}
+
+	if _, err := addSystems(added, manifests.Systems()); err == nil || !strings.Contains(err.Error(), "toy, which is no system") {
+		t.Errorf("a system that is gone: %v", err)
 	}
 }
 
@@ -160,7 +186,7 @@ func TestValuesHaveDescriptionsAndDefaults(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if err := writeValues(chart); err == nil || err.Error() != c.want {
+			if err := writeValues(chart, nil); err == nil || err.Error() != c.want {
 				t.Errorf("writeValues: %v, want %q", err, c.want)
 			}
 		})

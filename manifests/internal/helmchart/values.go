@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -56,11 +57,19 @@ func (p *properties) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// writeValues writes values.yaml and the table of README.md.
-func writeValues(chart string) error {
+// writeValues adds the switches of systems that values.schema.json lacks, and writes values.yaml and the table of README.md.
+func writeValues(chart string, systems []string) error {
 	text, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
 	if err != nil {
 		return fmt.Errorf("reading the schema of the values: %w", err)
+	}
+
+	if text, err = addSystems(text, systems); err != nil {
+		return err
+	}
+
+	if err := writeFile(filepath.Join(chart, "values.schema.json"), string(text)); err != nil {
+		return err
 	}
 
 	var root schema
@@ -97,6 +106,58 @@ func writeValues(chart string) error {
 
 	return writeFile(readme, before+beginOfTable+"\n"+table.String()+"\n"+endOfTable+after)
 }
+
+// addSystems returns the text of the schema with a switch for each system. It keeps those that are there, with their descriptions, and returns an
+// error for one whose system does not exist.
+func addSystems(text []byte, systems []string) ([]byte, error) {
+	var root schema
+	if err := json.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("reading the schema of the values: %w", err)
+	}
+
+	present := map[string]bool{}
+
+	for _, p := range root.Properties {
+		for _, system := range p.Properties {
+			if p.name == "systems" {
+				present[system.name] = true
+			}
+		}
+	}
+
+	for name := range present {
+		if !slices.Contains(systems, name) {
+			return nil, fmt.Errorf("values.schema.json has a switch for %s, which is no system: delete it", name)
+		}
+	}
+
+	for _, system := range systems {
+		if present[system] {
+			continue
+		}
+
+		before, after, found := bytes.Cut(text, []byte(beginOfSystems))
+		if !found {
+			return nil, errors.New("values.schema.json has no place for the switches of systems")
+		}
+
+		text = fmt.Appendf(nil, systemText, before, beginOfSystems, system, after)
+	}
+
+	return text, nil
+}
+
+const (
+	// beginOfSystems is the text before the switches of systems.
+	beginOfSystems = "off removes its rights, policies and webhooks. It keeps its definitions and their objects.\",\n      \"properties\": {\n"
+	// systemText is the schema with one switch more.
+	systemText = `%s%s        "%s": {
+          "type": "boolean",
+          "default": false,
+          "description": "The objects of this system, and its controllers."
+        },
+%s`
+)
 
 // write adds the properties of an object, whose path is prefix, to the values and to the table.
 func (s schema) write(values, table *strings.Builder, prefix, indent string) error {
