@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
-	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/env/planes"
 )
 
 const (
@@ -56,11 +56,7 @@ func start(t *testing.T) client.Client {
 
 	g := NewWithT(t)
 
-	plane, err := localplane.Start(t.Context(), localplane.Options{ControllerManager: true})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
-	g.Expect(manifests.Install(t.Context(), plane.AdminConfig())).To(Succeed())
-
+	plane := planes.Lend(t)
 	account, err := plane.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
 	g.Expect(err).NotTo(HaveOccurred())
 

@@ -55,11 +55,16 @@ type Hub struct {
 	Kubeconfig      string // of the controllers
 }
 
-// StartHub starts a control plane, with arguments for its kube-apiserver beside those that it needs, and installs the manifests. It ends with
-// the test.
+// StartHub returns a control plane with the manifests until the end of the test. With arguments for kube-apiserver it is one that no other test
+// has had.
 func StartHub(t *testing.T, apiServerArgs ...string) *Hub {
 	t.Helper()
-	environment := controlPlane(t, apiServerArgs)
+	var environment *localplane.ControlPlane
+	if len(apiServerArgs) == 0 {
+		environment = planes.Lend(t)
+	} else {
+		environment = attacks.Start(t, localplane.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
+	}
 	h := &Hub{Story: t, Environment: environment}
 	var err error
 	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
@@ -69,22 +74,6 @@ func StartHub(t *testing.T, apiServerArgs ...string) *Hub {
 	h.Kubeconfig = WriteKubeconfig(t, account)
 	h.AdminKubeconfig = WriteKubeconfig(t, environment.AdminConfig())
 	return h
-}
-
-// controlPlane returns a control plane with the manifests until the end of the test.
-func controlPlane(t *testing.T, apiServerArgs []string) *localplane.ControlPlane {
-	t.Helper()
-	if len(apiServerArgs) > 0 {
-		return attacks.Start(t, localplane.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
-	}
-	environment, giveBack, err := planes.Take(t.Context(), io.Discard)
-	Must(t, err)
-	t.Cleanup(func() {
-		if err := giveBack(); err != nil {
-			t.Error(err)
-		}
-	})
-	return environment
 }
 
 // Account is what the controllers are to the control plane.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"testing"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
@@ -50,6 +51,21 @@ func Take(ctx context.Context, log io.Writer) (plane *localplane.ControlPlane, g
 		return errors.Join(err, heard, connection.Close())
 	}
 	return plane, giveBack, nil
+}
+
+// Lend takes a control plane for a test.
+func Lend(t *testing.T) *localplane.ControlPlane {
+	t.Helper()
+	plane, giveBack, err := Take(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := giveBack(); err != nil {
+			t.Error(err)
+		}
+	})
+	return plane
 }
 
 // unused is what a client sends when it needs its control plane no more; the keeper then closes the connection. A connection that ends

@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/attacks"
+	"github.com/placement-hub/placement-hub/test/env/planes"
 )
 
 const (
@@ -30,7 +31,7 @@ func TestAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	environment := attacks.Start(t, localplane.Options{ControllerManager: true})
+	environment := planes.Lend(t)
 
 	a, err := newArena(t.Context(), environment)
 	if err != nil {
