@@ -19,6 +19,7 @@ const (
 	alertRules = "deploy/monitoring/prometheusrule.yaml"
 	// conditionWords is kept by test/surface, and has the types and reasons of all conditions that the hub writes.
 	conditionWords = "test/surface/testdata/conditions.txt"
+	conditionType  = "condition type"
 	runbookURL     = "https://github.com/placement-hub/placement-hub/blob/main/" + runbooks + "/"
 )
 
@@ -55,7 +56,7 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 	for line := range strings.Lines(read(conditionWords)) {
 		switch kind, word, _ := strings.Cut(strings.TrimSpace(line), " "); kind {
 		case "type":
-			wanted[word] = "condition type"
+			wanted[word] = conditionType
 		case "reason":
 			reasons[word] = false
 		}
@@ -98,7 +99,12 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 			findings = append(findings, page+": there is no such alert or condition type")
 		}
 
-		for _, heading := range pageHeading.FindAllStringSubmatch(read(page), -1) {
+		headings := pageHeading.FindAllStringSubmatch(read(page), -1)
+		if wanted[name] == conditionType && len(headings) == 0 {
+			findings = append(findings, page+": no section for a reason")
+		}
+
+		for _, heading := range headings {
 			if _, known := reasons[heading[1]]; !known {
 				findings = append(findings, fmt.Sprintf("%s: no condition has the reason %s", page, heading[1]))
 			}
@@ -118,11 +124,12 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 
 func TestRunbookCheckerFindsWhatIsMissing(t *testing.T) {
 	repository := fstest.MapFS{
-		conditionWords: {Data: []byte("read Ready\nreason Fine\nreason Broken\ntype Ready\ntype Bound\n")},
+		conditionWords: {Data: []byte("read Ready\nreason Fine\nreason Broken\ntype Ready\ntype Bound\ntype Gone\n")},
 		alertRules: {Data: []byte("    - alert: HubDown\n        runbook_url: " + runbookURL + "HubDown.md\n" +
 			"    - alert: HubSlow\n        runbook_url: " + runbookURL + "Other.md\n")},
-		runbooks + "/README.md":  {Data: []byte("[Ready](Ready.md) [HubDown](HubDown.md) [HubSlow](HubSlow.md)")},
+		runbooks + "/README.md":  {Data: []byte("[Ready](Ready.md) [Gone](Gone.md) [HubDown](HubDown.md) [HubSlow](HubSlow.md)")},
 		runbooks + "/Ready.md":   {Data: []byte("# Ready\n\n## Fine\n\n## Fined\n")},
+		runbooks + "/Gone.md":    {Data: []byte("# Gone\n")},
 		runbooks + "/HubDown.md": {Data: []byte("# HubDown\n")},
 		runbooks + "/HubGone.md": {Data: []byte("# HubGone\n")},
 	}
@@ -131,6 +138,7 @@ func TestRunbookCheckerFindsWhatIsMissing(t *testing.T) {
 		runbooks + ": the alert HubSlow has no page",
 		runbooks + ": the condition type Bound has no page",
 		runbooks + "/README.md: no link to the page of the condition type Bound",
+		runbooks + "/Gone.md: no section for a reason",
 		runbooks + "/HubGone.md: there is no such alert or condition type",
 		runbooks + "/Ready.md: no condition has the reason Fined",
 		runbooks + ": no page has a section for the reason Broken",

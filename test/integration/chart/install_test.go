@@ -142,6 +142,23 @@ func TestLifeOfARelease(t *testing.T) {
 		}
 	})
 
+	t.Run("a release without definitions leaves them", func(t *testing.T) {
+		var definitions []*unstructured.Unstructured
+
+		for _, object := range objects {
+			if object.GetKind() == definition {
+				definitions = append(definitions, object)
+			}
+		}
+
+		before := c.states(t, definitions)
+		c.install(t, flags(append(everything(), withoutDefinitions...))...)
+
+		if diff := cmp.Diff(before, c.states(t, definitions)); diff != "" {
+			t.Errorf("definitions (-before +after):\n%s", diff)
+		}
+	})
+
 	t.Run("the end", func(t *testing.T) {
 		helm(t, "uninstall", release, "--namespace", manifests.Namespace, "--kubeconfig", c.kubeconfig)
 		c.expectKept(t, objects, nil, installed)

@@ -156,12 +156,15 @@ func takeArgument(t *testing.T, deployment *unstructured.Unstructured, argument 
 	}
 }
 
+// withoutDefinitions turns off all definitions.
+var withoutDefinitions = []string{
+	"crds.placementHub=false", "crds.openClusterManagement=false", "crds.manifestWorks=false", "crds.clusterInventory=false",
+	"crds.kupid=false", "crds.cozystack=false", "crds.openmcp=false",
+}
+
 // TestSwitchesOfDefinitions checks that each definition has a switch.
 func TestSwitchesOfDefinitions(t *testing.T) {
-	off := append(everything(),
-		"crds.placementHub=false", "crds.openClusterManagement=false", "crds.manifestWorks=false", "crds.clusterInventory=false",
-		"crds.kupid=false", "crds.cozystack=false", "crds.openmcp=false")
-	for _, object := range decode(t, render(t, off...)) {
+	for _, object := range decode(t, render(t, append(everything(), withoutDefinitions...)...)) {
 		if object.GetKind() == definition {
 			t.Errorf("%s has no switch", object.GetName())
 		}
