@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -124,7 +123,7 @@ func writeTemplates(in, deploy, chart string) error {
 }
 
 func writeFile(path, content string) error {
-	if err := os.WriteFile(path, []byte(content), fs.FileMode(0o644)); err != nil { //nolint:gosec // Readable like its neighbours.
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil { //nolint:gosec // Readable like its neighbours.
 		return fmt.Errorf("writing a part of the chart: %w", err)
 	}
 

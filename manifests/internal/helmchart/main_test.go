@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,7 @@ func contents(t *testing.T, directory string) map[string]string {
 		text, err := os.ReadFile(path)
 		found[strings.TrimPrefix(path, directory)] = string(text)
 
-		return err //nolint:wrapcheck // It has the path.
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,9 +76,7 @@ func TestDocument(t *testing.T) {
 		o.SetName(name)
 		o.SetNamespace(namespace)
 
-		for key, value := range more {
-			o.Object[key] = value
-		}
+		maps.Copy(o.Object, more)
 
 		return o
 	}
@@ -100,8 +99,8 @@ func TestDocument(t *testing.T) {
 		{
 			reason: "a ServiceAccount has a switch", condition: always,
 			object: object("ServiceAccount", "open-cluster-management-hub", "placement-controller-sa", nil),
-			want: "{{- if .Values.serviceAccount.create }}\n---\nkind: ServiceAccount\nmetadata:\n  name: {{ .Values.serviceAccount.name | quote }}\n" +
-				"  namespace: {{ .Release.Namespace | quote }}\n{{- end }}\n",
+			want: "{{- if .Values.serviceAccount.create }}\n---\nkind: ServiceAccount\nmetadata:\n" +
+				"  name: {{ .Values.serviceAccount.name | quote }}\n  namespace: {{ .Release.Namespace | quote }}\n{{- end }}\n",
 		},
 		{
 			reason: "names inside of a text, and braces", condition: always,
@@ -122,8 +121,8 @@ func TestDocument(t *testing.T) {
 		},
 		{
 			reason: "labels of the values", condition: always, labels: true, object: object("Other", "", "a", nil),
-			want: "---\nkind: Other\nmetadata:\n  labels:\n    {{- with .Values.monitoring.labels }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n" +
-				"  name: a\n",
+			want: "---\nkind: Other\nmetadata:\n  labels:\n    {{- with .Values.monitoring.labels }}\n" +
+				"    {{- toYaml . | nindent 4 }}\n    {{- end }}\n  name: a\n",
 		},
 		{
 			reason: "a definition of a group that no other project owns", condition: ".Values.systems.toy",

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -167,9 +168,7 @@ func annotate(object *unstructured.Unstructured) {
 		annotations = map[string]string{}
 	}
 
-	for key, value := range keep {
-		annotations[key] = value
-	}
+	maps.Copy(annotations, keep)
 
 	object.SetAnnotations(annotations)
 }

@@ -29,8 +29,9 @@ type schema struct {
 type properties []property
 
 type property struct {
-	name string
 	schema
+
+	name string
 }
 
 // UnmarshalJSON keeps the order of the file.
@@ -117,11 +118,13 @@ func addSystems(text []byte, systems []string) ([]byte, error) {
 
 	present := map[string]bool{}
 
-	for _, p := range root.Properties {
-		for _, system := range p.Properties {
-			if p.name == "systems" {
-				present[system.name] = true
-			}
+	for i := range root.Properties {
+		if root.Properties[i].name != "systems" {
+			continue
+		}
+
+		for j := range root.Properties[i].Properties {
+			present[root.Properties[i].Properties[j].name] = true
 		}
 	}
 
@@ -160,8 +163,9 @@ const (
 )
 
 // write adds the properties of an object, whose path is prefix, to the values and to the table.
-func (s schema) write(values, table *strings.Builder, prefix, indent string) error {
-	for _, p := range s.Properties {
+func (s *schema) write(values, table *strings.Builder, prefix, indent string) error {
+	for i := range s.Properties {
+		p := &s.Properties[i]
 		if p.Description == "" {
 			return fmt.Errorf("the value %s%s has no description", prefix, p.name)
 		}
@@ -197,7 +201,7 @@ func blank(indent string) string {
 }
 
 // types names the types of a value.
-func (s schema) types() string {
+func (s *schema) types() string {
 	allowed := s.Type
 	if len(s.Enum) > 0 {
 		allowed = s.Enum

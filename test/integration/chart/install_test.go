@@ -189,6 +189,8 @@ func (c cluster) expectKept(t *testing.T, objects, smaller []*unstructured.Unstr
 
 // checkSecret checks the size of what Helm stores.
 func (c cluster) checkSecret(t *testing.T) {
+	t.Helper()
+
 	secrets := &corev1.SecretList{}
 	if err := c.client.List(t.Context(), secrets, client.InNamespace(manifests.Namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
 		t.Fatal(err)
@@ -212,6 +214,8 @@ func (c cluster) checkSecret(t *testing.T) {
 
 // checkPods has the API server check the Pod template of the Deployment by the pod security standard "restricted".
 func (c cluster) checkPods(t *testing.T) {
+	t.Helper()
+
 	namespace := &corev1.Namespace{}
 	if err := c.client.Get(t.Context(), client.ObjectKey{Name: manifests.Namespace}, namespace); err != nil {
 		t.Fatal(err)

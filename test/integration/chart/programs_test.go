@@ -46,7 +46,7 @@ func run(t *testing.T, path string, environment []string, arguments ...string) (
 
 	output, err := command.Output()
 	if err != nil {
-		return complaint.String(), err //nolint:wrapcheck // The test says which program it was.
+		return complaint.String(), err
 	}
 
 	return string(output), nil

@@ -142,8 +142,8 @@ func takeArgument(t *testing.T, deployment *unstructured.Unstructured, argument 
 		t.Fatal(err)
 	}
 
-	container := containers[0].(map[string]any) //nolint:forcetypeassert,errcheck // It panics in a test.
-	arguments := container["args"].([]any)      //nolint:forcetypeassert,errcheck // It panics in a test.
+	container := containers[0].(map[string]any)
+	arguments := container["args"].([]any)
 
 	if slices.Contains(arguments, any(argument)) != present {
 		t.Errorf("arguments are %v; has %s: want %t", arguments, argument, present)
@@ -180,7 +180,7 @@ func TestSwitchesOfDefinitions(t *testing.T) {
 func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 	for _, c := range []struct{ set, want string }{
 		{"replica=3", "at '': additional properties 'replica' not allowed"},
-		{"systems.federatoin=true", "at '/systems': additional properties 'federatoin' not allowed"},
+		{"systems.fleet=true", "at '/systems': additional properties 'fleet' not allowed"},
 		{"monitoring.serviceMonitor.enabled=true", "at '/monitoring/serviceMonitor': got object, want boolean"},
 		{"crds.ocm=false", "at '/crds': additional properties 'ocm' not allowed"},
 		{"replicas=two", "at '/replicas': got string, want integer"},
@@ -205,7 +205,8 @@ func TestRenderingIsDeterministic(t *testing.T) {
 	}
 
 	action := regexp.MustCompile(`(?s)\{\{.*?\}\}`)
-	impure := regexp.MustCompile(`\b(lookup|rand[A-Z]\w*|uuidv4|now|date\w*|gen[A-Z]\w*|derivePassword|htpasswd|bcrypt|getHostByName|Capabilities|IsInstall|IsUpgrade|Revision)\b`)
+	impure := regexp.MustCompile(`\b(lookup|rand[A-Z]\w*|uuidv4|now|date\w*|gen[A-Z]\w*|derivePassword|htpasswd|bcrypt|getHostByName|` +
+		`Capabilities|IsInstall|IsUpgrade|Revision)\b`)
 	files := 0
 
 	err := fs.WalkDir(os.DirFS(directory), "templates", func(path string, entry fs.DirEntry, err error) error {
@@ -217,7 +218,7 @@ func TestRenderingIsDeterministic(t *testing.T) {
 
 		text, err := os.ReadFile(filepath.Join(directory, path))
 		if err != nil {
-			return err //nolint:wrapcheck // It has the path.
+			return err
 		}
 
 		for _, code := range action.FindAllString(string(text), -1) {
@@ -254,7 +255,7 @@ func TestCABundleIsTheHubs(t *testing.T) {
 		}
 
 		for _, webhook := range webhooks {
-			fields := webhook.(map[string]any) //nolint:forcetypeassert,errcheck // It panics in a test.
+			fields := webhook.(map[string]any)
 			if _, found, err := unstructured.NestedFieldNoCopy(fields, "clientConfig", "caBundle"); found || err != nil {
 				t.Errorf("%s sets caBundle (%v)", describe(object), err)
 			}
@@ -288,7 +289,7 @@ func TestOtherNames(t *testing.T) {
 		}
 
 		for _, subject := range subjects {
-			fields := subject.(map[string]any) //nolint:forcetypeassert,errcheck // It panics in a test.
+			fields := subject.(map[string]any)
 			switch {
 			case fields["kind"] != "ServiceAccount":
 			case fields["name"] == registration: // It stays in the namespace of Open Cluster Management.
@@ -386,7 +387,7 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 		t.Fatal(err)
 	}
 
-	container := containers[0].(map[string]any) //nolint:forcetypeassert,errcheck // It panics in a test.
+	container := containers[0].(map[string]any)
 	want := map[string]any{
 		"image":     "registry.example/hub@sha256:" + strings.Repeat("0", 64),
 		"resources": map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "64Mi"}, "limits": map[string]any{"memory": "1Gi"}},
@@ -401,7 +402,7 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 		}
 	}
 
-	if environment := container["env"].([]any); len(environment) != 2 { //nolint:forcetypeassert,errcheck // It panics in a test.
+	if environment := container["env"].([]any); len(environment) != 2 {
 		t.Errorf("the environment is %v, want one variable more", environment)
 	}
 }
