@@ -16,7 +16,7 @@ import (
 
 // isUnreachableByWebhooks reports whether a package runs controllers, or connects to other clusters.
 func isUnreachableByWebhooks(path string) bool {
-	if path == responses {
+	if slices.Contains(reachable, path) {
 		return false
 	}
 
@@ -25,6 +25,9 @@ func isUnreachableByWebhooks(path string) bool {
 	return within(path, "pkg") && strings.HasSuffix(path, "/controller") ||
 		slices.ContainsFunc([]string{"pkg/system", "pkg/hub", "pkg/clusterrequest/provider", "pkg/localplane"}, isBelow)
 }
+
+// reachable are the packages of hub that webhooks may stand on: they run no controller, and read from the API server of their manager alone.
+var reachable = []string{responses, "pkg/hub/objects", "pkg/hub/extracache"}
 
 // responses is the package of hub that the webhooks of the systems share.
 const responses = "pkg/hub/webhook"

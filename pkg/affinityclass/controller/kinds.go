@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -241,28 +242,18 @@ func (k *kinds) complete(ctx context.Context) (bool, error) {
 // applicationSource returns a source of the requests that a function returns for an application before and after each change.
 func applicationSource[R comparable](k *kinds, requests func(application *unstructured.Unstructured) []R) source.TypedSource[R] {
 	return source.TypedFunc[R](func(_ context.Context, q workqueue.TypedRateLimitingInterface[R]) error {
-		add := func(object any) {
-			if gone, isTombstone := object.(toolscache.DeletedFinalStateUnknown); isTombstone {
-				object = gone.Obj
-			}
-
-			application, isObject := object.(*unstructured.Unstructured)
-			if !isObject {
-				return
-			}
-
+		add := func(application *unstructured.Unstructured) {
 			for _, request := range requests(application) {
 				q.Add(request)
 			}
 		}
 
-		return k.handle(toolscache.ResourceEventHandlerFuncs{
-			AddFunc: add,
-			UpdateFunc: func(before, after any) {
+		return k.handle(objects.On(func(before, after *unstructured.Unstructured, _ bool) {
+			if before != nil {
 				add(before)
-				add(after)
-			},
-			DeleteFunc: add,
-		})
+			}
+
+			add(after)
+		}, add))
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -21,7 +20,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 const (
@@ -83,7 +82,7 @@ func refusedKeys(access *openmcpv1alpha1.AccessRequest) []string {
 
 // rightsSources returns sources of the changes of roles and bindings, of which a cache has the names alone.
 func rightsSources(mgr manager.Manager, changes handler.EventHandler) ([]source.Source, error) {
-	names, err := extracache.Add(mgr, "roles and bindings", cache.Options{DefaultTransform: nameOnly})
+	names, err := objects.MetadataCache(mgr, "roles and bindings", nil, cache.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -91,24 +90,10 @@ func rightsSources(mgr manager.Manager, changes handler.EventHandler) ([]source.
 	var sources []source.Source
 
 	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"} {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind(kind))
-		sources = append(sources, source.Kind[client.Object](names, object, changes))
+		sources = append(sources, source.Kind[client.Object](names, objects.Metadata(rbacv1.SchemeGroupVersion.WithKind(kind)), changes))
 	}
 
 	return sources, nil
-}
-
-// nameOnly drops the metadata of a role or binding that is not read before it is cached.
-func nameOnly(in any) (any, error) {
-	if object, is := in.(metav1.Object); is {
-		object.SetManagedFields(nil)
-		object.SetLabels(nil)
-		object.SetAnnotations(nil)
-		object.SetOwnerReferences(nil)
-	}
-
-	return in, nil
 }
 
 // rightsChanges enqueues the AccessRequests that a review has refused when a role or a binding is created or changed. Nothing follows from a

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -221,23 +220,5 @@ func TestARefusalBesideAChangeIsReviewedAgain(t *testing.T) {
 				t.Errorf("trust 1.5: old changes are kept: %v", r.rights.changed)
 			}
 		})
-	}
-}
-
-func TestOnlyNamesOfRolesAreCached(t *testing.T) {
-	binding := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "n", Name: "b", ResourceVersion: "1", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"a": "b"},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}, OwnerReferences: []metav1.OwnerReference{{Name: "o"}},
-	}}
-	binding.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"))
-
-	kept, err := nameOnly(binding)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	want := &metav1.PartialObjectMetadata{TypeMeta: binding.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", ResourceVersion: "1"}}
-	if diff := cmp.Diff(want, kept); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }

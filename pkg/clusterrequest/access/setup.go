@@ -5,11 +5,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -93,41 +91,35 @@ var indexes = map[string]func(*openmcpv1alpha1.AccessRequest) []string{
 
 // accessChanges enqueues all AccessRequests when a ClusterProvider begins or ends to give access.
 func accessChanges(cached client.Reader) handler.EventHandler {
-	enqueue := func(ctx context.Context, before, after client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		if givesAccess(before) == givesAccess(after) {
-			return
-		}
-
+	all := func(ctx context.Context) []reconcile.Request {
 		list := &openmcpv1alpha1.AccessRequestList{}
 		if err := cached.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.
 
-			return
+			return nil
 		}
 
+		requests := make([]reconcile.Request, len(list.Items))
 		for i := range list.Items {
-			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
 		}
+
+		return requests
 	}
 
-	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			enqueue(ctx, nil, e.Object, q)
-		},
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			enqueue(ctx, e.ObjectOld, e.ObjectNew, q)
-		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			enqueue(ctx, e.Object, nil, q)
-		},
-	}
-}
+	return objects.Handler(func(ctx context.Context, before, after *openmcpv1alpha1.ClusterProvider, _ bool) []reconcile.Request {
+		if gave := before != nil && before.Spec.Access; gave == after.Spec.Access {
+			return nil
+		}
 
-// givesAccess reports whether an object is a ClusterProvider with spec.access.
-func givesAccess(object client.Object) bool {
-	provider, is := object.(*openmcpv1alpha1.ClusterProvider)
+		return all(ctx)
+	}, func(ctx context.Context, last *openmcpv1alpha1.ClusterProvider) []reconcile.Request {
+		if !last.Spec.Access {
+			return nil
+		}
 
-	return is && provider.Spec.Access
+		return all(ctx)
+	})
 }
 
 func requestKeys(access *openmcpv1alpha1.AccessRequest) []string {

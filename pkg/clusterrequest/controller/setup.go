@@ -6,10 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -108,23 +106,22 @@ func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, 
 // handlerOf makes a handler of a function that takes an object into account and returns the keys that it concerns. The former state
 // is nil for a new object.
 func handlerOf[T client.Object](take func(old, object T, deleted bool) []types.NamespacedName) handler.EventHandler {
-	type queued = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return objects.Handler(
+		func(_ context.Context, before, after T, _ bool) []reconcile.Request {
+			return requestsFor(take(before, after, false))
+		},
+		func(_ context.Context, last T) []reconcile.Request {
+			var none T
 
-	enqueue := func(q queued, old, object client.Object, deleted bool) {
-		current, known := object.(T)
-		if !known {
-			return
-		}
+			return requestsFor(take(none, last, true))
+		})
+}
 
-		former, _ := old.(T) // Nil for a new object.
-		for _, request := range take(former, current, deleted) {
-			q.Add(reconcile.Request{NamespacedName: request})
-		}
+func requestsFor(keys []types.NamespacedName) []reconcile.Request {
+	requests := make([]reconcile.Request, len(keys))
+	for i, key := range keys {
+		requests[i] = reconcile.Request{NamespacedName: key}
 	}
 
-	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queued) { enqueue(q, nil, e.Object, false) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queued) { enqueue(q, e.ObjectOld, e.ObjectNew, false) },
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queued) { enqueue(q, nil, e.Object, true) },
-	}
+	return requests
 }

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"fmt"
-	"maps"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // nodeLeases is the namespace of the Leases of nodes, which are many and of no interest.
@@ -30,31 +29,14 @@ func objectCache(mgr manager.Manager) (cache.Cache, error) {
 		return nil, fmt.Errorf("selecting by label %s: %w", openmcpv1alpha1.ClusterLabel, err)
 	}
 
-	return extracache.Add(mgr, "namespaces and Leases", cache.Options{
-		DefaultTransform: compact, DefaultLabelSelector: labels.NewSelector().Add(*published),
+	return objects.MetadataCache(mgr, "namespaces and Leases", objects.Annotation(openmcpv1alpha1.ClusterAnnotation), cache.Options{
+		DefaultLabelSelector: labels.NewSelector().Add(*published),
 		ByObject: map[client.Object]cache.ByObject{
 			&coordinationv1.Lease{}: {
 				Label: labels.Everything(), Field: fields.OneTermNotEqualSelector("metadata.namespace", nodeLeases),
 			},
 		},
 	})
-}
-
-// compact drops what the controller does not read of an object before it is cached.
-func compact(in any) (any, error) {
-	object, is := in.(metav1.Object)
-	if !is {
-		return in, nil
-	}
-
-	object.SetManagedFields(nil)
-	object.SetLabels(nil)
-
-	kept := maps.Clone(object.GetAnnotations())
-	maps.DeleteFunc(kept, func(key, _ string) bool { return key != openmcpv1alpha1.ClusterAnnotation })
-	object.SetAnnotations(kept)
-
-	return in, nil
 }
 
 // companions are the kinds of the objects that a published Cluster has beside its ManagedCluster.
@@ -64,13 +46,9 @@ func companions() []*metav1.PartialObjectMetadata {
 
 // metadataOf returns an object whose kind makes caches and clients transfer metadata only.
 func metadataOf(kind string) *metav1.PartialObjectMetadata {
-	object := &metav1.PartialObjectMetadata{}
-
 	if kind == "RoleBinding" {
-		object.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind(kind))
-	} else {
-		object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+		return objects.Metadata(rbacv1.SchemeGroupVersion.WithKind(kind))
 	}
 
-	return object
+	return objects.Metadata(corev1.SchemeGroupVersion.WithKind(kind))
 }

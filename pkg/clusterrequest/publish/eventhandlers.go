@@ -8,22 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
-
-// rateLimited is the queue of the controller.
-type rateLimited = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // eventHandlers find the Clusters that events concern.
 type eventHandlers struct {
@@ -33,13 +29,13 @@ type eventHandlers struct {
 }
 
 // sources returns the sources of the events of the objects in the cache of this controller.
-func (h *eventHandlers) sources(objects cache.Cache) []source.Source {
+func (h *eventHandlers) sources(own cache.Cache) []source.Source {
 	kinds := companions()
 	sources := make([]source.Source, 0, 1+len(kinds))
-	sources = append(sources, source.Kind(objects, client.Object(&coordinationv1.Lease{}), h.leases()))
+	sources = append(sources, source.Kind(own, client.Object(&coordinationv1.Lease{}), h.leases()))
 
 	for _, object := range kinds {
-		sources = append(sources, source.Kind(objects, client.Object(object), handler.EnqueueRequestsFromMapFunc(publishedCluster)))
+		sources = append(sources, source.Kind(own, client.Object(object), handler.EnqueueRequestsFromMapFunc(publishedCluster)))
 	}
 
 	return sources
@@ -66,60 +62,50 @@ func (h *eventHandlers) managedClusters() handler.EventHandler {
 
 // providers enqueues the Clusters of the profiles that have changed, and all Clusters of a provider whose Leases are elsewhere now.
 func (h *eventHandlers) providers() handler.EventHandler {
-	enqueue := func(ctx context.Context, old, current client.Object, q rateLimited) {
+	changed := func(ctx context.Context, old, current *openmcpv1alpha1.ClusterProvider) []reconcile.Request {
 		before, after := profilesOf(old), profilesOf(current)
 		moved := leaseNamespaceOf(old) != leaseNamespaceOf(current)
 
-		for _, request := range h.clusters(ctx, func(cluster *openmcpv1alpha1.Cluster) bool {
+		return h.clusters(ctx, func(cluster *openmcpv1alpha1.Cluster) bool {
 			profile := cluster.Spec.ClusterProviderRef.Profile
 
-			return cluster.Spec.ClusterProviderRef.Name == current.GetName() &&
-				(moved || !equality.Semantic.DeepEqual(before[profile], after[profile]))
-		}) {
-			q.Add(request)
+			return cluster.Spec.ClusterProviderRef.Name == current.Name && (moved || !equality.Semantic.DeepEqual(before[profile], after[profile]))
+		})
+	}
+
+	return objects.Handler(func(ctx context.Context, before, after *openmcpv1alpha1.ClusterProvider, _ bool) []reconcile.Request {
+		if before == nil || leaseNamespaceOf(before) != leaseNamespaceOf(after) {
+			warnOfLeases(ctx, after)
 		}
-	}
 
-	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q rateLimited) {
-			warnOfLeases(ctx, e.Object)
-			enqueue(ctx, nil, e.Object, q)
-		},
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q rateLimited) {
-			if leaseNamespaceOf(e.ObjectOld) != leaseNamespaceOf(e.ObjectNew) {
-				warnOfLeases(ctx, e.ObjectNew)
-			}
-
-			enqueue(ctx, e.ObjectOld, e.ObjectNew, q)
-		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q rateLimited) {
-			enqueue(ctx, e.Object, &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: e.Object.GetName()}}, q)
-		},
-	}
+		return changed(ctx, before, after)
+	}, func(ctx context.Context, last *openmcpv1alpha1.ClusterProvider) []reconcile.Request {
+		return changed(ctx, last, &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: last.Name}})
+	})
 }
 
 // leaseNamespaceOf returns spec.leaseNamespace of a ClusterProvider; empty for nil.
-func leaseNamespaceOf(object client.Object) string {
-	if provider, is := object.(*openmcpv1alpha1.ClusterProvider); is {
-		return provider.Spec.LeaseNamespace
+func leaseNamespaceOf(provider *openmcpv1alpha1.ClusterProvider) string {
+	if provider == nil {
+		return ""
 	}
 
-	return ""
+	return provider.Spec.LeaseNamespace
 }
 
 // warnOfLeases logs that the Leases of a ClusterProvider are where tenants may write.
-func warnOfLeases(ctx context.Context, provider client.Object) {
+func warnOfLeases(ctx context.Context, provider *openmcpv1alpha1.ClusterProvider) {
 	if leaseNamespaceOf(provider) == "" {
 		klog.FromContext(ctx).Info("The Leases of the provider count in the namespaces of its Clusters, where tenants may delete them: set "+
-			"spec.leaseNamespace of the ClusterProvider to a namespace of the provider", "clusterProvider", provider.GetName())
+			"spec.leaseNamespace of the ClusterProvider to a namespace of the provider", "clusterProvider", provider.Name)
 	}
 }
 
 // profilesOf returns the traits of the profiles of a ClusterProvider; none for nil.
-func profilesOf(object client.Object) map[openmcpv1alpha1.ProfileName][]openmcpv1alpha1.SupportedTrait {
+func profilesOf(provider *openmcpv1alpha1.ClusterProvider) map[openmcpv1alpha1.ProfileName][]openmcpv1alpha1.SupportedTrait {
 	traits := map[openmcpv1alpha1.ProfileName][]openmcpv1alpha1.SupportedTrait{}
 
-	if provider, is := object.(*openmcpv1alpha1.ClusterProvider); is {
+	if provider != nil {
 		for i := range provider.Status.Profiles {
 			traits[provider.Status.Profiles[i].Name] = provider.Status.Profiles[i].SupportedTraits
 		}
@@ -152,24 +138,21 @@ func (h *eventHandlers) clusters(
 
 // leases takes the Leases of Clusters and of agents, and enqueues the Cluster whose availability they change.
 func (h *eventHandlers) leases() handler.EventHandler {
-	set := func(object client.Object, initial bool, q rateLimited) {
-		lease, is := object.(*coordinationv1.Lease)
-		if !is || !clusterrequest.IsHeartbeat(lease.Name) {
-			return
+	return objects.Handler(func(_ context.Context, _, lease *coordinationv1.Lease, initial bool) []reconcile.Request {
+		if !clusterrequest.IsHeartbeat(lease.Name) {
+			return nil
 		}
 
 		if request, affected := h.heartbeats.set(lease, initial, h.clock.Now()); affected {
-			q.Add(request)
+			return []reconcile.Request{request}
 		}
-	}
 
-	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimited) { set(e.Object, e.IsInInitialList, q) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimited) { set(e.ObjectNew, false, q) },
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q rateLimited) {
-			if request, affected := h.heartbeats.remove(client.ObjectKeyFromObject(e.Object)); affected {
-				q.Add(request)
-			}
-		},
-	}
+		return nil
+	}, func(_ context.Context, last *coordinationv1.Lease) []reconcile.Request {
+		if request, affected := h.heartbeats.remove(client.ObjectKeyFromObject(last)); affected {
+			return []reconcile.Request{request}
+		}
+
+		return nil
+	})
 }

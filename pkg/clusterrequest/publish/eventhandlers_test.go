@@ -9,6 +9,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -36,7 +37,7 @@ func (l listing) List(ctx context.Context, list client.ObjectList, options ...cl
 
 // additions is a queue that records what is added to it.
 type additions struct {
-	rateLimited
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 	keys []string
 }

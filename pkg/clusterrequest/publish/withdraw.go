@@ -238,8 +238,7 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 		}
 	}
 
-	works := &metav1.PartialObjectMetadataList{}
-	works.SetGroupVersionKind(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWorkList"))
+	works := objects.MetadataList(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork"))
 
 	err := r.live.List(ctx, works, client.InNamespace(name))
 	if err != nil && !meta.IsNoMatchError(err) { // A hub without ManifestWorks has none.

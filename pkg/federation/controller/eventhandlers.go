@@ -65,12 +65,12 @@ const without = "The hub does without them."
 func (f *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
 	return []sharedinventory.Kind{
 		{Object: &corev1.Namespace{}, Handler: freshness.Observe(f.state.Shared.Observed, namespaceResource,
-			sharedinventory.On(func(before, after *corev1.Namespace, initial bool) { f.updateNamespace(ctx, before, after, initial) },
+			objects.On(func(before, after *corev1.Namespace, initial bool) { f.updateNamespace(ctx, before, after, initial) },
 				func(*corev1.Namespace) {})), Unreadable: without},
-		{Object: &workv1.ManifestWork{}, Handler: sharedinventory.On(f.updateWork,
+		{Object: &workv1.ManifestWork{}, Handler: objects.On(f.updateWork,
 			func(last *workv1.ManifestWork) { f.deleteWork(ctx, last) }), Unreadable: without},
-		{Object: &clusterv1beta1.Placement{}, Handler: sharedinventory.On(f.updatePlacement, f.deletePlacement), Unreadable: without},
-		{Object: &clusterv1beta1.PlacementDecision{}, Handler: sharedinventory.On(f.updateDecision, f.enqueueFollowers), Unreadable: without},
+		{Object: &clusterv1beta1.Placement{}, Handler: objects.On(f.updatePlacement, f.deletePlacement), Unreadable: without},
+		{Object: &clusterv1beta1.PlacementDecision{}, Handler: objects.On(f.updateDecision, f.enqueueFollowers), Unreadable: without},
 	}
 }
 
@@ -79,7 +79,7 @@ func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 	kinds := make([]sharedinventory.Kind, 0, len(f.state.kinds))
 
 	for of, kind := range f.state.kinds {
-		handler := sharedinventory.On(
+		handler := objects.On(
 			func(before, after *metav1.PartialObjectMetadata, initial bool) {
 				f.updateObject(ctx, keyOf(of, after), before, after, initial)
 			},

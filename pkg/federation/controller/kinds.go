@@ -28,17 +28,6 @@ func resourceOf(kind federation.Kind) schema.GroupVersionResource {
 	return kind.GroupVersion().WithResource(kind.Resource)
 }
 
-// compactMetadata drops what the controller does not read of the metadata of an object before it is cached.
-func compactMetadata(in any) (any, error) {
-	if object, ok := in.(*metav1.PartialObjectMetadata); ok {
-		object.ManagedFields = nil
-		object.Labels = nil
-		object.Annotations = federation.MetadataAnnotations(object.Annotations)
-	}
-
-	return in, nil
-}
-
 func keyOf(kind inventory.GroupKind, object metav1.Object) inventory.Key {
 	return inventory.Key{NamespacedName: nameOf(object), GroupKind: kind}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
-	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
@@ -117,7 +116,5 @@ func IndexWorks(mgr manager.Manager, _ queue.Settings) error {
 // objectCache returns a cache of the metadata of the delivered objects. It is not that of the manager, which has the Secrets and ConfigMaps of
 // the hub only.
 func objectCache(mgr manager.Manager) (cache.Cache, error) {
-	options := cache.Options{DefaultTransform: compactMetadata}
-
-	return extracache.Add(mgr, "delivered objects", options)
+	return objects.MetadataCache(mgr, "delivered objects", federation.MetadataAnnotations, cache.Options{})
 }

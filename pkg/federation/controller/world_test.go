@@ -30,6 +30,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -185,7 +186,7 @@ func (c compacted) Get(ctx context.Context, key client.ObjectKey, object client.
 		return err
 	}
 
-	_, err := compactMetadata(object)
+	_, err := objects.CompactMetadata(federation.MetadataAnnotations)(object)
 
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -25,7 +25,7 @@ func (w *world) show() {
 			continue
 		}
 
-		showKind(w, kind.New(), sharedinventory.On(func(_, after client.Object, _ bool) { w.state.Shared.Set(kind, after) },
+		showKind(w, kind.New(), objects.On(func(_, after client.Object, _ bool) { w.state.Shared.Set(kind, after) },
 			func(last client.Object) { w.state.Shared.Delete(kind, last) }))
 	}
 
@@ -70,8 +70,10 @@ func showKind(w *world, kind client.Object, handler interface {
 			federation.CompactWork(work)
 		}
 
-		_, err = compactMetadata(object)
-		w.check(err)
+		if _, is := object.(*metav1.PartialObjectMetadata); is {
+			_, err = objects.CompactMetadata(federation.MetadataAnnotations)(object)
+			w.check(err)
+		}
 
 		name := prefix + client.ObjectKeyFromObject(object).String()
 		before := w.shown[name]

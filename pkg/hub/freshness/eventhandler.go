@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // Observe wraps an event handler so that it records the resourceVersions that it has handled. Each of them counts as a change of everything
@@ -39,11 +41,7 @@ func (o observing) OnUpdate(before, after any) {
 func (o observing) OnDelete(last any) {
 	o.ResourceEventHandler.OnDelete(last)
 
-	if tombstone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
-		last = tombstone.Obj
-	}
-
-	if meta, ok := last.(metav1.Object); ok {
+	if meta, ok := objects.Deleted[metav1.Object](last); ok {
 		o.observed.Delete(ObjectOf(o.resource, meta))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -28,42 +29,13 @@ type Kind struct {
 	Unreadable string
 }
 
-// On returns an event handler that calls set and gone with typed objects. The old state is nil for an added object; initial reports that
-// the object is from the initial list.
-func On[T client.Object](set func(before, after T, initial bool), gone func(T)) toolscache.ResourceEventHandler {
-	return toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(object any, initial bool) {
-			if after, ok := object.(T); ok {
-				var none T
-
-				set(none, after, initial)
-			}
-		},
-		UpdateFunc: func(old, object any) {
-			before, okBefore := old.(T)
-			if after, ok := object.(T); ok && okBefore {
-				set(before, after, false)
-			}
-		},
-		DeleteFunc: func(object any) {
-			if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
-				object = tombstone.Obj
-			}
-
-			if last, ok := object.(T); ok {
-				gone(last)
-			}
-		},
-	}
-}
-
 // Kinds returns the kinds of the inventory with the handlers that Listen registers.
 func (s *Shared) Kinds() []Kind {
 	all := inventory.Kinds()
 	kinds := make([]Kind, 0, len(all))
 
 	for _, of := range all {
-		handler := On(func(_, after client.Object, _ bool) { s.Set(of, after) }, func(last client.Object) { s.Delete(of, last) })
+		handler := objects.On(func(_, after client.Object, _ bool) { s.Set(of, after) }, func(last client.Object) { s.Delete(of, last) })
 		kinds = append(kinds, Kind{
 			Object: of.New(), Handler: handler, Unreadable: of.Unreadable,
 		})

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -52,7 +53,7 @@ func newUnreadables() *unreadables {
 
 // handler returns the event handler for a kind. The consequence is a sentence about what the hub does without the fields.
 func (u *unreadables) handler(kind schema.GroupVersionKind, consequence string) toolscache.ResourceEventHandler {
-	return On(func(_, after client.Object, initial bool) {
+	return objects.On(func(_, after client.Object, initial bool) {
 		since := time.Now()
 		if initial {
 			since = after.GetCreationTimestamp().Time

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // definitions follows the metadata of all CustomResourceDefinitions. It is safe for concurrent use.
@@ -37,7 +37,7 @@ func addDefinitions(mgr manager.Manager) (*definitions, error) {
 		return nil, fmt.Errorf("preparing discovery: %w", err)
 	}
 
-	informers, err := extracache.Add(mgr, "definitions", cache.Options{DefaultTransform: bare})
+	informers, err := objects.MetadataCache(mgr, "definitions", nil, cache.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +75,8 @@ func (d *definitions) Start(ctx context.Context) error {
 	return nil
 }
 
-// bare drops what nothing reads of a definition.
-func bare(in any) (any, error) {
-	if object, is := in.(metav1.Object); is {
-		object.SetManagedFields(nil)
-		object.SetAnnotations(nil)
-		object.SetLabels(nil)
-	}
-
-	return in, nil
-}
-
 func emptyDefinition() *metav1.PartialObjectMetadata {
-	definition := &metav1.PartialObjectMetadata{}
-	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-
-	return definition
+	return objects.Metadata(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 }
 
 // listen returns a channel that gets a value after definitions have changed.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -66,7 +67,7 @@ func (f *eventHandlers) kinds() []sharedinventory.Kind {
 
 	if f.state.served.profiles {
 		kinds = append(kinds, sharedinventory.Kind{
-			Object: &clusterinventory.ClusterProfile{}, Handler: sharedinventory.On(f.updateProfile, f.deleteProfile), Unreadable: withoutFields,
+			Object: &clusterinventory.ClusterProfile{}, Handler: objects.On(f.updateProfile, f.deleteProfile), Unreadable: withoutFields,
 		})
 	}
 
@@ -93,7 +94,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 
 // placements returns the event handler of the Placements of an API.
 func (f *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEventHandler {
-	return sharedinventory.On(func(before, after api.Object, initial bool) {
+	return objects.On(func(before, after api.Object, initial bool) {
 		f.updatePlacement(readOr(adapter.Read, before), adapter.Read(after), initial)
 	}, func(last api.Object) {
 		key := adapter.Read(last).Key()
@@ -152,7 +153,7 @@ func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 // decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
 // that it belonged to, unless the event shows an own write.
 func (f *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandler {
-	return sharedinventory.On(func(before, after api.Object, initial bool) {
+	return objects.On(func(before, after api.Object, initial bool) {
 		page := codec.Read(after)
 		f.countDecisions(codec, page)
 

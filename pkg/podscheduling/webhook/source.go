@@ -17,6 +17,7 @@ import (
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
@@ -89,11 +90,7 @@ func (s *Source) OnUpdate(before, after any) {
 
 // OnDelete removes a policy or namespace.
 func (s *Source) OnDelete(object any) {
-	if unknown, is := object.(toolscache.DeletedFinalStateUnknown); is {
-		object = unknown.Obj
-	}
-
-	removed, is := object.(client.Object)
+	removed, is := objects.Deleted[client.Object](object)
 	if !is {
 		return
 	}
