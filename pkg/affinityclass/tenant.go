@@ -15,6 +15,16 @@ import (
 // Classes returns the AffinityClass of a name; nil if there is none.
 type Classes func(name string) (*cozystackv1alpha1.AffinityClass, error)
 
+// ClassesOf returns a function that finds AffinityClasses in a list.
+func ClassesOf(list []*cozystackv1alpha1.AffinityClass) Classes {
+	byName := make(map[string]*cozystackv1alpha1.AffinityClass, len(list))
+	for _, class := range list {
+		byName[class.Name] = class
+	}
+
+	return func(name string) (*cozystackv1alpha1.AffinityClass, error) { return byName[name], nil }
+}
+
 // Review is the result of a review of admission. The object is refused if there are errors.
 type Review struct {
 	Errors   field.ErrorList

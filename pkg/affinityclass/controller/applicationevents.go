@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
@@ -43,7 +44,7 @@ func (s *state) setupApplications(mgr manager.Manager, settings queue.Settings) 
 	r := &applicationReconciler{
 		state: s,
 		reporter: &reporter{
-			writer: s.writer, recorder: writer, clock: settings.Clock, live: s.live,
+			writer: s.writer, recorder: writer, clock: settings.Clock, live: s.Live,
 			problems: problems.New[applicationKey](settings.Clock, settings.FormerRenewal),
 		},
 		conflicts: queue.NewConflictBackoff[applicationKey](),
@@ -92,12 +93,12 @@ func (r *applicationReconciler) ofRelease(_ context.Context, release client.Obje
 
 // ofClass returns the applications that have or may get a class.
 func (r *applicationReconciler) ofClass(ctx context.Context, class client.Object) []applicationKey {
-	tree, err := r.tree(ctx)
+	tree, err := r.Tree(ctx)
 	if err != nil {
 		return r.unknown(ctx, err)
 	}
 
-	labelled, err := releases(ctx, r.cached, client.MatchingLabels{affinityclass.ClassLabel: class.GetName()})
+	labelled, err := reader.Releases(ctx, r.Cached, client.MatchingLabels{affinityclass.ClassLabel: class.GetName()})
 	if err != nil {
 		return r.unknown(ctx, err)
 	}
@@ -116,7 +117,7 @@ func (r *applicationReconciler) ofClass(ctx context.Context, class client.Object
 
 // ofTenant returns the applications whose class may depend on a Tenant.
 func (r *applicationReconciler) ofTenant(ctx context.Context, tenant client.Object) []applicationKey {
-	r.trees.invalidate()
+	r.TenantsChanged()
 
 	above := owned(tenant)
 
@@ -135,7 +136,7 @@ func (r *applicationReconciler) ofNamespace(ctx context.Context, namespace clien
 func (r *applicationReconciler) matching(
 	ctx context.Context, matches func(*unstructured.Unstructured) bool, options ...client.ListOption,
 ) []applicationKey {
-	applications, err := r.applications(ctx, r.cached, options...)
+	applications, err := r.applications(ctx, r.Cached, options...)
 	if err != nil {
 		return r.unknown(ctx, err)
 	}

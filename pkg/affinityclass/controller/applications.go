@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -52,7 +53,7 @@ func (r *applicationReconciler) Reconcile(ctx context.Context, key applicationKe
 
 	object := newObject(kind.GroupVersionKind)
 
-	err := r.cached.Get(ctx, key.NamespacedName, object, client.UnsafeDisableDeepCopy)
+	err := r.Cached.Get(ctx, key.NamespacedName, object, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
 		r.reporter.forget(key)
 
@@ -83,7 +84,7 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 		Kind: of.GroupVersionKind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Spec: specOf(object),
 	}
 
-	found, err := releases(ctx, r.cached, client.InNamespace(application.Namespace),
+	found, err := reader.Releases(ctx, r.Cached, client.InNamespace(application.Namespace),
 		client.MatchingLabels(affinityclass.ReleaseLabels(of.Group, of.Kind, application.Name)))
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 		return &outcome{metav1.ConditionFalse, reason, withoutRelease(reason, of, found)}, nil
 	}
 
-	tree, err := r.tree(ctx)
+	tree, err := r.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 		annotation = release.GetAnnotations()[affinityclass.ResolvedAnnotation]
 	}
 
-	resolution, err := affinityclass.Resolve(tree, r.classes(ctx), r.place(tree, namespace), application.Spec, annotation)
+	resolution, err := affinityclass.Resolve(tree, r.Classes(ctx), r.place(tree, namespace), application.Spec, annotation)
 
 	switch {
 	case err != nil:

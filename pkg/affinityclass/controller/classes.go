@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
@@ -91,7 +92,7 @@ func classOfRelease(_ context.Context, release client.Object) []reconcile.Reques
 func (r *classReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	class := &cozystackv1alpha1.AffinityClass{}
 
-	err := r.cached.Get(ctx, request.NamespacedName, class)
+	err := r.Cached.Get(ctx, request.NamespacedName, class)
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, nil
 	}
@@ -124,13 +125,13 @@ func (r *classReconciler) sync(ctx context.Context, class *cozystackv1alpha1.Aff
 		return complete, err
 	}
 
-	users, err := r.users(ctx, r.cached, class.Name)
+	users, err := r.users(ctx, r.Cached, class.Name)
 	if err != nil {
 		return true, err
 	}
 
 	if deleted && !users.InUse() && controllerutil.ContainsFinalizer(class, cozystackv1alpha1.InUseFinalizer) {
-		if users, err = r.users(ctx, r.live, class.Name); err != nil {
+		if users, err = r.users(ctx, r.Live, class.Name); err != nil {
 			return true, err
 		}
 
@@ -173,18 +174,18 @@ func (r *classReconciler) writeStatus(
 }
 
 // users returns who uses a class, by what a reader has.
-func (r *classReconciler) users(ctx context.Context, reader client.Reader, class string) (affinityclass.Users, error) {
-	tenants, err := tenants(ctx, reader)
+func (r *classReconciler) users(ctx context.Context, from client.Reader, class string) (affinityclass.Users, error) {
+	tenants, err := reader.Tenants(ctx, from)
 	if err != nil {
 		return affinityclass.Users{}, err
 	}
 
-	labelled, err := releases(ctx, reader, client.MatchingLabels{affinityclass.ClassLabel: class})
+	labelled, err := reader.Releases(ctx, from, client.MatchingLabels{affinityclass.ClassLabel: class})
 	if err != nil {
 		return affinityclass.Users{}, err
 	}
 
-	applications, err := r.applications(ctx, reader)
+	applications, err := r.applications(ctx, from)
 	if err != nil {
 		return affinityclass.Users{}, err
 	}

@@ -93,7 +93,7 @@ func TestAnUnusedClassGoes(t *testing.T) {
 		{reason: "affinity-class 1.1: nobody uses it", change: func(*hub) {}, writes: []string{"patch AffinityClass/gpu"}, gone: true},
 		{reason: "a kind is not in the cache: nothing is known of its users", change: unsynced, again: true},
 		{reason: "a user that only the API server has yet", change: func(h *hub) {
-			h.state.live = ahead{h.Client, tenant("tenant-root", "beta", "gpu")}
+			h.state.Live = ahead{h.Client, tenant("tenant-root", "beta", "gpu")}
 		}, writes: []string{"patch status AffinityClass/gpu"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestAFailedReadKeepsAClass(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	h.state.live = interceptor.NewClient(h.Client.(client.WithWatch), interceptor.Funcs{
+	h.state.Live = interceptor.NewClient(h.Client.(client.WithWatch), interceptor.Funcs{
 		List: failingList,
 	})
 

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
@@ -70,10 +71,9 @@ func newHub(t *testing.T, objects ...client.Object) *hub {
 		WithInterceptorFuncs(h.recording()).Build()
 
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_800_000_000, 0))
-	reader := fakeCache{Client: h.Client}
 	h.state = &state{
-		cached: h.Client, live: h.Client, writer: client.WithFieldOwner(h.Client, FieldManager), clock: clock, namespace: hubNamespace,
-		kinds: &kinds{cache: reader, watched: map[string]watchedKind{}},
+		Reader: reader.New(h.Client, h.Client), writer: client.WithFieldOwner(h.Client, FieldManager), clock: clock, namespace: hubNamespace,
+		kinds: &kinds{cache: fakeCache{Client: h.Client}, watched: map[string]watchedKind{}},
 	}
 	h.watch(t, "postgreses.apps.cozystack.io", "redises.apps.cozystack.io")
 	h.applications = &applicationReconciler{
@@ -141,7 +141,7 @@ func (h *hub) recording() interceptor.Funcs {
 		}
 
 		h.writes = append(h.writes, verb+" "+kind+"/"+object.GetName())
-		h.state.trees.invalidate()
+		h.state.TenantsChanged()
 
 		return nil
 	}
@@ -202,7 +202,7 @@ func (h *hub) given(t *testing.T, objects ...client.Object) {
 	}
 
 	h.writes = before
-	h.state.trees.invalidate()
+	h.state.TenantsChanged()
 }
 
 // expectWrites compares the writing requests since the last call, in order.

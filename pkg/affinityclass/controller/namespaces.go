@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
@@ -60,11 +61,11 @@ func (s *state) setupNamespaces(mgr manager.Manager, settings queue.Settings) er
 
 // ownedBy returns the workload namespace of a Tenant, and those whose settings depend on that Tenant.
 func (r *namespaceReconciler) ownedBy(ctx context.Context, tenant client.Object) []reconcile.Request {
-	r.trees.invalidate()
+	r.TenantsChanged()
 
 	requests := requestsFor(owned(tenant))
 
-	listed, err := tenants(ctx, r.cached)
+	listed, err := reader.Tenants(ctx, r.Cached)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The namespaces below a Tenant are not looked at before their own next event", "tenant", klog.KObj(tenant))
 	}
@@ -98,7 +99,7 @@ func (r *namespaceReconciler) Reconcile(ctx context.Context, request reconcile.R
 // sync writes the label of a Namespace. It returns false if applications are missing in the cache, so that a label is neither
 // removed nor known to be unwanted.
 func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namespace) (complete bool, err error) {
-	tree, err := r.tree(ctx)
+	tree, err := r.Tree(ctx)
 	if err != nil {
 		return true, err
 	}
@@ -109,7 +110,7 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 
 	value, labelled := namespace.Labels[affinityclass.VerifyLabel]
 
-	switch wanted, err := r.wanted(ctx, r.cached, tree, namespace); {
+	switch wanted, err := r.wanted(ctx, r.Cached, tree, namespace); {
 	case err != nil:
 		return true, err
 	case wanted && value != verified:
@@ -123,12 +124,12 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 		return complete, err
 	}
 
-	present, err := tenants(ctx, r.live)
+	present, err := reader.Tenants(ctx, r.Live)
 	if err != nil {
 		return true, err
 	}
 
-	if wanted, err := r.wanted(ctx, r.live, affinityclass.NewTree(present), namespace); err != nil || wanted {
+	if wanted, err := r.wanted(ctx, r.Live, affinityclass.NewTree(present), namespace); err != nil || wanted {
 		return true, err
 	}
 
@@ -158,19 +159,19 @@ func (r *namespaceReconciler) record(ctx context.Context, tree *affinityclass.Tr
 
 // wanted reports whether a Namespace has to have the label, by what a reader has.
 func (r *namespaceReconciler) wanted(
-	ctx context.Context, reader client.Reader, tree *affinityclass.Tree, namespace *corev1.Namespace,
+	ctx context.Context, from client.Reader, tree *affinityclass.Tree, namespace *corev1.Namespace,
 ) (bool, error) {
 	place := r.place(tree, namespace)
 	if !tree.Verified(place, true, true) || tree.Verified(place, false, false) {
 		return tree.Verified(place, false, false), nil
 	}
 
-	classes, err := releases(ctx, reader, client.InNamespace(namespace.Name), withClass)
+	classes, err := reader.Releases(ctx, from, client.InNamespace(namespace.Name), withClass)
 	if err != nil {
 		return false, err
 	}
 
-	applications, err := r.applications(ctx, reader, client.InNamespace(namespace.Name))
+	applications, err := r.applications(ctx, from, client.InNamespace(namespace.Name))
 	if err != nil {
 		return false, err
 	}

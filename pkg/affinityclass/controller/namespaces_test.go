@@ -59,7 +59,7 @@ func TestVerifiedNamespaces(t *testing.T) {
 			change: unsynced, again: true},
 		{reason: "a Tenant that only the API server has yet: the label stays",
 			namespace: labelled("tenant-beta", affinityclass.VerifyLabel, "true"),
-			change:    func(h *hub) { h.state.live = ahead{h.Client, tenant("tenant-root", "beta", "")} }, want: "true"},
+			change:    func(h *hub) { h.state.Live = ahead{h.Client, tenant("tenant-root", "beta", "")} }, want: "true"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHub(t)

@@ -203,7 +203,7 @@ func (r *applicationReconciler) create(
 	err = r.writer.Create(ctx, release)
 	if apierrors.IsAlreadyExists(err) {
 		present := newObject(affinityclass.ReleaseKind)
-		if err := r.live.Get(ctx, key, present); err != nil {
+		if err := r.Live.Get(ctx, key, present); err != nil {
 			return nil, fmt.Errorf("reading HelmRelease %s: %w", key, err)
 		}
 

@@ -5,6 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -46,7 +47,7 @@ func (c *Controllers) Namespaces(mgr manager.Manager, s queue.Settings) error {
 func (c *Controllers) shared(mgr manager.Manager, s queue.Settings) *state {
 	if c.state == nil {
 		c.state = &state{
-			cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager),
+			Reader: reader.New(mgr.GetCache(), mgr.GetAPIReader()), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager),
 			kinds: newKinds(mgr.GetCache()), clock: s.Clock, namespace: s.Namespace,
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -56,9 +57,9 @@ func (s *state) setupTenants(mgr manager.Manager, settings queue.Settings) error
 
 // concerned returns requests for a Tenant and for all whose settings may depend on it.
 func (r *tenantReconciler) concerned(ctx context.Context, tenant client.Object) []reconcile.Request {
-	r.trees.invalidate()
+	r.TenantsChanged()
 
-	all, err := tenants(ctx, r.cached)
+	all, err := reader.Tenants(ctx, r.Cached)
 	if err != nil {
 		// A List from the cache fails only when the cache stops; the next start enqueues every Tenant.
 		klog.FromContext(ctx).Error(err, "Listing the Tenants that depend on a Tenant", "tenant", klog.KObj(tenant))
@@ -87,7 +88,7 @@ func (r *tenantReconciler) ownerOfNamespace(ctx context.Context, object client.O
 
 // ownerOf returns a request for the Tenant that owns a namespace.
 func (r *tenantReconciler) ownerOf(ctx context.Context, namespace string) []reconcile.Request {
-	tree, err := r.tree(ctx)
+	tree, err := r.Tree(ctx)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Looking for the Tenant of a namespace", "namespace", namespace)
 
@@ -106,7 +107,7 @@ func (r *tenantReconciler) ownerOf(ctx context.Context, namespace string) []reco
 func (r *tenantReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	tenant := &appsv1alpha1.Tenant{}
 
-	err := r.cached.Get(ctx, request.NamespacedName, tenant)
+	err := r.Cached.Get(ctx, request.NamespacedName, tenant)
 	if apierrors.IsNotFound(err) || err == nil && !tenant.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
@@ -120,7 +121,7 @@ func (r *tenantReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 
 // sync writes namespace, Secret and status of a Tenant. A failure of the Secret keeps the other condition from nothing.
 func (r *tenantReconciler) sync(ctx context.Context, tenant *appsv1alpha1.Tenant) error {
-	tree, err := r.tree(ctx)
+	tree, err := r.Tree(ctx)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (r *tenantReconciler) sync(ctx context.Context, tenant *appsv1alpha1.Tenant
 
 // compliance returns the condition AffinityClassesCompliant.
 func (r *tenantReconciler) compliance(ctx context.Context, tree *affinityclass.Tree, tenant *appsv1alpha1.Tenant) (metav1.Condition, error) {
-	labelled, err := releases(ctx, r.cached, client.InNamespace(owned(tenant)), withClass)
+	labelled, err := reader.Releases(ctx, r.Cached, client.InNamespace(owned(tenant)), withClass)
 	if err != nil {
 		return metav1.Condition{}, err
 	}

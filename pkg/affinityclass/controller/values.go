@@ -81,7 +81,7 @@ func (r *tenantReconciler) writeSecret(ctx context.Context, namespace string, ef
 	key := types.NamespacedName{Namespace: namespace, Name: affinityclass.ValuesSecret}
 	secret := &corev1.Secret{}
 
-	err := r.cached.Get(ctx, key, secret)
+	err := r.Cached.Get(ctx, key, secret)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading Secret %s: %w", key, err)
 	}

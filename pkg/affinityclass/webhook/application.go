@@ -16,7 +16,7 @@ import (
 
 // applicationHandler reviews objects of the group apps.cozystack.io that are no Tenants: docs/spec/affinity-class.md 1.3.
 type applicationHandler struct {
-	*reader
+	*readers
 
 	// namespace is that of the hub.
 	namespace string
@@ -69,7 +69,7 @@ func (h *applicationHandler) review(ctx context.Context, request admission.Reque
 func (h *applicationHandler) check(
 	ctx context.Context, request admission.Request, name string, change affinityclass.Change,
 ) (affinityclass.Review, error) {
-	tree, err := h.tenants.treeWithOwner(ctx, request.Namespace)
+	tree, err := h.TreeWithOwner(ctx, request.Namespace)
 	if err != nil {
 		return affinityclass.Review{}, err
 	}
@@ -90,5 +90,5 @@ func (h *applicationHandler) check(
 		Recorded: found.Annotations[affinityclass.AllowedAnnotation],
 	}
 
-	return affinityclass.CheckApplication(tree, h.classes(ctx), namespace, change)
+	return affinityclass.CheckApplication(tree, h.Classes(ctx), namespace, change)
 }

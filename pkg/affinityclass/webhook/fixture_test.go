@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 )
@@ -51,8 +52,8 @@ func newWorld(t *testing.T) *world {
 	}
 }
 
-// reader returns a reader of the world as it is now.
-func (w *world) reader(t *testing.T) *reader {
+// readers returns the readers of the world as it is now.
+func (w *world) readers(t *testing.T) *readers {
 	t.Helper()
 
 	scheme := runtime.NewScheme()
@@ -71,13 +72,13 @@ func (w *world) reader(t *testing.T) *reader {
 		t.Fatal(err)
 	}
 
-	return &reader{cached: cached, live: live, tenants: &tenants{cached: cached, live: live}, owners: owners}
+	return &readers{Reader: reader.New(cached, live), owners: owners}
 }
 
 func (w *world) handle(t *testing.T, path string, request admission.Request) admission.Response {
 	t.Helper()
 
-	return handlers(w.reader(t), hub)[path].Handle(t.Context(), request)
+	return handlers(w.readers(t), hub)[path].Handle(t.Context(), request)
 }
 
 func class(name string) *cozystackv1alpha1.AffinityClass {

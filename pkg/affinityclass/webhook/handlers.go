@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhook"
@@ -43,12 +44,12 @@ const readTimeout = 3 * time.Second
 // NewHandlers returns the handlers by their paths, for a hub in a namespace. They read from the cache of the manager, and have it watch
 // AffinityClasses, Tenants, HelmReleases and Namespaces. It returns an error if the API server does not serve one of these kinds.
 func NewHandlers(mgr manager.Manager, namespace string, passive clock.PassiveClock) (map[string]admission.Handler, error) {
-	r := &reader{cached: mgr.GetCache(), live: mgr.GetAPIReader(), tenants: &tenants{cached: mgr.GetCache(), live: mgr.GetAPIReader()}}
-
-	var err error
-	if r.owners, err = newOwners(mgr.GetConfig(), mgr.GetHTTPClient(), passive); err != nil {
+	owners, err := newOwners(mgr.GetConfig(), mgr.GetHTTPClient(), passive)
+	if err != nil {
 		return nil, err
 	}
+
+	r := &readers{Reader: reader.New(mgr.GetCache(), mgr.GetAPIReader()), owners: owners}
 
 	release := &unstructured.Unstructured{}
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
@@ -63,7 +64,7 @@ func NewHandlers(mgr manager.Manager, namespace string, passive clock.PassiveClo
 			continue
 		}
 
-		if _, err := informer.AddEventHandler(r.tenants); err != nil {
+		if _, err := informer.AddEventHandler(r.TenantHandler()); err != nil {
 			return nil, fmt.Errorf("handling events of Tenants: %w", err)
 		}
 	}
@@ -71,7 +72,7 @@ func NewHandlers(mgr manager.Manager, namespace string, passive clock.PassiveClo
 	return handlers(r, namespace), nil
 }
 
-func handlers(r *reader, namespace string) map[string]admission.Handler {
+func handlers(r *readers, namespace string) map[string]admission.Handler {
 	return map[string]admission.Handler{
 		PodPath:         counted(PodPath, (&podHandler{r}).review),
 		TenantPath:      counted(TenantPath, (&tenantHandler{r}).review),

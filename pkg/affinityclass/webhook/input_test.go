@@ -69,7 +69,7 @@ func post(tb testing.TB, url, contentType, body string) *admissionv1.AdmissionRe
 }
 
 func TestBodiesThatAreNoReviews(t *testing.T) {
-	server := serve(t, handlers(newWorld(t).reader(t), hub))
+	server := serve(t, handlers(newWorld(t).readers(t), hub))
 	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"CREATE",` +
 		`"kind":{"group":"%s","version":"v1","kind":"%s"},"namespace":"tenant-acme","object":%s}}`
 	objects := []string{
@@ -134,7 +134,7 @@ func FuzzHandlers(f *testing.F) {
 			*w = *newWorld(t)
 		}
 
-		for path, handler := range handlers(w.reader(t), hub) {
+		for path, handler := range handlers(w.readers(t), hub) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Kind: kinds[path], Namespace: "tenant-acme", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: object},
 			}}

@@ -17,7 +17,7 @@ import (
 )
 
 // podHandler verifies Pods that are created: docs/spec/affinity-class.md 1.4.
-type podHandler struct{ *reader }
+type podHandler struct{ *readers }
 
 // pod is what the handler reads of a Pod.
 type pod struct {
@@ -44,7 +44,7 @@ func (h *podHandler) review(ctx context.Context, request admission.Request) admi
 	object := objectOf(schema.GroupKind{Kind: "Pod"}, &created.Metadata)
 	object.Namespace = request.Namespace // The owners of a Pod are in its namespace.
 	walk := h.owners.newWalk()
-	verdict := affinityclass.CheckPod(object, created.Spec.NodeSelector, h.lookup(ctx, walk), h.classes(ctx))
+	verdict := affinityclass.CheckPod(object, created.Spec.NodeSelector, h.lookup(ctx, walk), h.Classes(ctx))
 	walk.keep(verdict.Through)
 
 	return verdictResponse(verdict)

@@ -135,7 +135,7 @@ func TestOwnersAreCached(t *testing.T) {
 	w.server.add(statefulSets+"/db", map[string]string{fluxLabel: "main-db"})
 	w.server.add(statefulSets+"/leaf", nil)
 
-	pods := handlers(w.reader(t), hub)[PodPath]
+	pods := handlers(w.readers(t), hub)[PodPath]
 	read := func(owners ...metav1.OwnerReference) []string {
 		t.Helper()
 
@@ -172,7 +172,7 @@ func TestKindsAreRefreshed(t *testing.T) {
 	w := newWorld(t)
 	w.server.add(statefulSets+"/db", map[string]string{fluxLabel: "main-db"})
 
-	pods := handlers(w.reader(t), hub)[PodPath]
+	pods := handlers(w.readers(t), hub)[PodPath]
 	expect := func(uid string, want ...string) {
 		t.Helper()
 
@@ -196,7 +196,7 @@ func TestReadsAreBounded(t *testing.T) {
 	w := newWorld(t)
 	w.server.broken[statefulSets+"/db"] = -1
 
-	response := handlers(w.reader(t), hub)[PodPath].Handle(canceled(t), podRequest(t, nil, nil, owner("apps/v1", "StatefulSet", "db")))
+	response := handlers(w.readers(t), hub)[PodPath].Handle(canceled(t), podRequest(t, nil, nil, owner("apps/v1", "StatefulSet", "db")))
 	if response.Allowed || response.Result.Code != http.StatusInternalServerError ||
 		!strings.HasPrefix(response.Result.Message, "owner StatefulSet.apps tenant-acme/db: ") {
 		t.Errorf("response %+v, want a refusal that names the owner", response)

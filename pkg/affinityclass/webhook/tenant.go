@@ -16,7 +16,7 @@ import (
 const tenantKind = "Tenant"
 
 // tenantHandler reviews Tenants: docs/spec/affinity-class.md 1.1 and 1.2.
-type tenantHandler struct{ *reader }
+type tenantHandler struct{ *readers }
 
 func (h *tenantHandler) review(ctx context.Context, request admission.Request) admission.Response {
 	if request.Kind.Group != appsv1alpha1.GroupName || request.Kind.Kind != tenantKind || request.SubResource != "" {
@@ -42,12 +42,12 @@ func (h *tenantHandler) review(ctx context.Context, request admission.Request) a
 		}
 	}
 
-	tree, err := h.tenants.treeWithOwner(ctx, tenant.Namespace)
+	tree, err := h.TreeWithOwner(ctx, tenant.Namespace)
 	if err != nil {
 		return webhook.InternalError(err)
 	}
 
-	review, err := affinityclass.CheckTenant(tree, h.classes(ctx), before, tenant)
+	review, err := affinityclass.CheckTenant(tree, h.Classes(ctx), before, tenant)
 
 	return respond(request, tenant.Name, review, err)
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 )
 
@@ -77,72 +78,9 @@ func expectReview(t *testing.T, response admission.Response, refusal string) {
 	}
 }
 
-// The Tree is built once for all reviews between two events that matter.
-func TestTheTreeFollowsEvents(t *testing.T) {
-	w := newWorld(t)
-	lists := 0
-	reader := w.reader(t)
-	store, isClient := reader.cached.(client.WithWatch)
-
-	if !isClient {
-		t.Fatalf("the cache is a %T", reader.cached)
-	}
-
-	tenants := &tenants{live: reader.live, cached: interceptor.NewClient(store, interceptor.Funcs{
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			lists++
-
-			return c.List(ctx, list, options...)
-		},
-	})}
-	expect := func(reason string, wantLists int, wantDefault string) {
-		t.Helper()
-
-		for range 3 {
-			tree, err := tenants.treeWithOwner(t.Context(), "tenant-acme")
-			if err != nil || lists != wantLists || tree.Effective("tenant-acme").Default != wantDefault {
-				t.Errorf("%s: %v, %d lists, want %d and the default %q", reason, err, lists, wantLists, wantDefault)
-			}
-		}
-	}
-	acme := tenant("tenant-root", "acme", "dc1", "dc1", "dc2")
-
-	expect("at first", 1, "dc1")
-	tenants.OnAdd(acme, true)
-	expect("after a creation", 2, "dc1")
-
-	reported := acme.DeepCopy()
-	reported.Status.Conditions = []metav1.Condition{{Type: "ValuesWritten"}}
-	tenants.OnUpdate(acme, reported)
-	expect("after another status", 2, "dc1")
-
-	changed := acme.DeepCopy()
-	changed.Spec.DefaultAffinityClass = "dc2"
-
-	stored := changed.DeepCopy()
-	if err := store.Get(t.Context(), client.ObjectKeyFromObject(acme), stored); err != nil {
-		t.Fatal(err)
-	}
-
-	stored.Spec = changed.Spec
-	if err := store.Update(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
-
-	tenants.OnUpdate(acme, changed)
-	expect("after another spec", 3, "dc2")
-
-	if err := store.Delete(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
-
-	tenants.OnDelete(changed)
-	expect("after a deletion", 4, "")
-}
-
 func TestTenantsThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
-	reader := w.reader(t)
+	known := w.readers(t)
 	broken := interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 			return errors.New("no list")
@@ -152,18 +90,18 @@ func TestTenantsThatCannotBeRead(t *testing.T) {
 		},
 	}
 
-	store, isClient := reader.cached.(client.WithWatch)
+	store, isClient := known.Cached.(client.WithWatch)
 	if !isClient {
-		t.Fatalf("the cache is a %T", reader.cached)
+		t.Fatalf("the cache is a %T", known.Cached)
 	}
 
-	for want, tenants := range map[string]*tenants{
-		"listing Tenants: no list":                 {cached: interceptor.NewClient(store, broken), live: reader.live},
-		"reading Tenant tenant-root/beta: no read": {cached: store, live: interceptor.NewClient(store, broken)},
+	for want, tenants := range map[string]*reader.Reader{
+		"listing Tenants: no list":                 reader.New(interceptor.NewClient(store, broken), known.Live),
+		"reading Tenant tenant-root/beta: no read": reader.New(store, interceptor.NewClient(store, broken)),
 	} {
-		reader.tenants = tenants
+		known.Reader = tenants
 
-		response := handlers(reader, hub)[TenantPath].Handle(t.Context(), tenantRequest(t, nil, tenant("tenant-beta", "eu", "")))
+		response := handlers(known, hub)[TenantPath].Handle(t.Context(), tenantRequest(t, nil, tenant("tenant-beta", "eu", "")))
 		expectResponse(t, response, 500, want)
 	}
 }

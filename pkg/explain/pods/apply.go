@@ -49,7 +49,7 @@ func Apply(before, change *Objects) (*Objects, []Applied) {
 	for _, tenant := range change.Tenants {
 		tree, before := affinityclass.NewTree(after.Tenants), objectlist.Find(after.Tenants, tenant)
 
-		review, err := affinityclass.CheckTenant(tree, given(after.Classes), before, tenant)
+		review, err := affinityclass.CheckTenant(tree, affinityclass.ClassesOf(after.Classes), before, tenant)
 		if err != nil { // The classes are given, so that none has to be read.
 			review.Errors = append(review.Errors, field.InternalError(field.NewPath("spec"), err))
 		}
@@ -101,13 +101,6 @@ func specIn(object any) any {
 		return object.Spec
 	default:
 		return object
-	}
-}
-
-// given returns a lookup of classes.
-func given(classes []*cozystackv1alpha1.AffinityClass) affinityclass.Classes {
-	return func(name string) (*cozystackv1alpha1.AffinityClass, error) {
-		return objectlist.Find(classes, &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}), nil
 	}
 }
 

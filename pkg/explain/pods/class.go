@@ -58,7 +58,7 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 	explained.Class = release.Labels[affinityclass.ClassLabel]
 	explained.addOrigin(e, namespace, e.application(release))
 
-	if class := e.classes[explained.Class]; class != nil {
+	if class, err := e.class(explained.Class); err == nil && class != nil {
 		explained.addContract(class, ev)
 	} else if e.objects.Unread.Classes && explained.Class != "" {
 		explained.Denial = ""

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
-	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
 
@@ -22,7 +21,7 @@ type Evaluator struct {
 	policies   *podscheduling.Policies
 	namespaces map[string]map[string]string // labels by name
 	recorded   map[string]string            // affinityclass.AllowedAnnotation by name
-	classes    map[string]*cozystackv1alpha1.AffinityClass
+	class      affinityclass.Classes
 	tree       *affinityclass.Tree
 	owners     map[owner]*unstructured.Unstructured
 }
@@ -31,8 +30,7 @@ type Evaluator struct {
 func NewEvaluator(objects *Objects) *Evaluator {
 	e := &Evaluator{
 		objects: objects, namespaces: map[string]map[string]string{}, recorded: map[string]string{},
-		classes: map[string]*cozystackv1alpha1.AffinityClass{},
-		tree:    affinityclass.NewTree(objects.Tenants), owners: ownersOf(objects),
+		class: affinityclass.ClassesOf(objects.Classes), tree: affinityclass.NewTree(objects.Tenants), owners: ownersOf(objects),
 	}
 
 	for _, policy := range objects.ClusterPolicies {
@@ -50,10 +48,6 @@ func NewEvaluator(objects *Objects) *Evaluator {
 
 	for _, namespace := range objects.Namespaces {
 		e.namespaces[namespace.Name], e.recorded[namespace.Name] = namespace.Labels, namespace.Annotations[affinityclass.AllowedAnnotation]
-	}
-
-	for _, class := range objects.Classes {
-		e.classes[class.Name] = class
 	}
 
 	return e

@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
-	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 )
 
 // owner identifies an object that others may refer to.
@@ -50,9 +49,4 @@ func (e *Evaluator) lookup(ev *evaluation) affinityclass.Lookup {
 
 		return e.objects.Owner(target)
 	}
-}
-
-// class is a affinityclass.Classes.
-func (e *Evaluator) class(name string) (*cozystackv1alpha1.AffinityClass, error) {
-	return e.classes[name], nil
 }
