@@ -10,6 +10,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 // clusterEvent concerns the requests that have the Cluster, if it is not as they need it or its health has changed; and all refused requests,
@@ -63,7 +64,7 @@ func (l *ledger) grantEvent(_, grant *openmcpv1alpha1.ClusterRequestGrant, delet
 		switch {
 		case deleted && known != nil && known.UID == grant.UID:
 			c.DeleteGrant(key)
-		case !deleted && (known == nil || later(grant, known)):
+		case !deleted && (known == nil || consistency.Later(grant, known, true)):
 			c.SetGrant(grant)
 		default:
 			return

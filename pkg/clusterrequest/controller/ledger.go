@@ -11,11 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 // maxTries is how often the choices of a Cluster are sent while writes of others conflict with them.
@@ -73,7 +73,7 @@ func (l *ledger) setCluster(cluster *openmcpv1alpha1.Cluster) bool {
 	defer l.mu.Unlock()
 
 	e := l.entry(client.ObjectKeyFromObject(cluster))
-	if e.stored != nil && !later(cluster, e.stored) {
+	if e.stored != nil && !consistency.Later(cluster, e.stored, true) {
 		return false
 	}
 
@@ -212,7 +212,7 @@ func (l *ledger) confirm(key types.NamespacedName, e *entry, written, wanted *op
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	if l.entries[key] == e && (e.stored == nil || later(written, e.stored)) {
+	if l.entries[key] == e && (e.stored == nil || consistency.Later(written, e.stored, true)) {
 		l.rebase(e, written, wanted)
 	}
 }
@@ -369,11 +369,4 @@ func (l *ledger) takeBack(key types.NamespacedName, e *entry) {
 func sameRequests(a, b *openmcpv1alpha1.Cluster) bool {
 	return slices.Equal(a.Finalizers, b.Finalizers) &&
 		a.Annotations[openmcpv1alpha1.PrefixesAnnotation] == b.Annotations[openmcpv1alpha1.PrefixesAnnotation]
-}
-
-// later reports whether a is a later state than b. A state that cannot be compared counts as later, so that none is kept for ever.
-func later(a, b metav1.Object) bool {
-	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
-
-	return err != nil || order > 0
 }

@@ -19,6 +19,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -35,7 +36,9 @@ type reconciler struct {
 	running   atomic.Int32 // how many reconciles run
 	conflicts queue.ConflictBackoff[reconcile.Request]
 	states    *metrics.RequestStates[types.NamespacedName]
-	written   *ownWrites
+	// written has the own writes of requests: a request that is reconciled before the cache shows them would be written again, with a
+	// precondition that cannot hold.
+	written *consistency.Store
 }
 
 // errTakenBack is the reason of a conflict with the failed write of another request to the same Cluster.
@@ -52,7 +55,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	if apierrors.IsNotFound(err) {
 		r.ledger.forget(key.NamespacedName)
 		r.states.Forget(key.NamespacedName)
-		r.written.forget(key.NamespacedName)
+		r.written.Clear(key.NamespacedName)
 
 		return reconcile.Result{}, nil
 	}
@@ -67,8 +70,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 
-	if wait := r.written.wait(request, r.clock.Now()); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+	if stale, is := errors.AsType[*consistency.StaleError](r.written.EnsureReady(key.NamespacedName, request.ResourceVersion)); is {
+		return reconcile.Result{RequeueAfter: stale.Left}, nil // The event of the write enqueues the request before that.
 	}
 
 	if request.DeletionTimestamp != nil {
@@ -146,7 +149,7 @@ func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.Cluster
 		return false, err
 	}
 
-	r.written.note(request, r.clock.Now())
+	r.written.WroteAt(client.ObjectKeyFromObject(request), request.ResourceVersion)
 
 	return true, nil
 }

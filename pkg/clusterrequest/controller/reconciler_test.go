@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,6 +18,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -68,7 +68,7 @@ func newTestReconciler(t *testing.T, objects ...client.Object) (*reconciler, cli
 
 	return &reconciler{
 		ledger: l, cached: server, live: live, writer: server, clock: clock.RealClock{}, recorder: events.NewFakeRecorder(10),
-		conflicts: queue.NewConflictBackoff[reconcile.Request](), written: newOwnWrites(),
+		conflicts: queue.NewConflictBackoff[reconcile.Request](), written: consistency.NewStore(clock.RealClock{}),
 		states: metrics.NewRequestStates[types.NamespacedName](),
 	}, server, live
 }
@@ -210,7 +210,7 @@ func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
 	})
 
 	key := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(request)}
-	if result, err := r.Reconcile(t.Context(), key); err != nil || sent > 0 || result.RequeueAfter <= 0 || result.RequeueAfter > longestWait {
+	if result, err := r.Reconcile(t.Context(), key); err != nil || sent > 0 || result.RequeueAfter <= 0 || result.RequeueAfter > consistency.Timeout {
 		t.Errorf("%v, %+v, %d patches of a state that is known to be old", err, result, sent)
 	}
 
@@ -233,34 +233,5 @@ func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
 
 	if sent != 1 {
 		t.Errorf("%d patches, want that of the status", sent)
-	}
-}
-
-func TestRequestDoesNotWaitForEver(t *testing.T) {
-	written, now := newOwnWrites(), time.Now()
-	request := newRequest("r")
-	old := request.DeepCopy()
-	request.ResourceVersion, old.ResourceVersion = "12", "9"
-	written.note(request, now)
-
-	for _, tc := range []struct {
-		reason string
-		cached *openmcpv1alpha1.ClusterRequest
-		after  time.Duration
-		want   time.Duration
-	}{
-		{"the write is not shown", old, time.Second, longestWait - time.Second},
-		{"its event does not come", old, longestWait, 0},
-		{"it is forgotten", old, time.Second, 0},
-	} {
-		if got := written.wait(tc.cached, now.Add(tc.after)); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
-		}
-	}
-
-	written.note(request, now)
-
-	if got := written.wait(request, now); got != 0 || len(written.last) > 0 {
-		t.Errorf("%s after the write is shown, and %v", got, written.last)
 	}
 }

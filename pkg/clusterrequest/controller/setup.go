@@ -14,6 +14,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -48,7 +49,7 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 	r := &reconciler{
 		ledger: ledger, cached: mgr.GetCache(), live: live, writer: writer, clock: settings.Clock,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), states: metrics.NewRequestStates[types.NamespacedName](),
-		written: newOwnWrites(),
+		written: consistency.NewStore(settings.Clock),
 	}
 
 	if err := mgr.Add(r.states); err != nil {
@@ -68,7 +69,7 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Requests).
-							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: see ownWrites.
+							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: see reconciler.written.
 							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, handlerOf(ledger.grantEvent)).
 							Watches(&openmcpv1alpha1.Cluster{}, handlerOf(ledger.clusterEvent)).
 							Watches(&openmcpv1alpha1.Purpose{}, handlerOf(ledger.purposeEvent)).

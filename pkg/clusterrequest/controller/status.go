@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -39,7 +40,7 @@ func (r *reconciler) writeStatus(
 		return err
 	}
 
-	r.written.note(written, now.Time)
+	r.written.WroteAt(client.ObjectKeyFromObject(written), written.ResourceVersion)
 
 	if before := request.Status; before.Status != result.Status || before.Reason != result.Reason || before.Message != result.Message {
 		r.tell(request, result)

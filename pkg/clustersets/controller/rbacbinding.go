@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -95,8 +96,8 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		err = cmp.Or(bound.conflict, unbound.conflict)
 	}
 
-	if err == nil && !planned.empty() { // Without an event of the writes, the API server is read after confirmTimeout.
-		wait = shorterWait(wait, confirmTimeout)
+	if err == nil && !planned.empty() { // Without an event of the writes, the API server is read after consistency.Timeout.
+		wait = shorterWait(wait, consistency.Timeout)
 	}
 
 	result, err := r.conflicts.Result(ctx, request, err)

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 func fromRBAC(set string, edits ...func(*clusterv1beta2.ManagedClusterSetBinding)) clusterv1beta2.ManagedClusterSetBinding {
@@ -150,34 +151,34 @@ func TestUnseenWrites(t *testing.T) {
 	expect("a failed write is sent again", "", true, refused)
 	expect("one that succeeded", "", true, nil)
 	expect("is not, while the cache shows the old state", "", false, nil)
-	u.observe(key, "5", false)
+	u.Pending(key, "5")
 	expect("another state is another matter", "5", true, nil)
-	u.observe(key, "5", false)
+	u.Pending(key, "5")
 	expect("a late event of the old state ends nothing", "5", false, nil)
-	u.observe(key, "5", true)
+	u.Clear(key)
 	expect("a deletion ends it", "", true, nil)
 
 	conflict := apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), key.Name, refused)
 
-	clock.Step(confirmTimeout)
+	clock.Step(consistency.Timeout)
 	expect("the API server shows the old state, too: it was undone", "", true, nil)
 
 	live = "7"
 
-	clock.Step(confirmTimeout)
+	clock.Step(consistency.Timeout)
 	expect("the API server shows another state: the cache is behind", "", false, nil)
-	u.forget(key)
+	u.Clear(key)
 	expect("a conflict where the cache is behind", "", true, conflict)
 	expect("is not tried again on that state", "", false, nil)
-	clock.Step(confirmTimeout)
+	clock.Step(consistency.Timeout)
 	expect("nor later", "", false, nil)
-	u.observe(key, "7", false)
+	u.Pending(key, "7")
 	expect("but on the state that the API server shows", "7", true, conflict)
 	expect("a conflict for another reason is tried again", "7", true, nil)
-	u.forget(key)
+	u.Clear(key)
 
-	if len(u.writes) > 0 {
-		t.Errorf("remembers %v", u.writes)
+	if _, pending := u.Pending(key, "7"); pending {
+		t.Error("the write is remembered")
 	}
 }
 
@@ -295,7 +296,7 @@ func TestReconcileGoesByTheLatestState(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		r.sent.observe(types.NamespacedName{Namespace: "a", Name: "blue"}, "1", false)
+		r.sent.Pending(types.NamespacedName{Namespace: "a", Name: "blue"}, "1")
 	}
 
 	if created != 1 {

@@ -186,12 +186,12 @@ func (*rbacBindingReconciler) setChange(_ context.Context, before, after *cluste
 // arrived.
 func (r *rbacBindingReconciler) bindingChange(_ context.Context, before, after *clusterv1beta2.ManagedClusterSetBinding) clustersets.Audience {
 	if after == nil {
-		r.sent.observe(client.ObjectKeyFromObject(before), before.ResourceVersion, true)
+		r.sent.Clear(client.ObjectKeyFromObject(before))
 
 		return namespaceAudience(before.Namespace)
 	}
 
-	r.sent.observe(client.ObjectKeyFromObject(after), after.ResourceVersion, false)
+	r.sent.Pending(client.ObjectKeyFromObject(after), after.ResourceVersion) // It drops a write that is shown.
 
 	switch {
 	case !clustersets.Managed(after) && (before == nil || !clustersets.Managed(before)):

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 // TestCreationsThatFail checks that a deletion waits while a binding that may replace it can still be created (docs/architecture.md law 5),
@@ -177,8 +179,8 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	look("at first", true)
 	clock.Step(extendedDeletionGrace)
 	look("red goes", true)
-	r.sent.forget(types.NamespacedName{Namespace: "a", Name: "blue"})
-	clock.Step(confirmTimeout)
+	r.sent.Clear(types.NamespacedName{Namespace: "a", Name: "blue"})
+	clock.Step(consistency.Timeout)
 
 	asked = 0
 	if again := look("nothing is due", true); again <= 0 || again > reviewEvery {
@@ -220,7 +222,7 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	look("denied twice", false)
 
 	may = true
-	clock.Step(confirmTimeout)
+	clock.Step(consistency.Timeout)
 	look("granted again", true)
 }
 
@@ -270,8 +272,8 @@ func TestWritesAreLookedAfter(t *testing.T) {
 		})
 		r.client = withoutRed{r.client}
 
-		if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != confirmTimeout {
-			t.Errorf("%s: %v, %v; want another look after %v", reason, result, err, confirmTimeout)
+		if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != consistency.Timeout {
+			t.Errorf("%s: %v, %v; want another look after %v", reason, result, err, consistency.Timeout)
 		}
 	}
 }

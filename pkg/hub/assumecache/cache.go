@@ -6,8 +6,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 // Cache keeps the writes of objects of type T by their owners.
@@ -122,20 +123,9 @@ func (c *Cache[K, T]) IfShown(owner K, do func()) {
 	}
 }
 
-// later reports whether a is a later state than b.
-func later(a, b metav1.Object) bool {
-	order, ordered := compareAge(a, b)
-
-	return ordered && order > 0
-}
-
-// compareAge compares the ages of two states of an object; order is positive when a is the later one. Where resourceVersions cannot be
-// compared, the state of the informer cache wins, so that no write is kept for ever.
-func compareAge(a, b metav1.Object) (order int, ordered bool) {
-	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
-
-	return order, err == nil
-}
+// later reports whether a is a later state than b. Where resourceVersions cannot be compared, the state of the informer cache wins, so that no
+// write is kept for ever.
+func later(a, b metav1.Object) bool { return consistency.Later(a, b, false) }
 
 func nameOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}

@@ -1,6 +1,10 @@
 package assumecache
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
+)
 
 // event is a state that a watch has shown; the state of a deletion is the last one.
 type event[T metav1.Object] struct {
@@ -68,7 +72,7 @@ func (c *Cache[K, T]) observe(owner K, object T, deleted bool) (own bool) {
 		return same || later(last.object, object)
 	}
 
-	order, ordered := compareAge(object, last.object)
+	order, ordered := consistency.Compare(object.GetResourceVersion(), last.object.GetResourceVersion())
 	if !ordered || order >= 0 {
 		c.drop(owner, name)
 	}

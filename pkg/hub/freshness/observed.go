@@ -7,9 +7,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 // rememberedChanges is the number of the last changes of the view that are remembered. A proof that lasts longer than these is made again.
@@ -277,12 +277,12 @@ func (o *Observed) wait(
 
 // compareVersions orders versions; "" and what is no version come first.
 func compareVersions(a, b string) int {
-	order, err := resourceversion.CompareResourceVersion(a, b)
+	order, ordered := consistency.Compare(a, b)
 
 	switch {
 	case a == b:
 		return 0
-	case err == nil:
+	case ordered:
 		return order
 	case a == "":
 		return -1
