@@ -29,10 +29,10 @@ func newHeartbeats() *heartbeats {
 	}
 }
 
-// follow returns what is known of the Lease of the provider of a Cluster, and subscribes the Cluster to it. When the Lease is another one than
-// before and is not there yet, the former one counts until it expires, renewed or not, so that the provider has time to follow. Before the
-// first call that is a Lease of this name beside the Cluster.
-func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Request) clusterrequest.Heartbeat {
+// follow subscribes a Cluster to the Lease of its provider. When the Lease is another one than before and is not there yet, the former one counts
+// until it expires, renewed or not, so that the provider has time to follow. Before the first call that is a Lease of this name beside the
+// Cluster.
+func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -51,8 +51,6 @@ func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Req
 	}
 
 	h.followed[subscriber], h.subscribers[lease] = lease, subscriber
-
-	return h.known[lease]
 }
 
 // lastFollowed returns the Lease of the last call of follow for a Cluster.
@@ -65,12 +63,18 @@ func (h *heartbeats) lastFollowed(subscriber reconcile.Request) (lease types.Nam
 	return lease, found
 }
 
-// get returns what is known of a Lease, and subscribes a Cluster to it.
-func (h *heartbeats) get(lease types.NamespacedName, subscriber reconcile.Request) clusterrequest.Heartbeat {
+// subscribe has a Cluster depend on a Lease beside the one that it follows.
+func (h *heartbeats) subscribe(lease types.NamespacedName, subscriber reconcile.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	h.subscribers[lease] = subscriber
+}
+
+// get returns what is known of a Lease.
+func (h *heartbeats) get(lease types.NamespacedName) clusterrequest.Heartbeat {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 
 	return h.known[lease]
 }

@@ -26,8 +26,9 @@ func TestHeartbeatsFollow(t *testing.T) {
 	}
 	wantSeen := func(t *testing.T, h *heartbeats, key types.NamespacedName, want time.Time) {
 		t.Helper()
+		h.follow(key, subscriber)
 
-		if diff := cmp.Diff(want, h.follow(key, subscriber).Seen); diff != "" {
+		if diff := cmp.Diff(want, h.get(key).Seen); diff != "" {
 			t.Errorf("time of the last renewal (-want +got):\n%s", diff)
 		}
 	}
@@ -70,4 +71,21 @@ func TestHeartbeatsFollow(t *testing.T) {
 		wantSeen(t, h, beside, noon)
 		wantSeen(t, h, types.NamespacedName{Namespace: "provider", Name: "cluster-2"}, time.Time{})
 	})
+}
+
+func TestReadingAHeartbeatSubscribesNobody(t *testing.T) {
+	h, key := newHeartbeats(), types.NamespacedName{Namespace: "n", Name: "l"}
+	subscriber := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: "c"}}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	h.get(key)
+
+	if got, affected := h.set(lease, false, time.Unix(1, 0)); affected {
+		t.Errorf("the Lease concerns %s", got)
+	}
+
+	h.subscribe(key, subscriber)
+
+	if got, affected := h.remove(key); !affected || got != subscriber {
+		t.Errorf("got %s, %t, want %s", got, affected, subscriber)
+	}
 }

@@ -289,7 +289,9 @@ func (r *reconciler) lease(c *cycle, provider *openmcpv1alpha1.ClusterProvider) 
 // stays as it is while it is not known where the Lease is, because the ClusterProvider was lost with its definition.
 func (r *reconciler) setAvailable(c *cycle, managed *clusterv1.ManagedCluster) time.Duration {
 	now := r.clock.Now()
-	agent := r.heartbeats.get(types.NamespacedName{Namespace: c.name(), Name: clusterrequest.AgentLeaseName}, c.Request)
+	ofAgent := types.NamespacedName{Namespace: c.name(), Name: clusterrequest.AgentLeaseName}
+	r.heartbeats.subscribe(ofAgent, c.Request)
+	agent := r.heartbeats.get(ofAgent)
 
 	if c.providerLost && meta.FindStatusCondition(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) != nil {
 		if _, followed := r.heartbeats.lastFollowed(c.Request); !followed {
@@ -297,7 +299,8 @@ func (r *reconciler) setAvailable(c *cycle, managed *clusterv1.ManagedCluster) t
 		}
 	}
 
-	beat := r.heartbeats.follow(c.lease, c.Request)
+	r.heartbeats.follow(c.lease, c.Request)
+	beat := r.heartbeats.get(c.lease)
 
 	if until := clusterrequest.AgentReports(managed, agent); until.After(now) {
 		return until.Sub(now)
