@@ -113,18 +113,17 @@ func (r *reconciler) act(ctx context.Context, request *openmcpv1alpha1.AccessReq
 func (r *reconciler) cluster(ctx context.Context, request *openmcpv1alpha1.AccessRequest) (*openmcpv1alpha1.Cluster, error) {
 	cluster := &openmcpv1alpha1.Cluster{}
 
-	for _, reader := range []client.Reader{r.cached, r.clusters} { // What follows from its absence cannot be taken back.
-		err := reader.Get(ctx, clusterKey(request), cluster)
-		if err == nil {
-			return cluster, nil
-		}
+	// What follows from its absence cannot be taken back.
+	err := objects.Reader{Cached: r.cached, Live: r.clusters}.Get(ctx, clusterKey(request), cluster)
 
-		if !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("read Cluster %s: %w", clusterKey(request), err)
-		}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Cluster %s: %w", clusterKey(request), err)
+	default:
+		return cluster, nil
 	}
-
-	return nil, nil //nolint:nilnil // Absence is no error.
 }
 
 // grant gives the access of an AccessRequest, and returns when its token has to be renewed.
