@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // The reasons of the condition ValuesWritten beside affinityclass.ReasonUnparsableValues.
@@ -117,7 +118,7 @@ func (r *tenantReconciler) writeSecret(ctx context.Context, namespace string, ef
 
 	changed.Data[affinityclass.ValuesKey] = []byte(wanted)
 
-	if err := r.writer.Patch(ctx, changed, client.MergeFromWithOptions(secret, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := objects.Patch(ctx, r.writer, secret, changed); err != nil {
 		return fmt.Errorf("writing Secret %s: %w", key, err)
 	}
 

@@ -16,6 +16,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 // maxTries is how often the choices of a Cluster are sent while writes of others conflict with them.
@@ -251,7 +252,7 @@ func (l *ledger) send(ctx context.Context, stored, wanted *openmcpv1alpha1.Clust
 		return written, nil
 	}
 
-	if err := l.writer.Patch(ctx, written, client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := objects.Patch(ctx, l.writer, stored, written); err != nil {
 		return nil, fmt.Errorf("write the requests of Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
 	}
 

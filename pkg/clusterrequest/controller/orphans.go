@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -16,6 +15,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -143,9 +143,7 @@ func (o *orphans) gone(ctx context.Context, suspects []types.UID) ([]types.UID, 
 	known := map[types.UID]bool{}
 
 	for _, kind := range []string{"ClusterRequest", "ClusterRequestGrant"} {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(openmcpv1alpha1.GroupVersion.WithKind(kind + "List"))
-
+		list := objects.MetadataList(openmcpv1alpha1.GroupVersion.WithKind(kind))
 		if err := o.live.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("list all %ss: %w", kind, err)
 		}

@@ -8,13 +8,13 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhook"
 )
 
@@ -107,8 +107,7 @@ func (v *validator) Handle(ctx context.Context, request admission.Request) admis
 		return admission.Allowed("")
 	}
 
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	namespace := objects.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))
 
 	name := cluster.Name // The name in the request is empty with generateName.
 	err = v.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
