@@ -63,6 +63,7 @@ var needs = []struct {
 	{"test/integration/clusterprovider", []string{workAgent}},
 	{"test/integration/federation", []string{workAgent}},
 	{"test/integration/localplane", []string{scheduler}},
+	{"test/integration/monitoring", []string{promtool}},
 	{"test/integration/tenancy", []string{helm}},
 }
 

@@ -1,0 +1,205 @@
+package monitoring
+
+import (
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+const rulesFile = "../../../deploy/monitoring/prometheusrule.yaml"
+
+// Series of the hub.
+const (
+	misconfigured = "placement_hub_misconfigured_placements{}"
+	celErrors     = "placement_hub_cel_errors{}"
+	staleScores   = "placement_hub_stale_scores{}"
+)
+
+// How many minutes each scrape stands for.
+const (
+	healthyMinutes = 30
+	brokenMinutes  = 60
+	mendedMinutes  = 30
+)
+
+var _ = Describe("Alerts over scrapes", func() {
+	It("fire while their cause is there", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 2)
+		f.Placement(ctx, "all", clusterv1beta1.PlacementSpec{})
+		f.ExpectSelected(ctx, "all", "True AllDecisionsScheduled", suite.Shorts(1, 2)...)
+
+		var healthy, broken, mended scrape
+
+		await(ctx, &healthy, func(g Gomega, s scrape) { g.Expect(s.unsatisfied()).To(BeEmpty()) })
+
+		unbound := suite.NewFixture(ctx)
+		unbound.Placement(ctx, "unbound", clusterv1beta1.PlacementSpec{})
+		f.Score(ctx, suite.Shorts(1, 1)[0], 1, ptr.To(metav1.NewTime(time.Now().Add(-time.Hour))))
+		f.Placement(ctx, "scored", clusterv1beta1.PlacementSpec{
+			NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1)),
+		})
+		f.Placement(ctx, "failing", suite.Matching(suite.ByCEL(`managedCluster.metadata.labels["no"] == "such"`)))
+		f.Placement(ctx, "broken", suite.Matching(suite.ByCEL(`1 +`)))
+
+		await(ctx, &broken, func(g Gomega, s scrape) {
+			g.Expect(s.unsatisfied()).To(HaveKeyWithValue("NoManagedClusterSetBindings", 1.))
+			g.Expect(s.value(misconfigured)).To(Equal(1.))
+			g.Expect(s.value(celErrors)).To(Equal(2.))
+			g.Expect(s.value(staleScores)).To(Equal(1.))
+		})
+
+		for _, name := range []string{"scored", "failing", "broken"} {
+			Expect(suite.Client.Delete(ctx, f.PlacementNamed(name))).To(Succeed())
+		}
+
+		Expect(suite.Client.Delete(ctx, unbound.PlacementNamed("unbound"))).To(Succeed())
+
+		await(ctx, &mended, func(g Gomega, s scrape) {
+			g.Expect(s.unsatisfied()).To(BeEmpty())
+
+			for _, series := range []string{misconfigured, celErrors, staleScores} {
+				g.Expect(s.value(series)).To(BeZero(), series)
+			}
+		})
+
+		alerts := map[string][]any{
+			"PlacementsMisconfigured":  {expected("PlacementsMisconfigured", nil, "$value", "1")},
+			"PlacementExpressionsFail": {expected("PlacementExpressionsFail", nil, "$value", "2")},
+			"PlacementScoresStale":     {expected("PlacementScoresStale", nil, "$value", "1")},
+			"PlacementsLoseClusters":   nil,
+			"PlacementWritesFail":      nil,
+			"PlacementAnswersDiverge":  nil,
+		}
+		for reason, count := range broken.unsatisfied() {
+			alerts["PlacementsUnsatisfied"] = append(alerts["PlacementsUnsatisfied"], expected("PlacementsUnsatisfied",
+				map[string]string{"reason": reason}, "$value", text(count), "$labels.reason", reason))
+		}
+
+		evaluate(ctx, healthy, broken, mended, alerts)
+	})
+})
+
+// await scrapes until a check succeeds.
+func await(ctx context.Context, found *scrape, check func(Gomega, scrape)) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		*found = newScrape(g)
+		check(g, *found)
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+}
+
+// rules has the groups of the PrometheusRule, as Prometheus reads them.
+type rules struct {
+	Groups []struct {
+		Name  string `json:"name"`
+		Rules []struct {
+			Alert       string            `json:"alert,omitempty"`
+			Record      string            `json:"record,omitempty"`
+			Expr        string            `json:"expr"`
+			For         string            `json:"for,omitempty"`
+			Labels      map[string]string `json:"labels,omitempty"`
+			Annotations map[string]string `json:"annotations,omitempty"`
+		} `json:"rules"`
+	} `json:"groups"`
+}
+
+func readRules() rules {
+	GinkgoHelper()
+
+	content, err := os.ReadFile(rulesFile)
+	Expect(err).NotTo(HaveOccurred())
+
+	var found struct {
+		Spec rules `json:"spec"`
+	}
+
+	Expect(yaml.Unmarshal(content, &found)).To(Succeed())
+
+	return found.Spec
+}
+
+// expected returns an alert of the rules with its labels and annotations, in which pairs of words are replaced.
+func expected(alert string, labels map[string]string, words ...string) any {
+	GinkgoHelper()
+
+	for _, group := range readRules().Groups {
+		for _, rule := range group.Rules {
+			if rule.Alert != alert {
+				continue
+			}
+
+			all := maps.Clone(rule.Labels)
+			maps.Copy(all, labels)
+
+			for i := 0; i+1 < len(words); i += 2 {
+				rule.Annotations["summary"] = strings.ReplaceAll(rule.Annotations["summary"], "{{ "+words[i]+" }}", words[i+1])
+			}
+
+			return map[string]any{"exp_labels": all, "exp_annotations": rule.Annotations}
+		}
+	}
+
+	Fail("there is no alert " + alert)
+
+	return nil
+}
+
+// evaluate has promtool evaluate the rules over the three scrapes, and expects the alerts at the end of the second one alone.
+func evaluate(ctx context.Context, healthy, broken, mended scrape, alerts map[string][]any) {
+	GinkgoHelper()
+
+	promtool, err := env.FindPromtool()
+	Expect(err).NotTo(HaveOccurred())
+
+	names := maps.Clone(healthy)
+	maps.Copy(names, broken)
+	maps.Copy(names, mended)
+
+	var series, tests []any
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		series = append(series, map[string]string{"series": name, "values": strings.Join([]string{
+			healthy.repeated(name, healthyMinutes), broken.repeated(name, brokenMinutes), mended.repeated(name, mendedMinutes),
+		}, " ")})
+	}
+
+	for alert, whileBroken := range alerts {
+		for at, want := range map[string][]any{"29m": nil, "89m": whileBroken, "119m": nil} {
+			tests = append(tests, map[string]any{"alertname": alert, "eval_time": at, "exp_alerts": want})
+		}
+	}
+
+	directory := GinkgoT().TempDir()
+	for file, content := range map[string]any{
+		"rules.yaml": readRules(),
+		"cases.yaml": map[string]any{
+			"rule_files": []string{"rules.yaml"}, "evaluation_interval": "1m",
+			"tests": []any{map[string]any{"interval": "1m", "input_series": series, "alert_rule_test": tests}},
+		},
+	} {
+		encoded, err := yaml.Marshal(content)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(filepath.Join(directory, file), encoded, 0o600)).To(Succeed())
+	}
+
+	command := exec.CommandContext(ctx, promtool, "test", "rules", "cases.yaml")
+	command.Dir = directory
+	output, err := command.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "promtool: %s", output)
+}
