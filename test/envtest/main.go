@@ -168,13 +168,13 @@ func replace(from, to string) error {
 	if err := removeAll(to); err != nil {
 		return fmt.Errorf("removing what was there: %w", err)
 	}
-	if err := os.Chmod(from, 0o755); err != nil { //nolint:gosec // Everybody may run the programs.
+	if err := os.Chmod(from, 0o755); err != nil {
 		return fmt.Errorf("moving what was unpacked: %w", err)
 	}
 	if err := os.Rename(from, to); err != nil {
 		return fmt.Errorf("moving what was unpacked: %w", err)
 	}
-	if err := os.Chmod(to, 0o555); err != nil { //nolint:gosec // As the library does.
+	if err := os.Chmod(to, 0o555); err != nil {
 		return fmt.Errorf("moving what was unpacked: %w", err)
 	}
 	return nil
@@ -187,7 +187,7 @@ func removeAll(directory string) error {
 			return err
 		}
 		if entry.IsDir() {
-			return os.Chmod(path, 0o755) //nolint:gosec // It is removed.
+			return os.Chmod(path, 0o755)
 		}
 		return nil
 	})

@@ -74,7 +74,7 @@ func newServer(t *testing.T) *server {
 }
 
 // get runs the command against the server.
-func get(t *testing.T, ctx context.Context, index, directory string, more ...string) (stdout, stderr string, err error) {
+func get(ctx context.Context, t *testing.T, index, directory string, more ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	former := http.DefaultClient
 	t.Cleanup(func() { http.DefaultClient = former })
@@ -110,7 +110,7 @@ func TestTheNewestVersionOfTheMinorIsStored(t *testing.T) {
 		}
 	})
 	for range 2 { // The second time replaces what is there.
-		path, progress, err := get(t, t.Context(), s.URL+"/index.yaml", directory)
+		path, progress, err := get(t.Context(), t, s.URL+"/index.yaml", directory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestArchivesComeFromTheMirror(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, _, err := get(t, t.Context(), index.URL+"/index.yaml", directory, "-mirror", mirror.URL+"/a/b/"); err != nil {
+	if _, _, err := get(t.Context(), t, index.URL+"/index.yaml", directory, "-mirror", mirror.URL+"/a/b/"); err != nil {
 		t.Fatal(err)
 	}
 	if slices.ContainsFunc(index.requests, func(path string) bool { return path != "/index.yaml" }) ||
@@ -165,7 +165,7 @@ func TestNothingIsStoredOfWhatIsWrong(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			s, directory := newServer(t), t.TempDir()
 			c.change(s)
-			_, _, err := get(t, t.Context(), s.URL+"/index.yaml", directory)
+			_, _, err := get(t.Context(), t, s.URL+"/index.yaml", directory)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -189,7 +189,7 @@ func TestResponsesAreLimited(t *testing.T) {
 func TestAnUnreachableIndexFails(t *testing.T) {
 	s := newServer(t)
 	s.Close()
-	if _, progress, err := get(t, t.Context(), s.URL+"/index.yaml", t.TempDir()); err == nil || !strings.Contains(progress, "GET "+s.URL) {
+	if _, progress, err := get(t.Context(), t, s.URL+"/index.yaml", t.TempDir()); err == nil || !strings.Contains(progress, "GET "+s.URL) {
 		t.Errorf("error %v, progress %q", err, progress)
 	}
 	transport, ok := boundedTransport().(*http.Transport)
@@ -202,7 +202,7 @@ func TestAnInterruptStopsTheDownload(t *testing.T) {
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := get(t, ctx, s.URL+"/index.yaml", t.TempDir()); !errors.Is(err, context.Canceled) {
+	if _, _, err := get(ctx, t, s.URL+"/index.yaml", t.TempDir()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

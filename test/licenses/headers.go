@@ -70,7 +70,7 @@ func addHeaders(root string) error {
 		if hasHeader(source) {
 			continue
 		}
-		if err := os.WriteFile(file, withHeader(source), 0o644); err != nil { //nolint:gosec // It exists, and keeps its mode.
+		if err := os.WriteFile(file, withHeader(source), 0o644); err != nil {
 			return fmt.Errorf("adding the SPDX line: %w", err)
 		}
 	}

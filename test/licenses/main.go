@@ -49,7 +49,7 @@ func run(arguments []string, stderr io.Writer) error {
 		return err
 	}
 	if *list != "" {
-		if err := os.WriteFile(*list, table(modules), 0o644); err != nil { //nolint:gosec // It is a page of docs/.
+		if err := os.WriteFile(*list, table(modules), 0o644); err != nil {
 			return fmt.Errorf("writing the table: %w", err)
 		}
 	}
@@ -60,7 +60,7 @@ func run(arguments []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(*texts, all, 0o644); err != nil { //nolint:gosec // It is part of a release.
+	if err := os.WriteFile(*texts, all, 0o644); err != nil {
 		return fmt.Errorf("writing the texts of licenses: %w", err)
 	}
 	return nil

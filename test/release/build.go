@@ -25,7 +25,7 @@ const thirdPartyTexts = "third-party-licenses.txt"
 // image builds the image of the sources.
 func (o *options) image(ctx context.Context) (v1.ImageIndex, error) {
 	binaries := map[string][]byte{}
-	for _, architecture := range strings.Split(o.architectures, ",") {
+	for architecture := range strings.SplitSeq(o.architectures, ",") {
 		content, err := o.binary(ctx, "linux", architecture)
 		if err != nil {
 			return nil, err

@@ -58,25 +58,56 @@ func collect(ctx context.Context, o *options, stdout io.Writer) error {
 		return fmt.Errorf("making the directory of the release: %w", err)
 	}
 	m := manifest{Version: o.version, Commit: o.commit, Created: o.created}
+	binaries, err := o.collectBinaries(ctx, directory, &m)
+	if err != nil {
+		return err
+	}
+	if err := o.collectImage(ctx, directory, &m, binaries); err != nil {
+		return err
+	}
+	if err := o.describe(directory, m, binaries); err != nil {
+		return err
+	}
+	if err := errors.Join(o.collectManifests(directory), o.collectLicenses(ctx, directory), writeSums(directory)); err != nil {
+		return err
+	}
+	if o.key != "" {
+		if err := sign(directory, o.key); err != nil {
+			return err
+		}
+	}
+	if err := o.freezeSurface(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(stdout, directory); err != nil {
+		return fmt.Errorf("printing the directory: %w", err)
+	}
+	return nil
+}
+
+// collectBinaries writes the binary of each platform.
+func (o *options) collectBinaries(ctx context.Context, directory string, m *manifest) (map[string][]byte, error) {
 	binaries := map[string][]byte{}
 	for _, system := range systems {
-		for _, architecture := range strings.Split(o.architectures, ",") {
+		for architecture := range strings.SplitSeq(o.architectures, ",") {
 			content, err := o.binary(ctx, system, architecture)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			platform := system + "/" + architecture
 			m.Platforms = append(m.Platforms, platform)
 			binaries[binaryName(platform)] = content
 			path := filepath.Join(directory, binaryName(platform))
-			if err := os.WriteFile(path, content, 0o755); err != nil { //nolint:gosec // It is a program.
-				return fmt.Errorf("writing a binary: %w", err)
+			if err := os.WriteFile(path, content, 0o755); err != nil {
+				return nil, fmt.Errorf("writing a binary: %w", err)
 			}
 		}
 	}
-	if err := o.collectImage(ctx, directory, &m, binaries); err != nil {
-		return err
-	}
+	return binaries, nil
+}
+
+// describe writes the SBOM and the description of the release.
+func (o *options) describe(directory string, m manifest, binaries map[string][]byte) error {
 	modules, goVersion, err := builtFrom(binaries)
 	if err != nil {
 		return err
@@ -94,30 +125,15 @@ func collect(ctx context.Context, o *options, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("encoding the description: %w", err)
 	}
-	if err := errors.Join(
+	return errors.Join(
 		writeFile(filepath.Join(directory, sbomFile), sbom), writeFile(filepath.Join(directory, manifestFile), append(described, '\n')),
-		o.collectManifests(directory), o.collectLicenses(ctx, directory), writeSums(directory),
-	); err != nil {
-		return err
-	}
-	if o.key != "" {
-		if err := sign(directory, o.key); err != nil {
-			return err
-		}
-	}
-	if err := o.freezeSurface(); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(stdout, directory); err != nil {
-		return fmt.Errorf("printing the directory: %w", err)
-	}
-	return nil
+	)
 }
 
 // collectImage writes the archives of the image with the binaries for Linux.
 func (o *options) collectImage(ctx context.Context, directory string, m *manifest, binaries map[string][]byte) (err error) {
 	linux := map[string][]byte{}
-	for _, architecture := range strings.Split(o.architectures, ",") {
+	for architecture := range strings.SplitSeq(o.architectures, ",") {
 		linux[architecture] = binaries[binaryName("linux/"+architecture)]
 	}
 	built, err := o.imageOf(ctx, linux)
@@ -139,7 +155,7 @@ func (o *options) collectImage(ctx context.Context, directory string, m *manifes
 		}
 	}()
 	if err := image.Save(saved, o.tag, built); err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return err
 	}
 	archive, err := archiveOf(filepath.Join(saved, image.LayoutDirectory), o.time(), func(string) bool { return true })
 	if err != nil {
@@ -239,6 +255,33 @@ func (o *options) freezeSurface() error {
 
 // archiveOf returns a tar archive with the files of a directory whose paths are taken, sorted, with one time.
 func archiveOf(root string, at time.Time, take func(name string) bool) ([]byte, error) {
+	names, err := filesBelow(root, take)
+	if err != nil {
+		return nil, err
+	}
+	var archive bytes.Buffer
+	out := tar.NewWriter(&archive)
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, fmt.Errorf("reading a file of an archive: %w", err)
+		}
+		header := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: at, Format: tar.FormatUSTAR}
+		if err := out.WriteHeader(header); err != nil {
+			return nil, fmt.Errorf("writing an archive: %w", err)
+		}
+		if _, err := out.Write(content); err != nil {
+			return nil, fmt.Errorf("writing an archive: %w", err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		return nil, fmt.Errorf("writing an archive: %w", err)
+	}
+	return archive.Bytes(), nil
+}
+
+// filesBelow returns the paths of the files below a directory that are taken, sorted.
+func filesBelow(root string, take func(name string) bool) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -262,23 +305,5 @@ func archiveOf(root string, at time.Time, take func(name string) bool) ([]byte, 
 		return nil, fmt.Errorf("listing the files of an archive: %w", err)
 	}
 	slices.Sort(names)
-	var archive bytes.Buffer
-	out := tar.NewWriter(&archive)
-	for _, name := range names {
-		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil {
-			return nil, fmt.Errorf("reading a file of an archive: %w", err)
-		}
-		header := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: at, Format: tar.FormatUSTAR}
-		if err := out.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("writing an archive: %w", err)
-		}
-		if _, err := out.Write(content); err != nil {
-			return nil, fmt.Errorf("writing an archive: %w", err)
-		}
-	}
-	if err := out.Close(); err != nil {
-		return nil, fmt.Errorf("writing an archive: %w", err)
-	}
-	return archive.Bytes(), nil
+	return names, nil
 }

@@ -98,7 +98,7 @@ func buildImage(ctx context.Context, o *options, stdout io.Writer) error {
 		return fmt.Errorf("computing the digest: %w", err)
 	}
 	if err := image.Save(o.out, o.tag, built); err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return err
 	}
 	if _, err := fmt.Fprintln(stdout, digest); err != nil {
 		return fmt.Errorf("printing the digest: %w", err)
@@ -114,7 +114,7 @@ func push(ctx context.Context, o *options, stdout io.Writer) error {
 	}
 	reference, err := image.Push(ctx, o.tag, built)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return err
 	}
 	if _, err := fmt.Fprintln(stdout, reference); err != nil {
 		return fmt.Errorf("printing the reference: %w", err)

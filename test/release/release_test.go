@@ -32,7 +32,7 @@ func copySources(t *testing.T) string {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "another", "place")
 	for _, name := range sources {
-		from, to := filepath.Join("../..", name), filepath.Join(copied, name)
+		from, to := filepath.Join("..", "..", name), filepath.Join(copied, name)
 		info, err := os.Stat(from)
 		if err != nil {
 			t.Fatal(err)
@@ -122,11 +122,11 @@ func TestARelease(t *testing.T) {
 	})
 	t.Run("the surface is frozen", func(t *testing.T) {
 		for _, name := range []string{"commands.txt", "metrics.txt"} {
-			frozen, err := os.ReadFile(filepath.Join(copied, "test/surface/released", name))
+			frozen, err := os.ReadFile(filepath.Join(copied, "test", "surface", "released", name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			current, err := os.ReadFile(filepath.Join("../surface/testdata", name))
+			current, err := os.ReadFile(filepath.Join("..", "surface", "testdata", name))
 			if !bytes.Equal(frozen, current) || err != nil {
 				t.Errorf("%s differs from the golden file, error %v", name, err)
 			}
@@ -144,7 +144,10 @@ func TestARelease(t *testing.T) {
 		sums         bool // the attacker writes the check sums anew
 		want         string
 	}{
-		{reason: "a changed file", file: crdFile, change: func(content []byte) []byte { return append(content, '#') }, want: "does not have the check sum"},
+		{
+			reason: "a changed file", file: crdFile, want: "does not have the check sum",
+			change: func(content []byte) []byte { return append(content, '#') },
+		},
 		{reason: "a file too many", file: "extra", change: func([]byte) []byte { return nil }, want: "extra is not in SHA256SUMS"},
 		{
 			reason: "an SBOM of another version of a module", file: sbomFile, sums: true, want: "the binaries have k8s.io/api ",

@@ -72,14 +72,17 @@ func newSBOM(root string, o *options, modules map[string]string, goVersion strin
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: "placement-hub " + o.version,
 		DocumentNamespace: fmt.Sprintf("https://%s/sbom/%s/%s", mainModule, o.version, o.commit),
 		CreationInfo: &spdx.CreationInfo{
-			Created:  o.time().Format(time.RFC3339),
-			Creators: []common.Creator{{CreatorType: "Tool", Creator: "placement-hub-release"}, {CreatorType: "Organization", Creator: "The placement-hub Authors"}},
+			Created: o.time().Format(time.RFC3339),
+			Creators: []common.Creator{
+				{CreatorType: "Tool", Creator: "placement-hub-release"}, {CreatorType: "Organization", Creator: "The placement-hub Authors"},
+			},
 		},
 		Packages: []*spdx.Package{
 			newPackage(mainElement, mainModule, o.version, "Apache-2.0"), newPackage(standardLibrary, standardLibrary, goVersion, "BSD-3-Clause"),
 		},
 		Relationships: []*spdx.Relationship{{
-			RefA: common.MakeDocElementID("", "DOCUMENT"), RefB: common.MakeDocElementID("", mainElement), Relationship: common.TypeRelationshipDescribe,
+			RefA: common.MakeDocElementID("", "DOCUMENT"), RefB: common.MakeDocElementID("", mainElement),
+			Relationship: common.TypeRelationshipDescribe,
 		}},
 	}
 	document.Packages[0].PackageSourceInfo = "commit " + o.commit
@@ -171,7 +174,8 @@ func checkSBOM(document *spdx.Document, root string, modules map[string]string, 
 			}
 		default:
 			listed[p.PackageName] = p.PackageVersion
-			if want := hashes[p.PackageName+" "+p.PackageVersion]; want != "" && (len(p.PackageChecksums) != 1 || p.PackageChecksums[0].Value != want) {
+			want := hashes[p.PackageName+" "+p.PackageVersion]
+			if want != "" && (len(p.PackageChecksums) != 1 || p.PackageChecksums[0].Value != want) {
 				failures = append(failures, fmt.Errorf("the SBOM has another hash of %s %s than go.sum", p.PackageName, p.PackageVersion))
 			}
 		}

@@ -183,7 +183,7 @@ func checkSignature(directory, keyFile string) error {
 
 // writeFile writes a file that everybody may read.
 func writeFile(path string, content []byte) error {
-	if err := os.WriteFile(path, content, 0o644); err != nil { //nolint:gosec // It is published.
+	if err := os.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("writing a file of the release: %w", err)
 	}
 	return nil

@@ -119,7 +119,7 @@ func (o *options) verifyImage(m manifest, binaries map[string][]byte) (err error
 	}
 	index, err := image.Open(directory)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return err
 	}
 	digest, err := index.Digest()
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *options) verifyImage(m manifest, binaries map[string][]byte) (err error
 	}
 	within, err := image.Binaries(index)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return err
 	}
 	var failures []error
 	for architecture, content := range within {

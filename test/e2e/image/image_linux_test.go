@@ -59,7 +59,7 @@ func parseID(t *testing.T, text string) uint32 {
 func TestTheEntrypointDecidesAsItsUser(t *testing.T) {
 	layout := build(t)
 	root := t.TempDir()
-	suite.Must(t, os.Chmod(root, 0o755)) //nolint:gosec // The user of the image reads it.
+	suite.Must(t, os.Chmod(root, 0o755))
 	c := unpack(t, layout, runtime.GOARCH, root)
 	if c.Config.User != "65532:65532" || len(c.Config.Entrypoint) != 1 {
 		t.Fatalf("the configuration is %+v", c)
@@ -70,7 +70,7 @@ func TestTheEntrypointDecidesAsItsUser(t *testing.T) {
 	samples.WantExit(t, 0)
 	kubeconfig, err := os.ReadFile(h.Kubeconfig)
 	suite.Must(t, err)
-	suite.Must(t, os.WriteFile(filepath.Join(root, "tmp", "kubeconfig"), kubeconfig, 0o644)) //nolint:gosec // The user of the image reads it.
+	suite.Must(t, os.WriteFile(filepath.Join(root, "tmp", "kubeconfig"), kubeconfig, 0o644))
 
 	var version bytes.Buffer
 	asked := exec.CommandContext(t.Context(), c.Config.Entrypoint[0], "version")

@@ -185,7 +185,8 @@ func (o Options) archive(files []file) ([]byte, error) {
 
 func (o Options) write(out *tar.Writer, f file) error {
 	header := &tar.Header{
-		Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: o.Created.UTC().Truncate(time.Second), Format: tar.FormatUSTAR,
+		Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: o.Created.UTC().Truncate(time.Second),
+		Format: tar.FormatUSTAR,
 	}
 	if strings.HasSuffix(f.name, "/") {
 		header.Typeflag = tar.TypeDir

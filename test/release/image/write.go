@@ -40,7 +40,8 @@ func Save(directory, tag string, index v1.ImageIndex) error {
 	if err != nil {
 		return fmt.Errorf("writing the layout: %w", err)
 	}
-	if err := outer.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": reference.TagStr()})); err != nil {
+	named := layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": reference.TagStr()})
+	if err := outer.AppendIndex(index, named); err != nil {
 		return fmt.Errorf("writing the layout: %w", err)
 	}
 	return eachImage(index, func(architecture string, image v1.Image) error {
