@@ -37,7 +37,7 @@ func (r *reads) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 }
 
 // newTestReconciler has the Clusters a and b, which are shared and empty, and an API server with further objects that the ledger lacks.
-func newTestReconciler(t *testing.T, objects ...client.Object) (*reconciler, client.Client, *reads) {
+func newTestReconciler(t testing.TB, objects ...client.Object) (*reconciler, client.Client, *reads) {
 	t.Helper()
 
 	known := []*openmcpv1alpha1.Cluster{testCluster("a"), testCluster("b")}

@@ -211,7 +211,8 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 
 	e.scopeHold = ptr.Deref(r.objects.LostScopeHold, removalbudget.DefaultLostScopeHold)
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
-	outcome := e.Evaluation.Outcome(e.Plan, nil, federation.Limits{Percent: limit, ScopeHold: e.scopeHold}, r.pasts[p.object.Key()], r.now)
+	outcome := e.Evaluation.Outcome(
+		e.Plan, r.objects.unserved(e), federation.Limits{Percent: limit, ScopeHold: e.scopeHold}, r.pasts[p.object.Key()], r.now)
 	e.Removal, e.BudgetMistake = outcome.Removal, outcome.Mistake
 	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Removal.Outside || len(e.Removal.OutOfScope) > 0)
 }

@@ -41,6 +41,8 @@ type Objects struct {
 	Works []*workv1.ManifestWork
 	// WorksUnguarded reports that others may change the works; see federation.View.
 	WorksUnguarded bool
+	// Homeless are clusters whose namespace does not exist, as far as that is known: no work can be created there.
+	Homeless []string
 	// WorksUnread reports that the works could not be read, and KindsUnread are the kinds of which no object could be read.
 	WorksUnread bool
 	KindsUnread []string
@@ -101,6 +103,15 @@ func (o *Objects) TakesPart(namespace string) bool {
 
 	return meta != nil && meta.Labels[federation.FederatedLabel] == "true" ||
 		slices.ContainsFunc(o.Works, func(work *workv1.ManifestWork) bool { return work.Labels[federation.NamespaceLabel] == namespace })
+}
+
+// unserved returns the clusters that want a work of an evaluated object and have no namespace for it.
+func (o *Objects) unserved(e *Evaluation) []string {
+	return slices.DeleteFunc(slices.Clone(e.Plan.Gain), func(cluster string) bool {
+		has := slices.ContainsFunc(e.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster })
+
+		return has || !slices.Contains(o.Homeless, cluster)
+	})
 }
 
 // Key returns the key of an object of a delivered kind.
