@@ -60,12 +60,6 @@ type clusterChange struct {
 // existenceChanged reports whether the cluster was added or deleted, or began to terminate.
 func (c clusterChange) existenceChanged() bool { return existenceChanged(c.before, c.after) }
 
-// existenceChanged reports whether a cluster was added or deleted, or began to terminate. ChangedProperties then returns the single
-// property Name, whatever else has changed.
-func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
-	return before == nil || after == nil || before.Terminating != after.Terminating
-}
-
 func (c clusterChange) cause() Cause {
 	if slices.ContainsFunc(c.changes, func(key clusterinfo.Property) bool { return key.Kind != clusterinfo.Score }) {
 		return CauseCluster

@@ -245,3 +245,14 @@ func errorText(err error) string {
 
 	return err.Error()
 }
+
+// preparedVerdict is the verdict of a selector with CEL for the new state of a cluster.
+type preparedVerdict struct {
+	verdict cachedVerdict
+	details verdictDetails
+	// at is the time of the evaluation.
+	at time.Time
+}
+
+// preparedVerdicts has the verdicts for a change of a cluster by the cache of the selector.
+type preparedVerdicts map[*celCache]preparedVerdict

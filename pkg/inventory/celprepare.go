@@ -11,17 +11,6 @@ import (
 // The verdicts of the other selectors are invalidated, and evaluated by the Placements that need them.
 const maxInlineCost = 10_000
 
-// preparedVerdict is the verdict of a selector with CEL for the new state of a cluster.
-type preparedVerdict struct {
-	verdict cachedVerdict
-	details verdictDetails
-	// at is the time of the evaluation.
-	at time.Time
-}
-
-// preparedVerdicts has the verdicts for a change of a cluster by the cache of the selector.
-type preparedVerdicts map[*celCache]preparedVerdict
-
 // prepare returns the new state of a cluster, which next computes from the current one, with the verdicts of the selectors with CEL that
 // read what has changed. The caller holds the mutex, which prepare releases while it evaluates them, so that no other event waits for an
 // expression.

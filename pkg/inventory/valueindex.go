@@ -187,3 +187,9 @@ func (v *clustersByValue) count(of []string) int {
 
 	return count
 }
+
+// existenceChanged reports whether a cluster was added or deleted, or began to terminate. ChangedProperties then returns the single
+// property Name, whatever else has changed.
+func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
+	return before == nil || after == nil || before.Terminating != after.Terminating
+}

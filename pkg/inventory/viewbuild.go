@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -34,40 +33,6 @@ type newView struct {
 
 	candidates []uint32
 	limited    bool // false if any cluster may match
-}
-
-// hold returns views of selectors with a reference to each. The caller holds the mutex, which hold releases while it evaluates selectors.
-func (i *Inventory) hold(selectors []*selector.Selector) []*view {
-	held := make([]*view, 0, len(selectors))
-
-	for batch := range slices.Chunk(selectors, maxBuild) {
-		build := i.views.newBuild(batch)
-
-		if len(build.views) > 0 {
-			i.unlocked(func() { i.runBuild(build) })
-		}
-
-		// Each round evaluates what changed during the round before it, which becomes shorter each time.
-		for changed := i.views.changedSince(build); len(changed) > maxCatchUp; changed = i.views.changedSince(build) {
-			now := i.infos.freeze()
-
-			i.unlocked(func() { build.catchUp(changed, now) })
-		}
-
-		held = append(held, i.views.install(build)...)
-
-		i.views.freeze()
-	}
-
-	return held
-}
-
-// unlocked calls a function without the mutex, which the caller holds.
-func (i *Inventory) unlocked(do func()) {
-	i.mu.Unlock()
-	defer i.mu.Lock()
-
-	do()
 }
 
 // newBuild returns a viewBuild of selectors. It keeps the known ones of their views, and the indexes that the others need, until install.
@@ -237,18 +202,4 @@ func (v *views) add(made *view, built *valueIndex) {
 	})
 
 	v.changed[made] = struct{}{}
-}
-
-// release removes a reference to each view. The caller holds the mutex, which release gives up after each batch.
-func (i *Inventory) release(unused []*view) {
-	for batch := range slices.Chunk(unused, maxBuild) {
-		if len(unused) > maxBuild {
-			i.views.freeze()
-			i.unlocked(func() {})
-		}
-
-		for _, one := range batch {
-			i.views.release(one)
-		}
-	}
 }
