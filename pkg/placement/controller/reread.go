@@ -2,45 +2,14 @@ package controller
 
 import (
 	"context"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
-	"github.com/placement-hub/placement-hub/pkg/hub/queue"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
-
-// refused are the objects for which requests conflicted.
-type refused struct {
-	pages []refusedPage
-	// status reports that the Placement is one of them.
-	status bool
-}
-
-// refusedPage is a page in a format; known is its expected state, or nil if it was expected not to exist.
-type refusedPage struct {
-	form  api.Codec
-	page  *api.Page
-	known *api.Page
-}
-
-// note adds a page if the error is a conflict.
-func (r *refused) note(existing placement.Existing, page *api.Page, err error) {
-	if !queue.Outdated(err) {
-		return
-	}
-
-	refused := refusedPage{form: existing.Codec, page: page}
-	if i := slices.IndexFunc(existing.Pages, func(known *api.Page) bool { return known.Name == page.Name }); i >= 0 {
-		refused.known = existing.Pages[i]
-	}
-
-	r.pages = append(r.pages, refused)
-}
 
 // reread reads the objects that conflicted from the API server and assumes them, so that the next reconcile knows them even where the cache
 // is far behind. Other assumed writes stay.

@@ -1,0 +1,154 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+)
+
+// cycle is one reconcile of a Placement.
+type cycle struct {
+	placement.Evaluation
+
+	// placement is the Placement with its latest known status.
+	placement *api.Placement
+	// outputs are the plans by format; the first one is in the API of the Placement.
+	outputs []output
+	// provedAt is when the removals of the plan were proved.
+	provedAt time.Time
+	// stats counts the requests, changes has the pages that were written, and refused the objects that conflicted.
+	stats   writeStats
+	changes pageChanges
+	refused refused
+}
+
+// output is what to write in one format.
+type output struct {
+	present placement.Existing
+	plan    placement.Plan
+}
+
+func (p *cycle) own() *output { return &p.outputs[0] }
+
+// next returns when the Placement has to be reconciled again without an event.
+func (p *cycle) next(now time.Time) reconcile.Result {
+	wake := p.Result.RequeueAt
+	if due := p.own().plan.RequeueAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
+		wake = due
+	}
+
+	for _, output := range p.outputs {
+		if output.plan.Requeue {
+			wake = now
+		}
+	}
+
+	if p.deletesForNewSpec() || p.joinsWhileHeld() {
+		wake = now
+	}
+
+	if wake.IsZero() {
+		return reconcile.Result{}
+	}
+
+	return sharedinventory.After(max(wake.Sub(now), time.Nanosecond))
+}
+
+// deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
+// budget is not in force, and once they are gone a condition has to be written.
+func (p *cycle) deletesForNewSpec() bool {
+	return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0
+}
+
+// joinsWhileHeld reports whether decisions were written while a removal is blocked: clusters that have joined change when it is not.
+func (p *cycle) joinsWhileHeld() bool { return p.Removal.Blocked && len(p.changes.list) > 0 }
+
+// holdBegins reports whether a removal is blocked that was not blocked before.
+func (p *cycle) holdBegins() bool {
+	return p.Removal.Blocked && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, removalbudget.Condition)
+}
+
+// writeStats has what a reconcile has written.
+type writeStats struct {
+	clock clock.PassiveClock
+	// at is when the last response arrived or the next request may be sent; last is when the last successful response arrived.
+	at, last time.Time
+	writes   int
+}
+
+// begin notes the time before the requests of a plan.
+func (d *writeStats) begin(plan placement.Plan) {
+	if !plan.Empty() {
+		d.at = d.clock.Now()
+	}
+}
+
+// count counts a request.
+func (d *writeStats) count(kind string, err error) {
+	now, result := d.clock.Now(), metrics.WriteOK
+
+	switch {
+	case queue.Outdated(err):
+		result = metrics.WriteOutdated
+	case err != nil:
+		result = metrics.WriteError
+	default:
+		d.last = now
+		d.writes++
+	}
+
+	metrics.ObserveWrite(kind, result, now.Sub(d.at))
+	d.at = now
+}
+
+// graceTimeout bounds what follows the writes of the decisions in the API of the Placement.
+const graceTimeout = 5 * time.Second
+
+// grace returns a context with graceTimeout, also when the deadline of the reconcile has passed.
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		ctx = context.WithoutCancel(ctx)
+	}
+
+	return context.WithTimeout(ctx, graceTimeout)
+}
+
+// refused are the objects for which requests conflicted.
+type refused struct {
+	pages []refusedPage
+	// status reports that the Placement is one of them.
+	status bool
+}
+
+// refusedPage is a page in a format; known is its expected state, or nil if it was expected not to exist.
+type refusedPage struct {
+	form  api.Codec
+	page  *api.Page
+	known *api.Page
+}
+
+// note adds a page if the error is a conflict.
+func (r *refused) note(existing placement.Existing, page *api.Page, err error) {
+	if !queue.Outdated(err) {
+		return
+	}
+
+	refused := refusedPage{form: existing.Codec, page: page}
+	if i := slices.IndexFunc(existing.Pages, func(known *api.Page) bool { return known.Name == page.Name }); i >= 0 {
+		refused.known = existing.Pages[i]
+	}
+
+	r.pages = append(r.pages, refused)
+}
