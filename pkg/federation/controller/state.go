@@ -47,7 +47,7 @@ func newState(
 		s.kinds[groupKind(kind)] = kind
 	}
 
-	sharedinventory.Track(s.Subscriber, "work", s.works, func(*workv1.ManifestWork) client.Object { return &workv1.ManifestWork{} },
+	sharedinventory.Track(s.Subscriber, "", s.works, func(*workv1.ManifestWork) client.Object { return &workv1.ManifestWork{} },
 		func(object runtime.Object) *workv1.ManifestWork {
 			work, _ := object.(*workv1.ManifestWork)
 
