@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -192,7 +193,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	nothing := !decidesPods(&given.Pods) && !decidesDelivery(given) && given.ClusterRequests.Empty() && len(given.Federated.Namespaces) == 0
+	nothing := !decidesPods(given) && !decidesDelivery(given) && !given.Has(explain.OfRequests) && len(given.Federated.Namespaces) == 0
 	if len(placements) == 0 && nothing {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
 			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
@@ -277,13 +278,13 @@ func newChanges(namespace statefile.Namespace, delivered []federation.Kind) (*st
 
 // keysIn returns the keys of the Placements in changes.
 func keysIn(changes *statefile.ChangeReader) ([]inventory.Key, error) {
-	placements, err := changes.Placements()
+	given, err := changes.State()
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]inventory.Key, 0, len(placements))
-	for _, placement := range placements {
-		keys = append(keys, placement.Key())
+	keys := make([]inventory.Key, 0, len(given.Placements))
+	for _, placement := range given.Placements {
+		keys = append(keys, api.Read(placement).Key())
 	}
 	return keys, nil
 }
@@ -339,10 +340,13 @@ func (o *diffOptions) readLive(
 	return state, unread, o.readRequests(ctx, hub, given, state)
 }
 
-func compare(hub, after *explain.State, applied []statefile.Applied, now time.Time) explain.Differences {
+// compare compares the Placements that were applied.
+func compare(hub, after *explain.State, applied []explain.Applied, now time.Time) explain.Differences {
 	kept := make(map[inventory.Key][]string, len(applied))
-	for _, placement := range applied {
-		kept[placement.Placement] = placement.Kept
+	for _, one := range applied {
+		if placement := api.Read(one.To); placement != nil {
+			kept[placement.Key()] = one.Result.Kept
+		}
 	}
 	wanted := func(key inventory.Key) bool { _, is := kept[key]; return is }
 	differences := explain.Diff(hub, after, wanted, now)

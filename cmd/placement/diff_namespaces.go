@@ -11,9 +11,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
+
+// namespaceKind is the kind of Namespaces.
+var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 // namespaceEffects says for which parts of a comparison the Namespaces of the files matter.
 type namespaceEffects struct {
@@ -23,7 +25,7 @@ type namespaceEffects struct {
 
 // decidesPods reports whether the files change what is admitted.
 func (e namespaceEffects) decidesPods(given *explain.State) bool {
-	return e.pods || decidesPods(&given.Pods)
+	return e.pods || decidesPods(given)
 }
 
 // decidesDelivery reports whether the files change what is delivered.
@@ -56,18 +58,20 @@ func fileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.S
 }
 
 func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespace) (namespaceEffects, error) {
-	after, err := changes.NamespacesAfter(live)
+	hub := &explain.State{}
+	hub.Federated.Namespaces = live
+	_, applied, err := changes.Apply(hub)
 	if err != nil {
 		return namespaceEffects{}, err
 	}
 	effects := namespaceEffects{}
-	for _, namespace := range after {
-		before := objectlist.Find(live, namespace)
-		if before == nil {
+	for _, one := range applied {
+		namespace, is := one.To.(*corev1.Namespace)
+		if !is || one.Result.New {
 			continue
 		}
-		effects.pods = effects.pods || !pods.ReadsSame(before, namespace)
-		effects.delivery = effects.delivery || !deliversAlike(before, namespace)
+		effects.pods = effects.pods || !one.Result.Unchanged
+		effects.delivery = effects.delivery || !deliversAlike(objectlist.Find(live, namespace), namespace)
 	}
 	return effects, nil
 }

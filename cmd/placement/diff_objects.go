@@ -12,6 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -78,25 +79,35 @@ func (o *diffOptions) compareAll(
 	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
 	hub.Limit = o.hubLimit
 	hub.Federated.SetLimit(o.hubLimit)
-	after, err := changes.ApplyFederatedTo(hub)
+	after, applied, err := changes.Apply(hub)
 	if err != nil {
 		return differences, err
 	}
 	if len(placements) > 0 {
-		var applied []statefile.Applied
-		if after, applied, err = changes.ApplyTo(after); err != nil {
-			return differences, err
-		}
 		differences = compare(hub, after, applied, now)
 	}
 	differences = differences.WithObjects(hub, after, o.wanted, now)
 	if o.effects.decidesPods(given) {
-		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
+		if differences.Pods, err = diffPods(hub, after, applied); err != nil {
 			return differences, err
 		}
 	}
-	if !given.ClusterRequests.Empty() {
-		differences.Requests, err = diffRequests(&hub.ClusterRequests, changes, now)
+	if given.Has(explain.OfRequests) {
+		differences.Requests = requests.Compare(&hub.ClusterRequests, &after.ClusterRequests, differences.Now)
 	}
-	return differences, err
+	return differences, nil
+}
+
+// readRequests adds to a State what decides about ClusterRequests on a hub, if the files change any of it.
+func (o *diffOptions) readRequests(ctx context.Context, hub client.Reader, given, state *explain.State) error {
+	if !given.Has(explain.OfRequests) {
+		return nil
+	}
+	objects, err := hubstate.RequestsFromCluster(ctx, hub)
+	if err != nil {
+		return err
+	}
+	state.ClusterRequests = *objects
+	state.ClusterRequests.Options = o.requestOptions
+	return nil
 }

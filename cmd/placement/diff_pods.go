@@ -9,14 +9,19 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
 // decidesPods reports whether there is a policy, class or Tenant.
-func decidesPods(objects *pods.Objects) bool {
-	return len(objects.Policies)+len(objects.ClusterPolicies)+len(objects.Classes)+len(objects.Tenants) > 0
+func decidesPods(given *explain.State) bool {
+	for kind := range given.Each(explain.OfPods) {
+		if kind.Admit != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // readPods reads the workloads that policies, classes, Tenants and Namespaces may change, and all that decides about their Pods. A namespace is
@@ -38,14 +43,23 @@ func (o *diffOptions) readPods(ctx context.Context, hub client.Client, change *p
 }
 
 // diffPods compares the workloads of a cluster as they are admitted before and after the changes.
-func diffPods(hub *pods.Objects, changes *statefile.ChangeReader) (*pods.Differences, error) {
-	after, applied, err := changes.ApplyPodsTo(hub)
-	if err != nil {
-		return nil, err
-	}
-	differences, err := pods.Diff(hub, after)
-	differences.Objects = append(differences.Objects, applied...)
+func diffPods(hub, after *explain.State, applied []explain.Applied) (*pods.Differences, error) {
+	differences, err := pods.Diff(&hub.Pods, &after.Pods)
+	differences.Objects = slices.Concat(
+		applyResults(applied, func(kind *explain.Kind) bool { return kind.GroupVersionKind == namespaceKind }),
+		applyResults(applied, func(kind *explain.Kind) bool { return kind.Admit != nil }))
 	return &differences, err
+}
+
+// applyResults returns the results of the objects of some kinds; the list is never nil.
+func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods.Applied {
+	results := []pods.Applied{}
+	for _, one := range applied {
+		if of(one.Kind) {
+			results = append(results, one.Result)
+		}
+	}
+	return results
 }
 
 // refused returns an error that names the objects that admission would refuse.

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -39,7 +40,7 @@ func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Que
 		return endpoint.Answer{}, err
 	}
 	hub.Missing = unreadByHub(hub.Missing)
-	added := &podAdditions{given: &given.Pods, hub: hub}
+	added := &podAdditions{given: given, hub: &explain.State{Pods: *hub}}
 	whatIf := withoutPlacements(metav1.NewTime(e.now()))
 	refused := added.simulate(&whatIf)
 	if whatIf.Pods == nil {

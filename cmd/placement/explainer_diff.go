@@ -134,9 +134,9 @@ func bindingsAlone(given *explain.State, placements []inventory.Key) bool {
 // objectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
 // Purposes that the ClusterRequests use.
 func objectsToCompare(given *explain.State, placements []inventory.Key) (namespace string, objects []endpoint.Object, err error) {
-	requests, others := given.ClusterRequests, given.Pods
-	requests.Requests, others.Policies = nil, nil
-	if decidesPods(&others) || len(given.Federated.Namespaces) > 0 || !requests.Empty() {
+	others := *given
+	others.ClusterRequests.Requests, others.Pods.Policies = nil, nil
+	if decidesPods(&others) || len(given.Federated.Namespaces) > 0 || others.Has(explain.OfRequests) {
 		return "", nil, errNotCompared
 	}
 	namespaces := map[string]bool{}

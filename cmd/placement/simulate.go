@@ -303,7 +303,9 @@ func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, i
 		}
 	}
 	if in.requests != nil {
-		in.requests.simulate(&whatIf, o.namespace)
+		if err := in.requests.simulate(&whatIf, o.namespace); err != nil {
+			return false, err
+		}
 	}
 	return whatIf.Differs(), errors.Join(printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept), incomplete)
 }

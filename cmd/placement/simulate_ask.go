@@ -72,9 +72,9 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 
 // addedObjects returns the one namespace of the added objects, and the objects as a question names them.
 func addedObjects(added *explain.State) (namespace string, objects []endpoint.Object, err error) {
-	others := added.Pods
-	others.Workloads, others.Policies = nil, nil
-	if len(added.Clusters)+len(added.Scores) > 0 || !others.Empty() || !added.ClusterRequests.Empty() {
+	others := *added
+	others.Pods.Workloads, others.Pods.Policies = nil, nil
+	if others.Has(explain.OfPlacements | explain.OfPods | explain.OfRequests) {
 		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
 			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
 	}

@@ -19,7 +19,7 @@ import (
 // podAdditions are added objects that decide where Pods may run.
 type podAdditions struct {
 	// given are the objects of the files, and hub those that they are added to.
-	given, hub *pods.Objects
+	given, hub *explain.State
 	// unread says which objects of the hub the user may not read.
 	unread error
 }
@@ -29,10 +29,10 @@ const namesShown = 5
 
 // readPodAdditions reads the objects that Pods depend on from the hub; nil if nothing of that kind is added.
 func (o *simulateOptions) readPodAdditions(ctx context.Context, given, state *explain.State) (*podAdditions, error) {
-	if given.Pods.Empty() {
+	if !given.Has(explain.OfPods) {
 		return nil, nil
 	}
-	added := &podAdditions{given: &given.Pods, hub: &state.Pods}
+	added := &podAdditions{given: given, hub: state}
 	if !o.live() {
 		return added, nil
 	}
@@ -40,20 +40,25 @@ func (o *simulateOptions) readPodAdditions(ctx context.Context, given, state *ex
 	if err != nil {
 		return nil, err
 	}
-	if added.hub, added.unread = hubstate.AllPodsFromCluster(ctx, hub, o.namespace); added.hub == nil {
-		return nil, added.unread
+	objects, unread := hubstate.AllPodsFromCluster(ctx, hub, o.namespace)
+	if objects == nil {
+		return nil, unread
 	}
+	added.hub, added.unread = &explain.State{Pods: *objects}, unread
 	return added, nil
 }
 
 // simulate reports where the Pods of added workloads may run, and what the other added objects change for the workloads of the hub.
 func (a *podAdditions) simulate(whatIf *explain.WhatIf) error {
-	after, applied := pods.Apply(a.hub, a.given)
-	reports, err := explainGiven(after, a.given.Workloads)
+	after, applied, err := a.hub.With(a.given.Each(explain.OfPods))
 	if err != nil {
 		return err
 	}
-	differences, err := pods.Diff(a.hub, after)
+	reports, err := explainGiven(&after.Pods, a.given.Pods.Workloads)
+	if err != nil {
+		return err
+	}
+	differences, err := pods.Diff(&a.hub.Pods, &after.Pods)
 	if err != nil {
 		return err
 	}
@@ -63,21 +68,16 @@ func (a *podAdditions) simulate(whatIf *explain.WhatIf) error {
 			return r.Kind == d.Kind && r.Namespace == d.Namespace && r.Name == d.Name
 		})
 	})
-	differences.Objects = append(differences.Objects, applied...)
-	for _, namespace := range a.given.Namespaces {
+	differences.Objects = applyResults(applied, func(kind *explain.Kind) bool { return kind.Admit != nil })
+	for _, namespace := range a.given.Pods.Namespaces {
 		if saysDelivery(namespace) {
 			differences.Notes = append(differences.Notes, fmt.Sprintf("what Namespace %s changes for objects that are delivered is not in the "+
 				"report; placement diff -f has it", namespace.Name))
 		}
 	}
 	whatIf.Workloads, whatIf.Pods = reports, &differences
-	whatIf.Changes = append(whatIf.Changes, a.String())
+	whatIf.Changes = append(whatIf.Changes, describeAdded(a.given.Names(explain.OfPods)))
 	return errors.Join(refused(&differences), a.unread)
-}
-
-// String says what is added.
-func (a *podAdditions) String() string {
-	return describeAdded(a.given.Names())
 }
 
 // describeAdded returns "add Deployment team-a/web, Node n1", or the first five and how many more.

@@ -14,36 +14,43 @@ import (
 // requestAdditions are added objects that decide what ClusterRequests get.
 type requestAdditions struct {
 	// given are the objects of the files, and hub those that they are added to.
-	given, hub *requests.Objects
+	given, hub *explain.State
 }
 
 // readRequestAdditions reads what decides about ClusterRequests from the hub; nil if nothing of that kind is added.
 func (o *simulateOptions) readRequestAdditions(ctx context.Context, given, state *explain.State) (*requestAdditions, error) {
-	if given.ClusterRequests.Empty() {
+	if !given.Has(explain.OfRequests) {
 		return nil, nil
 	}
-	added := &requestAdditions{given: &given.ClusterRequests, hub: &state.ClusterRequests}
+	added := &requestAdditions{given: given, hub: state}
 	if o.live() {
 		hub, _, _, err := o.connectHub()
 		if err != nil {
 			return nil, err
 		}
-		if added.hub, err = hubstate.RequestsFromCluster(ctx, hub); err != nil {
+		objects, err := hubstate.RequestsFromCluster(ctx, hub)
+		if err != nil {
 			return nil, err
 		}
+		added.hub = &explain.State{ClusterRequests: *objects}
 	}
-	added.hub.Options = o.requestOptions
+	added.hub.ClusterRequests.Options = o.requestOptions
 	return added, nil
 }
 
 // simulate reports the requests of a namespace, or of all if it is empty, that get another result, and how many Clusters all need.
-func (a *requestAdditions) simulate(whatIf *explain.WhatIf, namespace string) {
-	difference := requests.Compare(a.hub, requests.Apply(a.hub, a.given), whatIf.Now)
+func (a *requestAdditions) simulate(whatIf *explain.WhatIf, namespace string) error {
+	after, _, err := a.hub.With(a.given.Each(explain.OfRequests))
+	if err != nil {
+		return err
+	}
+	difference := requests.Compare(&a.hub.ClusterRequests, &after.ClusterRequests, whatIf.Now)
 	difference.Requests = slices.DeleteFunc(difference.Requests, func(d requests.RequestDifference) bool {
 		return namespace != "" && d.Namespace != namespace
 	})
 	whatIf.Requests = difference
-	whatIf.Changes = append(whatIf.Changes, describeAdded(a.given.Names()))
+	whatIf.Changes = append(whatIf.Changes, describeAdded(a.given.Names(explain.OfRequests)))
+	return nil
 }
 
 // reportRequests explains the ClusterRequests of files.

@@ -1,6 +1,7 @@
 // Package explain evaluates Placements without an API server, and reports the results as plain data.
 //
-// A State is the objects of a hub; the sub-package hubstate reads it from a hub, and hubstate/statefile from files. State.Evaluate runs the
+// A State is the objects of a hub. Kinds is the table of their kinds: with an entry, a kind is read from a hub by the sub-package hubstate and from
+// files by hubstate/statefile, named, compared, applied by State.With and yielded by State.Each. State.Evaluate runs the
 // code of the controller (scheduling, decision) for every Placement of it. All Placements see the same decisions: those of the State. An
 // Evaluation is the scheduling result with the plan and the status that the controller would write.
 //

@@ -112,9 +112,10 @@ func TestImports(t *testing.T) {
 		".": {
 			"pkg/clustersets", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/placement", "pkg/placement/api",
 			"pkg/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
-			"pkg/clusterrequest",
+			"pkg/clusterrequest", "pkg/explain/objectlist", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
+			"pkg/apis/cozystackapps/v1alpha1", "pkg/apis/openmcp/v1alpha1", "pkg/apis/openmcploopback/v1alpha1",
 		},
-		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/objectlist"},
+		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest"},
 		"federated": {"pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
 		"pods": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/objectlist"},
@@ -123,9 +124,7 @@ func TestImports(t *testing.T) {
 			"pkg/apis/cozystack/v1alpha1", "pkg/explain/federated", "pkg/federation", "pkg/explain/requests", "pkg/clusterrequest",
 		},
 		"hubstate/statefile": {
-			"pkg/explain", "pkg/explain/pods", "pkg/inventory", "pkg/placement/api", "pkg/apis/placement/v1alpha1", "pkg/apis/kupid/v1alpha1",
-			"pkg/apis/cozystack/v1alpha1", "pkg/apis/cozystackapps/v1alpha1", "pkg/federation", "pkg/apis/openmcp/v1alpha1",
-			"pkg/apis/openmcploopback/v1alpha1", "pkg/explain/requests", "pkg/explain/objectlist",
+			"pkg/explain", "pkg/inventory", "pkg/placement/api", "pkg/apis/placement/v1alpha1", "pkg/federation",
 		},
 	} {
 		for file, paths := range importsOf(t, dir) {

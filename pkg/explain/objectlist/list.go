@@ -1,6 +1,7 @@
 package objectlist
 
 import (
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,10 +23,11 @@ func Overlay[T metav1.Object](list, objects []T) []T {
 	return list
 }
 
-// Index returns the index of the object of the same kind, namespace and name; -1 if there is none.
+// Index returns the index of the object of the same type, kind, namespace and name; -1 if there is none.
 func Index[T metav1.Object](list []T, object T) int {
 	return slices.IndexFunc(list, func(other T) bool {
-		return other.GetNamespace() == object.GetNamespace() && other.GetName() == object.GetName() && kindIn(other) == kindIn(object)
+		return other.GetName() == object.GetName() && other.GetNamespace() == object.GetNamespace() && kindIn(other) == kindIn(object) &&
+			reflect.TypeOf(other) == reflect.TypeOf(object)
 	})
 }
 

@@ -154,7 +154,7 @@ func TestDiff(t *testing.T) {
 				workload = etcd
 			}
 			before := parse(t, world+workload)
-			after, applied := Apply(before, parse(t, tc.change))
+			after, applied := With(before, parse(t, tc.change))
 			differences, err := Diff(before, after)
 			if err != nil {
 				t.Fatal(err)

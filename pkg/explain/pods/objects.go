@@ -3,7 +3,6 @@ package pods
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -45,43 +44,4 @@ type Objects struct {
 // Unread has the kinds whose objects could not be read.
 type Unread struct {
 	Nodes, Classes, Tenants bool
-}
-
-// Names returns the kinds and names of all objects: "Node n1", "Deployment team-a/web".
-func (o *Objects) Names() []string {
-	var names []string
-
-	names = appendNames(names, "ClusterPodSchedulingPolicy", o.ClusterPolicies)
-	names = appendNames(names, "PodSchedulingPolicy", o.Policies)
-	names = appendNames(names, "AffinityClass", o.Classes)
-	names = appendNames(names, "Tenant", o.Tenants)
-	names = appendNames(names, "Namespace", o.Namespaces)
-	names = appendNames(names, "Node", o.Nodes)
-
-	for _, list := range [][]*unstructured.Unstructured{o.Releases, o.Applications, o.Workloads} {
-		for _, object := range list {
-			names = appendNames(names, object.GetKind(), []*unstructured.Unstructured{object})
-		}
-	}
-
-	return names
-}
-
-func appendNames[T metav1.Object](names []string, kind string, objects []T) []string {
-	for _, object := range objects {
-		name := object.GetName()
-		if object.GetNamespace() != "" {
-			name = object.GetNamespace() + "/" + name
-		}
-
-		names = append(names, kind+" "+name)
-	}
-
-	return names
-}
-
-// Empty reports whether there is no object.
-func (o *Objects) Empty() bool {
-	return len(o.Policies)+len(o.ClusterPolicies)+len(o.Classes)+len(o.Tenants)+len(o.Namespaces)+len(o.Nodes)+len(o.Workloads)+
-		len(o.Releases)+len(o.Applications) == 0
 }

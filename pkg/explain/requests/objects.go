@@ -29,11 +29,6 @@ type Objects struct {
 	Missing []string
 }
 
-// Empty reports whether there is no object.
-func (o *Objects) Empty() bool {
-	return len(o.Requests)+len(o.Grants)+len(o.Clusters)+len(o.Providers)+len(o.Purposes)+len(o.Equivalences) == 0
-}
-
 // Find returns the requests of a name, in any namespace if namespace is empty, sorted by namespace.
 func (o *Objects) Find(namespace, name string) []*openmcpv1alpha1.ClusterRequest {
 	var found []*openmcpv1alpha1.ClusterRequest

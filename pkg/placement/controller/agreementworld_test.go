@@ -450,7 +450,7 @@ func (a *agreement) diffed(hub *explain.State, manifest []byte) outcome {
 	a.must(err)
 	reader.Read("p.json", manifest)
 
-	after, _, err := reader.ApplyTo(hub)
+	after, _, err := reader.Apply(hub)
 	a.must(err)
 
 	return compared(explain.Diff(hub, after, nil, a.clock.Now()).Placements[0])

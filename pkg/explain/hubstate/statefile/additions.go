@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
-
-// addableKinds are the kinds that can be added to a State without a merge.
-var addableKinds = []string{"ManagedCluster ", "AddOnPlacementScore "}
 
 // Additions returns the clusters and scores of the files, the objects that decide where Pods may run, and those that decide what
 // ClusterRequests get. Invalid files are an *InputError; any other kind, and no object at all, are errors too.
@@ -21,8 +17,7 @@ func (r *Reader) Additions() (*explain.State, error) {
 	}
 
 	for _, identity := range slices.Sorted(maps.Keys(r.seen)) {
-		if !r.decidesPods(r.kinds[identity]) && requestStores()[r.kinds[identity]] == nil &&
-			!slices.ContainsFunc(addableKinds, func(kind string) bool { return strings.HasPrefix(identity, kind) }) {
+		if !r.kinds[identity].InAdd {
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, "+
 				"scheduling policies, AffinityClasses, Tenants, applications, HelmReleases, and ClusterRequests with what decides about them, can; "+
 				"placement diff says what Placements would change", r.seen[identity], identity)

@@ -1,17 +1,16 @@
 package statefile
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -23,18 +22,10 @@ type Namespace struct {
 	Enforced bool
 }
 
-// ChangeReader reads Placements, policies, classes and Tenants that are to be applied to a hub, as strictly as a Reader. It is not
+// ChangeReader reads objects that are to be applied to a hub, as strictly as a Reader. It is not
 // safe for concurrent use.
 type ChangeReader struct {
 	reader *Reader
-}
-
-// Applied is a Placement of the files that was applied to a State.
-type Applied struct {
-	// Placement is its key.
-	Placement inventory.Key
-	// Kept are the spec fields of the live Placement that the file does not set and that applying it keeps.
-	Kept []string
 }
 
 // NewChangeReader returns a ChangeReader that validates by the given definitions.
@@ -64,67 +55,53 @@ func (c *ChangeReader) State() (*explain.State, error) {
 	return &c.reader.state, nil
 }
 
-// Placements returns the Placements of the files, with the defaults of new objects. The error is an *InputError.
-func (c *ChangeReader) Placements() ([]*api.Placement, error) {
-	state, err := c.State()
-	if err != nil {
-		return nil, err
-	}
+// Deliver sets the delivered kinds, as Reader.Deliver does.
+func (c *ChangeReader) Deliver(kinds []federation.Kind) { c.reader.Deliver(kinds) }
 
-	placements := make([]*api.Placement, 0, len(state.Placements))
-	for _, object := range state.Placements {
-		placements = append(placements, api.Read(object))
-	}
-
-	return placements, nil
-}
-
-// ApplyTo applies the Placements to a State as `kubectl apply` does to a hub: it sets the fields of the file, removes fields of the last
-// apply that the file lacks, and keeps the others. It does not modify the given State.
-func (c *ChangeReader) ApplyTo(hub *explain.State) (*explain.State, []Applied, error) {
-	placements, err := c.Placements()
+// Apply applies the objects of the files to a State as `kubectl apply` does to a hub: it sets the fields of the file, removes fields of the last
+// apply that the file lacks, and keeps the others, among them the status. It does not modify the given State. Result.Kept are the spec fields
+// of a live object that the file does not set.
+func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Applied, error) {
+	given, err := c.State()
 	if err != nil {
 		return nil, nil, err
 	}
 
-	after := *hub
-	after.Placements = slices.Clone(hub.Placements)
-	applied := make([]Applied, 0, len(placements))
+	var (
+		kept   [][]string
+		failed error
+	)
 
-	for _, alone := range placements {
-		key := alone.Key()
+	after, applied, err := hub.With(func(yield func(*explain.Kind, api.Object) bool) {
+		for kind, object := range given.Each(everything) {
+			fields := []string(nil)
 
-		at := slices.IndexFunc(hub.Placements, func(live api.Object) bool { return api.Read(live).Key() == key })
-		if at < 0 {
-			after.Placements = append(after.Placements, alone.Object)
-			applied = append(applied, Applied{Placement: key})
+			if live := kind.Find(hub, object); live != nil {
+				if object, fields, failed = c.merge(kind, object, live); failed != nil {
+					return
+				}
+			}
 
-			continue
+			kept = append(kept, fields)
+
+			if !yield(kind, object) {
+				return
+			}
 		}
-
-		merged, err := c.merge(alone, hub.Placements[at])
-		if err != nil {
-			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
-		}
-
-		kept, err := differingFields(alone.Object, merged)
-		if err != nil {
-			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
-		}
-
-		generation, err := Generation(merged, hub.Placements[at])
-		if err != nil {
-			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
-		}
-
-		merged.SetGeneration(generation)
-
-		after.Placements[at] = merged
-		applied = append(applied, Applied{Placement: key, Kept: kept})
+	})
+	if failed != nil || err != nil {
+		return nil, nil, cmp.Or(failed, err)
 	}
 
-	return &after, applied, nil
+	for i := range applied {
+		applied[i].Result.Kept = kept[i]
+	}
+
+	return after, applied, nil
 }
+
+// everything are the results that objects of files decide about.
+const everything = explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests
 
 // applyRules are the additional rules of a ChangeReader. A nil pointer has no rules.
 type applyRules struct {
@@ -133,16 +110,17 @@ type applyRules struct {
 	given     map[string]map[string]any // by identity, before defaults were filled in
 }
 
-func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
-	adapter, found := api.Find(gvk.GroupVersion().String())
+// comparedKinds lists the kinds that a ChangeReader reads.
+func comparedKinds() string {
+	text := "Placements of " + api.GroupVersions(" and ")
 
-	return found && adapter.Kind() == gvk || slices.Contains(comparedKinds, gvk)
-}
+	for _, kind := range explain.Kinds() {
+		if _, isPlacement := api.Find(kind.GroupVersion().String()); kind.InDiff && !(isPlacement && kind.Kind == "Placement") {
+			text += ", " + kind.Several()
+		}
+	}
 
-func (*applyRules) takenKinds() string {
-	return "Placements of " + api.GroupVersions(" and ") + ", PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
-		"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings, ClusterRequests, Clusters, ClusterProviders, " +
-		"Purposes, TraitEquivalences"
+	return text + " and objects that are delivered to clusters"
 }
 
 // selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.
@@ -156,14 +134,21 @@ func (c *applyRules) selects(object map[string]any) bool {
 	return err != nil || c.selector.Matches(labels.Set(has))
 }
 
-func (c *applyRules) setNamespace(gvk schema.GroupVersionKind, object map[string]any) {
+func (c *applyRules) setNamespace(kind *explain.Kind, object map[string]any) {
 	metadata, isObject := object[metadataKey].(map[string]any)
-	if c == nil || !isObject || c.namespace.Name == "" || slices.Contains(clusterWide, gvk) {
+	if c == nil || !isObject || c.namespace.Name == "" || !kind.Namespaced {
 		return
 	}
 
 	if named, isThere := metadata["namespace"]; !isThere || named == "" || named == nil {
 		metadata["namespace"] = c.namespace.Name
+	}
+}
+
+// dropStatus removes the status of an object, which apply does not write.
+func (c *applyRules) dropStatus(kind *explain.Kind, object map[string]any) {
+	if c != nil && kind.Definition != explain.BuiltIn {
+		delete(object, "status")
 	}
 }
 

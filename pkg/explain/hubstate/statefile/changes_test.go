@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -39,9 +40,8 @@ func TestChangesAreRefused(t *testing.T) {
 			reason: "another kind of the world", content: clusterHead + "metadata: {name: c1}\n",
 			want: []string{"new.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 cannot be compared: leave it out, " +
 				"only Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1, " +
-				"PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
-				"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings, " +
-				"ClusterRequests, Clusters, ClusterProviders, Purposes, TraitEquivalences can"},
+				"ManagedClusterSetBindings, ClusterPodSchedulingPolicies, PodSchedulingPolicies, AffinityClasses, Tenants, Namespaces, " +
+				"Purposes, TraitEquivalences, ClusterProviders, Clusters, ClusterRequests and objects that are delivered to clusters can"},
 		},
 		{
 			reason: "any other kind", content: "apiVersion: v1\nkind: Event\nmetadata: {name: s}\n",
@@ -83,7 +83,7 @@ func TestChangesAreRefused(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, _, err := readChanges(t, tc.namespace, tc.content).ApplyTo(&explain.State{})
+			_, _, err := readChanges(t, tc.namespace, tc.content).Apply(&explain.State{})
 			for _, part := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("error is %v, want one with %q", err, part)
@@ -97,19 +97,24 @@ func TestNamespacesThatAreNamedAndNot(t *testing.T) {
 	content := placementHead + "metadata: {name: a}\nspec: {}\n---\n" + placementHead + "metadata: {name: b, namespace: other}\nspec: {}\n" +
 		"---\n" + olderHead + "metadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
 
-	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).ApplyTo(&explain.State{})
+	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).Apply(&explain.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	want := []Applied{
-		{Placement: inventory.NewPlacementKey(inventory.V1beta1, "ns", "a")},
-		{Placement: inventory.NewPlacementKey(inventory.V1beta1, "other", "b")},
-		{Placement: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "a")},
-	}
-	if diff := cmp.Diff(want, applied); diff != "" {
+	want := []string{"Placement ns/a", "Placement other/b", "Placement ns/a", "Namespace other"}
+	if diff := cmp.Diff(want, namesIn(applied)); diff != "" {
 		t.Errorf("applied (-want +got):\n%s", diff)
 	}
+}
+
+func namesIn(applied []explain.Applied) []string {
+	names := make([]string, 0, len(applied))
+	for _, one := range applied {
+		names = append(names, one.Result.Object)
+	}
+
+	return names
 }
 
 // What comes out is what kubectl apply leaves on a hub.
@@ -165,7 +170,7 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 			changes := readChanges(t, Namespace{}, placementHead+
 				"metadata: {name: a, namespace: ns, uid: other, annotations: {mine: given}}\nspec: "+tc.file+"\n")
 
-			after, applied, err := changes.ApplyTo(hub)
+			after, applied, err := changes.Apply(hub)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +182,7 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
 
-			if diff := cmp.Diff(tc.wantKept, applied[0].Kept); diff != "" {
+			if diff := cmp.Diff(tc.wantKept, applied[0].Result.Kept); diff != "" {
 				t.Errorf("fields that stay (-want +got):\n%s", diff)
 			}
 
@@ -235,7 +240,7 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 				"---\n%smetadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 7}\n", olderHead, last, tc.live, placementHead))
 			changes := readChanges(t, Namespace{Name: "ns"}, olderHead+"metadata: {name: a, labels: {mine: given}}\nspec: "+tc.file+"\n")
 
-			after, applied, err := changes.ApplyTo(hub)
+			after, applied, err := changes.Apply(hub)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,8 +252,8 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
 
-			wantApplied := []Applied{{Placement: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "a"), Kept: tc.wantKept}}
-			if diff := cmp.Diff(wantApplied, applied); diff != "" {
+			wantApplied := pods.Applied{Object: "Placement ns/a", Kept: tc.wantKept, Unchanged: applied[0].Result.Unchanged}
+			if diff := cmp.Diff(wantApplied, applied[0].Result); diff != "" || len(applied) != 1 {
 				t.Errorf("applied (-want +got):\n%s", diff)
 			}
 
@@ -267,7 +272,7 @@ func TestApplyNamesWhatTheHubHasWrong(t *testing.T) {
 	const head = "metadata: {name: a, namespace: ns, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{'}}\nspec: {}\n"
 
 	_, _, err := readChanges(t, Namespace{}, placementHead+"metadata: {name: a, namespace: ns}\nspec: {}\n").
-		ApplyTo(read(t, placementHead+head))
+		Apply(read(t, placementHead+head))
 	if err == nil || !strings.Contains(err.Error(), "applying Placement ns/a") || !strings.Contains(err.Error(), "remove the annotation") {
 		t.Errorf("error is %v", err)
 	}
@@ -281,14 +286,14 @@ func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
 		"metadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 1, clusterSets: [global]}\n": 5,
 	} {
 		hub, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+"metadata: {name: a}\nspec: {numberOfClusters: 1}\n").
-			ApplyTo(&explain.State{})
+			Apply(&explain.State{})
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		hub.Placements[0].SetGeneration(4)
 
-		after, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+file).ApplyTo(hub)
+		after, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+file).Apply(hub)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,5 +301,51 @@ func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
 		if got := after.Placements[0].GetGeneration(); got != want || hub.Placements[0].GetGeneration() != 4 {
 			t.Errorf("%s: generation %d, want %d", file, got, want)
 		}
+	}
+}
+
+// Kinds of Kubernetes are merged by the keys of their lists: an element keeps what others set, and one that the last apply had and the file lacks is
+// removed. Objects of other kinds are merged too, with their bindings.
+func TestApplyMergesByTheKeysOfLists(t *testing.T) {
+	const head = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: ns\n"
+
+	const binding = "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
+		"metadata: {name: a, namespace: ns, labels: {%s}}\nspec: {clusterSet: a}\n"
+
+	hub := read(t, head+`  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"spec":{"template":{"spec":{"containers":[{"name":"web","image":"w:1"},{"name":"old","image":"o"}]}}}}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: injected, image: i}
+      - {name: web, image: "w:1", imagePullPolicy: Always}
+      - {name: old, image: o}
+`+fmt.Sprintf(binding, "theirs: x"))
+	changes := readChanges(t, Namespace{}, head+
+		"spec:\n  template:\n    spec:\n      containers: [{name: web, image: \"w:2\"}]\n"+fmt.Sprintf(binding, "mine: given"))
+
+	after, _, err := changes.Apply(hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	containers, _, err := unstructured.NestedSlice(after.Federated.Objects[0].Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	want := []any{
+		map[string]any{"name": "injected", "image": "i"}, map[string]any{"name": "web", "image": "w:2", "imagePullPolicy": "Always"},
+	}
+	if diff := cmp.Diff(want, containers); diff != "" {
+		t.Errorf("containers (-want +got):\n%s", diff)
+	}
+
+	if diff := cmp.Diff(map[string]string{"theirs": "x", "mine": "given"}, after.Bindings[0].Labels); diff != "" {
+		t.Errorf("labels of the binding (-want +got):\n%s", diff)
 	}
 }

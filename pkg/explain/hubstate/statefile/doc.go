@@ -4,8 +4,8 @@
 // every object and fill in its defaults; unknown fields and kinds, missing names and duplicates are errors. It continues after an error:
 // the InputError of Reader.State has every Problem, with file and line.
 //
-// A ChangeReader reads Placements and all else that can be compared, and applies them to a State as kubectl apply does to a hub. A Namespace is
-// merged in one place, NamespacesAfter, for Pods and delivered objects alike.
+// A ChangeReader reads the objects of all kinds that can be compared, and its Apply applies them to a State as kubectl apply does to a hub, by the
+// three-way merges of apimachinery. Every part of a comparison sees its result.
 //
 // A State has the cluster sets "default" and "global", which every hub has, even if no file does.
 //

@@ -6,53 +6,178 @@ import (
 	"reflect"
 	"slices"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-// merge returns the live Placement after the file was applied. alone is the Placement of the file with the defaults of a new object.
-func (c *ChangeReader) merge(alone *api.Placement, live api.Object) (api.Object, error) {
-	kind := alone.API.Kind()
+// merge returns a live object after the file was applied, and the fields of its spec that the file does not set. alone is the object of the file
+// with the defaults of a new one.
+func (c *ChangeReader) merge(kind *explain.Kind, alone, live api.Object) (api.Object, []string, error) {
+	gvk := kind.GroupVersionKind
+
+	merged, kept, err := c.mergeFields(kind, alone, live)
+	if err != nil {
+		return nil, nil, fmt.Errorf("applying %s: %w", identityOf(gvk, alone), err)
+	}
+
+	return merged, kept, nil
+}
+
+func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (api.Object, []string, error) {
+	stored, err := fieldsOf(live)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the live object: %w", err)
+	}
+
+	last, err := lastApplied(live)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	given := c.reader.rules.given[identityOf(kind.GroupVersionKind, alone)]
+	if untyped, is := alone.(*unstructured.Unstructured); is {
+		given = untyped.Object
+	}
+
+	current := desired(stored)
+	if _, is := live.(*unstructured.Unstructured); !is && slices.Contains(placements(), kind.GroupVersionKind) {
+		dropEmpty(current)
+	}
+
+	object, err := threeWay(kind, desired(last), desired(given), current)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	if kind.Untyped || kind.Type == nil {
+		return &unstructured.Unstructured{Object: restore(object, stored)}, nil, nil
+	}
+
+	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
+
+	if findings := c.reader.admitter(kind, kind.GroupVersionKind).admit(object); len(findings) > 0 {
+		return nil, nil, fmt.Errorf("together with the live object, %s: %s", findings[0].path, findings[0].text)
+	}
+
+	merged, err := kind.Decode(restore(object, stored))
+	if err != nil || kind.Definition == explain.BuiltIn {
+		return merged, nil, err //nolint:wrapcheck // The caller names the object.
+	}
+
+	kept, err := differingFields(alone, merged)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	generation, err := Generation(merged, live)
+	merged.SetGeneration(generation)
+
+	return merged, kept, err
+}
+
+// placements returns the kinds of Placements.
+func placements() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(api.Adapters()))
+	for _, adapter := range api.Adapters() {
+		kinds = append(kinds, adapter.Kind())
+	}
+
+	return kinds
+}
+
+// fieldsOf returns the fields of a live object, which the caller may change.
+func fieldsOf(live api.Object) (map[string]any, error) {
+	if untyped, is := live.(*unstructured.Unstructured); is {
+		return runtime.DeepCopyJSON(untyped.Object), nil
+	}
 
 	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
-		return nil, fmt.Errorf("reading what the hub has: %w", err)
+		return nil, err //nolint:wrapcheck // The caller says what it is for.
 	}
 
 	restoreWeights(live, stored)
 
-	current := desired(runtime.DeepCopyJSON(stored))
-	dropEmpty(current)
+	return stored, nil
+}
 
+// lastApplied returns what kubectl applied last; empty without its annotation.
+func lastApplied(live api.Object) (map[string]any, error) {
 	last := map[string]any{}
-	if applied := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; applied != "" {
-		if err := json.Unmarshal([]byte(applied), &last); err != nil {
-			return nil, fmt.Errorf("the hub has a damaged annotation %s, which kubectl apply refuses too; remove the annotation: %w",
-				corev1.LastAppliedConfigAnnotation, err)
+
+	applied := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
+	if applied == "" {
+		return last, nil
+	}
+
+	if err := json.Unmarshal([]byte(applied), &last); err != nil {
+		return nil, fmt.Errorf("the live object has a damaged annotation %s, which kubectl apply refuses too; remove the annotation: %w",
+			corev1.LastAppliedConfigAnnotation, err)
+	}
+
+	explain.EncodeStringData(&unstructured.Unstructured{Object: last})
+
+	return last, nil
+}
+
+// threeWay merges as `kubectl apply` does: by the merge keys of the type for kinds of Kubernetes, and otherwise objects by their keys and lists as
+// a whole.
+func threeWay(kind *explain.Kind, last, given, live map[string]any) (map[string]any, error) {
+	var texts [3][]byte
+
+	for i, fields := range []map[string]any{last, given, live} {
+		var err error
+		if texts[i], err = json.Marshal(fields); err != nil {
+			return nil, fmt.Errorf("encoding: %w", err)
 		}
 	}
 
-	given := c.reader.rules.given[identityOf(kind, alone.Object)]
-	object := threeWay(desired(last), desired(given), current)
-	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
-
-	if findings := c.reader.definitions[kind].admit(object); len(findings) > 0 {
-		return nil, fmt.Errorf("together with what the hub has, %s: %s", findings[0].path, findings[0].text)
+	merged, err := mergeTexts(kind, texts[0], texts[1], texts[2])
+	if err != nil {
+		return nil, fmt.Errorf("merging: %w", err)
 	}
 
-	merged := alone.API.Empty()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(restore(object, stored), merged, true); err != nil {
+	object := map[string]any{}
+	if err := json.Unmarshal(merged, &object); err != nil {
 		return nil, fmt.Errorf("reading the result: %w", err)
 	}
 
-	return merged, nil
+	return object, nil
+}
+
+//nolint:wrapcheck // The caller adds what was done.
+func mergeTexts(kind *explain.Kind, last, given, live []byte) ([]byte, error) {
+	if kind.Type == nil || kind.Definition != explain.BuiltIn {
+		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(last, given, live)
+		if err != nil {
+			return nil, err
+		}
+
+		return jsonpatch.MergePatch(live, patch)
+	}
+
+	schema, err := strategicpatch.NewPatchMetaFromStruct(kind.Type)
+	if err != nil {
+		return nil, err
+	}
+
+	patch, err := strategicpatch.CreateThreeWayMergePatch(last, given, live, schema, true)
+	if err != nil {
+		return nil, err
+	}
+
+	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, schema)
 }
 
 // restoreWeights restores weights of 0, which the Go type omits and the definition would default to 1.
@@ -100,7 +225,7 @@ func identityOf(kind schema.GroupVersionKind, object metav1.Object) string {
 // userMetadata are the fields of metadata that users write.
 var userMetadata = []string{"name", "namespace", "labels", "annotations"}
 
-// desired returns the fields of an object that users write.
+// desired returns a copy of an object with the fields that users write.
 func desired(object map[string]any) map[string]any {
 	metadata, _ := object[metadataKey].(map[string]any)
 	own := map[string]any{}
@@ -111,12 +236,15 @@ func desired(object map[string]any) map[string]any {
 		}
 	}
 
-	result := map[string]any{metadataKey: own}
-	if spec, has := object["spec"]; has {
-		result["spec"] = spec
+	result := maps.Clone(object)
+	if result == nil {
+		result = map[string]any{}
 	}
 
-	return result
+	delete(result, "status")
+	result[metadataKey] = own
+
+	return runtime.DeepCopyJSON(result)
 }
 
 // dropEmpty removes empty objects, which Go types have where the hub has no field, because defaulting would fill them. It keeps lists,
@@ -136,40 +264,7 @@ func dropEmpty(object map[string]any) {
 	}
 }
 
-// threeWay merges as `kubectl apply` does for custom resources: objects by their keys, any other value and lists as a whole. It does not
-// modify its arguments. A field that the file sets to null is removed even if the last apply set it to null too; the patch of
-// k8s.io/apimachinery/pkg/util/jsonmergepatch would keep it.
-func threeWay(last, given, live map[string]any) map[string]any {
-	merged := map[string]any{}
-	if live != nil {
-		merged = runtime.DeepCopyJSON(live)
-	}
-
-	for key := range last {
-		if _, still := given[key]; !still {
-			delete(merged, key)
-		}
-	}
-
-	for key, value := range given {
-		fields, isObject := value.(map[string]any)
-
-		switch {
-		case value == nil:
-			delete(merged, key)
-		case isObject:
-			lastFields, _ := last[key].(map[string]any)
-			liveFields, _ := live[key].(map[string]any)
-			merged[key] = threeWay(lastFields, fields, liveFields)
-		default:
-			merged[key] = runtime.DeepCopyJSONValue(value)
-		}
-	}
-
-	return merged
-}
-
-// Generation returns the metadata.generation that an API server sets, from 1, when the live Placement gets the spec of the changed one. The
+// Generation returns the metadata.generation that an API server sets, from 1, when a live object gets the spec of the changed one. The
 // error says that one of the two cannot be encoded.
 func Generation(changed, live api.Object) (int64, error) {
 	fields, err := differingFields(changed, live)
@@ -210,13 +305,13 @@ func differingFields(a, b api.Object) ([]string, error) {
 	return paths, nil
 }
 
-func specOf(placement api.Object) (map[string]any, error) {
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement)
+func specOf(object api.Object) (map[string]any, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
 		return nil, fmt.Errorf("comparing: %w", err)
 	}
 
-	spec, _ := object["spec"].(map[string]any)
+	spec, _ := fields["spec"].(map[string]any)
 	if policy, has := spec["prioritizerPolicy"].(map[string]any); has && policy["mode"] == string(clusterv1beta1.PrioritizerPolicyModeAdditive) {
 		delete(policy, "mode") // Absent, it means the same.
 	}

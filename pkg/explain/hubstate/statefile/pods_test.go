@@ -11,6 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
@@ -53,7 +54,7 @@ func TestReadsWhatDecidesAboutPods(t *testing.T) {
 		"PodSchedulingPolicy a/p", "AffinityClass dc1", "Tenant tenant-root/acme", "Namespace a", "Node n1", "HelmRelease a/r",
 		"Postgres a/p", "Pod a/p",
 	}
-	if diff := cmp.Diff(want, state.Pods.Names()); diff != "" {
+	if diff := cmp.Diff(want, state.Names(explain.OfPods)); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 	if got := state.Pods.Classes[0].Spec.Enforcement; got != cozystackv1alpha1.EnforcementDeny {
@@ -90,7 +91,7 @@ func TestMistakesInWhatDecidesAboutPods(t *testing.T) {
 }
 
 // Policies are applied as kubectl apply does: fields of the last apply that the file lacks go, and other live fields stay.
-func TestApplyPodsTo(t *testing.T) {
+func TestApplyPolicies(t *testing.T) {
 	definitions, err := manifests.Definitions()
 	if err != nil {
 		t.Fatal(err)
@@ -106,19 +107,21 @@ func TestApplyPodsTo(t *testing.T) {
 	live.Spec.PodSelector, live.Spec.SchedulerName, live.Spec.NodeName = &metav1.LabelSelector{}, "mine", "n1"
 	live.Spec.NodeSelector = map[string]string{"pool": "x"}
 
-	after, applied, err := changes.ApplyPodsTo(&pods.Objects{Policies: []*kupidv1alpha1.PodSchedulingPolicy{live}})
+	hub := &explain.State{Pods: pods.Objects{Policies: []*kupidv1alpha1.PodSchedulingPolicy{live}}}
+
+	after, applied, err := changes.Apply(hub)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := kupidv1alpha1.PodSchedulingPolicySpec{PodSelector: &metav1.LabelSelector{}}
 	want.NodeName, want.NodeSelector = "n1", map[string]string{"pool": "x", "zone": "b"}
-	if diff := cmp.Diff(want, after.Policies[0].Spec); diff != "" {
+	if diff := cmp.Diff(want, after.Pods.Policies[0].Spec); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
 	wantApplied := []pods.Applied{
 		{Object: "PodSchedulingPolicy a/p", Kept: []string{"spec.nodeName", "spec.nodeSelector"}}, {Object: "AffinityClass dc1", New: true},
 	}
-	if diff := cmp.Diff(wantApplied, applied); diff != "" {
+	if diff := cmp.Diff(wantApplied, []pods.Applied{applied[0].Result, applied[1].Result}); diff != "" {
 		t.Errorf("applied (-want +got):\n%s", diff)
 	}
 	if live.Spec.NodeSelector["zone"] != "" {

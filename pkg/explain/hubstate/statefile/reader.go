@@ -1,98 +1,23 @@
 package statefile
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
-
-// store adds a valid object to a State.
-type store func(*explain.State, map[string]any) error
-
-// stores has the kinds of a State.
-var stores = newStores()
-
-func newStores() map[schema.GroupVersionKind]store {
-	stores := map[schema.GroupVersionKind]store{
-		kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.State) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
-		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSet {
-			return &w.ClusterSets
-		}),
-		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(
-			func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSetBinding { return &w.Bindings }),
-		kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.State) *[]*clusterv1alpha1.AddOnPlacementScore {
-			return &w.Scores
-		}),
-		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): into(func(w *explain.State) *[]*rbacv1.ClusterRole { return &w.ClusterRoles }),
-		rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): into(func(w *explain.State) *[]*rbacv1.ClusterRoleBinding {
-			return &w.ClusterRoleBindings
-		}),
-		corev1.SchemeGroupVersion.WithKind("ServiceAccount"): into(func(w *explain.State) *[]*corev1.ServiceAccount { return &w.Accounts }),
-	}
-
-	for _, adapter := range api.Adapters() {
-		stores[adapter.Kind()] = object(adapter.Empty, func(w *explain.State) *[]api.Object { return &w.Placements })
-		stores[adapter.Kind().GroupVersion().WithKind("PlacementDecision")] = object(adapter.Codec().Empty, func(w *explain.State) *[]api.Object {
-			return &w.Decisions
-		})
-	}
-
-	return merged(merged(merged(stores, podStores()), federatedStores()), requestStores())
-}
-
-// object returns a store for a list of several types.
-func object(empty func() api.Object, list func(*explain.State) *[]api.Object) store {
-	return func(w *explain.State, fields map[string]any) error {
-		typed := empty()
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(fields, typed, true); err != nil {
-			return fmt.Errorf("cannot be read: %w", err)
-		}
-
-		*list(w) = append(*list(w), typed)
-
-		return nil
-	}
-}
-
-func kindOf(version, kind string) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: clusterv1.GroupName, Version: version, Kind: kind}
-}
-
-func into[T any](list func(*explain.State) *[]*T) store {
-	return func(w *explain.State, object map[string]any) error {
-		typed := new(T)
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, typed, true); err != nil {
-			return fmt.Errorf("cannot be read: %w", err)
-		}
-
-		*list(w) = append(*list(w), typed)
-
-		return nil
-	}
-}
-
-// ignoredKinds affect no Placement, no Pod and no ClusterRequest: RoleBindings never bind a set, AccessRequests get no Cluster, and what a
-// ProviderConfig offers counts as soon as the provider has published it in the status of its ClusterProvider.
-var ignoredKinds = []schema.GroupVersionKind{
-	rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
-	openmcpv1alpha1.GroupVersion.WithKind("AccessRequest"), loopbackv1alpha1.GroupVersion.WithKind("ProviderConfig"),
-	apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
-}
 
 // Reader reads an explain.State from files. It continues after an error, so that all of them are reported at once. It is not safe for
 // concurrent use.
@@ -101,7 +26,7 @@ type Reader struct {
 	state       explain.State
 	seen        map[string]string
 	// kinds has the kinds of the objects in seen.
-	kinds    map[string]schema.GroupVersionKind
+	kinds    map[string]*explain.Kind
 	problems []Problem
 
 	rules *applyRules // nil: every document is read without changes
@@ -115,16 +40,18 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 		return nil, err
 	}
 
-	maps.Copy(definitions, merged(merged(builtins, podBuiltins()), federatedBuiltins()))
-
-	for gvk := range stores {
-		if definitions[gvk] == nil && !optionalKind(gvk) && gvk.Group != openmcpv1alpha1.GroupVersion.Group {
-			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", gvk)
+	for _, kind := range explain.Kinds() {
+		if kind.Definition == explain.Required && definitions[kind.GroupVersionKind] == nil {
+			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", kind.GroupVersionKind)
 		}
 	}
 
-	return &Reader{definitions: definitions, seen: map[string]string{}, kinds: map[string]schema.GroupVersionKind{}}, nil
+	return &Reader{definitions: definitions, seen: map[string]string{}, kinds: map[string]*explain.Kind{}}, nil
 }
+
+// Deliver sets the delivered kinds; the default is federation.DefaultKinds. Of kinds that are not known otherwise, only the metadata is
+// validated.
+func (r *Reader) Deliver(kinds []federation.Kind) { r.state.Federated.Kinds = kinds }
 
 // Read reads a file: YAML documents or JSON, single objects or lists. The name is for messages; State returns the errors.
 func (r *Reader) Read(file string, content []byte) {
@@ -176,23 +103,23 @@ func (r *Reader) readValue(at position, value any) {
 	}
 
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
-	store, admitter := r.storeOf(gvk)
+	of := r.state.KindOf(gvk)
 	_, hasItems := object["items"]
 
 	switch {
-	case slices.Contains(ignoredKinds, gvk):
+	case of != nil && of.Concerns == 0:
 		return
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:
 		r.readItems(at, kind, object)
 	case !r.rules.selects(object):
 		return
-	case r.rules != nil && !r.rules.takes(gvk) && !r.decidesDelivery(gvk):
+	case r.rules != nil && (of == nil || !r.state.Diffs(of)):
 		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out, only %s can; what it means for placements shows once it is applied",
-			kind, apiVersion, r.rules.takenKinds())
-	case store == nil:
+			kind, apiVersion, comparedKinds())
+	case of == nil || r.admitter(of, gvk) == nil:
 		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, r.knownKinds())
 	default:
-		r.readObject(at, gvk, object, store, admitter)
+		r.readObject(at, gvk, of, object)
 	}
 }
 
@@ -223,12 +150,12 @@ func (r *Reader) readItems(at position, kind string, list map[string]any) {
 	}
 }
 
-func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map[string]any, store store, admitter admitter) {
-	r.rules.setNamespace(gvk, object)
+func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *explain.Kind, object map[string]any) {
+	r.rules.setNamespace(kind, object)
 
 	identity := identify(gvk, object)
 	asGiven := r.rules.copyOf(object)
-	findings := append(admitter.admit(object), r.rules.check(object)...)
+	findings := append(r.admitter(kind, gvk).admit(object), r.rules.check(object)...)
 
 	for _, finding := range findings {
 		r.reportf(at, identity, finding.path, "%s", finding.text)
@@ -244,10 +171,12 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map
 		return
 	}
 
-	r.kinds[identity] = gvk
+	r.kinds[identity] = kind
 	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
 
-	if err := store(&r.state, object); err != nil {
+	r.rules.dropStatus(kind, object)
+
+	if err := r.add(kind, object); err != nil {
 		for _, finding := range decodingFindings(err) {
 			r.reportf(at, identity, finding.path, "%s", finding.text)
 		}
@@ -256,6 +185,49 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map
 	}
 
 	r.rules.keep(identity, asGiven)
+}
+
+// add adds a valid object to the State.
+func (r *Reader) add(kind *explain.Kind, fields map[string]any) error {
+	object, err := kind.Decode(fields)
+	if err != nil {
+		return err //nolint:wrapcheck // Its findings are reported with the object.
+	}
+
+	return kind.Add(&r.state, object) //nolint:wrapcheck // As above.
+}
+
+// admitter returns the admitter of a kind; nil if the definition of the kind is not known.
+func (r *Reader) admitter(kind *explain.Kind, gvk schema.GroupVersionKind) admitter {
+	if kind.Definition != explain.BuiltIn {
+		return r.definitions[gvk]
+	}
+
+	rules := metadataRules{kind: gvk.Kind, namespaced: kind.Namespaced, nameRule: kind.NameRule}
+	if rules.nameRule == nil {
+		rules.nameRule = metavalidation.NameIsDNSSubdomain
+	}
+
+	return &builtin{metadataRules: rules, check: kind.Check}
+}
+
+// builtin is the admitter of a kind without a CustomResourceDefinition. Unknown fields and wrong types are found when the object is decoded.
+type builtin struct {
+	metadataRules
+	check func(object map[string]any) []explain.Finding // of the rest; nil: nothing to check
+}
+
+func (n *builtin) admit(object map[string]any) []finding {
+	findings := n.checkMetadata(object)
+	if n.check == nil {
+		return findings
+	}
+
+	for _, found := range n.check(object) {
+		findings = append(findings, finding{found.Path, found.Text})
+	}
+
+	return findings
 }
 
 // identify names an object as far as its fields allow: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other groups
@@ -292,17 +264,37 @@ func text(object map[string]any, key string) (string, bool) {
 }
 
 func (r *Reader) knownKinds() string {
-	names := make([]string, 0, len(stores))
+	var names []string
 
-	for gvk := range stores {
-		if r.definitions[gvk] == nil {
-			continue
+	for _, kind := range explain.Kinds() {
+		if gvk := kind.GroupVersionKind; kind.Concerns != 0 && kind.Type != nil && r.admitter(kind, gvk) != nil {
+			names = append(names, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
 		}
-
-		names = append(names, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
 	}
 
 	slices.Sort(names)
 
 	return strings.Join(names, ", ")
+}
+
+var unknownFieldPath = regexp.MustCompile(`^unknown field "(.+)"$`)
+
+// decodingFindings returns the findings of an error of Kind.Decode: one for each unknown field, with its path.
+func decodingFindings(err error) []finding {
+	strict, isStrict := runtime.AsStrictDecodingError(errors.Unwrap(err)) // Decode adds a prefix.
+	if !isStrict {
+		return []finding{{"", err.Error()}}
+	}
+
+	var findings []finding
+
+	for _, err := range strict.Errors() {
+		if match := unknownFieldPath.FindStringSubmatch(err.Error()); match != nil {
+			findings = append(findings, finding{match[1], unknownField(nil)})
+		} else {
+			findings = append(findings, finding{"", err.Error()})
+		}
+	}
+
+	return findings
 }

@@ -1,0 +1,4 @@
+package pods
+
+// With adds objects to others as package explain does, which imports this package, so that an external test sets it.
+var With func(before, change *Objects) (*Objects, []Applied)
