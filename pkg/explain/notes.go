@@ -45,7 +45,7 @@ func notesOf(evaluation Evaluation, state *State) []string {
 	result := evaluation.Result
 
 	switch {
-	case result != nil && result.Outcome() == scheduling.Blocked && evaluation.LimitUnknown:
+	case result != nil && result.KeepsLeaving() && evaluation.LimitUnknown:
 		return []string{"warning: " + unknownLimit}
 	case result == nil, result.Outcome() != scheduling.Decided:
 		return nil

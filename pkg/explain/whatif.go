@@ -51,7 +51,7 @@ type WhatIf struct {
 	Requests *requests.Difference `json:"requests,omitempty"`
 }
 
-// StalledPlacement is a Placement whose decisions cannot change, because it is invalid or its removals are blocked.
+// StalledPlacement is a Placement whose decisions cannot change, because it is invalid or its removals are held.
 type StalledPlacement struct {
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`

@@ -29,6 +29,6 @@
 //     (docs/spec/differences.md B4, B5).
 //   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be updated again
 //     (docs/spec/differences.md B7); then clusters move between the pages of their group, by the same safe order.
-//   - For a stalled result, whose Outcome is Invalid or Blocked, the existing decisions stay, and only a Placement without decisions gets an
-//     empty page (docs/spec/differences.md A1). A result that exceeds the removal budget is Blocked: see package removalbudget.
+//   - For a stalled result, whose Outcome is Invalid, Held or Postponed, the existing decisions stay, and only a Placement without decisions gets an
+//     empty page (docs/spec/differences.md A1). A result that exceeds the removal budget is Held: see package removalbudget.
 package placement

@@ -76,7 +76,7 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 
 	if stricter, unknown := budget.Stricter(); unknown {
 		_, removal := applyBudget(stricter, result, existing, now)
-		e.LimitUnknown = e.LimitUnknown || removal.Blocked != e.Removal.Blocked
+		e.LimitUnknown = e.LimitUnknown || removal.Held != e.Removal.Held
 	}
 
 	e.Plan = NewPlan(e.Result, existing, metav1.Time{Time: now})
@@ -163,7 +163,7 @@ func applyBudget(
 	clusters := existing.writableClusters()
 
 	removal := budget.Check(result, clusters, now)
-	if removal.Blocked {
+	if removal.Held {
 		result = result.Hold(clusters, removal.Leaving, removal.RequeueAt)
 	}
 

@@ -14,8 +14,8 @@ import (
 // thirty are the options of a hub with a removal limit of 30 %.
 var thirty = Options{Limit: removalbudget.Limit{Percent: new(30)}}
 
-// guardedCase returns a Placement whose decisions have ten clusters.
-func guardedCase() (*clusterv1beta1.Placement, Existing) {
+// tenDecided returns a Placement whose decisions have ten clusters.
+func tenDecided() (*clusterv1beta1.Placement, Existing) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.Conditions = []metav1.Condition{
 		{Type: "Other", Status: metav1.ConditionTrue}, {Type: ConditionSatisfied, ObservedGeneration: placement.Generation},
@@ -24,10 +24,10 @@ func guardedCase() (*clusterv1beta1.Placement, Existing) {
 	return placement, existingOf(placement, page(1, 0, "", fleet(10)...))
 }
 
-// A blocked result changes only the conditions: those of the hub come first, in their order and with one generation
+// A held result changes only the conditions: those of the hub come first, in their order and with one generation
 // (docs/spec/differences.md A5), and the status describes the existing decisions.
 func TestBlockedRemovals(t *testing.T) {
-	placement, existing := guardedCase()
+	placement, existing := tenDecided()
 	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
 
@@ -55,9 +55,9 @@ func TestBlockedRemovals(t *testing.T) {
 	}
 }
 
-// The references to ClusterProfiles of a Placement with a blocked result stay, like its decisions.
+// The references to ClusterProfiles of a Placement with a held result stay, like its decisions.
 func TestBlockedProfiles(t *testing.T) {
-	placement, existing := guardedCase()
+	placement, existing := tenDecided()
 	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 
 	answer, missing := Profiles(evaluation.Result, existing, existing)
@@ -68,7 +68,7 @@ func TestBlockedProfiles(t *testing.T) {
 
 // Without a removal limit the result is not changed, and an existing condition is removed.
 func TestNothingIsLimitedByDefault(t *testing.T) {
-	placement, existing := guardedCase()
+	placement, existing := tenDecided()
 	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: removalbudget.Condition, Status: metav1.ConditionFalse})
 
 	for _, share := range []*int{nil, new(removalbudget.NoLimit)} {
@@ -89,11 +89,11 @@ func TestNothingIsLimitedByDefault(t *testing.T) {
 
 // A cluster that only a terminating page has is lost with it, and cannot be kept.
 func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
-	placement, _ := guardedCase()
+	placement, _ := tenDecided()
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
 
 	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
-	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Blocked {
+	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Held {
 		t.Errorf("got %+v", ruling)
 	}
 }
@@ -134,7 +134,7 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 
 // Removals are recorded before they happen, beside the existing conditions and with their generation (docs/spec/differences.md A5).
 func TestReserve(t *testing.T) {
-	placement, existing := guardedCase()
+	placement, existing := tenDecided()
 	read := api.V1beta1.Read(placement)
 	evaluation := evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
 

@@ -108,14 +108,13 @@ func satisfiedCondition(result *scheduling.Result, plan Plan, placement *api.Pla
 		decidedCondition(&condition, result, placement)
 	case scheduling.Invalid:
 		invalidCondition(&condition, result, plan)
-	case scheduling.Blocked:
+	case scheduling.Held:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "Clusters that would leave stay in the decisions, because they are too many: see the condition " + removalbudget.Condition
-
-		if result.Postponement() != nil {
-			condition.Message = "Clusters that would leave stay in the decisions until the hub has the latest state: see the condition " +
-				ConditionRemovalPostponed
-		}
+	case scheduling.Postponed:
+		condition.Reason = ReasonNotAllScheduled
+		condition.Message = "Clusters that would leave stay in the decisions until the hub has the latest state: see the condition " +
+			ConditionRemovalPostponed
 	}
 
 	return condition

@@ -12,13 +12,13 @@ import (
 
 // Result is the result of checking a scheduling.Result against a Budget. The zero value means that there is no limit.
 type Result struct {
-	// Blocked reports whether the scheduling.Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
-	Blocked   bool
+	// Held reports whether the scheduling.Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
+	Held      bool
 	RequeueAt time.Time
-	// Count has the numbers of removed clusters, if the scheduling.Result is blocked.
+	// Count has the numbers of removed clusters, if the scheduling.Result is held.
 	Count Count
 	// Leaving are the clusters that the scheduling.Result would remove now without replacement, sorted by name, and Rejections are the reasons.
-	// If it is blocked, they are the clusters that stay.
+	// If it is held, they are the clusters that stay.
 	Leaving    []string
 	Rejections []scheduling.Rejection
 	// Recent are the removals within the Window after the scheduling.Result was applied.
@@ -37,7 +37,7 @@ type Result struct {
 // records.
 func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Result {
 	// A postponed result is not written, like an invalid one.
-	r := Result{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Postponement() == nil}
+	r := Result{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Outcome() != scheduling.Postponed}
 
 	switch {
 	case !b.Enabled() && b.hub.unknown:
@@ -71,7 +71,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 
 	switch kept := r.scope.kept(r.Leaving, r.holds); {
 	case len(kept) > 0:
-		return r.block(result, incumbents, left, counted, kept, ceil(now, time.Second))
+		return r.hold(result, incumbents, left, counted, kept, ceil(now, time.Second))
 	case b.Released:
 		return Result{budget: b, valid: true, scope: r.scope}
 	}
@@ -117,9 +117,9 @@ func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool
 	return counted.removed() > 0
 }
 
-// block returns the Result that blocks the removal of the kept clusters. Only the earlier removals are recorded, and those of the leaving
+// hold returns the Result that holds the removal of the kept clusters. Only the earlier removals are recorded, and those of the leaving
 // clusters that are not kept.
-func (r Result) block(
+func (r Result) hold(
 	result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison, kept []string, at time.Time,
 ) Result {
 	recent := RecentRemovals{Clusters: map[string]time.Time{}}
@@ -132,7 +132,7 @@ func (r Result) block(
 
 	removed := counted.removed()
 	past := max(0, removed-len(kept))
-	r.Blocked, r.Leaving = true, kept
+	r.Held, r.Leaving = true, kept
 	r.Count = Count{Past: past, Now: removed - past, Total: counted.percentageBase()}
 	r.Rejections = result.RejectionsOf(kept)
 	r.Recent = left.union(recent).truncated()

@@ -195,7 +195,7 @@ func TestBlockedResults(t *testing.T) {
 	}
 }
 
-// Clusters that leave one by one are blocked like those that leave at once, and those that left early enough do not count any more.
+// Clusters that leave one by one are held like those that leave at once, and those that left early enough do not count any more.
 func TestWhatLeavesOneByOne(t *testing.T) {
 	w := newFixture(10)
 
@@ -222,7 +222,7 @@ func TestWhatLeavesOneByOne(t *testing.T) {
 	expect(t, "decided", []string{"c04", "c05", "c06", "c07", "c08", "c09"}, sorted(w.decisions))
 }
 
-// A cluster that came back is no removal, and nothing is blocked while no cluster leaves.
+// A cluster that came back is no removal, and nothing is held while no cluster leaves.
 func TestWhatComesBack(t *testing.T) {
 	w := newFixture(10)
 	w.relabel(0, 3, "region", "us")

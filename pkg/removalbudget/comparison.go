@@ -17,8 +17,8 @@ type comparison struct {
 	// are better; gained is the number of selected clusters that are not among the previous ones. others is the number of infeasible
 	// clusters without names.
 	infeasible, outranked, gained, others int
-	// held is the number of clusters that the percentage referred to when a removal was blocked, so that clusters that join meanwhile do not
-	// release it; 0 means that none is blocked.
+	// held is the number of clusters that the percentage referred to when a removal was held, so that clusters that join meanwhile do not
+	// release it; 0 means that none is held.
 	held int
 }
 

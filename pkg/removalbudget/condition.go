@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Condition reports whether a removal is blocked. It exists only when there is a limit.
+// Condition reports whether a removal is held. It exists only when there is a limit.
 const Condition = "RemovalHeld"
 
 // The reasons of the condition. It is True only with ReasonTooManyRemoved.
@@ -37,14 +37,14 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 		return nil
 	case !r.valid && b.SpecApplied && b.stillBlocks():
 		return []metav1.Condition{*b.condition}
-	case b.Percent >= NoLimit && !r.Blocked:
+	case b.Percent >= NoLimit && !r.Held:
 		return nil // Only clusters that leave the scope would be held.
 	}
 
 	condition := metav1.Condition{Type: Condition, Status: metav1.ConditionFalse}
 
 	switch {
-	case r.Blocked:
+	case r.Held:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonTooManyRemoved
 		condition.Message = r.message()
 	case !b.SpecApplied && (!written || !r.valid):
@@ -189,7 +189,7 @@ func (b Budget) heldBase() int {
 	return base
 }
 
-// message describes the blocked removal, its reasons, and how to release it.
+// message describes the held removal, its reasons, and how to release it.
 func (r Result) message() string {
 	b := r.budget
 	if !r.holds {

@@ -144,7 +144,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 }
 
 // While the decisions for a changed spec are not all written, the condition reports that, and the budget does not apply.
-func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
+func TestTheBudgetCountsFromWhatIsWritten(t *testing.T) {
 	w := newFixture(10)
 	w.placement.Generation = 8
 	ruling := w.judge(30)

@@ -4,7 +4,7 @@
 //
 // A Budget has the maximal percentage of the clusters in the decisions of a Placement that may be removed within the Window. Check compares
 // a scheduling.Result with the existing decisions, and with the removals within the Window. A scheduling.Result that exceeds the budget is
-// blocked as a whole: the decisions stay, and the condition RemovalHeld lists the clusters, the reasons, and how to release the removal.
+// held as a whole: the decisions stay, and the condition RemovalHeld lists the clusters, the reasons, and how to release the removal.
 // The budget does not block
 //
 //   - changes of the spec of the Placement: it applies again when the decisions for the new generation are completely written;

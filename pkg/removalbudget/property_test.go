@@ -81,7 +81,7 @@ func (w *fixture) lost(window []frame) (lost, of int) {
 const forever = 1000 * time.Hour
 
 // With random clusters and events, and without a change of the spec, no ten minutes lose more than the percentage, wherever the process
-// ends and is followed by another, which knows only the status. An evaluation of a blocked result at its RequeueAt is not blocked forever
+// ends and is followed by another, which knows only the status. An evaluation of a held result at its RequeueAt is not blocked forever
 // for the same reason.
 func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
@@ -121,7 +121,7 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 			}
 
 			if end == toTheEnd {
-				if ruling.Blocked {
+				if ruling.Held {
 					ruling = w.step(percent) // Clusters may have joined while others were held, which moves RequeueAt.
 				}
 
@@ -131,9 +131,9 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 	})
 }
 
-// checkWake checks that RequeueAt of a blocked result is the first time at which time alone allows it.
+// checkWake checks that RequeueAt of a held result is the first time at which time alone allows it.
 func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int) {
-	if !ruling.Blocked {
+	if !ruling.Held {
 		return
 	}
 
@@ -142,7 +142,7 @@ func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int)
 
 	for _, left := range ruling.Recent.Clusters {
 		at := left.Add(removalbudget.Window)
-		if later.now = at; !later.judge(percent).Blocked && (free.IsZero() || at.Before(free)) {
+		if later.now = at; !later.judge(percent).Held && (free.IsZero() || at.Before(free)) {
 			free = at
 		}
 	}
@@ -165,7 +165,7 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 			w.disturb(t)
 
 			ruling := w.step(removalbudget.NoLimit)
-			if ruling.Blocked || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
+			if ruling.Held || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
 				ruling.Conditions(true) != nil || ruling.SpecChanged() || !ruling.RequeueAt.IsZero() {
 				t.Fatalf("got %+v", ruling)
 			}
@@ -173,7 +173,7 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 	})
 }
 
-// A placement of v1alpha1 is guarded in the same way, and is released by its own resource.
+// A placement of v1alpha1 has the same budget, and is released by its own resource.
 func TestOlderPlacements(t *testing.T) {
 	w := newFixture(4)
 	placement := api.V1beta1.Read(w.placement)
@@ -184,7 +184,7 @@ func TestOlderPlacements(t *testing.T) {
 	ruling := removalbudget.NewBudget(placement.RemovalSubject(), removalbudget.Limit{Percent: new(50)}).Check(w.result(), w.decisions, w.now)
 	message := ruling.Conditions(true)[0].Message
 
-	if !ruling.Blocked || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
+	if !ruling.Held || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
 		t.Errorf("got %q", message)
 	}
 }

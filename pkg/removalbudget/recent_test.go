@@ -26,8 +26,8 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 		w.remove(3, 4)
 
 		ruling := w.judge(30)
-		if !ruling.Blocked || ruling.Count.Removed() != 4 || ruling.Count.Total != 10 {
-			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Blocked, ruling.Count.Removed(), ruling.Count.Total)
+		if !ruling.Held || ruling.Count.Removed() != 4 || ruling.Count.Total != 10 {
+			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Held, ruling.Count.Removed(), ruling.Count.Total)
 		}
 	}
 }
@@ -72,8 +72,8 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 		w.record(condition)
 
 		ruling := w.judge(30)
-		if _, needed := ruling.Reserve(); ruling.Blocked || !needed {
-			t.Errorf("%q: held %v, to be recorded %v", message, ruling.Blocked, needed)
+		if _, needed := ruling.Reserve(); ruling.Held || !needed {
+			t.Errorf("%q: held %v, to be recorded %v", message, ruling.Held, needed)
 		}
 	}
 }
@@ -105,12 +105,12 @@ func TestManyDepartures(t *testing.T) {
 	w.DeleteCluster("stays-0000")
 
 	ruling := w.judge(40)
-	expect(t, "held", true, ruling.Blocked)
+	expect(t, "held", true, ruling.Held)
 	expect(t, "removed", 2001, ruling.Count.Removed())
 	expect(t, "of", 5000, ruling.Count.Total)
 
 	w.now = ruling.RequeueAt
-	expect(t, "held when it is to be looked at again", false, w.judge(40).Blocked)
+	expect(t, "held when it is to be looked at again", false, w.judge(40).Held)
 }
 
 // An observer without the limit of the hub computes the Result of the hub from the status that the hub has written.

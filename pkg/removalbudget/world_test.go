@@ -159,7 +159,7 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 	}
 
 	result := w.result()
-	if ruling.Blocked {
+	if ruling.Held {
 		result = result.Hold(w.decisions, ruling.Leaving, ruling.RequeueAt)
 	}
 
@@ -222,7 +222,7 @@ func conditionText(ruling removalbudget.Result) string {
 
 // gone says what of the decisions is held back: "3 of 10: c00 c01 c02".
 func gone(ruling removalbudget.Result) string {
-	if !ruling.Blocked {
+	if !ruling.Held {
 		return ""
 	}
 

@@ -8,20 +8,20 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// Hold returns a Blocked copy of the Result in which those clusters of the existing decisions stay that are leaving, although the Result does
+// Hold returns a Held copy of the Result in which those clusters of the existing decisions stay that are leaving, although the Result does
 // not select them (docs/spec/differences.md B12). Other clusters join and are replaced as far as the wanted number of clusters and the hard
 // constraints permit; if none does, the copy selects nothing. Its RequeueAt is the earliest of that of the Result, the given time unless zero,
 // and the time at which rejections by taints can change.
 func (r *Result) Hold(existing map[string]bool, leaving []string, again time.Time) *Result {
 	held := *r
-	held.blocked, held.stages = true, nil
+	held.held, held.stages = true, nil
 	held.Selected, held.Kept = r.holding(existing, leaving)
 	held.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
 
 	return &held
 }
 
-// Postpone returns a Blocked copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
+// Postpone returns a Postponed copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
 // rejections can change. Clusters join it like a copy of Hold.
 func (r *Result) Postpone(why Postponement, again time.Time) *Result {
 	leaving := maps.Clone(r.incumbents)

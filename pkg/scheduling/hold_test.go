@@ -46,7 +46,7 @@ func TestHold(t *testing.T) {
 			expect(t, "selected", tc.want, names(held))
 			expect(t, "kept", tc.kept, strings.Join(held.Kept, " "))
 			expect(t, "applies", tc.want != "", held.Applies())
-			expect(t, "outcome", Blocked, held.Outcome())
+			expect(t, "outcome", Held, held.Outcome())
 		})
 	}
 }

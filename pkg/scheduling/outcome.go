@@ -5,27 +5,31 @@ import "time"
 // Outcome is what a Result means for the existing decisions.
 type Outcome uint8
 
-// The outcomes. Only Decided replaces the existing decisions; a stalled Result, which is Invalid or Blocked, keeps them. A Blocked Result can add
-// clusters to them (see Result.Applies).
+// The outcomes. Only Decided replaces the existing decisions; a stalled Result, which has another outcome, keeps them. Clusters can join them if it
+// is Held or Postponed (see Result.Applies).
 const (
 	// Decided means that the decisions become the selected clusters.
 	Decided Outcome = iota
 	// Invalid means that the Request has validation errors, or a set in scope whose selector is broken.
 	Invalid
-	// Blocked means that clusters that are not selected stay in the decisions: their removal exceeds the removal budget, or is postponed.
-	Blocked
+	// Held means that clusters that are not selected stay in the decisions, because their removal exceeds the removal budget.
+	Held
+	// Postponed means that they stay until the Result can be proved to be computed on the latest state of the hub.
+	Postponed
 )
 
 // String returns the name of the outcome.
-func (o Outcome) String() string { return [...]string{"Decided", "Invalid", "Blocked"}[o] }
+func (o Outcome) String() string { return [...]string{"Decided", "Invalid", "Held", "Postponed"}[o] }
 
-// Outcome returns whether the Result was decided, is invalid or is blocked.
+// Outcome returns what the Result means for the existing decisions.
 func (r *Result) Outcome() Outcome {
 	switch {
 	case len(r.Errors) > 0 || len(r.BrokenSets) > 0:
 		return Invalid
-	case r.blocked:
-		return Blocked
+	case r.postponement != nil:
+		return Postponed
+	case r.held:
+		return Held
 	default:
 		return Decided
 	}
@@ -37,13 +41,16 @@ func (r *Result) Satisfied() bool {
 }
 
 // ListsRejections reports whether the status lists rejections: while the Request is not satisfied (docs/spec/differences.md E2), and while
-// a Blocked Result keeps clusters that it would remove.
+// clusters stay that the Result would remove.
 func (r *Result) ListsRejections() bool { return r.Outcome() != Invalid && !r.Satisfied() }
 
-// Applies reports whether the decisions become the Selected clusters: always when the Outcome is Decided, and when it is Blocked if clusters
-// join or are replaced meanwhile.
+// KeepsLeaving reports whether clusters that are not selected stay in the decisions: the Outcome is Held or Postponed.
+func (r *Result) KeepsLeaving() bool { return r.Outcome() == Held || r.Outcome() == Postponed }
+
+// Applies reports whether the decisions become the Selected clusters: always when the Outcome is Decided, and otherwise if clusters that leave stay
+// and others join or are replaced meanwhile.
 func (r *Result) Applies() bool {
-	return r.Outcome() == Decided || r.Outcome() == Blocked && r.Selected != nil
+	return r.Outcome() == Decided || r.KeepsLeaving() && r.Selected != nil
 }
 
 // Postponement returns why the removals of the Result must wait; nil when they need not.

@@ -86,13 +86,13 @@ func checkCausesOf(t *rapid.T, result *Result) {
 	}
 }
 
-// A blocked result selects nothing if no cluster joins, and is requeued at the earlier of two times. The original result does not change.
+// A held result selects nothing if no cluster joins, and is requeued at the earlier of two times. The original result does not change.
 func TestRejectionsOfStalledResults(t *testing.T) {
 	result := newRandomHub(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 
 	held := result.Hold(map[string]bool{"c": true}, nil, late)
-	if held.Outcome() != Blocked || len(held.Selected) != 0 || len(held.Rejections()) != 0 || held.Count(StageSelected) != 0 ||
+	if held.Outcome() != Held || len(held.Selected) != 0 || len(held.Rejections()) != 0 || held.Count(StageSelected) != 0 ||
 		!held.RequeueAt.Equal(late) {
 		t.Errorf("got %+v", held)
 	}

@@ -48,7 +48,7 @@ type Result struct {
 	// Selected are the selected clusters, sorted by name; it is empty unless the Result Applies. The slice may be shared and must not be
 	// modified.
 	Selected []*clusterinfo.ClusterInfo
-	// Kept are those of Selected that stay in the decisions although they should leave, sorted; only a Blocked Result has any. The
+	// Kept are those of Selected that stay in the decisions although they should leave, sorted; only a Result that is Held or Postponed has any. The
 	// ManagedCluster of a kept cluster may not exist.
 	Kept []string
 	// Unscheduled is the number of wanted clusters that were not found.
@@ -71,8 +71,8 @@ type Result struct {
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
-	// blocked reports whether the Result must not be applied, and postponement has the cause if the state of the hub may be outdated.
-	blocked bool
+	// held reports whether clusters that leave stay, and postponement has the cause if the state of the hub may be outdated.
+	held bool
 	// costExceeded reports that the CEL expressions cost more than one evaluation may cost.
 	costExceeded bool
 	postponement *Postponement

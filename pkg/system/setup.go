@@ -48,7 +48,7 @@ type Options struct {
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
 	ProfileDecisions bool
 	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
-	// the Placement; its annotations win over it. A larger removal is blocked. Nil is off for Setup, and unknown for Observe.
+	// the Placement; its annotations win over it. A larger removal is held. Nil is off for Setup, and unknown for Observe.
 	RemovalLimit removalbudget.Limit
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means controller.DefaultWarnRemovalPercent, and 100 never.

@@ -75,7 +75,7 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 		return err
 	}
 
-	writer := r.guardedWriter(p)
+	writer := r.budgetedWriter(p)
 	written, err := writer.Write(ctx, own.plan, observe)
 
 	switch {
@@ -110,7 +110,7 @@ func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) 
 
 	observe := r.observer(ctx, p, output)
 
-	writer := r.guardedWriter(p)
+	writer := r.budgetedWriter(p)
 
 	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
@@ -129,9 +129,9 @@ func (r *reconciler) delete(
 	return writer.Delete(ctx, output.plan, written, observe)
 }
 
-// guardedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or on an old proof.
+// budgetedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or on an old proof.
 // The Placement is then evaluated again, which proves the removals again (docs/spec/differences.md B13).
-func (r *reconciler) guardedWriter(p *cycle) placement.Writer {
+func (r *reconciler) budgetedWriter(p *cycle) placement.Writer {
 	writer, plan := r.writer, freshness.Plan{Meta: &p.placement.ObjectMeta, ProvedAt: p.provedAt}
 	writer.Proceed = func(ctx context.Context) error {
 		current, err := r.placement(ctx, p.placement.Key())

@@ -13,7 +13,7 @@ import (
 )
 
 // changed returns the texts of the events ClustersChanged that were sent since the last call.
-func (g *guarded) changed() []string {
+func (g *budgeted) changed() []string {
 	var texts []string
 
 	for len(g.events.Events) > 0 {
@@ -25,7 +25,7 @@ func (g *guarded) changed() []string {
 	return texts
 }
 
-func (g *guarded) expectChanged(reason string, want ...string) {
+func (g *budgeted) expectChanged(reason string, want ...string) {
 	g.t.Helper()
 
 	if diff := cmp.Diff(want, g.changed()); diff != "" {
@@ -36,7 +36,7 @@ func (g *guarded) expectChanged(reason string, want ...string) {
 // docs/spec/differences.md E1a: one event for every plan, of the clusters that were really lost and gained and why; none where nothing was
 // written.
 func TestEventsNameTheClustersThatChange(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 
 	var first []string
 	for n := range 10 {
@@ -75,7 +75,7 @@ func TestEventsNameTheClustersThatChange(t *testing.T) {
 
 // docs/spec/differences.md E1a: a plan that was carried out in part has an event of that part, and the rest follows with the next plan.
 func TestEventsNameWhatWasReallyWritten(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.edit(func(p *clusterv1beta1.Placement) {
 		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
 	})

@@ -72,12 +72,12 @@ func (p *cycle) deletesForNewSpec() bool {
 	return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0
 }
 
-// joinsWhileHeld reports whether decisions were written while a removal is blocked: clusters that have joined change when it is not.
-func (p *cycle) joinsWhileHeld() bool { return p.Removal.Blocked && len(p.changes.list) > 0 }
+// joinsWhileHeld reports whether decisions were written while a removal is held: clusters that have joined change when it is not.
+func (p *cycle) joinsWhileHeld() bool { return p.Removal.Held && len(p.changes.list) > 0 }
 
-// holdBegins reports whether a removal is blocked that was not blocked before.
+// holdBegins reports whether a removal is held that was not held before.
 func (p *cycle) holdBegins() bool {
-	return p.Removal.Blocked && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, removalbudget.Condition)
+	return p.Removal.Held && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, removalbudget.Condition)
 }
 
 // writeStats has what a reconcile has written.

@@ -13,7 +13,7 @@ import (
 // A page that somebody has edited is mended, and that takes away nothing which the hub had decided: no Warning tells of it. What the hub itself
 // takes away afterwards is told.
 func TestMendingAPageIsNoLoss(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 
 	for n := range 3 {
 		page := &clusterv1beta1.PlacementDecision{}
@@ -43,7 +43,7 @@ func TestMendingAPageIsNoLoss(t *testing.T) {
 
 // Where no cluster is feasible there are no scores to tell of.
 func TestMissingScoresSendNoEvent(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.edit(func(p *clusterv1beta1.Placement) {
 		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
 	})

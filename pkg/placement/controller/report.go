@@ -111,7 +111,7 @@ func (r *cycleRecorder) sendAction(action placement.Action, pages []*api.Page) {
 	}
 }
 
-// warnOfHold sends an event about a removal that is blocked.
+// warnOfHold sends an event about a removal that is held.
 func (r *cycleRecorder) warnOfHold(summary string) {
 	r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, removalbudget.Condition, "DecisionsKept",
 		"%s; they are kept: see the condition %s", summary, removalbudget.Condition)

@@ -1,2 +1,2 @@
-// Package decisions holds the specs of PlacementDecisions: groups, pages, owners, order, status, events and the guard against mass removal.
+// Package decisions holds the specs of PlacementDecisions: groups, pages, owners, order, status, events and the removal budget.
 package decisions

@@ -17,7 +17,7 @@ func annotated(spec string) string {
 		"placement-hub.open-cluster-management.io/max-removal-percent":"0"}},"spec":` + spec + `}`
 }
 
-// A POST with a changed spec has the next generation, so its removals are not blocked. Those of a POST with the spec of the hub are blocked
+// A POST with a changed spec has the next generation, so its removals are not held. Those of a POST with the spec of the hub are blocked
 // as on the hub.
 func TestChangedSpecsAreNotBlocked(t *testing.T) {
 	const cel = `"celSelector":{"celExpressions":["size(managedCluster.metadata.name) > 1"]}`

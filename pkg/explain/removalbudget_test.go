@@ -23,7 +23,7 @@ func stalledState(t *testing.T, metadata string) *explain.State {
 	return read(t, diffFleet+placementA(metadata, inEurope)+page(1, 0, "", "eu1", "gone1", "gone2"))
 }
 
-// A report of blocked removals has the condition, keeps the clusters beside those that join, and still has a verdict for every cluster.
+// A report of held removals has the condition, keeps the clusters beside those that join, and still has a verdict for every cluster.
 func TestReportsShowBlockedRemovals(t *testing.T) {
 	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
 
@@ -102,7 +102,7 @@ func TestUnsatisfiedReportsBlockedRemovals(t *testing.T) {
 	}
 }
 
-// A comparison whose removals are blocked says so too if it does not know the limit of the hub: an invalid annotation has taken the place of
+// A comparison whose removals are held says so too if it does not know the limit of the hub: an invalid annotation has taken the place of
 // the one that said it.
 func TestDiffTellsOfAnUnknownLimitWhileRemovalsAreBlocked(t *testing.T) {
 	state := stalledState(t, halfMayGo)

@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-var _ = Describe("The guard against mass removal", func() {
+var _ = Describe("The removal budget", func() {
 	It("holds what would leave a hub whose clusters are all deleted at once, until the placement releases it", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
@@ -54,7 +54,7 @@ var _ = Describe("The guard against mass removal", func() {
 		f.ExpectSelected(ctx, "free", suite.AllSetsEmpty)
 
 		for _, name := range names {
-			expectBlocked(ctx, f, name)
+			expectHeld(ctx, f, name)
 			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		}
 
@@ -156,7 +156,7 @@ var _ = Describe("The guard against mass removal", func() {
 	})
 })
 
-var _ = Describe("The window of the guard", func() {
+var _ = Describe("The window of the removal budget", func() {
 	It("counts what left before another process leads", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
@@ -250,8 +250,8 @@ func expectRemoval(ctx context.Context, object client.Object, status metav1.Cond
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), object.GetName())
 }
 
-// expectBlocked waits until a placement keeps its decisions because of the guard. Some of them may have left before it were too many.
-func expectBlocked(ctx context.Context, f *suite.Fixture, name string) {
+// expectHeld waits until a placement keeps its decisions because of the removal budget. Some of them may have left before it were too many.
+func expectHeld(ctx context.Context, f *suite.Fixture, name string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		seen := f.Look(ctx, g, name)

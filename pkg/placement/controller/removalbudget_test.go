@@ -25,8 +25,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
-// guarded is a hub with one placement of 250 clusters, on three pages, of which no more than 30 % may leave.
-type guarded struct {
+// budgeted is a hub with one placement of 250 clusters, on three pages, of which no more than 30 % may leave.
+type budgeted struct {
 	*reconciler
 
 	t      *testing.T
@@ -37,10 +37,10 @@ type guarded struct {
 	refused func(verb string, object client.Object) bool
 }
 
-func newGuarded(t *testing.T) *guarded {
+func newBudgeted(t *testing.T) *budgeted {
 	t.Helper()
 
-	g := &guarded{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
+	g := &budgeted{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
 	fails := func(verb string, object client.Object) error {
 		if g.refused != nil && g.refused(verb, object) {
 			return errors.New("refused")
@@ -87,7 +87,7 @@ func newGuarded(t *testing.T) *guarded {
 }
 
 // restart forgets what a process remembers.
-func (g *guarded) restart() {
+func (g *budgeted) restart() {
 	share := 30
 	served := servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}
 	shared := newState(sharedinventory.New(), served, g.clock)
@@ -108,14 +108,14 @@ func (g *guarded) restart() {
 }
 
 // remove deletes clusters, from the first number to the one before last.
-func (g *guarded) remove(first, last int) {
+func (g *budgeted) remove(first, last int) {
 	for n := first; n < last; n++ {
 		g.state.inventory.DeleteCluster(fmt.Sprintf("c%03d", n))
 	}
 }
 
 // reconcile evaluates until there is nothing left to do at once, and returns when to look again.
-func (g *guarded) reconcile() time.Duration {
+func (g *budgeted) reconcile() time.Duration {
 	g.t.Helper()
 
 	for range 5 {
@@ -135,7 +135,7 @@ func (g *guarded) reconcile() time.Duration {
 }
 
 // fail evaluates once, and something goes wrong.
-func (g *guarded) fail() {
+func (g *budgeted) fail() {
 	g.t.Helper()
 
 	if _, err := g.Reconcile(g.t.Context(), placementKey("p")); err == nil {
@@ -144,7 +144,7 @@ func (g *guarded) fail() {
 }
 
 // edit changes the placement; a changed spec has another generation.
-func (g *guarded) edit(change func(*clusterv1beta1.Placement)) {
+func (g *budgeted) edit(change func(*clusterv1beta1.Placement)) {
 	g.t.Helper()
 
 	placement := g.placement()
@@ -161,7 +161,7 @@ func (g *guarded) edit(change func(*clusterv1beta1.Placement)) {
 	}
 }
 
-func (g *guarded) placement() *clusterv1beta1.Placement {
+func (g *budgeted) placement() *clusterv1beta1.Placement {
 	g.t.Helper()
 
 	placement := &clusterv1beta1.Placement{}
@@ -173,7 +173,7 @@ func (g *guarded) placement() *clusterv1beta1.Placement {
 }
 
 // expect demands how many clusters are decided, and what the condition says.
-func (g *guarded) expect(clusters int, status metav1.ConditionStatus, reason string) {
+func (g *budgeted) expect(clusters int, status metav1.ConditionStatus, reason string) {
 	g.t.Helper()
 
 	pages := &clusterv1beta1.PlacementDecisionList{}
@@ -199,7 +199,7 @@ func (g *guarded) expect(clusters int, status metav1.ConditionStatus, reason str
 }
 
 // warnings are the texts of the Warning events since they were last asked for.
-func (g *guarded) warnings() []string {
+func (g *budgeted) warnings() []string {
 	warnings := []string{}
 
 	for len(g.events.Events) > 0 {
@@ -211,7 +211,7 @@ func (g *guarded) warnings() []string {
 	return warnings
 }
 
-func (g *guarded) expectWarnings(want ...string) {
+func (g *budgeted) expectWarnings(want ...string) {
 	g.t.Helper()
 
 	if diff := cmp.Diff(append([]string{}, want...), g.warnings()); diff != "" {
@@ -220,8 +220,8 @@ func (g *guarded) expectWarnings(want ...string) {
 }
 
 func TestRemovalIsBlockedAndReleased(t *testing.T) {
-	for reason, release := range map[string]func(*guarded){
-		"by annotation": func(g *guarded) {
+	for reason, release := range map[string]func(*budgeted){
+		"by annotation": func(g *budgeted) {
 			g.edit(func(p *clusterv1beta1.Placement) {
 				p.Annotations = map[string]string{removalbudget.ReleaseAnnotation: strconv.FormatInt(p.Generation, 10)}
 			})
@@ -229,17 +229,17 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 			g.expect(49, metav1.ConditionFalse, removalbudget.ReasonReleased)
 			g.edit(func(p *clusterv1beta1.Placement) { p.Annotations = nil })
 		},
-		"by spec": func(g *guarded) {
+		"by spec": func(g *budgeted) {
 			g.edit(func(p *clusterv1beta1.Placement) { p.Spec.ClusterSets = []string{"set"} })
 		},
-		"by a greater share of its own": func(g *guarded) {
+		"by a greater share of its own": func(g *budgeted) {
 			g.edit(func(p *clusterv1beta1.Placement) {
 				p.Annotations = map[string]string{removalbudget.PercentAnnotation: "90"}
 			})
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			g := newGuarded(t)
+			g := newBudgeted(t)
 			g.expect(250, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 			g.remove(0, 200)
@@ -279,7 +279,7 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 
 // The event that tells of a removal which begins to be held is not lost with a page that cannot be mended at the time.
 func TestABlockedRemovalIsReportedAlsoWhenAWriteFails(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	page := &clusterv1beta1.PlacementDecision{}
 
 	if err := g.api.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-1"}, page); err != nil {
@@ -307,7 +307,7 @@ func TestABlockedRemovalIsReportedAlsoWhenAWriteFails(t *testing.T) {
 
 // What leaves one by one is caught within ten minutes, and goes on when they are over.
 func TestBlockedRemovalContinuesByItself(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.remove(0, 70)
 	g.reconcile()
 	g.expect(180, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
@@ -336,7 +336,7 @@ func TestChangedSpecThatFailsHalfwayIsNotBlocked(t *testing.T) {
 	} {
 		for _, restarted := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, restarted %v", reason, restarted), func(t *testing.T) {
-				g := newGuarded(t)
+				g := newBudgeted(t)
 				g.edit(func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = new(int32(20)) })
 				g.refused = refused
 				g.fail()
@@ -359,9 +359,9 @@ func TestChangedSpecThatFailsHalfwayIsNotBlocked(t *testing.T) {
 	}
 }
 
-// A removal below the share that fails half-way is no way around the guard.
+// A removal below the share that fails half-way is no way around the budget.
 func TestARemovalThatFailsHalfWayCountsOnce(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.remove(60, 130)
 	g.refused = func(_ string, page client.Object) bool { return page.GetName() == "p-decision-2" }
 	g.fail()
@@ -402,7 +402,7 @@ func TestAWarningOfLosses(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			g := newGuarded(t)
+			g := newBudgeted(t)
 			g.edit(func(p *clusterv1beta1.Placement) { tc.spec(&p.Spec) })
 			g.reconcile()
 			g.expectWarnings(tc.want...)

@@ -17,7 +17,7 @@ import (
 func isPlacement(object client.Object) bool { return object.GetName() == "p" }
 
 // recorded is what the status records of departures; empty when it records none.
-func (g *guarded) recorded() string {
+func (g *budgeted) recorded() string {
 	condition := meta.FindStatusCondition(g.placement().Status.Conditions, removalbudget.RecordCondition)
 	if condition == nil {
 		return ""
@@ -28,7 +28,7 @@ func (g *guarded) recorded() string {
 
 // What has left counts for the process that leads next too, and for a standby that only looks.
 func TestTheWindowOutlivesTheProcess(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.remove(0, 70)
 	g.reconcile()
 	g.expect(180, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
@@ -52,7 +52,7 @@ func TestTheWindowOutlivesTheProcess(t *testing.T) {
 
 // A process that ends between the page and the status has recorded before that what the page loses.
 func TestAKillBetweenThePageAndTheStatus(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.remove(0, 40)
 
 	writes := 0
@@ -75,7 +75,7 @@ func TestAKillBetweenThePageAndTheStatus(t *testing.T) {
 
 // What cannot be recorded does not leave.
 func TestNothingLeavesUnrecorded(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 	g.remove(0, 70)
 
 	g.refused = func(_ string, object client.Object) bool { return isPlacement(object) }
@@ -93,7 +93,7 @@ func TestNothingLeavesUnrecorded(t *testing.T) {
 
 // The record is written when clusters leave, stays as it is while nothing else is to be written, and goes with the next write.
 func TestTheRecordIsQuiet(t *testing.T) {
-	g := newGuarded(t)
+	g := newBudgeted(t)
 
 	statuses := 0
 	g.refused = func(_ string, object client.Object) bool {
