@@ -88,7 +88,7 @@ func classOfRelease(_ context.Context, release client.Object) []reconcile.Reques
 	return requestsFor(release.GetLabels()[affinityclass.ClassLabel])
 }
 
-// Reconcile guards an AffinityClass with the finalizer, counts its users, and lets it go when it is deleted and has none.
+// Reconcile gives an AffinityClass the finalizer, counts its users, and lets it go when it is deleted and has none.
 func (r *classReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	class := &cozystackv1alpha1.AffinityClass{}
 

@@ -97,7 +97,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 
 // grant decides on a request that is not being deleted, and does the writes.
 func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
-	isNew, err := r.guard(ctx, request)
+	isNew, err := r.addFinalizer(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 	return r.writeStatus(ctx, request, decided.Result, &ready)
 }
 
-// guard adds the finalizer to a request, and reports whether the request is new: it had no finalizer at the version that was written.
-func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) (isNew bool, err error) {
+// addFinalizer adds the finalizer to a request, and reports whether the request is new: it had no finalizer at the version that was written.
+func (r *reconciler) addFinalizer(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) (isNew bool, err error) {
 	if controllerutil.ContainsFinalizer(request, openmcpv1alpha1.RequestFinalizer) {
 		return false, nil
 	}

@@ -53,10 +53,10 @@ func (r *clusterReconciler) Reconcile(ctx context.Context, key reconcile.Request
 
 	var again time.Duration
 
-	switch guarded := slices.Contains(cluster.Finalizers, openmcpv1alpha1.ProviderFinalizer); {
-	case cluster.DeletionTimestamp == nil, guarded && inUse(cluster):
+	switch hasOurs := slices.Contains(cluster.Finalizers, openmcpv1alpha1.ProviderFinalizer); {
+	case cluster.DeletionTimestamp == nil, hasOurs && inUse(cluster):
 		again, err = r.keep(ctx, cluster)
-	case guarded:
+	case hasOurs:
 		err = r.tearDown(ctx, cluster)
 	default: // It is gone in a moment, or stays as others want it: nothing of the provider's is left to do.
 	}

@@ -26,7 +26,7 @@ const takenRetry = time.Minute
 
 // publish keeps the ManagedCluster of a Cluster that is not being deleted. It returns after which time to look again; zero for never.
 func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, error) {
-	if err := r.guard(ctx, c); err != nil {
+	if err := r.addFinalizer(ctx, c); err != nil {
 		return 0, err
 	}
 
@@ -72,8 +72,8 @@ func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, erro
 	return again, r.writeStatus(ctx, c, metav1.ConditionTrue, openmcpv1alpha1.ConditionPublished, "ManagedCluster "+c.name()+" exists")
 }
 
-// guard adds the finalizer to the Cluster. A Cluster that was made again is given the set of the ManagedCluster that it finds.
-func (r *reconciler) guard(ctx context.Context, c *cycle) error {
+// addFinalizer adds the finalizer to the Cluster. A Cluster that was made again is given the set of the ManagedCluster that it finds.
+func (r *reconciler) addFinalizer(ctx context.Context, c *cycle) error {
 	if slices.Contains(c.cluster.Finalizers, openmcpv1alpha1.InventoryFinalizer) {
 		return nil
 	}

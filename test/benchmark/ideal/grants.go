@@ -80,7 +80,7 @@ func (g *granter) follow(ctx context.Context) error {
 // grant does the writes for a request.
 func (g *granter) grant(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
 	granted := g.known[client.ObjectKeyFromObject(request)]
-	if err := g.writer.Guard(ctx, request); err != nil {
+	if err := g.writer.AddFinalizer(ctx, request); err != nil {
 		return err
 	}
 	cluster := &openmcpv1alpha1.Cluster{}

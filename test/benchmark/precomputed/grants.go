@@ -79,7 +79,7 @@ func NewGrantWriter(c client.Client) *GrantWriter {
 // Write grants requests that have nothing yet, as many at a time as the hub has workers: the finalizers of the requests first, then the
 // Clusters, and then the Grants and statuses. The requests are as the API server has them.
 func (w *GrantWriter) Write(ctx context.Context, requests []openmcpv1alpha1.ClusterRequest, clusters []GrantedCluster) error {
-	err := concurrently(ctx, len(requests), func(ctx context.Context, i int) error { return w.Guard(ctx, &requests[i]) })
+	err := concurrently(ctx, len(requests), func(ctx context.Context, i int) error { return w.AddFinalizer(ctx, &requests[i]) })
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func concurrently(ctx context.Context, n int, task func(context.Context, int) er
 	return group.Wait() //nolint:wrapcheck // The tasks name what they do.
 }
 
-// Guard adds the finalizer to a request without finalizers.
-func (w *GrantWriter) Guard(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
+// AddFinalizer adds the finalizer to a request without finalizers.
+func (w *GrantWriter) AddFinalizer(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
 	key := client.ObjectKeyFromObject(request)
 	written := metadataOfKind("ClusterRequest", key)
 	err := w.patch(ctx, written, map[string]any{"metadata": map[string]any{
@@ -165,7 +165,7 @@ func (w *GrantWriter) Join(ctx context.Context, stored *metav1.PartialObjectMeta
 	}
 }
 
-// Grant creates the Grant of a request that Guard was called for, and writes its statuses.
+// Grant creates the Grant of a request that AddFinalizer was called for, and writes its statuses.
 func (w *GrantWriter) Grant(ctx context.Context, granted *Granted) error {
 	key := client.ObjectKeyFromObject(&granted.Grant)
 	if err := w.client.Create(ctx, granted.Grant.DeepCopy()); err != nil {
