@@ -233,8 +233,9 @@ generate: $(TOOLS)/controller-gen ## Regenerate files: deep copies, CRDs, RBAC, 
 	@echo "==> generate: go generate ./..."
 	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(GO) generate ./... $(call hint,the failing directive is named above; its tools are pinned in test/tools)
 
-fmt: $(LINTER) ## Format the Go files and sort their imports
-	@echo "==> fmt: gofmt and goimports"
+fmt: $(LINTER) ## Format the Go files, sort their imports, and add the SPDX line
+	@echo "==> fmt: gofmt, goimports and the SPDX line"
+	@$(GO) run ./test/licenses -headers
 	@$(LINTER) fmt ./...
 
 lint: $(LINTER) ## Run golangci-lint with .golangci.yml

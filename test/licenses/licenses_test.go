@@ -107,6 +107,26 @@ func TestVendoredFindsWhatIsUnknown(t *testing.T) {
 	}
 }
 
+// TestEveryGoFileHasTheSPDXLine covers what goheader leaves out: generated files and those of other modules.
+func TestEveryGoFileHasTheSPDXLine(t *testing.T) {
+	files, err := goSources(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 1000 {
+		t.Errorf("%d Go files", len(files))
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hasHeader(source) {
+			t.Errorf("%s has no SPDX line; run: make fmt", file)
+		}
+	}
+}
+
 func TestHeadersAreAddedOnce(t *testing.T) {
 	directory := t.TempDir()
 	write := func(name, content string) string {

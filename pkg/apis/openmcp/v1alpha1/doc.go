@@ -8,4 +8,4 @@
 // +groupName=cluster.openmcp.cloud
 package v1alpha1
 
-//go:generate controller-gen object paths=.
+//go:generate controller-gen object:headerFile=../../../../test/licenses/header.txt paths=.

@@ -5,4 +5,4 @@
 // +groupName=loopback.cluster.openmcp.cloud
 package v1alpha1
 
-//go:generate controller-gen object paths=.
+//go:generate controller-gen object:headerFile=../../../../test/licenses/header.txt paths=.

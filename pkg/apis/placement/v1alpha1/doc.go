@@ -6,4 +6,4 @@
 // +groupName=placement.open-cluster-management.io
 package v1alpha1
 
-//go:generate controller-gen object paths=.
+//go:generate controller-gen object:headerFile=../../../../test/licenses/header.txt paths=.
