@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package deploy is the place of what brings the hub onto a cluster, and of the tests that keep it whole. It holds no code.
 //
 //   - base: a standalone hub by kustomize, with all controllers and everything of package manifests.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package manifests carries everything that a Kubernetes API server must hold before the placement hub can work on it: the
 // CustomResourceDefinitions of the groups cluster.open-cluster-management.io and placement.open-cluster-management.io, the
 // hub's namespace and ServiceAccount, its RBAC, and admission policies. The files are embedded in the binary (Objects), applied by

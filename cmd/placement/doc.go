@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command placement is the placement hub in one binary.
 //
 // Every subcommand is a constructor newXCommand in a file of its own, added in newRootCommand. What they share:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package samples is a small world for newcomers: twenty clusters in three sets and five regions, with labels, claims, taints,
 // capacities and add-on scores; two teams' namespaces, bound to some of the sets, and a third that RBAC binds; six placements that show, one each,
 // decision groups, predicates over labels and claims, an unsatisfied request, CEL, ranking with a toleration, and a mistake. Three more,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package affinityclass has the rules of Tenants, of the AffinityClasses that their applications may have, and of what follows from a class:
 // docs/spec/affinity-class.md 1.1 to 1.5.
 //

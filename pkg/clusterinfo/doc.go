@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package clusterinfo has ClusterInfo, what the hub knows of one ManagedCluster, normalised once per change.
 //
 // A ClusterInfo is immutable, so goroutines and snapshots may share it. Every fact that a placement can read has a Property, by which a

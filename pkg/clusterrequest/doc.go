@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package clusterrequest has the rules of cluster requests, grants and access: docs/spec/cluster-request.md.
 //
 // A Catalog has the Clusters, ClusterRequestGrants, ClusterProviders, Purposes and TraitEquivalences of a hub. Catalog.Decide returns what

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package clustersets derives from RBAC which cluster sets a namespace may bind: those that its ServiceAccount named placement may bind
 // (docs/spec/scope.md S6 to S10).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package clustersets
 
 import authorizationv1 "k8s.io/api/authorization/v1"

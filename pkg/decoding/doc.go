@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package decoding reads objects of the hub's own kinds from an API server although some of them hold values that Go cannot decode.
 //
 // A client of client-go decodes a list as a whole, and ends a watch at the first event that it cannot decode: one ManagedCluster with a

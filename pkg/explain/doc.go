@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package explain evaluates Placements without an API server, and reports the results as plain data.
 //
 // A State is the objects of a hub. Kinds is the table of their kinds: with an entry, a kind is read from a hub by the sub-package hubstate and from

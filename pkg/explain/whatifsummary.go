@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package explain
 
 // WhatIfSummary counts differences. Those that come without the changes count only in Behind.

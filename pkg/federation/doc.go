@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package federation has the rules of objects that are delivered to many clusters: docs/spec/federated-selector.md.
 //
 // Evaluate is the one pipeline: the controller carries its Evaluation out, and explanations display it. Evaluation.Plan has the writes,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package inventory
 
 // Assume replaces the decisions of a placement in the counts with these clusters, whatever its pages contain, until ForgetAssumed or the

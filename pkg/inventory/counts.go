@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package inventory
 
 // NamespaceDecisionCounts returns the number of decisions per cluster name of the other placements in the namespace of the placement, of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inventory has the ClusterInfos of all clusters, the cluster sets, the bindings and the existing decisions. A Snapshot is the
 // state at one time, and Affected are the subscribers whose result one change may have changed.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package inventory
 
 // Corrupted maps each kind of derived data to a function that damages it for a cluster. The damage shows in the next snapshot after a call

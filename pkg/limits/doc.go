@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package limits has the limits of one Placement (docs/spec/differences.md C2a). Admission policies refuse what exceeds them, and the hub
 // treats a Placement that exceeds them as misconfigured, so that the work for one Placement is bounded.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package localplane starts a real control plane on loopback: etcd, kube-apiserver and, optionally, kube-controller-manager and
 // kube-scheduler, for `placement run` and for tests.
 //

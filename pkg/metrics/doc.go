@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package metrics declares every time series of the hub, by subject: the series of the upstream controller, enqueues and latencies, writes,
 // the state of Placements, and the scheduler. Series of the upstream controller keep their names; ours begin with placement_hub_.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package metrics
 
 // LeaseRenewed is the time of the last renewal of the lease that this process knows of; 0 without leader election.

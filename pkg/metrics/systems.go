@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package metrics
 
 // SystemOn is 1 for each opt-in system that is on, and 0 for one that is off because of what it lacks.

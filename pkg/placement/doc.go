@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package placement evaluates Placements, and turns a scheduling.Result into PlacementDecisions.
 //
 // The planner is pure. Desired has the desired decisions: the selected clusters, divided by the group rules. NewPlan assigns a group and a

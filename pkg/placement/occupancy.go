@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package placement
 
 // occupancy counts on which pages clusters are while the pages are written one after the other. It follows only clusters that some page

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package podscheduling has the constraints of Pods on nodes (Constraints) and what can be done with them: Validate by the rules of the
 // API server, Inject into the pod spec of a workload, and Verify that a Pod has them.
 //

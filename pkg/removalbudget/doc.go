@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package removalbudget is the removal budget: it keeps causes outside of a Placement from emptying its decisions, such as deleted clusters, sets
 // without members, deleted bindings or changed labels. Count says whether more clusters leave than a percentage permits, for the decisions of
 // Placements and for the works of federated objects; everything else here is about Placements.

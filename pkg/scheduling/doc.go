@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scheduling selects clusters as a pure function: Schedule(Request, Snapshot, incumbents, now) -> Result.
 //
 // A Request is a Placement in terms that do not depend on its API: pkg/placement/api has one file per API that converts to it (convert_*.go), and

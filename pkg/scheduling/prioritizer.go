@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package scheduling
 
 // Prioritizer is a weighted source of scores: built-in, or an entry of an AddOnPlacementScore.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package scheduling
 
 // Steady is the name of a prioritizer in the Placement API (docs/spec/upstream-placement.md 1.8).

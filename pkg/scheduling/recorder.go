@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package scheduling
 
 // Step is the name of a part of an evaluation that is timed on its own: of a filter, of a prioritizer, or StepCEL. It is the name of the

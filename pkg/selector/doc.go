@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package selector compiles requirements on clusters, and matches them against ClusterInfos.
 //
 // A Selector is the conjunction of clauses over the name, labels, claims and CEL expressions. It is immutable and safe for concurrent use.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package system connects the hub to an API server: Setup adds the enabled controllers to a manager, Observe keeps a View up to date without a
 // controller. There is no scheduling logic here.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package env finds helm, which tests run. Below it are the command that builds a control plane and programs of Open Cluster Management
 // (assets), a proxy that breaks requests to an API server (faults), what attacks of tenants and agents have in common (attacks), and the control
 // planes that tests take one after the other (planes).

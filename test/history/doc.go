@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package history records every state of the PlacementDecisions of a namespace, in the order in which an API server shows them to
 // consumers, and reports violations of the rules of safe writing (docs/spec/differences.md B1, B2, B3, B5).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package laws has the tests of the source of this repository, as opposed to its behaviour.
 //
 //   - No pure package reaches a client, and nothing that ships reaches a test, over any number of imports (imports_test.go).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package property checks properties with pgregory.net/rapid within a budget.
 //
 // Check draws half of its inputs from a fixed seed, so that a change is tested with the inputs that its parent was tested with, and half from

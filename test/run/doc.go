@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command run runs the tests of this repository for `make test` and its parts, also those of nested modules. It passes packages that start no
 // server to `go test -json`, and then runs those that do, several at a time. The latter are linked into one program, bin/tests/servers.test,
 // and each of them runs in a process of its own, in its directory, as `go test` would run it. They take each other's control planes from

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package surface freezes what users can rely on: commands and flags, JSON and YAML keys, condition types and reasons, Events, annotation and
 // label keys, metrics with the values of their labels, trace spans, environment variables, HTTP paths, controllers and manifests. Each file
 // in testdata lists one kind of surface, sorted, one entry a line; a test compares it with the program.

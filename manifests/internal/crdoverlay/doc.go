@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command crdoverlay merges an overlay into the OpenAPI schema of every version of a CustomResourceDefinition file, in place. go generate
 // runs it in package manifests, after controller-gen has created the file from the Go types.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller keeps what follows from AffinityClasses, Tenants and applications: docs/spec/affinity-class.md. Its controllers are
 //
 //   - affinityclass/classes: the finalizer and the status of AffinityClasses;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package webhook has the admission handlers of AffinityClasses: it verifies Pods against the class of their application, and reviews
 // Tenants and applications. The rules are those of package affinityclass, and docs/spec/affinity-class.md 1.2 to 1.5.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package access is the hub's part of AccessRequests: docs/spec/cluster-request.md 4.1.6. Its controller clusterrequest/access finds the
 // Cluster of an AccessRequest, sends a SubjectAccessReview for shared Clusters, and writes status.clusterRef and the condition Resolved, by
 // which the provider of the Cluster gives the access. It deletes AccessRequests whose ttl has passed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller keeps what ClusterRequests were granted: docs/spec/cluster-request.md. Its controller clusterrequest/requests writes
 // the finalizers of requests on Clusters, new Clusters, ClusterRequestGrants and the status of requests, by the decisions of
 // pkg/clusterrequest.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package provider is what every provider of clusters does (docs/spec/cluster-request.md 4.4 and 4.6). A provider is a process of its
 // own, with a ServiceAccount of its own. It makes a real cluster of each Cluster whose spec.clusterProviderRef names its ClusterProvider, and
 // does nothing to the Clusters of others. Package null is an example of a Provider.

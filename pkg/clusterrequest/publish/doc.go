@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package publish publishes Clusters as ManagedClusters: docs/spec/cluster-request.md 4.6. Its controller clusters-inventory keeps a
 // ManagedCluster, the namespace of it and the account of its work agent for each Cluster that was healthy once, by the rules of
 // pkg/clusterrequest.

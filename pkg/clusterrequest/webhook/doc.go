@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package webhook has the admission handler of AccessRequests. It writes the user who creates an AccessRequest, or changes its spec,
 // into spec.requester: docs/spec/cluster-request.md 4.1.6.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller controls who may place where. Its controllers write the condition ClusterSetEmpty of ManagedClusterSets and restore
 // the sets default and global (clusterset), write the condition Bound of ManagedClusterSetBindings (clustersetbinding), derive bindings
 // from the RBAC of the ServiceAccounts named placement (clustersetbinding-rbac), and write the ClusterRoles with which an admin hands a set

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package managedcluster has the controllers of ManagedClusters: vocabulary writes the ConfigMap with the label keys, claims and sets that
 // a Placement can use, which the admission policies read, and managedcluster-taints writes the taints of clusters that are not available.
 //

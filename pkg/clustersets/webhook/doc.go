@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package webhook has the admission handlers for ManagedClusters: the defaults of clusters and taints, and the one rule that reads another
 // object.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package unreadable records which fields of an object the hub could not decode.
 //
 // The CustomResourceDefinitions admit values that the Go types cannot hold: a quantity "1e1.5", a time in lower case, an integer beyond 32

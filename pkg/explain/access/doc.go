@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package access has the rule of who gets an explanation from the hub, and what it shows (docs/spec/differences.md E1a).
 //
 // Check is the rule of who may ask: the user has the verbs that the question needs on each object that it is about, and on each kind that the answer

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package counterfactual explains the result of one Placement for one cluster: what each stage of the scheduler says of the cluster,
 // including the stages behind the first that rejects it, and the nearest counterfactuals: the changes that would select the cluster.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package counterfactual
 
 // What the tests of the printed output, in package counterfactual_test, share with the other tests.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package debug serves the current result of a Placement over HTTP: the endpoint of the upstream controller
 // (docs/spec/upstream-placement.md 1.17), with a verdict for each cluster.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package endpoint serves explanations over HTTPS to users who may read an object, and not all that decides about it (docs/spec/differences.md
 // E1a), and simulations, comparisons and reports of what they may write or list. Client asks it.
 //

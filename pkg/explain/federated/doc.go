@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package federated explains where objects of the hub are delivered: docs/spec/federated-selector.md.
 //
 // An Evaluator runs federation.Evaluate, the pipeline of the controller, for all Objects at once: first for the workloads, whose clusters their

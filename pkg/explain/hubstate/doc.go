@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hubstate reads an explain.State from a hub; the sub-package statefile reads one from files.
 //
 // FromCluster reads the inputs of some Placements, and AllFromCluster those of all; FederatedFromCluster, PodsFromCluster and

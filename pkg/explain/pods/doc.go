@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pods explains where Pods may run: which pod scheduling policies apply to a Pod or pod template, which AffinityClass it belongs to
 // and whether it satisfies that, and which nodes fit (docs/spec/pod-scheduling-policy.md, docs/spec/affinity-class.md 1.4).
 //

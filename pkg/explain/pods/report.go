@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pods
 
 // Reports is the output of the formats json and yaml for workloads.

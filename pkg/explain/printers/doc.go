@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package printers renders the results of package explain and of its sub-packages: Reports, Explanations, Differences, a WhatIf, the Unsatisfied
 // Placements, and cluster sets.
 //

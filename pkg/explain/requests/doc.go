@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package requests explains what ClusterRequests get: docs/spec/cluster-request.md.
 //
 // NewReport runs clusterrequest.Catalog.Decide, which the controller carries out, and Catalog.Evaluate, and turns both into plain data with

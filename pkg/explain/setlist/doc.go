@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package setlist lists the ManagedClusterSets that a user may use in a namespace: those that the user may bind, and those that are bound.
 //
 // Read sends requests as that user: it lists the sets, sends one SelfSubjectAccessReview for each, and lists the ManagedClusterSetBindings of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package setlist
 
 // List has the sets that a user may use in a namespace. Its JSON names are stable.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package whatif applies hypothetical changes of a hub to an explain.State: a Change returns another State. "What if this cluster had that
 // label" is an evaluation of the State that Label returns.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller has the controller federation/objects, which delivers objects of the hub to member clusters by ManifestWorks:
 // docs/spec/federated-selector.md. What is delivered where is decided by the pure package pkg/federation; this package connects it to the
 // informers, and carries its evaluations out.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package webhook has the admission handler of federated objects and of the Namespaces that take part. It warns of annotations that the
 // hub cannot parse, that have no effect, or that look like those of package federation but are not (docs/spec/federated-selector.md 3.1.4), of
 // label keys that no cluster in scope has, of Placements that do not exist, and of changes that withdraw an object from clusters

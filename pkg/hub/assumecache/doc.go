@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package assumecache overlays the objects of an informer cache with the writes of this process until the watch has shown them, as the assume
 // cache of kube-scheduler does.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package consistency tells whether an informer cache shows the own writes of a controller, and orders the versions of objects.
 //
 // It has the words of the consistency store of kube-controller-manager: WroteAt records a write, EnsureReady returns an error while the cache is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package eventwriter writes Kubernetes events (events.k8s.io/v1) with a lower priority than all other writes.
 //
 // The broadcaster of client-go (tools/events) starts a goroutine for each event, without a bound, which sends a request at once, so that the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package freshness proves that a decision was not made on an old view of the hub (docs/spec/differences.md B10, B11, B13, B14).
 //
 // Placements, ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings and AddOnPlacementScores arrive by separate watches, any of

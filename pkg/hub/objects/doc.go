@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package objects reads and writes single objects of the hub in the ways that every controller needs.
 //
 //   - Patch, PatchStatus, AddFinalizer and RemoveFinalizer send what differs between two states of an object as a merge patch. The API server

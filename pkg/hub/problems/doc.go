@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package problems decides which problems of objects are new, so that a controller sends one Event for each.
 //
 // A Memory has the last notes about each object. A process that starts has none, and would send the Events of all objects with a problem again

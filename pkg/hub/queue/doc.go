@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package queue configures how every controller of the hub processes its queue: the number of workers, the timeout of a reconcile, the backoff
 // of errors, the quiet backoff of conflicts, the priorities of keys, and the turns of namespaces within a priority (see fairqueue).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sharedinventory has the one inventory.Inventory of a hub, which all controllers that ask for clusters share.
 //
 // A controller calls Handle before the manager starts, with the subscribers that are its own, and Listen when its source starts. The first

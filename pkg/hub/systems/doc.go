@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package systems runs the controllers and webhooks of each opt-in system while the API server serves what the system needs: docs/spec/trust.md
 // R3.
 //

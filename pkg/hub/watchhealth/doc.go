@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package watchhealth reports how long the watches of the informers of a process have been broken, so that a standby with an old view is
 // not ready to lead.
 //

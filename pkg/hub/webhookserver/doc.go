@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package webhookserver serves the webhooks of the enabled controllers, and keeps the certificates that API servers trust in a Secret in
 // the namespace of the hub and in the webhook configurations.
 //

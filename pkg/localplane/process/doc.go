@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package process runs the programs of a control plane as children of this process.
 //
 // A child does not outlive its parent: on Linux the kernel kills it when the parent dies, even by SIGKILL; elsewhere the next run kills it

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package workagent runs the work agent of Open Cluster Management for member clusters of a local hub: for `placement run` and for tests.
 //
 // The agent applies the ManifestWorks of one ManagedCluster to the API server of the member, reports on them, and deletes what they applied.

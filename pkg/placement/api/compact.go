@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package api
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package api represents Placements and their PlacementDecisions in one way for all APIs.
 //
 // The planner of package placement knows only Page and Placement. There is one Adapter for each API, in files of its own: it reads

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package comparer compares the indexed scheduler with the naive reference while the hub runs.
 //
 // The indexed scheduler updates its indexes incrementally, so an error in them would persist unnoticed. The Comparer therefore schedules

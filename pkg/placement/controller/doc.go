@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller has the controllers placement and placement-v1alpha1, which write PlacementDecisions and the status of Placements of the two
 // APIs. Informers feed the inventory, the inventory says which placements a change concerns, and a reconciler for each of them asks the
 // engine and has the answer written. The two are one controller in fact: they share the informers, the inventory and the queue. The

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller has the controller podscheduling/webhook, which injects pod scheduling policies at admission and validates them: it
 // connects the handlers of pkg/podscheduling/webhook to the caches of a manager and to an event writer; and the controller
 // podscheduling/limits, which writes the condition WithinLimits of PodSchedulingPolicies.

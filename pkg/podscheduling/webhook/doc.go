@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package webhook has the admission handlers of pod scheduling policies: one injects the constraints of PodSchedulingPolicies and
 // ClusterPodSchedulingPolicies into pod templates and Pods, the other one validates policies. Both implement
 // docs/spec/pod-scheduling-policy.md; the rules themselves are in pkg/podscheduling.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command allow is an admission webhook that allows every request without looking at its object: the floor of the scenario admission. No
 // webhook can answer sooner.
 //

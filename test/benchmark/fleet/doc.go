@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fleet makes up the fleets and placements that the benchmark measures with: everything in them follows from the size, so that two
 // runs of one size measure the same.
 //

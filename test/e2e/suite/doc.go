@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package suite is what the end-to-end tests have in common. The packages beside it run the built binary as its users do: newcomers with
 // `placement run`, a Deployment with `placement controller`, a reviewer with `placement simulate` and `placement diff`. They see what users
 // see: output, exit codes, files, processes, the API server and the HTTPS endpoint.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command assets finds or builds the binaries of a control plane, and prints their directory. With -scheduler kube-scheduler is among them,
 // and -programs names those that are needed besides etcd and kube-apiserver. With -download it tries once to download what is missing, by
 // the module test/envtest; `make run` alone has that flag.

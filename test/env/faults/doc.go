@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package faults provides a proxy between a client and a real API server that breaks chosen requests: it responds with an error status,
 // does not respond, drops the connection, forwards the request and drops the response, or delays the response. It can also refuse every
 // connection for a while.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 // OfWrites has the ways in which a request that writes or reads one object fails. Every system has to bear each of them.

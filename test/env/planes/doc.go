@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package planes lends control planes to tests one after the other, because the start of one takes more CPU time than many tests.
 //
 // Keep runs in a process of its own, which test/run starts before the first test that needs a server. Take gets a control plane from it, or

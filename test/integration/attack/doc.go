@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package attack runs the hub, two replicas of it, against a real API server and attacks it: a random world changes step by step while
 // random faults strike the connections, the clock, the leader, the API server and etcd. Every intermediate state of the decisions is judged.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package definitions applies objects of the kinds that are not installed by default to a real API server, and checks what it accepts.
 package definitions
 

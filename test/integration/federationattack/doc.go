@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package federationattack runs the delivery of federated objects on a real API server while a small random world changes, requests and watches
 // fail, and hubs are killed. The steps come in batches, from one settled state to the next. Of every batch it is demanded that
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package election elects the process that runs the controllers, by a Lease.
 //
 // It differs from client-go's elector in one way: a standby reads the Lease every second, so that it acquires a released Lease within about

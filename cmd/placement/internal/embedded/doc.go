@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package embedded is the hub that `placement run` starts: a control plane with the CustomResourceDefinitions, RBAC and optional sample
 // objects, in a temporary directory or in one that the user keeps. For federated objects it also starts three members with their work agents,
 // and for ClusterRequests it runs two providers of clusters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package endpoint is the HTTPS port of `placement controller` and `placement debug`: metrics, the probes of the kubelet, and mounted
 // handlers.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package filewatch detects changes of the files of --terminate-on-files.
 //
 // It promises: only the content of a file counts, or that it appears or disappears, however that came about (written, renamed over,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package live renders `placement run`: the progress until the hub is up, and then its Placements and their decisions, its workloads and the
 // nodes of their Pods, or its federated objects and their clusters, as they change.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package preflight checks the prerequisites of the controllers on the hub before any of them starts: its response, the served resources,
 // the rights of the process and the namespace of its lease.
 //

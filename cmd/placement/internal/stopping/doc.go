@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stopping distinguishes errors that the shutdown of a process causes from other errors.
 //
 // A process that stops cancels the context of all work, so requests, watches and waits for caches fail together, without a problem of the

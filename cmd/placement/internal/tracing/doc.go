@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tracing sends traces to an OpenTelemetry collector, configured by the file of --tracing-config-file in the format of
 // kube-apiserver. Without the file there is no provider, and no cost.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1alpha1 has what the hub reads and writes of the API group apps.cozystack.io: Tenant. The other kinds of the group are
 // applications; they are the platform's, and the hub handles them as unstructured objects.
 //

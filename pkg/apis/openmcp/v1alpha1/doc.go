@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1alpha1 has the types of the API group cluster.openmcp.cloud: clusters that are made on request, who provides them, and the
 // access to them (docs/spec/cluster-request.md 4.1.1).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package access is a provider's part of AccessRequests: docs/spec/cluster-request.md 4.1.6. It gives a user of the hub exactly the
 // permissions of an AccessRequest on the cluster of a Cluster of this provider: a ServiceAccount, roles and bindings there, and a Secret with
 // a kubeconfig beside the AccessRequest.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package loopback is a provider whose clusters are kube-apiservers on the machine of the provider (docs/spec/cluster-request.md 4.4). Each
 // listens on a port of 127.0.0.1, and has an etcd prefix, a certificate authority and a key for ServiceAccounts of its own. No controllers,
 // no scheduler and no kubelets run beside it. SetupAgents adds a work agent of Open Cluster Management for each Cluster that the hub publishes

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package null is a provider of clusters that do not exist: it marks every Cluster healthy and starts nothing, for tests of many Clusters. It
 // gives no access, and touches no AccessRequest.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package statefile reads an explain.State from YAML and JSON files with the objects of a hub.
 //
 // A Reader is as strict as an API server with strict field validation. The CustomResourceDefinitions, which the caller passes in, validate

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fairqueue is the queue of every controller of the hub. It implements the PriorityQueue of controller-runtime, and serves the
 // namespaces of one priority in turn, so that the keys of one namespace do not delay those of another.
 //

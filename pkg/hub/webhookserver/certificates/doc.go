@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package certificates computes the serving certificate of the webhook and the certificate authorities that API servers trust:
 // Schedule.Next maps the current Material and the time to the next Material.
 //

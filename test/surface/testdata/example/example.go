@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package example has strings that reach their use by every way that a surface.Program follows.
 package example
 
