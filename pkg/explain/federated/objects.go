@@ -43,8 +43,9 @@ type Objects struct {
 	Works []*workv1.ManifestWork
 	// WorksUnguarded reports that others may change the works; see federation.View.
 	WorksUnguarded bool
-	// Homeless are clusters whose namespace does not exist, as far as that is known: no work can be created there.
-	Homeless []string
+	// WithoutNamespace are clusters whose namespace does not exist, so that no work can be created there. It is known only where all Namespaces
+	// are read, and empty otherwise.
+	WithoutNamespace []string
 	// WorksUnread reports that the works could not be read, and KindsUnread are the kinds of which no object could be read.
 	WorksUnread bool
 	KindsUnread []string
@@ -112,7 +113,7 @@ func (o *Objects) unserved(e *Evaluation) []string {
 	return slices.DeleteFunc(slices.Clone(e.Plan.Gain), func(cluster string) bool {
 		has := slices.ContainsFunc(e.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster })
 
-		return has || !slices.Contains(o.Homeless, cluster)
+		return has || !slices.Contains(o.WithoutNamespace, cluster)
 	})
 }
 

@@ -79,6 +79,7 @@ func AddFederated(
 	namespaces := []string{namespace}
 	if namespace == "" {
 		namespaces = r.takingPart()
+		r.objects.WithoutNamespace = r.withoutNamespace(state.Clusters)
 	}
 
 	for _, kind := range kinds {
@@ -95,7 +96,9 @@ func AddFederated(
 type federatedReader struct {
 	hub     client.Reader
 	objects *federated.Objects
-	err     error
+	// namespacesUnread reports that the Namespaces could not be read.
+	namespacesUnread bool
+	err              error
 }
 
 // missing records what could not be read; false if there is nothing to record.
@@ -158,7 +161,7 @@ func (r *federatedReader) readNamespaces(ctx context.Context, name string) {
 		}
 	}
 
-	r.missing("Namespaces", noNamespace, err)
+	r.namespacesUnread = r.missing("Namespaces", noNamespace, err)
 
 	r.objects.Namespaces = slices.DeleteFunc(namespaces, func(namespace *corev1.Namespace) bool { return name != "" && namespace.Name != name })
 }
@@ -174,6 +177,28 @@ func (r *federatedReader) takingPart() []string {
 	}
 
 	return names
+}
+
+// withoutNamespace returns the clusters that have no Namespace, after all Namespaces were read.
+func (r *federatedReader) withoutNamespace(clusters []*clusterv1.ManagedCluster) []string {
+	if r.namespacesUnread {
+		return nil
+	}
+
+	exists := map[string]bool{}
+	for _, namespace := range r.objects.Namespaces {
+		exists[namespace.Name] = true
+	}
+
+	var without []string
+
+	for _, cluster := range clusters {
+		if !exists[cluster.Name] {
+			without = append(without, cluster.Name)
+		}
+	}
+
+	return without
 }
 
 func (r *federatedReader) readKind(ctx context.Context, kind federation.Kind, namespaces []string) {

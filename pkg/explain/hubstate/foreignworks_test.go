@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -245,4 +246,53 @@ func TestReadGuard(t *testing.T) {
 			}
 		})
 	}
+}
+
+// docs/spec/federated-selector.md 3.1.4: nothing is withdrawn while a selected cluster cannot get the object, so a report has to know which
+// clusters have no namespace. It knows that where it reads all Namespaces.
+func TestClustersWithoutNamespace(t *testing.T) {
+	unreadable := func(list client.ObjectList) error {
+		if _, is := list.(*corev1.NamespaceList); is {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", nil)
+		}
+
+		return nil
+	}
+
+	for _, test := range []struct {
+		reason    string
+		namespace string
+		refuse    func(client.ObjectList) error
+		want      []string
+	}{
+		{"all Namespaces are read", "", nil, []string{"c2"}},
+		{"one Namespace is read", "team-a", nil, nil},
+		{"Namespaces may not be read", "", unreadable, nil},
+	} {
+		hub := newCrowded(cluster("c1"), cluster("c2"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c1"}})
+		reader := interceptor.NewClient(hub, interceptor.Funcs{
+			List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				if test.refuse != nil {
+					if err := test.refuse(list); err != nil {
+						return err
+					}
+				}
+
+				return hub.List(ctx, list, options...)
+			},
+		})
+
+		state, err := FederatedFromCluster(t.Context(), reader, test.namespace, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", test.reason, err)
+		}
+
+		if diff := cmp.Diff(test.want, state.Federated.WithoutNamespace); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+		}
+	}
+}
+
+func cluster(name string) *clusterv1.ManagedCluster {
+	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }

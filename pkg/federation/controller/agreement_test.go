@@ -191,7 +191,7 @@ func (a *agreement) edit(ways ...string) {
 func (a *agreement) read() *explain.State {
 	state := &explain.State{Federated: federated.Objects{HubNamespace: "hub", MaxRemovalPercent: &a.limit}}
 	if a.homeless != "" {
-		state.Federated.Homeless = []string{a.homeless}
+		state.Federated.WithoutNamespace = []string{a.homeless}
 	}
 
 	list(a, &clusterv1.ManagedClusterList{}, func(l *clusterv1.ManagedClusterList) {

@@ -212,6 +212,15 @@ func (t *truth) unsettled() error {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 
+			change, err := evaluation.ChangeFrom(nil, federation.Budget{}, time.Now())
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+
+			if change.MatchesNone { // federated-selector 3.1.4: nothing is withdrawn until that is released.
+				plan.Lose = nil
+			}
+
 			if !plan.Empty() || len(plan.Waiting)+len(plan.Conflicts) > 0 {
 				errs = append(errs, fmt.Errorf("%s leaves to do: %+v", name, plan))
 			}
