@@ -17,7 +17,7 @@ import (
 // Whoever says what becomes of a placement says what the controller makes of it, in random worlds with random changes of the fleet, the spec and
 // the annotations: the debug endpoint on the leader, on a standby and of its own, asked for what is there and for what is sent, explain, simulate
 // and diff, whether they were told the limit of the hub or not.
-func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
+func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 	property.CheckTimes(tb, 40, func(t *rapid.T) {
 		a := newAgreement(tb, t)
 
