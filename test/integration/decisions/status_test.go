@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -124,8 +125,13 @@ var _ = Describe("Placement status", func() {
 		f.Create(ctx, placement)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
 
-		before := f.AwaitIdle(ctx).Writes
 		Expect(suite.Client.Delete(ctx, placement)).To(Succeed())
+
+		// A hub that has decided a later Placement has seen the deletion, too. The cluster that joins changes nothing of it.
+		f.Placement(ctx, "later", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
+		f.ExpectSelected(ctx, "later", suite.AllScheduled, "c001")
+
+		before := f.AwaitIdle(ctx).Writes
 		f.Clusters(ctx, "set", 2, 2)
 		f.ExpectNoWrite(ctx, before)
 		suite.DropFinalizers(ctx, placement)
