@@ -116,8 +116,9 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 		"Kubeconfig to write for the started control plane. Default: "+defaultKubeconfigFile+", or kubeconfig in --data-dir.")
 	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample objects. Default: true for a new control plane, false otherwise.")
-	var shorts []string
-	for _, sample := range system.Samples() {
+	samples := system.Samples()
+	shorts := make([]string, 0, len(samples))
+	for _, sample := range samples {
 		shorts = append(shorts, sample.Short)
 	}
 	fs.StringVar(&o.sample, "sample", o.sample,

@@ -44,7 +44,8 @@ func TestBuildVersion(t *testing.T) {
 			wantModules: map[string]string{"k8s.io/api": "v0.37.2", "open-cluster-management.io/api": "v1.3.0"},
 		},
 		{
-			reason: "go install of a commit has its version alone", info: &debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-20260102030405-0123456789ab"}},
+			reason:      "go install of a commit has its version alone",
+			info:        &debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-20260102030405-0123456789ab"}},
 			wantVersion: "v0.0.0-20260102030405-0123456789ab", wantCommit: "0123456789ab", wantModules: map[string]string{},
 		},
 		{

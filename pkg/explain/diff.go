@@ -133,7 +133,8 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 	for _, evaluation := range after.Evaluate(now, wanted) {
 		before, exists := untouched[evaluation.Placement.Key()]
 		if exists {
-			evaluation.LimitUnknown = evaluation.LimitUnknown || after.Limit.Forgotten(before.Placement.RemovalSubject(), evaluation.Placement.RemovalSubject())
+			forgotten := after.Limit.Forgotten(before.Placement.RemovalSubject(), evaluation.Placement.RemovalSubject())
+			evaluation.LimitUnknown = evaluation.LimitUnknown || forgotten
 		}
 
 		difference := newDifference(evaluation)

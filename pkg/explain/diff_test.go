@@ -22,10 +22,9 @@ import (
 
 const (
 	labelPrefix = "cluster.open-cluster-management.io/"
-
-	inEurope  = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}}]}"
-	inAmerica = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: us}}}}]}"
-	usCanary  = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: canary, " +
+	inEurope    = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}}]}"
+	inAmerica   = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: us}}}}]}"
+	usCanary    = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: canary, " +
 		"groupClusterSelector: {labelSelector: {matchLabels: {region: us}}}}]}}}"
 )
 

@@ -36,8 +36,9 @@ const (
 type Definition int
 
 const (
-	// Required is a CustomResourceDefinition without which no file is read, and Optional one of a system that a hub need not have.
+	// Required is a CustomResourceDefinition without which no file is read.
 	Required Definition = iota
+	// Optional is a CustomResourceDefinition of a system that a hub need not have.
 	Optional
 	// BuiltIn is no CustomResourceDefinition: the metadata, Kind.Check and the type are the rules.
 	BuiltIn
@@ -174,7 +175,7 @@ func (k *Kind) alike(live, object api.Object) bool {
 func specOf(object api.Object) any {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil { // It equals no other.
-		return err
+		return err //nolint:wrapcheck // Nobody reads it.
 	}
 
 	return fields["spec"]

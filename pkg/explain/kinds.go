@@ -50,7 +50,7 @@ func newKind[T any, P interface {
 }
 
 // placementKinds are the kinds that decide about Placements, and their decisions.
-func placementKinds() []*Kind {
+func placementKinds() []*Kind { //nolint:prealloc // The list is to be read.
 	kinds := []*Kind{
 		newKind(schema.GroupVersion(clusterv1.GroupVersion), &Kind{Concerns: OfPlacements, InAdd: true},
 			func(s *State) *[]*clusterv1.ManagedCluster { return &s.Clusters }),
@@ -89,7 +89,7 @@ func placementKinds() []*Kind {
 }
 
 // podKinds are the kinds that decide where Pods may run.
-func podKinds() []*Kind {
+func podKinds() []*Kind { //nolint:prealloc // The list is to be read.
 	kinds := []*Kind{
 		newKind(kupidv1alpha1.GroupVersion, &Kind{
 			Concerns: OfPods, Plural: "ClusterPodSchedulingPolicies", Definition: Optional, IfMissing: noPolicies, InDiff: true, InAdd: true,

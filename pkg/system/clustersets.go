@@ -30,7 +30,8 @@ func clusterSets() systems.Entry {
 		Groups: []systems.Group{
 			{
 				Name: rbacv1.GroupName,
-				Hint: "let the API server serve rbac.authorization.k8s.io/v1, or leave the controllers clustersetbinding-rbac and clusterrequest/* off",
+				Hint: "let the API server serve rbac.authorization.k8s.io/v1, or leave the controllers clustersetbinding-rbac and " +
+					"clusterrequest/* off",
 			},
 			kubernetes(corev1.SchemeGroupVersion), kubernetes(apiextensionsv1.SchemeGroupVersion), kubernetes(coordinationv1.SchemeGroupVersion),
 		},

@@ -17,7 +17,8 @@ func TestEveryGroupHasAHint(t *testing.T) {
 	for _, controller := range (Options{}).all(nil) {
 		for _, resource := range controller.Access.Reads {
 			if Hint(resource.Group) == "" {
-				t.Errorf("controller %s reads %s of %s, and no system has a hint for that group", controller.Name, resource.Resource, resource.GroupVersion())
+				t.Errorf("controller %s reads %s of %s, and no system has a hint for that group",
+					controller.Name, resource.Resource, resource.GroupVersion())
 			}
 		}
 	}

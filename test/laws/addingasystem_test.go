@@ -133,11 +133,11 @@ func writeText(t *testing.T, directory, file, text string) {
 	t.Helper()
 
 	path := filepath.Join(directory, file)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // Readable like its neighbours.
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
 
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // Readable like its neighbours.
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -49,7 +49,8 @@ func checkPipeline(t *testing.T, repository fs.FS) []string {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if selector, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "Schedule") {
 				if x, ok := selector.X.(*ast.Ident); ok && x.Name == name {
-					findings = append(findings, file+": scheduling."+selector.Sel.Name+" without the removal budget; call placement.Evaluate or federation.Evaluate")
+					findings = append(findings, file+": scheduling."+selector.Sel.Name+
+						" without the removal budget; call placement.Evaluate or federation.Evaluate")
 				}
 			}
 			return true

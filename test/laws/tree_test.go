@@ -140,7 +140,8 @@ func TestTreeCheckerFindsAWrongTree(t *testing.T) {
 		},
 		{
 			reason: "an indented tree that is right",
-			page:   prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/clusterinfo/  facts\n  pkg/selector/\n    deeper/\n  .ci/\n  docs/\n```\n",
+			page: prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/clusterinfo/  facts\n" +
+				"  pkg/selector/\n    deeper/\n  .ci/\n  docs/\n```\n",
 		},
 		{
 			reason: "no tree, though there are other blocks",

@@ -2,7 +2,7 @@
 
 // Command licenses has what the license of this repository and those of its dependencies ask for:
 //
-//	licenses -list docs/third-party.md   # writes the table of the modules in vendor/ with their licenses
+//	licenses -list docs/third-party.md   # writes the table of the modules in vendor/ with their terms
 //	licenses -texts FILE                 # writes the texts of their licenses and notices, which every release has
 //	licenses -headers                    # adds the SPDX line to each Go file without one
 //

@@ -77,7 +77,8 @@ func TestIdentify(t *testing.T) {
 
 func TestVendoredFindsWhatIsUnknown(t *testing.T) {
 	spdx := &fstest.MapFile{Data: []byte("SPDX-License-Identifier: MIT\n")}
-	list := &fstest.MapFile{Data: []byte("# a.io/a v1.0.0\n## explicit\na.io/a\n# a.io/a/v2 v2.1.0 => b.io/b v2.1.1\na.io/a/v2\n# c.io/unused v1.0.0\n")}
+	list := &fstest.MapFile{Data: []byte("# a.io/a v1.0.0\n## explicit\na.io/a\n" +
+		"# a.io/a/v2 v2.1.0 => b.io/b v2.1.1\na.io/a/v2\n# c.io/unused v1.0.0\n")}
 	modules, err := vendored(fstest.MapFS{
 		"vendor/modules.txt": list, "vendor/a.io/a/LICENSE": spdx, "vendor/a.io/a/third_party/COPYING": spdx, "vendor/a.io/a/license.go": {},
 		"vendor/a.io/a/v2/LICENSE.txt": spdx, "vendor/a.io/a/v2/PATENTS": {Data: []byte("a grant")},
@@ -99,7 +100,8 @@ func TestVendoredFindsWhatIsUnknown(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, part := range []string{
-		"vendor/a.io/a/third_party/COPYING: this license is not recognised", "vendor/a.io/a has no license", "vendor/d.io/d/LICENSE belongs to no module",
+		"vendor/a.io/a/third_party/COPYING: this license is not recognised", "vendor/a.io/a has no license",
+		"vendor/d.io/d/LICENSE belongs to no module",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error lacks %q:\n%v", part, err)

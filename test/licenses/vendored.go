@@ -46,7 +46,25 @@ func vendored(repository fs.FS) ([]module, error) {
 	})
 	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.path, b.path) })
 
-	var failures []error
+	failures, err := readLicenses(repository, modules)
+	if err != nil {
+		return nil, fmt.Errorf("looking for licenses: %w", err)
+	}
+	for i := range modules {
+		m := &modules[i]
+		slices.Sort(m.licenses)
+		m.licenses = slices.Compact(m.licenses)
+		if !slices.ContainsFunc(m.texts, func(file string) bool {
+			return path.Dir(file) == path.Join("vendor", m.path) && licenseFile.MatchString(path.Base(file))
+		}) {
+			failures = append(failures, fmt.Errorf("vendor/%s has no license", m.path))
+		}
+	}
+	return modules, errors.Join(failures...)
+}
+
+// readLicenses adds the license and notice files of vendor/ to their modules, and returns what is wrong with some.
+func readLicenses(repository fs.FS, modules []module) (failures []error, err error) {
 	err = fs.WalkDir(repository, "vendor", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(file, ".go") {
 			return err
@@ -75,20 +93,7 @@ func vendored(repository fs.FS) ([]module, error) {
 		owner.licenses = append(owner.licenses, ids...)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for licenses: %w", err)
-	}
-	for i := range modules {
-		m := &modules[i]
-		slices.Sort(m.licenses)
-		m.licenses = slices.Compact(m.licenses)
-		if !slices.ContainsFunc(m.texts, func(file string) bool {
-			return path.Dir(file) == path.Join("vendor", m.path) && licenseFile.MatchString(path.Base(file))
-		}) {
-			failures = append(failures, fmt.Errorf("vendor/%s has no license", m.path))
-		}
-	}
-	return modules, errors.Join(failures...)
+	return failures, err //nolint:wrapcheck // The caller says what it is for.
 }
 
 // ownerOf returns the module with the longest path that has a file.

@@ -54,12 +54,15 @@ func (k *planeKeeper) run(ctx context.Context) (err error) {
 	path := filepath.Join(directory, "planes")
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return err
+		return fmt.Errorf("listening: %w", err)
 	}
 	listener.SetUnlinkOnClose(false)
 	inherited, err := listener.File()
-	if err = errors.Join(err, listener.Close()); err != nil {
-		return err
+	if closed := listener.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("passing on the socket: %w", err)
 	}
 	log, err := k.createLog()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -40,7 +41,7 @@ type template struct {
 }
 
 // templates returns the files to write.
-func templates(in, deploy string) []template {
+func templates(in, deploy string) []template { //nolint:prealloc // The list is to be read.
 	all := []template{
 		{name: "crds", files: []string{in + "/crds/*.yaml"}, condition: standalone},
 		{name: "placement", files: []string{in + "/rbac/placement/*.yaml", in + "/admission/readable/*.yaml"}, condition: always},
@@ -69,12 +70,12 @@ func templates(in, deploy string) []template {
 
 // serves is the condition for the Service of the webhooks: beside upstream the hub has none of its own, but those of systems.
 func serves(systems []string) string {
-	condition := "or (" + standalone + ")"
+	condition := []string{"or (" + standalone + ")"}
 	for _, system := range systems {
-		condition += " .Values.systems." + system
+		condition = append(condition, ".Values.systems."+system)
 	}
 
-	return condition
+	return strings.Join(condition, " ")
 }
 
 // writeTemplates writes the templates, and removes those that are not written any more.

@@ -152,7 +152,6 @@ func TestDocument(t *testing.T) {
 			}
 		})
 	}
-
 }
 
 // TestSystems adds a system to the values, and removes one.

@@ -78,7 +78,8 @@ func writeBelow(path, comment, content string) error {
 }
 
 func kustomizationComment(system string) string {
-	return `# What the controllers "` + system + `/*" need. It is not a part of the hub itself; deploy/components/` + system + ` adds it to one, with the
+	return `# What the controllers "` + system + `/*" need. It is not a part of the hub itself; deploy/components/` + system +
+		` adds it to one, with the
 # controllers.
 `
 }

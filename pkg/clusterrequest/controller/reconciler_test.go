@@ -39,8 +39,8 @@ func (r *reads) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 }
 
 // newTestReconciler has the Clusters a and b, which are shared and empty, and an API server with further objects that the ledger lacks.
-func newTestReconciler(t testing.TB, objects ...client.Object) (*reconciler, client.Client, *reads) {
-	t.Helper()
+func newTestReconciler(tb testing.TB, objects ...client.Object) (*reconciler, client.Client, *reads) {
+	tb.Helper()
 
 	known := []*openmcpv1alpha1.Cluster{testCluster("a"), testCluster("b")}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithStatusSubresource(&openmcpv1alpha1.ClusterRequest{})
@@ -61,8 +61,8 @@ func newTestReconciler(t testing.TB, objects ...client.Object) (*reconciler, cli
 	})
 
 	for _, cluster := range known {
-		if err := l.read(t.Context(), client.ObjectKeyFromObject(cluster)); err != nil {
-			t.Fatal(err)
+		if err := l.read(tb.Context(), client.ObjectKeyFromObject(cluster)); err != nil {
+			tb.Fatal(err)
 		}
 	}
 

@@ -7,7 +7,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
-func init() {
+func init() { //nolint:gochecknoinits // The package of State, which has With, imports this one.
 	pods.With = func(before, change *pods.Objects) (*pods.Objects, []pods.Applied) {
 		given := &explain.State{Pods: *change}
 

@@ -61,7 +61,9 @@ func TestOn(t *testing.T) {
 	} {
 		told = ""
 
-		if tc.event(); told != tc.want {
+		tc.event()
+
+		if told != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.reason, told, tc.want)
 		}
 	}
@@ -110,7 +112,9 @@ func TestHandler(t *testing.T) {
 	} {
 		q := &enqueued{}
 
-		if tc.event(q); !slices.Equal(q.names, tc.want) {
+		tc.event(q)
+
+		if !slices.Equal(q.names, tc.want) {
 			t.Errorf("%s: enqueued %q, want %q", tc.reason, q.names, tc.want)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 func ready(of *openmcpv1alpha1.Cluster) { of.Status.Phase = openmcpv1alpha1.ClusterSucceeded }
 
 func TestPatchStatus(t *testing.T) {
-	now := metav1.NewTime(time.Unix(1000, 0).Local())
+	now := metav1.NewTime(time.Unix(1000, 0))
 	stamp := func(of *openmcpv1alpha1.Cluster) { of.Status.LastReconcileTime = &now }
 	store := newRecorder(t, cluster())
 	before := read(t, store, cluster())

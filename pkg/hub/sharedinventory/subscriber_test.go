@@ -22,7 +22,7 @@ import (
 var subscribed = inventory.Key{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "a"}, GroupKind: "ConfigMap"}
 
 // newQueuedSubscriber returns a Subscriber with a queue.
-func newQueuedSubscriber(t *testing.T) (*Subscriber, priorityqueue.PriorityQueue[inventory.Key]) {
+func newQueuedSubscriber(t *testing.T) *Subscriber {
 	t.Helper()
 
 	q := priorityqueue.New[inventory.Key]("subscriber")
@@ -31,7 +31,7 @@ func newQueuedSubscriber(t *testing.T) (*Subscriber, priorityqueue.PriorityQueue
 	s := NewSubscriber(New())
 	s.Queue.SetQueue(q)
 
-	return s, q
+	return s
 }
 
 func TestNothingIsEnqueuedBeforeTheElection(t *testing.T) {
@@ -44,7 +44,7 @@ func TestNothingIsEnqueuedBeforeTheElection(t *testing.T) {
 }
 
 func TestChangesOfTheInventoryEnqueueAfterTheInitialLists(t *testing.T) {
-	s, _ := newQueuedSubscriber(t)
+	s := newQueuedSubscriber(t)
 	affected := inventory.Affected{Subscribers: []inventory.Key{subscribed}}
 
 	s.EnqueueAffected(time.Now(), affected)
@@ -63,7 +63,7 @@ func TestChangesOfTheInventoryEnqueueAfterTheInitialLists(t *testing.T) {
 
 // A key that waits for the initial lists keeps its change, for which its evaluation is counted later.
 func TestBeginKeepsTheChangeUntilTheInitialListsAreThere(t *testing.T) {
-	s, _ := newQueuedSubscriber(t)
+	s := newQueuedSubscriber(t)
 	s.Counted = true
 	at := time.Now()
 	s.EnqueueChanged(false, "binding", at, subscribed)
@@ -80,7 +80,7 @@ func TestBeginKeepsTheChangeUntilTheInitialListsAreThere(t *testing.T) {
 }
 
 func TestResumeEnqueuesForWritesOfOthers(t *testing.T) {
-	s, _ := newQueuedSubscriber(t)
+	s := newQueuedSubscriber(t)
 	settled := 0
 	s.Settled = func(inventory.Key) { settled++ }
 

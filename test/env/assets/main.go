@@ -41,8 +41,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
 	programs := flags.String("programs", binaries.ControllerManager+" "+binaries.Kubectl,
 		"find or build these `programs` besides etcd and kube-apiserver: any of "+strings.Join(optional, ", ")+", separated by spaces")
-	kubernetes := flags.String("kubernetes", "", "build the programs of this minor `version` of Kubernetes, with kube-scheduler, that a module below "+
-		"test/controlplane pins; binaries elsewhere do not count")
+	kubernetes := flags.String("kubernetes", "", "build the programs of this minor `version` of Kubernetes, with kube-scheduler, that a module "+
+		"below test/controlplane pins; binaries elsewhere do not count")
 	download := flags.Bool("download", false, "with -programs: try to download etcd and kube-apiserver before they are built")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("flags: %w", err)

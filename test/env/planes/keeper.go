@@ -95,7 +95,7 @@ func (k *keeper) serve(ctx context.Context, connection net.Conn) error {
 	if !k.beginRestore() {
 		return plane.Stop()
 	}
-	connection.Close() //nolint:errcheck,gosec // It tells the client that a further one waits for this control plane.
+	connection.Close() //nolint:errcheck // It tells the client that a further one waits for this control plane.
 	return k.restore(ctx, plane)
 }
 
@@ -183,7 +183,7 @@ func (k *keeper) close() error {
 	k.changed.Broadcast()
 	k.mu.Unlock()
 
-	var errs []error
+	errs := make([]error, 0, len(idle))
 	for _, plane := range idle {
 		errs = append(errs, plane.Stop())
 	}
@@ -191,7 +191,7 @@ func (k *keeper) close() error {
 }
 
 func (k *keeper) logf(format string, arguments ...any) {
-	fmt.Fprintf(k.log, format+"\n", arguments...) //nolint:errcheck // The log is for whoever looks into a failure.
+	fmt.Fprintf(k.log, format+"\n", arguments...)
 }
 
 // lockedWriter makes a writer safe for concurrent use.
@@ -203,7 +203,7 @@ type lockedWriter struct {
 func (w *lockedWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.writer.Write(p)
+	return w.writer.Write(p) //nolint:wrapcheck // It is this writer.
 }
 
 // inheritedSocket is the file descriptor of the socket on which Main listens: the first one after those of input, output and errors.

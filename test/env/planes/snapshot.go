@@ -201,6 +201,6 @@ func pause(ctx context.Context) error {
 	case <-time.After(lookInterval):
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return context.Cause(ctx) //nolint:wrapcheck // The callers say what they wait for.
 	}
 }

@@ -142,22 +142,24 @@ func kustomization(t *testing.T, resources, components []string) string {
 		t.Fatal(err)
 	}
 
-	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+	var text strings.Builder
+
+	text.WriteString("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n")
 
 	for _, list := range []struct {
 		name  string
 		paths []string
 	}{{"resources", resources}, {"components", components}} {
 		if len(list.paths) > 0 {
-			text += list.name + ":\n"
+			text.WriteString(list.name + ":\n")
 		}
 
 		for _, path := range list.paths {
-			text += "- " + filepath.Join(relative, path) + "\n"
+			text.WriteString("- " + filepath.Join(relative, path) + "\n")
 		}
 	}
 
-	if err := os.WriteFile(filepath.Join(place, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(place, "kustomization.yaml"), []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 

@@ -33,7 +33,7 @@ func startKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- planes.Keep(ctx, listener, t.Output()) }()
 	planes.Socket = listener.Addr().String()

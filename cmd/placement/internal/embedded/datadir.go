@@ -21,7 +21,7 @@ const (
 )
 
 // claimDataDir creates or checks the directory of --data-dir and reports whether it still has to be set up. It does not lock it.
-func claimDataDir(path string, sample string) (isNew bool, err error) {
+func claimDataDir(path, sample string) (isNew bool, err error) {
 	marker := filepath.Join(path, dataMarker)
 	content, err := os.ReadFile(marker)
 	switch {
@@ -52,7 +52,7 @@ func claimDataDir(path string, sample string) (isNew bool, err error) {
 }
 
 // mark returns the content of the marker.
-func mark(state string, sample string) []byte {
+func mark(state, sample string) []byte {
 	if sample == sampleFleet {
 		return []byte(state + "\n")
 	}
@@ -71,7 +71,7 @@ func checkWritable(path string) error {
 }
 
 // markPrepared records that the directory has been set up.
-func markPrepared(path string, sample string) error {
+func markPrepared(path, sample string) error {
 	if err := os.WriteFile(filepath.Join(path, dataMarker), mark(dataPrepared, sample), 0o600); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}

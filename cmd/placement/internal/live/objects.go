@@ -85,7 +85,8 @@ func (t *objectsTable) summary() string { return printers.Count(len(t.rows), "ob
 
 // body renders the objects, with the message of a condition that is not true below its row.
 func (t *objectsTable) body() []string {
-	rows := [][]string{{"NAMESPACE/KIND/NAME", "CONDITIONS"}}
+	rows := make([][]string, 0, 1+len(t.rows))
+	rows = append(rows, []string{"NAMESPACE/KIND/NAME", "CONDITIONS"})
 	for _, row := range t.rows {
 		rows = append(rows, []string{row.title, cmp.Or(row.state, noDelivery)})
 	}

@@ -18,8 +18,8 @@ var lacking = []struct {
 	before *version.Version
 	what   string
 }{
-	{version.MustParseGeneric("1.33"), "comprehensions with two variables in CEL: manifests/admission/limits.yaml is refused, and no version before " +
-		"1.33 is tested"},
+	{version.MustParseGeneric("1.33"), "comprehensions with two variables in CEL: manifests/admission/limits.yaml is refused, and no version " +
+		"before 1.33 is tested"},
 	{version.MustParseGeneric("1.34"), "streaming lists by default: caches are filled by lists, which take more memory of the API server"},
 }
 

@@ -22,8 +22,10 @@ func TestWhatTheAPIServerLacksIsLogged(t *testing.T) {
 		{reason: "no version", server: &apiversion.Info{GitVersion: "main"}},
 		{reason: "the newest", server: &apiversion.Info{GitVersion: "v1.37.9"}},
 		{reason: "the oldest that lacks nothing", server: &apiversion.Info{GitVersion: "v1.34.0"}},
-		{reason: "one feature", server: &apiversion.Info{GitVersion: "v1.33.5-eks-abc"}, want: []string{"v1.33.5-eks-abc", `"streaming lists by default`}},
-		{reason: "an unsupported version", server: &apiversion.Info{GitVersion: "v1.32.0"}, want: []string{"limits.yaml is refused", "streaming lists"}},
+		{reason: "one feature", server: &apiversion.Info{GitVersion: "v1.33.5-eks-abc"},
+			want: []string{"v1.33.5-eks-abc", `"streaming lists by default`}},
+		{reason: "an unsupported version", server: &apiversion.Info{GitVersion: "v1.32.0"},
+			want: []string{"limits.yaml is refused", "streaming lists"}},
 		{reason: "a newer one", server: &apiversion.Info{GitVersion: "v1.38.0-alpha.1"}, want: []string{"newer than those", `"newest"="1.37"`}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -5,6 +5,7 @@ package statefile
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -92,7 +93,7 @@ func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Appl
 		}
 	})
 	if failed != nil || err != nil {
-		return nil, nil, cmp.Or(failed, err)
+		return nil, nil, cmp.Or(failed, err) //nolint:wrapcheck // Both name the object.
 	}
 
 	for i := range applied {
@@ -114,15 +115,15 @@ type applyRules struct {
 
 // comparedKinds lists the kinds that a ChangeReader reads.
 func comparedKinds() string {
-	text := "Placements of " + api.GroupVersions(" and ")
+	names := []string{"Placements of " + api.GroupVersions(" and ")}
 
 	for _, kind := range explain.Kinds() {
-		if _, isPlacement := api.Find(kind.GroupVersion().String()); kind.InDiff && !(isPlacement && kind.Kind == "Placement") {
-			text += ", " + kind.Several()
+		if _, isPlacement := api.Find(kind.GroupVersion().String()); kind.InDiff && (!isPlacement || kind.Kind != "Placement") {
+			names = append(names, kind.Several())
 		}
 	}
 
-	return text + " and objects that are delivered to clusters"
+	return strings.Join(names, ", ") + " and objects that are delivered to clusters"
 }
 
 // selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.

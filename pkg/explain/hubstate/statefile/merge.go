@@ -74,7 +74,7 @@ func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (
 
 	merged, err := kind.Decode(restore(object, stored))
 	if err != nil || kind.Definition == explain.BuiltIn {
-		return merged, nil, err //nolint:wrapcheck // The caller names the object.
+		return merged, nil, err
 	}
 
 	kept, err := differingFields(alone, merged)

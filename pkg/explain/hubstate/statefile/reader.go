@@ -193,10 +193,10 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 func (r *Reader) add(kind *explain.Kind, fields map[string]any) error {
 	object, err := kind.Decode(fields)
 	if err != nil {
-		return err //nolint:wrapcheck // Its findings are reported with the object.
+		return err
 	}
 
-	return kind.Add(&r.state, object) //nolint:wrapcheck // As above.
+	return kind.Add(&r.state, object)
 }
 
 // admitter returns the admitter of a kind; nil if the definition of the kind is not known.
