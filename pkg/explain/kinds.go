@@ -50,8 +50,8 @@ func newKind[T any, P interface {
 }
 
 // placementKinds are the kinds that decide about Placements, and their decisions.
-func placementKinds() []*Kind { //nolint:prealloc // The list is to be read.
-	kinds := []*Kind{
+func placementKinds() []*Kind {
+	kinds := []*Kind{ //nolint:prealloc // The list is to be read.
 		newKind(schema.GroupVersion(clusterv1.GroupVersion), &Kind{Concerns: OfPlacements, InAdd: true},
 			func(s *State) *[]*clusterv1.ManagedCluster { return &s.Clusters }),
 		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{Concerns: OfPlacements},
@@ -89,8 +89,8 @@ func placementKinds() []*Kind { //nolint:prealloc // The list is to be read.
 }
 
 // podKinds are the kinds that decide where Pods may run.
-func podKinds() []*Kind { //nolint:prealloc // The list is to be read.
-	kinds := []*Kind{
+func podKinds() []*Kind {
+	kinds := []*Kind{ //nolint:prealloc // The list is to be read.
 		newKind(kupidv1alpha1.GroupVersion, &Kind{
 			Concerns: OfPods, Plural: "ClusterPodSchedulingPolicies", Definition: Optional, IfMissing: noPolicies, InDiff: true, InAdd: true,
 			Admit: admitForPods,

@@ -71,7 +71,8 @@ func table(modules []module) []byte {
 	page := []byte("# Third-party modules\n\n" +
 		"<!-- Written by `make generate` (test/licenses). -->\n\n" +
 		"placement-hub is built and tested with these modules, which are in `vendor/`, and with the standard library of Go (BSD-3-Clause). " +
-		"A release\nand the image have the texts of all licenses and notices in `third-party-licenses.txt`. A license that is not recognised fails\n" +
+		"A release\nand the image have the texts of all licenses and notices in `third-party-licenses.txt`. A license that is not " +
+		"recognised fails\n" +
 		"`make test`.\n\n" +
 		"| module | version | license |\n|---|---|---|\n")
 	for _, m := range modules {

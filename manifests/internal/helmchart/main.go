@@ -41,8 +41,8 @@ type template struct {
 }
 
 // templates returns the files to write.
-func templates(in, deploy string) []template { //nolint:prealloc // The list is to be read.
-	all := []template{
+func templates(in, deploy string) []template {
+	all := []template{ //nolint:prealloc // The list is to be read.
 		{name: "crds", files: []string{in + "/crds/*.yaml"}, condition: standalone},
 		{name: "placement", files: []string{in + "/rbac/placement/*.yaml", in + "/admission/readable/*.yaml"}, condition: always},
 		{name: "hub", files: []string{in + "/rbac/*/*.yaml", in + "/admission/*.yaml"}, condition: standalone},
@@ -70,7 +70,9 @@ func templates(in, deploy string) []template { //nolint:prealloc // The list is 
 
 // serves is the condition for the Service of the webhooks: beside upstream the hub has none of its own, but those of systems.
 func serves(systems []string) string {
-	condition := []string{"or (" + standalone + ")"}
+	condition := make([]string, 0, 1+len(systems))
+	condition = append(condition, "or ("+standalone+")")
+
 	for _, system := range systems {
 		condition = append(condition, ".Values.systems."+system)
 	}
