@@ -69,10 +69,7 @@ func (h *hub) run(ctx context.Context) error {
 		Workers:     workers,
 	}
 
-	mgr, err := ctrl.NewManager(h.proxy.Config(), ctrl.Options{
-		Scheme: system.Scheme(), Cache: options.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
-		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
-	})
+	mgr, err := h.newManager(ctx, options)
 	if err != nil {
 		return fmt.Errorf("making a manager: %w", err)
 	}
@@ -86,6 +83,32 @@ func (h *hub) run(ctx context.Context) error {
 	}
 
 	return nil
+}
+
+// newManager makes a manager, or returns when ctx ends: the requests for it know no context and may hang, and a process that is killed does not
+// wait for their responses.
+func (h *hub) newManager(ctx context.Context, options system.Options) (ctrl.Manager, error) {
+	type result struct {
+		manager ctrl.Manager
+		err     error
+	}
+
+	made := make(chan result, 1)
+
+	go func() {
+		mgr, err := ctrl.NewManager(h.proxy.Config(), ctrl.Options{
+			Scheme: system.Scheme(), Cache: options.CacheOptions(), NewCache: decoding.NewCache, Logger: klog.Background(),
+			Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		})
+		made <- result{mgr, err}
+	}()
+
+	select {
+	case r := <-made:
+		return r.manager, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // kill ends the hub at once, as far as the API server can see, and starts another one.
