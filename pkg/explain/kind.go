@@ -46,7 +46,7 @@ const (
 
 // Kind is a kind of objects of a State, with what the tools do with it.
 type Kind struct {
-	// GroupVersionKind is the kind of the API. Without a Version it stands for all versions, and without a Kind for all kinds of its group that
+	// GroupVersionKind is the kind of the API. Without a Version the entry covers all versions, and without a Kind all kinds of its group that
 	// are no others of the table.
 	schema.GroupVersionKind
 

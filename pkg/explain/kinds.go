@@ -211,7 +211,7 @@ func Kinds() []*Kind { return kinds }
 
 // FindKind returns the kind of the table that objects of a kind of the API have; nil if there is none.
 func FindKind(gvk schema.GroupVersionKind) *Kind {
-	// The kinds that stand for others come last.
+	// The entries that cover several kinds come last.
 	for _, exact := range []bool{true, false} {
 		for _, kind := range kinds {
 			if kind.is(gvk) && (kind.GroupVersionKind == gvk || !exact) {

@@ -133,7 +133,7 @@ func (t template) document(object *unstructured.Unstructured) (string, error) {
 	return wrap(condition, text), nil
 }
 
-// fixedNamespace stands for a namespace that is that of the manifests in every release.
+// fixedNamespace is a placeholder for the namespace of the manifests, which is the same in every release.
 const fixedNamespace = "fixed-namespace"
 
 // fixNamespaces replaces the namespace of subjects that are ServiceAccounts of Open Cluster Management, which stay where its hub is.
@@ -161,7 +161,7 @@ func fixNamespaces(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// labelsMark stands for the labels of a value.
+// labelsMark is a placeholder for the labels that a value of the chart sets.
 const labelsMark = "labels-of-the-values"
 
 func annotate(object *unstructured.Unstructured) {

@@ -187,7 +187,7 @@ func (r *federatedReader) withoutNamespace(clusters []*clusterv1.ManagedCluster)
 
 	exists := map[string]bool{}
 	for _, namespace := range r.objects.Namespaces {
-		exists[namespace.Name] = true
+		exists[namespace.Name] = namespace.DeletionTimestamp == nil // The API server creates nothing in one that is terminating.
 	}
 
 	var without []string

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -265,11 +266,14 @@ func TestClustersWithoutNamespace(t *testing.T) {
 		refuse    func(client.ObjectList) error
 		want      []string
 	}{
-		{"all Namespaces are read", "", nil, []string{"c2"}},
+		{"all Namespaces are read", "", nil, []string{"c2", "c3"}},
 		{"one Namespace is read", "team-a", nil, nil},
 		{"Namespaces may not be read", "", unreadable, nil},
 	} {
-		hub := newCrowded(cluster("c1"), cluster("c2"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c1"}})
+		terminating := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: "c3", DeletionTimestamp: &metav1.Time{Time: time.Unix(1, 0)}, Finalizers: []string{"example.com/hold"},
+		}}
+		hub := newCrowded(cluster("c1"), cluster("c2"), cluster("c3"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, terminating)
 		reader := interceptor.NewClient(hub, interceptor.Funcs{
 			List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 				if test.refuse != nil {

@@ -97,7 +97,7 @@ type agreement struct {
 	homeless string
 }
 
-// verdict is what somebody says that becomes of the works of the object.
+// verdict is what the hub does, or a tool predicts, with the works of the object.
 type verdict struct{ Gained, Lost []string }
 
 // become returns which of the clusters have a work in the end.

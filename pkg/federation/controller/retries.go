@@ -21,7 +21,7 @@ const (
 	longestChanged = 10 * time.Second
 	// firstMissed begins the backoff of works that cannot be created because the namespace of the cluster does not exist.
 	firstMissed = time.Second
-	// conflictRetry is how often a work is written again whose name is taken by a work that is not the hub's, whose end no event tells.
+	// conflictRetry is how often the hub tries again to write a work whose name another work has. No event reports the end of that one.
 	conflictRetry = time.Minute
 	// deletionRetry is how often an object that is being deleted looks for clusters that have gone.
 	deletionRetry = 10 * time.Second

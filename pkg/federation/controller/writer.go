@@ -64,7 +64,7 @@ type appliedMetadata struct {
 }
 
 // apply writes the work of a cluster by server-side apply. Only a work that is known to be the hub's is written with force; where another
-// manager has the fields of an unknown one, it is somebody else's.
+// manager has the fields of an unknown one, the hub has not written it.
 func (w *writer) apply(ctx context.Context, p *cycle, cluster string) error {
 	variant := p.Variant(cluster)
 
@@ -272,7 +272,7 @@ func (w *writer) patchWork(
 	return nil
 }
 
-// orphan tells an agent that the copies stay when the work of its cluster is deleted.
+// orphan changes the work of a cluster so that its agent keeps the copies when the work is deleted.
 func (w *writer) orphan(ctx context.Context, p *cycle, cluster string) error {
 	stored := p.storedIn(cluster)
 	if stored == nil {

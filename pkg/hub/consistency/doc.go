@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package consistency tells whether an informer cache shows the own writes of a controller, and orders the versions of objects.
+// Package consistency reports whether an informer cache shows the own writes of a controller, and orders the versions of objects.
 //
 // It has the words of the consistency store of kube-controller-manager: WroteAt records a write, EnsureReady returns an error while the cache is
 // behind it, and Clear drops what is recorded of an object. Other than that store, which compares a write with the version that a whole informer

@@ -23,7 +23,7 @@ func MetadataCache(
 }
 
 // CompactMetadata returns a transform that drops managed fields, labels and those annotations that keep does not return before an object is
-// cached. A nil function stands for objects of which nothing but the names is read: then owners are dropped too.
+// cached. A nil function is for objects of which only the names are read: then owners are dropped too.
 func CompactMetadata(keep func(annotations map[string]string) map[string]string) func(any) (any, error) {
 	return func(in any) (any, error) {
 		if object, is := in.(metav1.Object); is {

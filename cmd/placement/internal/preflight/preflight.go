@@ -112,7 +112,7 @@ func newClient(config *rest.Config, timeout time.Duration) (kubernetes.Interface
 	return client, nil
 }
 
-// checkServer returns the version of the API server; nil if it does not tell it.
+// checkServer returns the version of the API server; nil if it cannot be read.
 func checkServer(client kubernetes.Interface, host string) (*version.Info, error) {
 	info, err := client.Discovery().ServerVersion()
 	switch {

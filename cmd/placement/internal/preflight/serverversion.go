@@ -37,7 +37,7 @@ func lacks(server *version.Version) []string {
 // logVersion logs what the version of the API server lacks, and a version that is newer than those that are tested.
 func logVersion(ctx context.Context, info *apiversion.Info) {
 	if info == nil {
-		return // The server does not tell its version to this process.
+		return // This process may not read the version of the server.
 	}
 	log := klog.FromContext(ctx)
 	server, err := version.ParseGeneric(info.GitVersion)
