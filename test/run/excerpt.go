@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,13 +20,18 @@ const (
 // failureMarks begin the description of a failure in the output of a test: in that of Ginkgo, of a panic, and of the race detector.
 var failureMarks = []string{"[FAILED]", "panic: ", "fatal error: ", "WARNING: DATA RACE"}
 
+// messageMark begins a message of the package testing, which may be that of the failure or of the log.
+var messageMark = regexp.MustCompile(`^\s+\w+_test\.go:\d+: `)
+
 // noise begins lines of `go test -v` that say nothing about a failure.
 var noise = []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "}
 
-// excerpt keeps a part of an output: the lines from the first mark of a failure on, and the last lines.
+// excerpt keeps a part of an output: the lines from the first mark of a failure on, or else from a late message of the
+// package testing on, and the last lines.
 type excerpt struct {
 	head, tail []string
-	left       int // lines between head and tail that were left out
+	failure    bool // whether head begins with a mark of a failure
+	left       int  // lines between head and tail that were left out
 }
 
 // add adds output, of which each call has whole lines or the last one.
@@ -39,9 +45,15 @@ func (e *excerpt) add(output string) {
 }
 
 func (e *excerpt) addLine(line string) {
-	isMark := slices.ContainsFunc(failureMarks, func(mark string) bool { return strings.Contains(line, mark) })
-	if len(e.head) == 0 && isMark {
-		e.head, e.tail, e.left = []string{line}, nil, 0
+	isFailure := slices.ContainsFunc(failureMarks, func(mark string) bool { return strings.Contains(line, mark) })
+	isMessage := messageMark.MatchString(line)
+	switch {
+	case e.failure:
+	case isFailure, isMessage && len(e.head)+len(e.tail) >= headLines:
+		*e = excerpt{head: []string{line}, failure: isFailure}
+		return
+	case isMessage && len(e.head) == 0:
+		e.head, e.tail = append(e.tail, line), nil
 		return
 	}
 	if len(e.head) > 0 && len(e.head) < headLines {

@@ -24,6 +24,16 @@ func TestExcerptIsBounded(t *testing.T) {
 			numbered(1, 50) + "• [FAILED] [3.1 seconds]\n" + numbered(51, 300),
 			"• [FAILED] [3.1 seconds]\n" + numbered(51, 109) + "... (151 lines)\n" + numbered(261, 300),
 		},
+		{
+			"a long message of t.Fatal after others",
+			"    a_test.go:7: begins\n" + numbered(1, 80) + "    a_test.go:9: it failed\n" + numbered(81, 200) + "--- FAIL: TestA\n",
+			"    a_test.go:9: it failed\n" + numbered(81, 139) + "... (22 lines)\n" + numbered(162, 200) + "--- FAIL: TestA\n",
+		},
+		{
+			"short messages",
+			"line 0\n    a_test.go:7: one\n    a_test.go:8: two\n--- FAIL: TestA\n",
+			"line 0\n    a_test.go:7: one\n    a_test.go:8: two\n--- FAIL: TestA\n",
+		},
 		{"a long line", strings.Repeat("x", 600) + "\n", strings.Repeat("x", 500) + " ...\n"},
 	}
 	for _, c := range cases {

@@ -15,7 +15,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env/attacks"
-	"github.com/placement-hub/placement-hub/test/env/planes"
 )
 
 const (
@@ -33,7 +32,8 @@ func TestAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	environment := planes.Lend(t)
+	// The faults kill etcd, which control planes that are lent share.
+	environment := attacks.Start(t, localplane.Options{ControllerManager: true})
 
 	a, err := newArena(t.Context(), environment)
 	if err != nil {
