@@ -188,7 +188,7 @@ test-matrix: ## Run the core suites on each Kubernetes of MATRIX (1.33 1.34 1.35
 		$(call hint,one version and suite again: make test-matrix MATRIX=$$version MATRIX_SUITES=NAME); \
 	done
 
-race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
+race: assets-scheduler assets-agent $(TOOLS)/helm $(TOOLS)/helm3 $(TOOLS)/promtool ## Run unit and integration tests with the race detector (needs a C compiler; over an hour on two cores)
 	@echo "==> race: unit tests, and integration tests against real servers, with the race detector; over an hour on two cores"
 	@CGO_ENABLED=1 $(GO) test -race -p 2 ./cmd/... ./pkg/... ./manifests/... ./test/env/... -timeout 40m \
 		$(call hint,the race detector needs a C compiler such as gcc; one package again: go test -race ./pkg/NAME)
@@ -292,6 +292,10 @@ $(TOOLS)/controller-gen: $(TOOL_MODS)
 
 $(TOOLS)/helm: $(TOOL_MODS)
 	$(call build-tool,helm.sh/helm/v4/cmd/helm)
+
+# Helm 3 takes the version of Kubernetes that it assumes without a cluster from the linker, as its own Makefile sets it.
+$(TOOLS)/helm3: $(TOOL_MODS)
+	$(call build-tool,helm.sh/helm/v3/cmd/helm,-ldflags '-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37')
 
 $(TOOLS)/govulncheck: test/release/go.mod test/release/go.sum
 	$(call build-tool,golang.org/x/vuln/cmd/govulncheck)

@@ -12,8 +12,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
-// FindHelm returns the path of the helm binary that the checkout has built, and what to do if it has not.
+// FindHelm returns the path of the binary of Helm 4 that the checkout has built, and what to do if it has not.
 func FindHelm() (string, error) { return findTool("helm") }
+
+// FindHelm3 returns the path of the binary of Helm 3 that the checkout has built, and what to do if it has not.
+func FindHelm3() (string, error) { return findTool("helm3") }
 
 // FindPromtool returns the path of the promtool binary that the checkout has built, and what to do if it has not.
 func FindPromtool() (string, error) { return findTool("promtool") }

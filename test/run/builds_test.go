@@ -112,6 +112,8 @@ var usage = []struct{ text, program string }{
 	{"--sample=federation", workAgent},
 	{"FindOCM(binaries.Work)", workManager},
 	{"FindHelm()", helm},
+	{"FindHelm3", helm3},
+	{"FindHelm,", helm},
 	{"FindPromtool()", promtool},
 	{"test/e2e/suite\"", placementBinary},
 	{"test/e2e/suite\"", scheduler},

@@ -32,6 +32,7 @@ const (
 	controlPlane    = "control-plane"
 	scheduler       = "kube-scheduler"
 	helm            = "helm"
+	helm3           = "helm3"
 	promtool        = "promtool"
 	workAgent       = "work-agent"
 	workManager     = "work"
@@ -43,6 +44,7 @@ var programs = []program{
 	{name: controlPlane, target: "assets", first: "5 to 10 minutes", present: controlPlanePresent(false)},
 	{name: scheduler, target: "assets-scheduler", first: "a minute or two", present: controlPlanePresent(true)},
 	{name: helm, target: "bin/tools/helm", first: "a minute or two", present: isUpToDate("bin/tools/helm")},
+	{name: helm3, target: "bin/tools/helm3", first: "a minute or two", present: isUpToDate("bin/tools/helm3")},
 	{name: promtool, target: "bin/tools/promtool", first: "a minute or two", present: isUpToDate("bin/tools/promtool")},
 	{name: workAgent, target: "assets-agent", first: "5 to 15 minutes", present: ocmPresent(binaries.WorkAgent)},
 	{name: workManager, target: "assets-ocm", first: "5 to 15 minutes", present: ocmPresent(binaries.Work)},
@@ -61,7 +63,7 @@ var needs = []struct {
 	{"test/e2e/platform", []string{workAgent}},
 	{"test/integration", []string{controlPlane}},
 	{"test/integration/affinityclass", []string{scheduler}},
-	{"test/integration/chart", []string{helm}},
+	{"test/integration/chart", []string{helm, helm3}},
 	{"test/integration/clusterprovider", []string{workAgent}},
 	{"test/integration/federation", []string{workAgent}},
 	{"test/integration/localplane", []string{scheduler}},

@@ -30,11 +30,12 @@ const maxSecret = 512 << 10
 
 // cluster is a control plane without controllers, so that only Helm and the test write.
 type cluster struct {
+	helm       helmVersion
 	client     client.Client
 	kubeconfig string
 }
 
-func startCluster(t *testing.T) cluster {
+func startCluster(t *testing.T, helm helmVersion) cluster {
 	t.Helper()
 
 	plane, err := localplane.Start(t.Context(), localplane.Options{})
@@ -65,13 +66,13 @@ func startCluster(t *testing.T) cluster {
 		t.Fatal(err)
 	}
 
-	return cluster{client: c, kubeconfig: file}
+	return cluster{helm: helm, client: c, kubeconfig: file}
 }
 
 // install installs or upgrades the release.
 func (c cluster) install(t *testing.T, more ...string) {
 	t.Helper()
-	helm(t, append([]string{"upgrade", "--install", release, directory, "--namespace", manifests.Namespace, "--create-namespace",
+	c.helm.run(t, append([]string{"upgrade", "--install", release, directory, "--namespace", manifests.Namespace, "--create-namespace",
 		"--kubeconfig", c.kubeconfig}, more...)...)
 }
 
@@ -105,8 +106,12 @@ func (c cluster) states(t *testing.T, objects []*unstructured.Unstructured) map[
 
 // The life of a release with everything on a real API server: an upgrade without changes writes nothing, a system that is turned off leaves no
 // webhook, and neither that nor the end of the release deletes definitions.
-func TestLifeOfARelease(t *testing.T) {
-	c := startCluster(t)
+func TestLifeOfARelease(t *testing.T) { forEachHelm(t, checkLife) }
+
+func checkLife(t *testing.T, helm helmVersion) {
+	t.Helper()
+
+	c := startCluster(t, helm)
 	objects := decode(t, render(t, everything()...))
 	c.install(t, flags(everything())...)
 
@@ -162,7 +167,7 @@ func TestLifeOfARelease(t *testing.T) {
 	})
 
 	t.Run("the end", func(t *testing.T) {
-		helm(t, "uninstall", release, "--namespace", manifests.Namespace, "--kubeconfig", c.kubeconfig)
+		helm.run(t, "uninstall", release, "--namespace", manifests.Namespace, "--kubeconfig", c.kubeconfig)
 		c.expectKept(t, objects, nil, installed)
 	})
 }
@@ -277,8 +282,12 @@ func (c cluster) bundle(t *testing.T) []byte {
 }
 
 // A hub that kustomize has installed becomes a release: no object is created again, and no Pod restarts.
-func TestAdoptingAKustomization(t *testing.T) {
-	c := startCluster(t)
+func TestAdoptingAKustomization(t *testing.T) { forEachHelm(t, checkAdoption) }
+
+func checkAdoption(t *testing.T, helm helmVersion) {
+	t.Helper()
+
+	c := startCluster(t, helm)
 	kubectl(t, "apply", "--server-side", "--kubeconfig", c.kubeconfig, "--cache-dir", t.TempDir(),
 		"--kustomize", kustomization(t, []string{"deploy/base"}, nil))
 
@@ -294,7 +303,12 @@ func TestAdoptingAKustomization(t *testing.T) {
 	deployment := c.deployment(t)
 
 	// kubectl owns the fields that it has applied, and the API server has defaulted some of them.
-	c.install(t, "--take-ownership", "--force-conflicts", "--set", same)
+	arguments := []string{"--take-ownership", "--set", same}
+	if helm.serverSide {
+		arguments = append(arguments, "--force-conflicts")
+	}
+
+	c.install(t, arguments...)
 
 	for name, live := range c.states(t, objects) {
 		if live.UID != before[name].UID {

@@ -54,11 +54,33 @@ func run(t *testing.T, path string, environment []string, arguments ...string) (
 	return string(output), nil
 }
 
-// tryHelm runs Helm offline, with directories of its own.
-func tryHelm(t *testing.T, arguments ...string) (string, error) {
+// helmVersion is a major version of Helm that the chart is for.
+type helmVersion struct {
+	name string
+	find func() (string, error)
+	// serverSide reports whether it applies on the server by default, and so has --force-conflicts.
+	serverSide bool
+}
+
+var (
+	helm4 = helmVersion{name: "Helm 4", find: env.FindHelm, serverSide: true}
+	helm3 = helmVersion{name: "Helm 3", find: env.FindHelm3}
+)
+
+// forEachHelm runs a test with each major version of Helm.
+func forEachHelm(t *testing.T, test func(*testing.T, helmVersion)) {
 	t.Helper()
 
-	path, err := env.FindHelm()
+	for _, version := range []helmVersion{helm4, helm3} {
+		t.Run(version.name, func(t *testing.T) { test(t, version) })
+	}
+}
+
+// try runs Helm offline, with directories of its own.
+func (v helmVersion) try(t *testing.T, arguments ...string) (string, error) {
+	t.Helper()
+
+	path, err := v.find()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +90,12 @@ func tryHelm(t *testing.T, arguments ...string) (string, error) {
 	return run(t, path, []string{"HELM_CACHE_HOME=" + home, "HELM_CONFIG_HOME=" + home, "HELM_DATA_HOME=" + home}, arguments...)
 }
 
-func helm(t *testing.T, arguments ...string) string {
+func (v helmVersion) run(t *testing.T, arguments ...string) string {
 	t.Helper()
 
-	output, err := tryHelm(t, arguments...)
+	output, err := v.try(t, arguments...)
 	if err != nil {
-		t.Fatalf("helm %s: %v\n%s", strings.Join(arguments, " "), err, output)
+		t.Fatalf("%s: helm %s: %v\n%s", v.name, strings.Join(arguments, " "), err, output)
 	}
 
 	return output
@@ -100,11 +122,17 @@ func kubectl(t *testing.T, arguments ...string) string {
 	return output
 }
 
-// render returns the chart as `helm template` renders it, with values of --set.
+// render returns the chart as `helm template` of Helm 4 renders it, with values of --set.
 func render(t *testing.T, set ...string) string {
 	t.Helper()
 
-	return helm(t, append([]string{"template", release, directory, "--namespace", manifests.Namespace}, flags(set)...)...)
+	return helm4.render(t, set...)
+}
+
+func (v helmVersion) render(t *testing.T, set ...string) string {
+	t.Helper()
+
+	return v.run(t, append([]string{"template", release, directory, "--namespace", manifests.Namespace}, flags(set)...)...)
 }
 
 func flags(set []string) []string {

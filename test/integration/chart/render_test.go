@@ -192,10 +192,12 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		{"systems.federation=1", "at '/systems/federation': got number, want boolean"},
 	} {
 		t.Run(c.set, func(t *testing.T) {
-			output, err := tryHelm(t, "template", release, directory, "--set", c.set)
-			if err == nil || !strings.Contains(output, c.want) {
-				t.Errorf("helm template: %v\n%s\nwant %q", err, output, c.want)
-			}
+			forEachHelm(t, func(t *testing.T, helm helmVersion) {
+				output, err := helm.try(t, "template", release, directory, "--set", c.set)
+				if err == nil || !strings.Contains(output, c.want) {
+					t.Errorf("helm template: %v\n%s\nwant %q", err, output, c.want)
+				}
+			})
 		})
 	}
 }
@@ -240,6 +242,24 @@ func TestRenderingIsDeterministic(t *testing.T) {
 	}
 }
 
+// TestHelm3RendersTheSame checks that what the other tests find of renderings is true of Helm 3 too.
+func TestHelm3RendersTheSame(t *testing.T) {
+	for _, set := range [][]string{nil, everything(), {"besideUpstream=true", "maxRemovalPercent=null"}} {
+		want, got := map[string]any{}, map[string]any{}
+		for _, object := range decode(t, helm4.render(t, set...)) {
+			want[describe(object)] = object.Object
+		}
+
+		for _, object := range decode(t, helm3.render(t, set...)) {
+			got[describe(object)] = object.Object
+		}
+
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("values %v: Helm 3 (+) renders other objects than Helm 4 (-):\n%s", set, diff)
+		}
+	}
+}
+
 // TestCABundleIsTheHubs checks that the chart does not set what the hub writes.
 func TestCABundleIsTheHubs(t *testing.T) {
 	configurations := 0
@@ -271,7 +291,7 @@ func TestCABundleIsTheHubs(t *testing.T) {
 
 // TestOtherNames checks that a namespace and a ServiceAccount of the user are used everywhere.
 func TestOtherNames(t *testing.T) {
-	text := helm(t, append([]string{"template", release, directory, "--namespace", "1234",
+	text := helm4.run(t, append([]string{"template", release, directory, "--namespace", "1234",
 		"--set", "serviceAccount.create=false", "--set", "serviceAccount.name=existing"}, flags(everything())...)...)
 
 	accounts := 0
@@ -346,7 +366,7 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 	}
 
 	byKind := map[string]*unstructured.Unstructured{}
-	for _, object := range decode(t, helm(t, "template", release, directory, "--values", values)) {
+	for _, object := range decode(t, helm4.run(t, "template", release, directory, "--values", values)) {
 		byKind[object.GetKind()] = object
 	}
 
