@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deploy is the place of what brings the hub onto a cluster, and of the tests that keep it whole. It holds no code.
+// Package deploy has what brings the hub onto a cluster. Objects returns for `placement manifests` what the kustomizations of this directory
+// have:
 //
 //   - base: a standalone hub by kustomize, with all controllers and everything of package manifests.
 //   - base/controller: its Deployment, PodDisruptionBudget and the Service of its metrics alone.

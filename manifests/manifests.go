@@ -48,9 +48,12 @@ var applyOrder = map[string]int{
 	"ConfigMap":                        7,
 	"ValidatingAdmissionPolicy":        8,
 	"ValidatingAdmissionPolicyBinding": 9,
-	mutatingKind:                       10,
-	validatingKind:                     11,
-	"ClusterProvider":                  12,
+	"Service":                          10,
+	"PodDisruptionBudget":              11,
+	"Deployment":                       12,
+	mutatingKind:                       13,
+	validatingKind:                     14,
+	"ClusterProvider":                  15,
 }
 
 // roots are the directories of the manifests that every hub needs; the others are optional.
@@ -67,6 +70,12 @@ const (
 //
 // The empty status at the end of the upstream CustomResourceDefinition files is omitted, because it belongs to the API server.
 func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...) }
+
+// BesideUpstream returns the manifests of the controller "placement" alone, beside the registration controllers of Open Cluster Management, in the
+// order of application: deploy/overlays/beside-upstream without its workload.
+func BesideUpstream() ([]*unstructured.Unstructured, error) {
+	return objectsIn("rbac/placement", "admission/readable")
+}
 
 // Multicluster returns the objects that --sig-placement-decisions needs beyond Objects, in the order of application.
 func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(multicluster) }
@@ -119,6 +128,12 @@ func objectsIn(directories ...string) ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("read the embedded manifests: %w", err)
 		}
 	}
+	Sort(objs)
+	return objs, nil
+}
+
+// Sort sorts objects of an installation in the order of application, and those of a kind by their names.
+func Sort(objs []*unstructured.Unstructured) {
 	slices.SortFunc(objs, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(
 			cmp.Compare(applyOrder[a.GetKind()], applyOrder[b.GetKind()]),
@@ -126,7 +141,6 @@ func objectsIn(directories ...string) ([]*unstructured.Unstructured, error) {
 			cmp.Compare(a.GetName(), b.GetName()),
 		)
 	})
-	return objs, nil
 }
 
 func decodeFile(name string) ([]*unstructured.Unstructured, error) {

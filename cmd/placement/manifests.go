@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/placement-hub/placement-hub/deploy"
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+// manifestsOptions are the flags of `placement manifests`.
+type manifestsOptions struct{ chosen deploy.Choices }
+
+func newManifestsCommand() *cobra.Command {
+	o := &manifestsOptions{}
+	systems := manifests.Systems()
+	cmd := &cobra.Command{
+		Use:   "manifests",
+		Short: "Print the objects that install the hub",
+		Long: `manifests prints the objects of an installation as YAML: definitions, roles, admission policies, webhooks and the
+Deployment. They are those of deploy/base, of its components and overlays, in this version of the binary; nothing is read.
+
+Apply them on the server: the definitions are too large for the annotation of a client-side apply.`,
+		Example: `  # A hub of its own
+  placement manifests --image=registry.example/placement-hub:v1.0.0 | kubectl apply --server-side -f -
+
+  # With two of the other systems, on a hub where no agent reports whether clusters are available
+  placement manifests --system=federation,clusterrequest --without-taints | kubectl apply --server-side -f -
+
+  # Beside the registration controllers of Open Cluster Management
+  placement manifests --beside-upstream | kubectl apply --server-side -f -`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.chosen.Systems, "system", nil, "Opt-in systems to install besides placement: "+strings.Join(systems, ", ")+".")
+	flags.BoolVar(&o.chosen.BesideUpstream, "beside-upstream", false,
+		"Install the controller placement alone, beside the registration controllers of Open Cluster Management, which have the definitions.")
+	flags.BoolVar(&o.chosen.WithoutTaints, "without-taints", false,
+		"Leave off the controller that taints each cluster whose availability no agent reports.")
+	flags.BoolVar(&o.chosen.ManifestWorks, "manifestworks", false,
+		"Install the definition of ManifestWorks, which the system federation needs and Open Cluster Management brings.")
+	flags.StringVar(&o.chosen.Image, "image", "placement-hub:latest", "Image of the hub.")
+	return cmd
+}
+
+// run prints the objects.
+func (o *manifestsOptions) run(out io.Writer) error {
+	if o.chosen.BesideUpstream && o.chosen.WithoutTaints {
+		return &usageError{errors.New("--without-taints has no effect with --beside-upstream, which runs the controller placement alone")}
+	}
+	slices.Sort(o.chosen.Systems)
+	o.chosen.Systems = slices.Compact(o.chosen.Systems)
+	for _, system := range o.chosen.Systems {
+		if systems := manifests.Systems(); !slices.Contains(systems, system) {
+			return &usageError{fmt.Errorf("--system: there is no system %q; use %s", system, strings.Join(systems, ", "))}
+		}
+	}
+	objects, err := deploy.Objects(o.chosen)
+	if err != nil {
+		return fmt.Errorf("making the objects of the installation: %w", err)
+	}
+	return deploy.Print(out, objects) //nolint:wrapcheck // It names the object.
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/deploy"
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+func TestManifestsPrintsWhatIsChosen(t *testing.T) {
+	cases := []struct {
+		reason string
+		args   []string
+		chosen deploy.Choices
+	}{
+		{"a hub of its own", nil, deploy.Choices{}},
+		{"systems are sorted, and each is there once", []string{"--system=podscheduling,federation", "--system=federation"}, deploy.Choices{
+			Systems: []string{manifests.Federation, manifests.PodScheduling},
+		}},
+		{"beside upstream", []string{"--beside-upstream", "--image=registry.example/hub:v1"}, deploy.Choices{
+			BesideUpstream: true, Image: "registry.example/hub:v1",
+		}},
+		{"without taints, with ManifestWorks", []string{"--without-taints", "--manifestworks"}, deploy.Choices{WithoutTaints: true, ManifestWorks: true}},
+	}
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			var out, errors bytes.Buffer
+			if code := execute(t.Context(), append([]string{"manifests"}, c.args...), &out, &errors); code != exitOK || errors.Len() > 0 {
+				t.Fatalf("exit code %d: %s", code, errors.String())
+			}
+			got, err := manifests.Decode(&out, "printed")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := deploy.Objects(c.chosen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestManifestsRefusesWhatHasNoMeaning(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--system=fleet"}, `--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`},
+		{[]string{"--beside-upstream", "--without-taints"}, "--without-taints has no effect with --beside-upstream"},
+		{[]string{"federation"}, `unknown command "federation" for "placement manifests"`},
+	} {
+		var out, errors bytes.Buffer
+		code := execute(t.Context(), append([]string{"manifests"}, c.args...), &out, &errors)
+		if code != exitUsage || !strings.Contains(errors.String(), c.want) || out.Len() > 0 {
+			t.Errorf("manifests %v: exit code %d, want %d; %s", c.args, code, exitUsage, errors.String())
+		}
+	}
+}
