@@ -2,8 +2,8 @@
 
 // Package explain evaluates Placements without an API server, and reports the results as plain data.
 //
-// A State is the objects of a hub. The sub-package hubstate reads them from a hub. Kinds is the table of their kinds: with an entry, a kind is read
-// from files by hubstate/statefile, named, compared, applied by State.With and yielded by State.Each. State.Evaluate runs the code of the
+// A State is the objects of a hub. Kinds is the table of their kinds: with an entry, a kind is read from a hub by the sub-package hubstate and from
+// files by hubstate/statefile, named, compared, applied by State.With and yielded by State.Each. State.Evaluate runs the code of the
 // controllers for every Placement of it. All Placements see the same decisions: those of the State. An
 // Evaluation is the scheduling result with the plan and the status that the controller would write.
 //

@@ -53,7 +53,7 @@ type Kind struct {
 	// Concerns are the results that the objects decide about. Objects of a kind without any are accepted in files and left out.
 	Concerns   Concern
 	Namespaced bool
-	// Plural is the kind in messages about several objects; empty for the Kind with an s.
+	// Plural is the kind in messages about several objects; empty for the Kind with the ending s or es.
 	Plural string
 	// Type is an empty object; nil for a kind of which only the metadata is known. Untyped reports that a State keeps the objects as they were
 	// given, once Type can have them, and Open that objects may have fields that Type lacks.
@@ -64,10 +64,11 @@ type Kind struct {
 	Definition Definition
 	NameRule   metavalidation.ValidateNameFunc
 	Check      func(object map[string]any) []Finding
-	// IfMissing says what reports lack on a hub without the kind; empty for a kind that a hub must have.
-	IfMissing string
-	// FilesOnly reports that no kind is read from a hub, where other objects follow from it.
-	FilesOnly bool
+	// Reads are the results for which the objects are read from a hub, besides those of the kinds that it delivers, and Limited those for which
+	// only objects in the namespaces that are asked about count.
+	Reads, Limited Concern
+	// IfMissing says what reports about some results lack if the kind is not there or may not be read. A hub must have the kinds of the others.
+	IfMissing map[Concern]string
 	// InDiff reports that placement diff compares the objects, and InAdd that placement simulate adds them.
 	InDiff, InAdd bool
 	// Admit returns what admission says of an object among others, which may replace a live one; nil if it admits all.
@@ -85,11 +86,14 @@ type Finding struct{ Path, Text string }
 
 // Several returns the kind in messages about several objects.
 func (k *Kind) Several() string {
-	if k.Plural != "" {
+	switch {
+	case k.Plural != "":
 		return k.Plural
+	case strings.HasSuffix(k.Kind, "s"):
+		return k.Kind + "es"
+	default:
+		return k.Kind + "s"
 	}
-
-	return k.Kind + "s"
 }
 
 // Name returns "Deployment team-a/web" or "Node n1".
@@ -128,10 +132,15 @@ func (k *Kind) Decode(fields map[string]any) (api.Object, error) {
 }
 
 // Add adds an object to a State, which must not have it. It returns an error for an object of another type.
-func (k *Kind) Add(s *State, object api.Object) error {
+func (k *Kind) Add(s *State, object api.Object) error { return k.AddFor(^Concern(0), s, object) }
+
+// AddFor adds an object to what of a State decides about some results, as Add does.
+func (k *Kind) AddFor(concerns Concern, s *State, object api.Object) error {
 	errs := make([]error, 0, len(k.lists))
 	for _, list := range k.lists {
-		errs = append(errs, list.add(s, object))
+		if list.concerns(concerns) {
+			errs = append(errs, list.add(s, object))
+		}
 	}
 
 	return errors.Join(errs...)

@@ -44,7 +44,7 @@ func newKind[T any, P interface {
 	api.Object
 }](version schema.GroupVersion, kind *Kind, of func(*State) *[]P) *Kind {
 	kind.GroupVersionKind, kind.Type = version.WithKind(reflect.TypeFor[T]().Name()), P(new(T))
-	kind.lists = []list{newList(of)}
+	kind.lists = []list{newList(kind.Concerns|kind.Reads, of)}
 
 	return kind
 }
@@ -52,37 +52,50 @@ func newKind[T any, P interface {
 // placementKinds are the kinds that decide about Placements, and their decisions.
 func placementKinds() []*Kind {
 	kinds := []*Kind{ //nolint:prealloc // The list is to be read.
-		newKind(schema.GroupVersion(clusterv1.GroupVersion), &Kind{Concerns: OfPlacements, InAdd: true},
-			func(s *State) *[]*clusterv1.ManagedCluster { return &s.Clusters }),
-		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{Concerns: OfPlacements},
+		newKind(schema.GroupVersion(clusterv1.GroupVersion), &Kind{
+			Concerns: OfPlacements, Reads: OfPlacements | OfDelivery, InAdd: true,
+		}, func(s *State) *[]*clusterv1.ManagedCluster { return &s.Clusters }),
+		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{Concerns: OfPlacements, Reads: OfPlacements | OfDelivery},
 			func(s *State) *[]*clusterv1beta2.ManagedClusterSet { return &s.ClusterSets }),
-		newKind(schema.GroupVersion(clusterv1alpha1.GroupVersion), &Kind{Concerns: OfPlacements, Namespaced: true, InAdd: true},
-			func(s *State) *[]*clusterv1alpha1.AddOnPlacementScore { return &s.Scores }),
-		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{Concerns: OfPlacements | OfDelivery, Namespaced: true, InDiff: true},
-			func(s *State) *[]*clusterv1beta2.ManagedClusterSetBinding { return &s.Bindings }),
+		newKind(schema.GroupVersion(clusterv1alpha1.GroupVersion), &Kind{
+			Concerns: OfPlacements, Namespaced: true, Reads: OfPlacements, InAdd: true,
+		}, func(s *State) *[]*clusterv1alpha1.AddOnPlacementScore { return &s.Scores }),
+		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{
+			Concerns: OfPlacements | OfDelivery, Namespaced: true, Reads: OfPlacements | OfDelivery, Limited: OfPlacements | OfDelivery,
+			InDiff: true,
+		}, func(s *State) *[]*clusterv1beta2.ManagedClusterSetBinding { return &s.Bindings }),
 		newKind(rbacv1.SchemeGroupVersion, &Kind{
-			Concerns: OfPlacements, FilesOnly: true, Definition: BuiltIn, NameRule: pathSegment, Check: checkRules,
+			Concerns: OfPlacements, Definition: BuiltIn, NameRule: pathSegment, Check: checkRules,
 		}, func(s *State) *[]*rbacv1.ClusterRole { return &s.ClusterRoles }),
 		newKind(rbacv1.SchemeGroupVersion, &Kind{
-			Concerns: OfPlacements, FilesOnly: true, Definition: BuiltIn, NameRule: pathSegment, Check: checkGrant,
+			Concerns: OfPlacements, Definition: BuiltIn, NameRule: pathSegment, Check: checkGrant,
 		}, func(s *State) *[]*rbacv1.ClusterRoleBinding { return &s.ClusterRoleBindings }),
 		newKind(corev1.SchemeGroupVersion, &Kind{
-			Concerns: OfPlacements, FilesOnly: true, Definition: BuiltIn, Namespaced: true,
+			Concerns: OfPlacements, Definition: BuiltIn, Namespaced: true,
 		}, func(s *State) *[]*corev1.ServiceAccount { return &s.Accounts }),
 	}
 
-	placements := newList(func(s *State) *[]api.Object { return &s.Placements })
-	decisions := newList(func(s *State) *[]api.Object { return &s.Decisions })
+	placements := newList(OfPlacements|OfDelivery, func(s *State) *[]api.Object { return &s.Placements })
+	decisions := newList(OfPlacements|OfDelivery, func(s *State) *[]api.Object { return &s.Decisions })
 
 	for _, adapter := range api.Adapters() {
-		kinds = append(kinds, &Kind{
-			GroupVersionKind: adapter.Kind(), Concerns: OfPlacements, Namespaced: true, Type: adapter.Empty(), InDiff: true,
-			lists: []list{placements},
-		}, &Kind{
+		placement := &Kind{
+			GroupVersionKind: adapter.Kind(), Concerns: OfPlacements, Namespaced: true, Type: adapter.Empty(), Reads: OfPlacements,
+			Limited: OfPlacements, InDiff: true, lists: []list{placements},
+		}
+		decision := &Kind{
 			GroupVersionKind: adapter.Kind().GroupVersion().WithKind("PlacementDecision"), Concerns: OfPlacements, Namespaced: true,
-			Type:  adapter.Codec().Empty(),
-			lists: []list{decisions},
-		})
+			Type: adapter.Codec().Empty(), Reads: OfPlacements, lists: []list{decisions},
+		}
+
+		if adapter == api.V1beta1 {
+			placement.Reads, placement.Limited = OfPlacements|OfDelivery, OfPlacements|OfDelivery
+			decision.Reads, decision.Limited = OfPlacements|OfDelivery, OfDelivery
+		} else {
+			placement.Plural, decision.Plural = "Placements."+placement.Group, "PlacementDecisions."+placement.Group
+		}
+
+		kinds = append(kinds, placement, decision)
 	}
 
 	return kinds
@@ -92,50 +105,56 @@ func placementKinds() []*Kind {
 func podKinds() []*Kind {
 	kinds := []*Kind{ //nolint:prealloc // The list is to be read.
 		newKind(kupidv1alpha1.GroupVersion, &Kind{
-			Concerns: OfPods, Plural: "ClusterPodSchedulingPolicies", Definition: Optional, IfMissing: noPolicies, InDiff: true, InAdd: true,
-			Admit: admitForPods,
+			Concerns: OfPods, Plural: "ClusterPodSchedulingPolicies", Definition: Optional, Reads: OfPods,
+			IfMissing: map[Concern]string{OfPods: noPolicies}, InDiff: true, InAdd: true, Admit: admitForPods,
 		}, func(s *State) *[]*kupidv1alpha1.ClusterPodSchedulingPolicy { return &s.Pods.ClusterPolicies }),
 		newKind(kupidv1alpha1.GroupVersion, &Kind{
-			Concerns: OfPods, Plural: "PodSchedulingPolicies", Namespaced: true, Definition: Optional, IfMissing: noPolicies, InDiff: true,
-			InAdd: true, Admit: admitForPods,
+			Concerns: OfPods, Plural: "PodSchedulingPolicies", Namespaced: true, Definition: Optional, Reads: OfPods, Limited: OfPods,
+			IfMissing: map[Concern]string{OfPods: noPolicies}, InDiff: true, InAdd: true, Admit: admitForPods,
 		}, func(s *State) *[]*kupidv1alpha1.PodSchedulingPolicy { return &s.Pods.Policies }),
 		newKind(cozystackv1alpha1.GroupVersion, &Kind{
-			Concerns: OfPods, Plural: "AffinityClasses", Definition: Optional, IfMissing: "AffinityClasses are not in the report", InDiff: true,
-			InAdd: true, Admit: admitForPods,
+			Concerns: OfPods, Definition: Optional, Reads: OfPods,
+			IfMissing: map[Concern]string{OfPods: "AffinityClasses are not in the report"}, InDiff: true, InAdd: true, Admit: admitForPods,
 		}, func(s *State) *[]*cozystackv1alpha1.AffinityClass { return &s.Pods.Classes }),
 		newKind(cozystackappsv1alpha1.GroupVersion, &Kind{
-			Concerns: OfPods, Namespaced: true, Open: true, Definition: Optional,
-			IfMissing: "defaults and limits of Tenants are not in the report", InDiff: true, InAdd: true, Admit: admitForPods,
+			Concerns: OfPods, Namespaced: true, Open: true, Definition: Optional, Reads: OfPods,
+			IfMissing: map[Concern]string{OfPods: "defaults and limits of Tenants are not in the report"}, InDiff: true, InAdd: true,
+			Admit: admitForPods,
 		}, func(s *State) *[]*cozystackappsv1alpha1.Tenant { return &s.Pods.Tenants }),
 		{
 			GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Concerns: OfPods | OfDelivery, Type: &corev1.Namespace{},
 			Definition: BuiltIn, NameRule: metavalidation.NameIsDNSLabel,
-			IfMissing: "namespaceSelectors are evaluated with the names of the namespaces alone", InDiff: true, InAdd: true,
+			Reads: OfPods | OfDelivery, IfMissing: map[Concern]string{
+				OfPods:     "namespaceSelectors are evaluated with the names of the namespaces alone",
+				OfDelivery: "whether its objects are delivered is not known",
+			}, InDiff: true, InAdd: true,
 			Alike: namespacesAlike, lists: namespaces,
 		},
 		newKind(corev1.SchemeGroupVersion, &Kind{
-			Concerns: OfPods, Definition: BuiltIn, IfMissing: "the report does not say which nodes fit", InAdd: true,
+			Concerns: OfPods, Definition: BuiltIn, Reads: OfPods, IfMissing: map[Concern]string{OfPods: "the report does not say which nodes fit"},
+			InAdd: true,
 		}, func(s *State) *[]*corev1.Node { return &s.Pods.Nodes }),
 		{
 			GroupVersionKind: schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}, Concerns: OfPods, Namespaced: true,
-			Definition: BuiltIn, IfMissing: "classes of applications are not in the report", InAdd: true,
-			lists: []list{newList(func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Releases })},
+			Definition: BuiltIn, Reads: OfPods, Limited: OfPods,
+			IfMissing: map[Concern]string{OfPods: "classes of applications are not in the report"}, InAdd: true,
+			lists: []list{newList(OfPods, func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Releases })},
 		},
 		{
 			GroupVersionKind: schema.GroupVersionKind{Group: cozystackappsv1alpha1.GroupName}, Concerns: OfPods, Namespaced: true,
 			Definition: BuiltIn, InAdd: true,
-			lists: []list{newList(func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Applications })},
+			lists: []list{newList(OfPods, func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Applications })},
 		},
 	}
 
-	workloads := newList(func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Workloads })
+	workloads := newList(OfPods, func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Workloads })
 
 	for _, kind := range pods.Kinds() {
 		kinds = append(kinds, &Kind{
 			GroupVersionKind: kind.GroupVersionKind, Concerns: OfPods, Namespaced: true, Type: workloadTypes[kind.Kind], Untyped: true,
-			Definition: BuiltIn, IfMissing: notReported, InAdd: true, lists: []list{
-				workloads, ifDelivered{delivered},
-			},
+			Definition: BuiltIn, Reads: OfPods, Limited: OfPods | OfDelivery,
+			IfMissing: map[Concern]string{OfPods: notReported, OfDelivery: notReported}, InAdd: true,
+			lists: []list{workloads, ifDelivered{delivered}},
 		})
 	}
 
@@ -153,12 +172,13 @@ var workloadTypes = map[string]api.Object{
 }
 
 // delivered are the objects that are delivered to clusters.
-var delivered = newList(func(s *State) *[]*unstructured.Unstructured { return &s.Federated.Objects })
+var delivered = newList(OfDelivery, func(s *State) *[]*unstructured.Unstructured { return &s.Federated.Objects })
 
 // deliveredKinds are the kinds that decide about delivery, besides those that decide about Pods too.
 var deliveredKinds = []*Kind{
-	newKind(schema.GroupVersion(workv1.GroupVersion), &Kind{Concerns: OfDelivery, Namespaced: true, Definition: BuiltIn, IfMissing: noWorks},
-		func(s *State) *[]*workv1.ManifestWork { return &s.Federated.Works }),
+	newKind(schema.GroupVersion(workv1.GroupVersion), &Kind{
+		Concerns: OfDelivery, Namespaced: true, Definition: BuiltIn, Reads: OfDelivery, IfMissing: map[Concern]string{OfDelivery: noWorks},
+	}, func(s *State) *[]*workv1.ManifestWork { return &s.Federated.Works }),
 	newDelivered(corev1.SchemeGroupVersion.WithKind("ConfigMap"), &corev1.ConfigMap{}),
 	newDelivered(corev1.SchemeGroupVersion.WithKind("Secret"), &corev1.Secret{}),
 	newDelivered(corev1.SchemeGroupVersion.WithKind("Service"), &corev1.Service{}),
@@ -168,26 +188,28 @@ var deliveredKinds = []*Kind{
 // newDelivered returns a kind that hubs deliver; a nil type means that only its metadata is known.
 func newDelivered(gvk schema.GroupVersionKind, of api.Object) *Kind {
 	return &Kind{
-		GroupVersionKind: gvk, Concerns: OfDelivery, Namespaced: true, Type: of, Untyped: true, Definition: BuiltIn, IfMissing: notReported,
-		lists: []list{delivered},
+		GroupVersionKind: gvk, Concerns: OfDelivery, Namespaced: true, Type: of, Untyped: true, Definition: BuiltIn, Limited: OfDelivery,
+		IfMissing: map[Concern]string{OfDelivery: notReported}, lists: []list{delivered},
 	}
 }
 
 // requestKinds are the kinds that decide what ClusterRequests get.
 var requestKinds = []*Kind{
-	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Definition: Optional, InDiff: true, InAdd: true},
+	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true},
 		func(s *State) *[]*openmcpv1alpha1.Purpose { return &s.ClusterRequests.Purposes }),
-	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Definition: Optional, InDiff: true, InAdd: true},
+	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true},
 		func(s *State) *[]*openmcpv1alpha1.TraitEquivalence { return &s.ClusterRequests.Equivalences }),
 	newKind(openmcpv1alpha1.GroupVersion, &Kind{
-		Concerns: OfRequests, Definition: Optional, InDiff: true, InAdd: true, Keeps: keepProfiles,
+		Concerns: OfRequests, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true, Keeps: keepProfiles,
 	}, func(s *State) *[]*openmcpv1alpha1.ClusterProvider { return &s.ClusterRequests.Providers }),
-	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Namespaced: true, Definition: Optional, InDiff: true, InAdd: true},
-		func(s *State) *[]*openmcpv1alpha1.Cluster { return &s.ClusterRequests.Clusters }),
-	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Namespaced: true, Definition: Optional, InAdd: true},
+	newKind(openmcpv1alpha1.GroupVersion, &Kind{
+		Concerns: OfRequests, Namespaced: true, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true,
+	}, func(s *State) *[]*openmcpv1alpha1.Cluster { return &s.ClusterRequests.Clusters }),
+	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Namespaced: true, Definition: Optional, Reads: OfRequests, InAdd: true},
 		func(s *State) *[]*openmcpv1alpha1.ClusterRequestGrant { return &s.ClusterRequests.Grants }),
-	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Namespaced: true, Definition: Optional, InDiff: true, InAdd: true},
-		func(s *State) *[]*openmcpv1alpha1.ClusterRequest { return &s.ClusterRequests.Requests }),
+	newKind(openmcpv1alpha1.GroupVersion, &Kind{
+		Concerns: OfRequests, Namespaced: true, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true,
+	}, func(s *State) *[]*openmcpv1alpha1.ClusterRequest { return &s.ClusterRequests.Requests }),
 }
 
 // ignoredKinds decide about nothing: RoleBindings never bind a set, AccessRequests get no Cluster, and what a ProviderConfig offers counts as soon

@@ -88,6 +88,7 @@ func TestNamesOfSeveral(t *testing.T) {
 	for kind, want := range map[schema.GroupVersionKind]string{
 		{Group: "cluster.openmcp.cloud", Version: "v1alpha1", Kind: "Purpose"}:            "Purposes",
 		{Group: "kupid.gardener.cloud", Version: "v1alpha1", Kind: "PodSchedulingPolicy"}: "PodSchedulingPolicies",
+		{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}:                      "Ingresses",
 	} {
 		if got := FindKind(kind).Several(); got != want {
 			t.Errorf("%s: %s, want %s", kind, got, want)

@@ -14,6 +14,8 @@ import (
 
 // list is a list of objects of a State.
 type list interface {
+	// concerns reports whether the objects of the list decide about some results.
+	concerns(concerns Concern) bool
 	// all returns the objects, and find the one of the type, kind, namespace and name of another, or nil.
 	all(s *State) []api.Object
 	find(s *State, object api.Object) api.Object
@@ -22,10 +24,17 @@ type list interface {
 	put(s *State, object api.Object) error
 }
 
-// listOf is a list of a State. Kinds with objects in one list have the same *listOf.
-type listOf[T api.Object] struct{ of func(*State) *[]T }
+// listOf is a list of a State, for some results. Kinds with objects in one list have the same *listOf.
+type listOf[T api.Object] struct {
+	of      func(*State) *[]T
+	results Concern
+}
 
-func newList[T api.Object](of func(*State) *[]T) *listOf[T] { return &listOf[T]{of} }
+func newList[T api.Object](results Concern, of func(*State) *[]T) *listOf[T] {
+	return &listOf[T]{of, results}
+}
+
+func (l *listOf[T]) concerns(concerns Concern) bool { return l.results&concerns != 0 }
 
 func (l *listOf[T]) all(s *State) []api.Object {
 	objects := make([]api.Object, 0, len(*l.of(s)))
@@ -100,6 +109,6 @@ func (s *State) delivers(object api.Object) bool {
 
 // namespaces are the lists that have the Namespaces.
 var namespaces = []list{
-	newList(func(s *State) *[]*corev1.Namespace { return &s.Pods.Namespaces }),
-	newList(func(s *State) *[]*corev1.Namespace { return &s.Federated.Namespaces }),
+	newList(OfPods, func(s *State) *[]*corev1.Namespace { return &s.Pods.Namespaces }),
+	newList(OfDelivery, func(s *State) *[]*corev1.Namespace { return &s.Federated.Namespaces }),
 }

@@ -129,7 +129,7 @@ func TestReadListsInChunksAndOnlyWhatIsNeeded(t *testing.T) {
 
 			want := append(slices.Clone(tc.want), `ManagedClusterSet  limit 500 from ""`, `AddOnPlacementScore  limit 500 from ""`,
 				`ManagedClusterSetBinding a limit 500 from ""`, `ManagedClusterSetBinding b limit 500 from ""`,
-				`PlacementDecision  limit 500 from ""`, `Placement a limit 500 from ""`, `Placement b limit 500 from ""`,
+				`Placement a limit 500 from ""`, `Placement b limit 500 from ""`, `PlacementDecision  limit 500 from ""`,
 				`older PlacementDecision  limit 500 from ""`)
 			if diff := cmp.Diff(want, h.asked); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
@@ -259,7 +259,7 @@ func TestReadSaysWhatIsMissing(t *testing.T) {
 		{
 			reason: "an older placement whose decisions may not be listed", older: keys(inventory.V1alpha1, "a"),
 			refuse: map[string]error{"older PlacementDecision ": forbidden("placementdecisions"), "older Placement a": forbidden("placements")},
-			want:   []string{"does not allow", "list or get placementdecisions.cluster", ", placements.cluster"},
+			want:   []string{"does not allow", "list or get placements.cluster", ", placementdecisions.cluster"},
 		},
 		{
 			reason: "decisions of the other API that could not be listed", refuse: map[string]error{"older PlacementDecision ": errors.New("reset")},

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
 // A kind that the hub does not serve is answered with what installs it, which exists.
@@ -32,24 +32,24 @@ func TestMissingKindNamesItsComponent(t *testing.T) {
 			}
 			err := fmt.Errorf("listing: %w", &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: group, Kind: "Thing"}})
 			r := &reader{}
-			r.record("Things", err)
+			r.record("Things", "", err)
 			if r.failed == nil || !strings.Contains(r.failed.Error(), want) {
 				t.Errorf("error %v, want %s", r.failed, want)
 			}
 			if want == "manifests/crds" {
 				return
 			}
-			objects := &pods.Objects{}
-			(&podsReader{objects: objects}).record("Things", err, "so they are left out")
-			delivered := &federated.Objects{}
-			(&federatedReader{objects: delivered}).missing("Things", "so they are left out", err)
-			for _, text := range append(objects.Missing, delivered.Missing...) {
+			state := &explain.State{}
+			newReader(t.Context(), nil, state, forPods).record("Things", "so they are left out", err)
+			newReader(t.Context(), nil, state, forDelivery).record("Things", "so they are left out", err)
+			notes := slices.Concat(state.Pods.Missing, state.Federated.Missing)
+			for _, text := range notes {
 				if !strings.Contains(text, want+" installs them") && !strings.Contains(text, "needs, installs them") {
 					t.Errorf("note %q, want %s", text, want)
 				}
 			}
-			if len(objects.Missing)+len(delivered.Missing) != 2 {
-				t.Errorf("notes %q and %q", objects.Missing, delivered.Missing)
+			if len(notes) != 2 {
+				t.Errorf("notes %q", notes)
 			}
 		})
 	}

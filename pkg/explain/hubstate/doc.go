@@ -3,7 +3,8 @@
 // Package hubstate reads an explain.State from a hub; the sub-package statefile reads one from files.
 //
 // FromCluster reads the inputs of some Placements, and AllFromCluster those of all; FederatedFromCluster, PodsFromCluster and
-// RequestsFromCluster read those of delivered objects, of Pods and of ClusterRequests. The first two read only kinds that the scheduler reads,
+// RequestsFromCluster read those of delivered objects, of Pods and of ClusterRequests. All of them loop over explain.Kinds, which says what is read
+// for which results and what reports lack without a kind. The first two read only kinds that the scheduler reads,
 // by lists of at most 500 objects a request, and never write or watch; a Watcher serves the same reads from watches. The kinds are read one
 // after the other, so the state of one kind can be older than that of another, as in the caches of the controller.
 //

@@ -4,7 +4,6 @@ package hubstate
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -12,26 +11,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // managedWorks selects the ManifestWorks of delivered objects.
 var managedWorks = client.MatchingLabels{federation.ManagedLabel: "true"}
-
-// The consequences of kinds that are not there, for Objects.Missing.
-const (
-	noWorks     = "the report does not say where objects are applied, nor what is to be written"
-	noNamespace = "whether its objects are delivered is not known"
-	noObjects   = "they are not in the report"
-)
 
 // FederatedFromCluster reads the delivered objects of a namespace, or of all that take part when it is empty, and the State that decides about
 // them. kinds are the delivered kinds; nil means federation.DefaultKinds.
@@ -40,25 +31,18 @@ const (
 // State.WrittenObjects. Kinds, Namespaces and ManifestWorks that may not be read are in Objects.Missing. After any other error the State is
 // nil.
 func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace string, kinds []federation.Kind) (*explain.State, error) {
-	r := &reader{hub: hub}
-	state := &explain.State{
-		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),
-		ClusterSets: read[*clusterv1beta2.ManagedClusterSet](ctx, r, "ManagedClusterSets", "", &clusterv1beta2.ManagedClusterSetList{}),
-		Bindings: read[*clusterv1beta2.ManagedClusterSetBinding](
-			ctx, r, "ManagedClusterSetBindings", namespace, &clusterv1beta2.ManagedClusterSetBindingList{}),
-		Placements: read[api.Object](ctx, r, "Placements", namespace, api.V1beta1.EmptyList()),
-		Decisions:  read[api.Object](ctx, r, "PlacementDecisions", namespace, api.V1beta1.Codec().EmptyList()),
+	r := newReader(ctx, hub, &explain.State{}, forDelivery)
+	r.readAll(r.kinds(r.required), namespace)
+
+	if r.failed != nil {
+		return nil, r.failed
 	}
 
-	if err := r.err(); err != nil && !apierrors.IsForbidden(err) {
+	if err := AddFederated(ctx, hub, r.state, namespace, kinds); err != nil {
 		return nil, err
 	}
 
-	if err := AddFederated(ctx, hub, state, namespace, kinds); err != nil {
-		return nil, err
-	}
-
-	return state, r.err()
+	return r.state, r.err()
 }
 
 // AddFederated adds to a State the delivered objects of a namespace, or of all that take part when it is empty. The works of others are those
@@ -71,10 +55,10 @@ func AddFederated(
 		kinds = federation.DefaultKinds()
 	}
 
-	r := &federatedReader{hub: hub, objects: &state.Federated}
+	r := &federatedReader{reader: newReader(ctx, hub, state, forDelivery), objects: &state.Federated}
 	r.objects.Kinds = kinds
-	r.readWorks(ctx, namespace)
-	r.readNamespaces(ctx, namespace)
+	r.readWorks(namespace)
+	r.readNamespaces(namespace)
 
 	namespaces := []string{namespace}
 	if namespace == "" {
@@ -83,68 +67,44 @@ func AddFederated(
 	}
 
 	for _, kind := range kinds {
-		r.readKind(ctx, kind, namespaces)
+		known := state.KindOf(kind.GroupVersionKind)
+		if r.read(known, namespaces); r.unread[known] != nil {
+			r.objects.KindsUnread = append(r.objects.KindsUnread, kind.Kind)
+		}
 	}
 
-	r.readForeign(ctx, given)
-	r.readGuard(ctx)
+	r.readForeign(given)
+	r.readGuard()
 
-	return r.err
+	return r.err()
 }
 
 // federatedReader reads federated.Objects. It continues after a missing right, and stops after any other error.
 type federatedReader struct {
-	hub     client.Reader
+	*reader
+
 	objects *federated.Objects
 	// namespacesUnread reports that the Namespaces could not be read.
 	namespacesUnread bool
-	err              error
 }
 
-// missing records what could not be read; false if there is nothing to record.
-func (r *federatedReader) missing(kind, consequence string, err error) bool {
-	var text string
-
-	switch {
-	case err == nil:
-		return false
-	case apierrors.IsForbidden(err):
-		text = fmt.Sprintf("%s may not be read by this user; %s", kind, consequence)
-	case isUnserved(err):
-		text = fmt.Sprintf("%s are not installed on this hub%s; %s", kind, installs(err), consequence)
-	case r.err == nil:
-		r.err = fmt.Errorf("listing %s: %w; check the connection to the hub and try again", kind, err)
-
-		return true
-	default:
-		return true
-	}
-
-	if !slices.Contains(r.objects.Missing, text) {
-		r.objects.Missing = append(r.objects.Missing, text)
-	}
-
-	return true
-}
+// workKind is the kind of ManifestWorks.
+var workKind = explain.FindKind(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork"))
 
 // readWorks reads the works of the objects of one namespace, or of all.
-func (r *federatedReader) readWorks(ctx context.Context, namespace string) {
+func (r *federatedReader) readWorks(namespace string) {
 	selected := maps.Clone(managedWorks)
 	if namespace != "" {
 		selected[federation.NamespaceLabel] = namespace
 	}
 
-	works, err := list[*workv1.ManifestWork](ctx, r.hub, "", &workv1.ManifestWorkList{}, selected)
-	if r.missing("ManifestWorks", noWorks, err) {
-		r.objects.WorksUnread = true
-	}
-
-	r.objects.Works = works
+	r.read(workKind, nil, selected)
+	r.objects.WorksUnread = r.unread[workKind] != nil
 }
 
 // readNamespaces reads one Namespace, or all that have the label. It lists, because a Watcher serves lists.
-func (r *federatedReader) readNamespaces(ctx context.Context, name string) {
-	if r.err != nil {
+func (r *federatedReader) readNamespaces(name string) {
+	if r.failed != nil {
 		return
 	}
 
@@ -153,17 +113,21 @@ func (r *federatedReader) readNamespaces(ctx context.Context, name string) {
 		options = append(options, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(nameField, name)})
 	}
 
-	namespaces, err := list[*corev1.Namespace](ctx, r.hub, "", &corev1.NamespaceList{}, options...)
+	err := r.add(namespaceKind, "", options...)
 	if name != "" && apierrors.IsForbidden(err) {
 		namespace := &corev1.Namespace{}
-		if err = r.hub.Get(ctx, client.ObjectKey{Name: name}, namespace); err == nil {
-			namespaces = []*corev1.Namespace{namespace}
+		if err = r.hub.Get(r.ctx, client.ObjectKey{Name: name}, namespace); err == nil {
+			r.objects.Namespaces = []*corev1.Namespace{namespace}
 		}
 	}
 
-	r.namespacesUnread = r.missing("Namespaces", noNamespace, err)
+	if r.namespacesUnread = err != nil; err != nil {
+		r.record(namespaceKind.Several(), namespaceKind.IfMissing[r.concern], err)
+	}
 
-	r.objects.Namespaces = slices.DeleteFunc(namespaces, func(namespace *corev1.Namespace) bool { return name != "" && namespace.Name != name })
+	r.objects.Namespaces = slices.DeleteFunc(r.objects.Namespaces, func(namespace *corev1.Namespace) bool {
+		return name != "" && namespace.Name != name
+	})
 }
 
 // takingPart returns the names of the Namespaces whose objects are delivered, or were before.
@@ -199,24 +163,4 @@ func (r *federatedReader) withoutNamespace(clusters []*clusterv1.ManagedCluster)
 	}
 
 	return without
-}
-
-func (r *federatedReader) readKind(ctx context.Context, kind federation.Kind, namespaces []string) {
-	for _, namespace := range namespaces {
-		if r.err != nil {
-			return
-		}
-
-		empty := &unstructured.UnstructuredList{}
-		empty.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-
-		objects, err := list[*unstructured.Unstructured](ctx, r.hub, namespace, empty)
-		if r.missing(kind.GroupKind().String()+"s", noObjects, err) && !slices.Contains(r.objects.KindsUnread, kind.Kind) {
-			r.objects.KindsUnread = append(r.objects.KindsUnread, kind.Kind)
-		}
-
-		for _, object := range objects {
-			r.objects.Objects = append(r.objects.Objects, pruned(object))
-		}
-	}
 }

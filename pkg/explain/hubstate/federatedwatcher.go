@@ -10,18 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // FederatedWatcher reads delivered objects from a hub, then from watches. The methods of its Watcher have to be called after Watch.
@@ -29,7 +25,7 @@ type FederatedWatcher struct {
 	*Watcher
 
 	namespace string
-	kinds     []federation.Kind
+	delivered []federation.Kind
 	// foreign are the works of others at the first read.
 	foreign []*workv1.ManifestWork
 }
@@ -45,7 +41,7 @@ func NewFederatedWatcher(
 		kinds = federation.DefaultKinds()
 	}
 
-	w := &FederatedWatcher{Watcher: newWatcher(limitedObjects), namespace: namespace, kinds: kinds}
+	w := &FederatedWatcher{Watcher: newWatcher(explain.OfDelivery), namespace: namespace, delivered: kinds}
 	w.hub = hub
 
 	state, err := FederatedFromCluster(ctx, refusals{hub, w.refused}, namespace, kinds)
@@ -74,27 +70,11 @@ func NewFederatedWatcher(
 	return w, state, nil
 }
 
-// limitedObjects reports whether a FederatedWatcher of a namespace reads only its objects of the kind of an object or list.
-func limitedObjects(kind runtime.Object) bool {
-	_, untyped := kind.(runtime.Unstructured)
-
-	return untyped || limitedInputs(kind) || sameType(kind, api.V1beta1.Codec().Empty()) || sameType(kind, api.V1beta1.Codec().EmptyList())
-}
-
 // Watch starts the watches, and returns when they are in sync. They end with ctx.
 func (w *FederatedWatcher) Watch(ctx context.Context) error {
-	kinds := []client.Object{&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}}
-	kinds = append(kinds, api.V1beta1.Empty(), api.V1beta1.Codec().Empty())
+	kinds := w.Watcher.kinds(explain.OfDelivery, func(*explain.Kind) bool { return true })
 
-	if w.refused[kindIn(&workv1.ManifestWorkList{})] == nil {
-		kinds = append(kinds, &workv1.ManifestWork{})
-	}
-
-	if w.refused[kindIn(&corev1.NamespaceList{})] == nil {
-		kinds = append(kinds, &corev1.Namespace{})
-	}
-
-	for _, kind := range w.kinds {
+	for _, kind := range w.delivered {
 		list := kind.GroupVersion().WithKind(kind.Kind + "List")
 		if w.refused[list] != nil {
 			continue
@@ -110,7 +90,7 @@ func (w *FederatedWatcher) Watch(ctx context.Context) error {
 
 // Read returns the State from the caches, as FederatedFromCluster does from a hub.
 func (w *FederatedWatcher) Read(ctx context.Context) (*explain.State, error) {
-	return FederatedFromCluster(ctx, rememberedForeign{watchedReader{w.hub, w.Watcher}, w.foreign}, w.namespace, w.kinds)
+	return FederatedFromCluster(ctx, rememberedForeign{watchedReader{w.hub, w.Watcher}, w.foreign}, w.namespace, w.delivered)
 }
 
 // refusals reads from a hub, and keeps the errors of kinds that it does not serve or that the user may not list.

@@ -24,7 +24,7 @@ const nameField = "metadata.name"
 // Find returns the keys whose Placements exist, in their order. APIs that the hub does not serve are skipped, and so are those that the
 // user may not list, unless no Placement is found.
 func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inventory.Key, error) {
-	r := &reader{hub: hub}
+	r := newReader(ctx, hub, nil, forPlacements)
 
 	var found []inventory.Key
 
@@ -36,7 +36,7 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inven
 			found = append(found, key)
 		case err == nil, len(keys) > 1 && isUnserved(err):
 		default:
-			r.record(nameOf("Placements", api.Of(key)), err)
+			r.record(explain.FindKind(api.Of(key).Kind()).Several(), "", err)
 		}
 	}
 
@@ -142,7 +142,7 @@ func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string
 	for _, adapter := range api.Adapters() {
 		placements, err := list[api.Object](ctx, hub, namespace, adapter.EmptyList())
 		if err != nil && !isUnserved(err) && !apierrors.IsForbidden(err) {
-			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("Placements", adapter), err)
+			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", explain.FindKind(adapter.Kind()).Several(), err)
 		}
 
 		if len(placements) == 0 {
@@ -153,7 +153,7 @@ func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string
 		if apierrors.IsForbidden(err) {
 			state.Uncounted = append(state.Uncounted, adapter)
 		} else if err != nil {
-			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("PlacementDecisions", adapter), err)
+			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", decisionsOf(adapter).Several(), err)
 		}
 
 		state.Placements = append(state.Placements, placements...)

@@ -3,7 +3,6 @@
 package hubstate
 
 import (
-	"context"
 	"fmt"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -37,7 +36,7 @@ func (r rememberedForeign) foreignWorks() []*workv1.ManifestWork { return r.work
 // readForeign adds the metadata of ManifestWorks without the label of the hub that have the names of works of objects: in their clusters the hub
 // cannot deliver the object, and what it withdraws meanwhile depends on that. Others are not kept: a hub may have many. The objects are those
 // that were read, and given ones, which the hub may not have yet.
-func (r *federatedReader) readForeign(ctx context.Context, given []*unstructured.Unstructured) {
+func (r *federatedReader) readForeign(given []*unstructured.Unstructured) {
 	if known, is := r.hub.(foreignReader); is {
 		r.objects.Works = append(r.objects.Works, known.foreignWorks()...)
 
@@ -45,7 +44,7 @@ func (r *federatedReader) readForeign(ctx context.Context, given []*unstructured
 	}
 
 	names := r.workNames(given)
-	if r.err != nil || r.objects.WorksUnread || len(names) == 0 {
+	if r.failed != nil || r.objects.WorksUnread || len(names) == 0 {
 		return
 	}
 
@@ -54,24 +53,26 @@ func (r *federatedReader) readForeign(ctx context.Context, given []*unstructured
 
 	unmanaged, err := labels.NewRequirement(federation.ManagedLabel, selection.NotEquals, []string{"true"})
 	if err != nil {
-		r.err = fmt.Errorf("selecting the ManifestWorks of others: %w", err)
+		r.fail(fmt.Errorf("selecting the ManifestWorks of others: %w", err))
 
 		return
 	}
 
 	var foreign []*workv1.ManifestWork
 
-	err = eachPage(ctx, r.hub, "", empty, func(page client.ObjectList, first bool) error {
+	err = eachPage(r.ctx, r.hub, "", empty, func(page client.ObjectList, first bool) error {
 		if first {
 			foreign = nil
 		}
 
 		works, err := appendItems[*metav1.PartialObjectMetadata](nil, page)
-		foreign = append(foreign, named(works, names)...)
+		foreign = append(foreign, worksNamed(works, names)...)
 
 		return err
 	}, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*unmanaged)})
-	r.missing("ManifestWorks", noWorks, err)
+	if err != nil {
+		r.record(workKind.Several(), workKind.IfMissing[r.concern], err)
+	}
 
 	r.objects.Works = append(r.objects.Works, foreign...)
 }
@@ -106,8 +107,8 @@ func (r *federatedReader) workNames(given []*unstructured.Unstructured) map[stri
 	return names
 }
 
-// named returns works with some names. They share no memory with the others of their page.
-func named(works []*metav1.PartialObjectMetadata, names map[string]bool) []*workv1.ManifestWork {
+// worksNamed returns works with some names. They share no memory with the others of their page.
+func worksNamed(works []*metav1.PartialObjectMetadata, names map[string]bool) []*workv1.ManifestWork {
 	var found []*workv1.ManifestWork
 
 	for _, work := range works {
@@ -137,26 +138,26 @@ func foreignIn(works []*workv1.ManifestWork) []*workv1.ManifestWork {
 
 // readGuard finds out whether others may change the works, on which the replicas of clusters that are away depend. A user who may not read that
 // sees the replicas of a hub whose works are guarded.
-func (r *federatedReader) readGuard(ctx context.Context) {
-	if r.err != nil || r.objects.WorksUnread || !hasReplicas(r.objects.Kinds, r.objects.Objects) {
+func (r *federatedReader) readGuard() {
+	if r.failed != nil || r.objects.WorksUnread || !hasReplicas(r.objects.Kinds, r.objects.Objects) {
 		return
 	}
 
 	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
 
 	for _, object := range []client.Object{policy, binding} {
-		switch err := r.hub.Get(ctx, client.ObjectKey{Name: federation.WorksPolicy}, object); {
+		switch err := r.hub.Get(r.ctx, client.ObjectKey{Name: federation.WorksPolicy}, object); {
 		case apierrors.IsNotFound(err):
 			r.objects.WorksUnguarded = true
 
 			return
 		case apierrors.IsForbidden(err):
-			r.objects.Missing = append(r.objects.Missing, "whether the policy "+federation.WorksPolicy+" guards ManifestWorks may not be read "+
-				"by this user; replicas are those of a hub that has it")
+			r.note("whether the policy " + federation.WorksPolicy + " guards ManifestWorks may not be read by this user; replicas are those of a " +
+				"hub that has it")
 
 			return
 		case err != nil:
-			r.err = fmt.Errorf("reading the policy %s: %w; check the connection to the hub and try again", federation.WorksPolicy, err)
+			r.fail(fmt.Errorf("reading the policy %s: %w; check the connection to the hub and try again", federation.WorksPolicy, err))
 
 			return
 		}

@@ -225,14 +225,14 @@ func TestReadGuard(t *testing.T) {
 			hub.refuse = func(client.Object) error { return tc.refuse }
 
 			state := &explain.State{}
-			r := &federatedReader{hub: hub, objects: &state.Federated}
+			r := &federatedReader{reader: newReader(t.Context(), hub, state, forDelivery), objects: &state.Federated}
 			r.objects.Kinds, r.objects.Objects = federation.DefaultKinds(), []*unstructured.Unstructured{deployment}
 
 			if tc.object != nil {
 				r.objects.Objects = []*unstructured.Unstructured{tc.object}
 			}
 
-			r.readGuard(t.Context())
+			r.readGuard()
 
 			if r.objects.WorksUnguarded != tc.unguarded {
 				t.Errorf("unguarded is %v", r.objects.WorksUnguarded)
@@ -242,8 +242,8 @@ func TestReadGuard(t *testing.T) {
 				t.Errorf("missing is %q, want %q", text, tc.missing)
 			}
 
-			if text := fmt.Sprint(r.err); r.err != nil && tc.fails == "" || !strings.Contains(text, tc.fails) {
-				t.Errorf("the error is %v, want %q", r.err, tc.fails)
+			if text := fmt.Sprint(r.failed); r.failed != nil && tc.fails == "" || !strings.Contains(text, tc.fails) {
+				t.Errorf("the error is %v, want %q", r.failed, tc.fails)
 			}
 		})
 	}

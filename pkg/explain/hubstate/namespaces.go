@@ -14,7 +14,7 @@ import (
 func ReadNamespaces(ctx context.Context, hub client.Reader, names []string) ([]*corev1.Namespace, error) {
 	var namespaces []*corev1.Namespace
 
-	r := &reader{}
+	r := newReader(ctx, hub, nil, forNamespaces)
 
 	for _, name := range names {
 		namespace := &corev1.Namespace{}
@@ -23,16 +23,13 @@ func ReadNamespaces(ctx context.Context, hub client.Reader, names []string) ([]*
 		case err == nil:
 			namespaces = append(namespaces, namespace)
 		case !apierrors.IsNotFound(err):
-			r.record("Namespaces", err)
+			r.record("Namespaces", "", err)
 		}
 	}
 
-	if r.failed == nil && len(r.forbidden) > 0 {
-		return nil, &refusal{
-			what: "the hub does not allow this user to read the Namespaces of the files", refused: r.forbidden,
-			advice: "ask for a RoleBinding to view in each of them, or leave them out of the files",
-		}
+	if err := r.err(); err != nil {
+		return nil, err
 	}
 
-	return namespaces, r.failed
+	return namespaces, nil
 }

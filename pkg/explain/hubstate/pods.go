@@ -11,16 +11,14 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
-	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
-	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 )
@@ -84,21 +82,16 @@ func SomePodsFromCluster(ctx context.Context, hub client.Client, namespace strin
 // of PodsFromCluster.
 func AllPodsFromCluster(ctx context.Context, hub client.Client, namespace string) (*pods.Objects, error) {
 	r := newPodsReader(ctx, hub)
-
-	for _, kind := range pods.Kinds() {
-		r.objects.Workloads = append(r.objects.Workloads, r.listUntyped(kind.GroupVersionKind, namespace)...)
-	}
-
+	r.readAll(r.kinds(func(kind *explain.Kind) bool { return kind.Untyped }), namespace)
 	r.readPolicies(namespace)
 
 	if namespace == "" {
-		r.objects.Namespaces = readPods[*corev1.Namespace](r, "Namespaces", "", &corev1.NamespaceList{}, onlyNames)
+		r.read(namespaceKind, nil)
 	} else {
 		r.readNamespace(namespace)
 	}
 
 	r.readClusterWide()
-
 	r.readWebhook()
 
 	if len(r.objects.Tenants) > 0 {
@@ -108,24 +101,19 @@ func AllPodsFromCluster(ctx context.Context, hub client.Client, namespace string
 	return r.result()
 }
 
-// The consequences of kinds that are not there, for Objects.Missing.
-const (
-	noPolicies = "no policy of this kind is in the report"
-	noClasses  = "AffinityClasses are not in the report"
-	noTenants  = "defaults and limits of Tenants are not in the report"
-	noNodes    = "the report does not say which nodes fit"
-	onlyNames  = "namespaceSelectors are evaluated with the names of the namespaces alone"
-	noReleases = "classes of applications are not in the report"
-	noWorkload = "they are not in the report"
+// namespaceKind and releaseKind are the kinds that are read in ways of their own.
+var (
+	namespaceKind = explain.FindKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	releaseKind   = explain.FindKind(schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"})
 )
 
 // podsReader reads pods.Objects. It continues after a missing right and after a kind that is not served.
 type podsReader struct {
-	ctx     context.Context //nolint:containedctx // A reader lives as long as one command, whose context this is.
+	*reader
+
 	hub     client.Client
 	objects *pods.Objects
 	owners  map[affinityclass.Target]readOwner
-	reader  reader
 }
 
 // readOwner is the result of one read.
@@ -135,8 +123,11 @@ type readOwner struct {
 }
 
 func newPodsReader(ctx context.Context, hub client.Client) *podsReader {
-	r := &podsReader{ctx: ctx, hub: hub, owners: map[affinityclass.Target]readOwner{}, reader: reader{hub: hub}}
-	r.objects = &pods.Objects{Owner: r.owner, Application: r.application}
+	r := &podsReader{
+		reader: newReader(ctx, hub, &explain.State{}, forPods), hub: hub, owners: map[affinityclass.Target]readOwner{},
+	}
+	r.objects = &r.state.Pods
+	r.objects.Owner, r.objects.Application = r.owner, r.application
 
 	return r
 }
@@ -155,22 +146,16 @@ func (r *podsReader) readInputs(namespaces ...string) (*pods.Objects, error) {
 }
 
 func (r *podsReader) result() (*pods.Objects, error) {
-	switch {
-	case r.reader.failed != nil:
-		return nil, r.reader.failed
-	case len(r.reader.forbidden) > 0:
-		return r.objects, &refusal{
-			what: "the cluster does not allow this user to read all that decides where Pods may run", refused: r.reader.forbidden,
-			advice: "ask an administrator of the cluster for " + fleetViewAdvice + "; for workloads and policies of the namespace view is enough",
-		}
-	default:
-		return r.objects, nil
+	if r.failed != nil {
+		return nil, r.failed
 	}
+
+	return r.objects, r.err()
 }
 
+// readPolicies reads the objects of a namespace that decide about its Pods.
 func (r *podsReader) readPolicies(namespace string) {
-	r.objects.Policies = append(r.objects.Policies, readPods[*kupidv1alpha1.PodSchedulingPolicy](
-		r, "PodSchedulingPolicies", namespace, &kupidv1alpha1.PodSchedulingPolicyList{}, noPolicies)...)
+	r.readAll(r.kinds(func(kind *explain.Kind) bool { return r.limited(kind) && !kind.Untyped && kind != releaseKind }), namespace)
 }
 
 func (r *podsReader) readNamespace(name string) {
@@ -181,24 +166,23 @@ func (r *podsReader) readNamespace(name string) {
 		r.objects.Namespaces = append(r.objects.Namespaces, namespace)
 	case apierrors.IsNotFound(err): // It is to be created, and has no workload.
 	default:
-		r.record("Namespace "+name, err, onlyNames)
+		r.record("Namespace "+name, namespaceKind.IfMissing[r.concern], err)
 	}
 }
 
+// readClusterWide reads the objects of the whole cluster that decide about Pods.
 func (r *podsReader) readClusterWide() {
-	r.objects.ClusterPolicies = readPods[*kupidv1alpha1.ClusterPodSchedulingPolicy](
-		r, "ClusterPodSchedulingPolicies", "", &kupidv1alpha1.ClusterPodSchedulingPolicyList{}, noPolicies)
-	unread := &r.objects.Unread
-	r.objects.Classes = readOrNot[*cozystackv1alpha1.AffinityClass](
-		r, &unread.Classes, "AffinityClasses", &cozystackv1alpha1.AffinityClassList{}, noClasses)
-	r.objects.Tenants = readOrNot[*appsv1alpha1.Tenant](r, &unread.Tenants, "Tenants", &appsv1alpha1.TenantList{}, noTenants)
-	r.objects.Nodes = readOrNot[*corev1.Node](r, &unread.Nodes, "Nodes", &corev1.NodeList{}, noNodes)
+	for _, kind := range r.kinds(func(kind *explain.Kind) bool { return !r.limited(kind) && kind != namespaceKind }) {
+		if r.read(kind, nil); apierrors.IsForbidden(r.unread[kind]) {
+			r.objects.Unread = append(r.objects.Unread, kind.Kind)
+		}
+	}
 }
 
 // readWebhook reads which objects the API server sends to the webhook of policies, if there are policies. A user who may not read that gets
 // the report for a webhook that is asked about everything.
 func (r *podsReader) readWebhook() {
-	if r.reader.failed != nil || len(r.objects.Policies)+len(r.objects.ClusterPolicies) == 0 {
+	if r.failed != nil || len(r.objects.Policies)+len(r.objects.ClusterPolicies) == 0 {
 		return
 	}
 
@@ -215,25 +199,37 @@ func (r *podsReader) readWebhook() {
 		r.objects.Missing = append(r.objects.Missing, fmt.Sprintf("MutatingWebhookConfiguration %s may not be read by this user; "+
 			"the report is that for rules which cover every kind and namespace", webhook.Configuration))
 	default:
-		r.reader.record("MutatingWebhookConfiguration "+webhook.Configuration, err)
+		r.record("MutatingWebhookConfiguration "+webhook.Configuration, "", err)
 	}
 }
 
 // readReleases reads the labels of HelmReleases, by which the Tenants' applications have classes. A cluster without Flux has none.
 func (r *podsReader) readReleases(namespace string) {
-	mapping, err := r.hub.RESTMapper().RESTMapping(schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"})
-	if err != nil {
-		if !isUnserved(err) {
-			r.record("HelmReleases", err, noReleases)
-		}
-
+	if r.failed != nil {
 		return
 	}
 
-	empty := &metav1.PartialObjectMetadataList{}
-	empty.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind("HelmReleaseList"))
+	err := r.addReleases(namespace)
+	if err != nil && !meta.IsNoMatchError(err) {
+		r.record(releaseKind.Several(), releaseKind.IfMissing[r.concern], err)
+	}
+}
 
-	for _, read := range readPods[*metav1.PartialObjectMetadata](r, "HelmReleases", namespace, empty, noReleases) {
+func (r *podsReader) addReleases(namespace string) error {
+	mapping, err := r.hub.RESTMapper().RESTMapping(releaseKind.GroupKind())
+	if err != nil {
+		return err //nolint:wrapcheck // Its kind decides what is done.
+	}
+
+	empty := &metav1.PartialObjectMetadataList{}
+	empty.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(releaseKind.Kind + "List"))
+
+	releases, err := list[*metav1.PartialObjectMetadata](r.ctx, r.hub, namespace, empty)
+	if err != nil {
+		return err
+	}
+
+	for _, read := range releases {
 		release := &unstructured.Unstructured{}
 		release.SetGroupVersionKind(mapping.GroupVersionKind)
 		release.SetNamespace(read.Namespace)
@@ -243,62 +239,8 @@ func (r *podsReader) readReleases(namespace string) {
 		release.SetOwnerReferences(read.OwnerReferences)
 		r.objects.Releases = append(r.objects.Releases, release)
 	}
-}
 
-// readOrNot lists objects of the whole cluster, and sets unread if the user may not do that.
-func readOrNot[T runtime.Object](r *podsReader, unread *bool, kind string, empty runtime.Object, consequence string) []T {
-	before := len(r.reader.forbidden)
-	objects := readPods[T](r, kind, "", empty, consequence)
-	*unread = len(r.reader.forbidden) > before
-
-	return objects
-}
-
-// readPods lists objects, and records why there are none.
-func readPods[T runtime.Object](r *podsReader, kind, namespace string, empty runtime.Object, consequence string) []T {
-	if r.reader.failed != nil {
-		return nil
-	}
-
-	objects, err := list[T](r.ctx, r.hub, namespace, empty)
-	if err != nil {
-		r.record(kind, err, consequence)
-	}
-
-	return objects
-}
-
-// record records a kind that is not served or may not be read, or the failure of the whole.
-func (r *podsReader) record(kind string, err error, consequence string) {
-	missing := ""
-
-	switch {
-	case isUnserved(err):
-		missing = fmt.Sprintf("%s are not installed on this cluster%s; %s", kind, installs(err), consequence)
-	case apierrors.IsForbidden(err):
-		missing = fmt.Sprintf("%s may not be read by this user; %s", kind, consequence)
-
-		r.reader.record(kind, err)
-	default:
-		r.reader.record(kind, err)
-	}
-
-	if missing != "" && !slices.Contains(r.objects.Missing, missing) {
-		r.objects.Missing = append(r.objects.Missing, missing)
-	}
-}
-
-// listUntyped lists objects without the fields that are not read.
-func (r *podsReader) listUntyped(kind schema.GroupVersionKind, namespace string) []*unstructured.Unstructured {
-	empty := &unstructured.UnstructuredList{}
-	empty.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-
-	objects := readPods[*unstructured.Unstructured](r, kind.Kind+"s", namespace, empty, noWorkload)
-	for _, object := range objects {
-		prune(object)
-	}
-
-	return objects
+	return nil
 }
 
 func prune(object *unstructured.Unstructured) {

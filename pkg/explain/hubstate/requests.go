@@ -11,32 +11,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
 
 // RequestsFromCluster reads all that decides what ClusterRequests get. The error names all missing rights.
 func RequestsFromCluster(ctx context.Context, hub client.Reader) (*requests.Objects, error) {
-	r := &reader{hub: hub}
-	objects := &requests.Objects{
-		Requests:     read[*openmcpv1alpha1.ClusterRequest](ctx, r, "ClusterRequests", "", &openmcpv1alpha1.ClusterRequestList{}),
-		Grants:       read[*openmcpv1alpha1.ClusterRequestGrant](ctx, r, "ClusterRequestGrants", "", &openmcpv1alpha1.ClusterRequestGrantList{}),
-		Clusters:     read[*openmcpv1alpha1.Cluster](ctx, r, "Clusters", "", &openmcpv1alpha1.ClusterList{}),
-		Providers:    read[*openmcpv1alpha1.ClusterProvider](ctx, r, "ClusterProviders", "", &openmcpv1alpha1.ClusterProviderList{}),
-		Purposes:     read[*openmcpv1alpha1.Purpose](ctx, r, "Purposes", "", &openmcpv1alpha1.PurposeList{}),
-		Equivalences: read[*openmcpv1alpha1.TraitEquivalence](ctx, r, "TraitEquivalences", "", &openmcpv1alpha1.TraitEquivalenceList{}),
+	r := newReader(ctx, hub, &explain.State{}, forRequests)
+	r.readAll(r.kinds(r.required))
+
+	if err := r.err(); err != nil {
+		return nil, err
 	}
 
-	switch {
-	case r.failed != nil:
-		return nil, r.failed
-	case len(r.forbidden) > 0:
-		return nil, &refusal{
-			what: "the hub does not allow this user to read what ClusterRequests are decided by", refused: r.forbidden,
-			advice: "ask an administrator of the hub for " + fleetViewAdvice,
-		}
-	default:
-		return objects, nil
-	}
+	return &r.state.ClusterRequests, nil
 }
 
 // WrittenRequests reports the status that the hub has written for ClusterRequests of a namespace, and their Grants as far as the user may list

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -47,7 +46,7 @@ type Watcher struct {
 // WatchCache returns a Watcher of all inputs of Placements over the informers of a manager, which starts and ends them. Failed never receives
 // anything then.
 func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
-	w := newWatcher(limitedInputs)
+	w := newWatcher(explain.OfPlacements)
 	w.allNamespaces = informers
 
 	err := w.subscribe(ctx, w.placementKinds(api.Adapters()))
@@ -55,9 +54,9 @@ func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
 	return w, err
 }
 
-func newWatcher(limited func(runtime.Object) bool) *Watcher {
+func newWatcher(concern explain.Concern) *Watcher {
 	return &Watcher{
-		byNamespace: map[string]cache.Cache{}, limited: limited, refused: map[schema.GroupVersionKind]error{},
+		byNamespace: map[string]cache.Cache{}, limited: limitedFor(concern), refused: map[schema.GroupVersionKind]error{},
 		changed: make(chan struct{}, 1), failed: make(chan error, 1),
 	}
 }
@@ -65,7 +64,7 @@ func newWatcher(limited func(runtime.Object) bool) *Watcher {
 // NewWatcher returns a Watcher for the inputs of Placements: Placements and bindings of the namespaces, or of all namespaces without any.
 // The decisions of uncounted APIs are left out. It has its own watches, which Watch starts; a forbidden one ends it.
 func NewWatcher(config *rest.Config, uncounted []api.Adapter, namespaces ...string) (*Watcher, error) {
-	w := newWatcher(limitedInputs)
+	w := newWatcher(explain.OfPlacements)
 
 	for _, adapter := range uncounted {
 		resource := schema.GroupResource{Group: string(adapter.Name()), Resource: "placementdecisions"}
@@ -83,7 +82,7 @@ func (w *Watcher) open(config *rest.Config, options cache.Options, namespaces ..
 
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
-	options.Scheme, options.DefaultTransform = kinds(), cache.TransformStripManagedFields()
+	options.Scheme, options.DefaultTransform = scheme.Known(), cache.TransformStripManagedFields()
 	options.DefaultUnsafeDisableDeepCopy, options.DefaultWatchErrorHandler = ptr.To(true), w.handleWatchError
 
 	if w.allNamespaces, err = decoding.NewCache(config, options); err != nil {
@@ -117,22 +116,23 @@ func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
 	return map[string]cache.Cache{"": w.allNamespaces}
 }
 
-// limitedInputs reports whether a Watcher of some namespaces reads only their objects of the kind of an object or list: Placements and bindings.
-func limitedInputs(kind runtime.Object) bool {
-	return sameType(kind, &clusterv1beta2.ManagedClusterSetBinding{}) || sameType(kind, &clusterv1beta2.ManagedClusterSetBindingList{}) ||
-		slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool {
-			return sameType(kind, adapter.Empty()) || sameType(kind, adapter.EmptyList())
-		})
+// limitedFor returns a function that reports whether a Watcher of some namespaces reads only their objects of the kind of an object or list. Kinds
+// that are not in the table are those that the hub delivers besides.
+func limitedFor(concern explain.Concern) func(runtime.Object) bool {
+	return func(object runtime.Object) bool {
+		gvk := kindIn(object)
+		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+		kind := explain.FindKind(gvk)
+
+		return kind == nil || kind.Limited&concern != 0
+	}
 }
 
 func sameType(kind, other runtime.Object) bool { return reflect.TypeOf(other) == reflect.TypeOf(kind) }
 
-// kinds returns the kinds of all systems. All Watchers share the scheme, which takes long to build and is never changed.
-var kinds = sync.OnceValue(scheme.New)
-
 // kindIn returns the kind of an object or list; empty if it has none.
 func kindIn(object runtime.Object) schema.GroupVersionKind {
-	kind, err := apiutil.GVKForObject(object, kinds())
+	kind, err := apiutil.GVKForObject(object, scheme.Known())
 	if err != nil {
 		return schema.GroupVersionKind{}
 	}
@@ -170,19 +170,21 @@ func (w *Watcher) watch(ctx context.Context, kinds []client.Object) error {
 
 // placementKinds returns the kinds that decide about the Placements of the APIs.
 func (w *Watcher) placementKinds(apis []api.Adapter) []client.Object {
+	return w.kinds(explain.OfPlacements, func(kind *explain.Kind) bool {
+		adapter := adapterOf(kind)
+
+		return adapter == nil || kind == decisionsOf(adapter) || slices.Contains(apis, adapter)
+	})
+}
+
+// kinds returns the kinds that are read for some results, whose lists are not refused and for which wanted is true.
+func (w *Watcher) kinds(concern explain.Concern, wanted func(*explain.Kind) bool) []client.Object {
 	var kinds []client.Object
 
-	for _, kind := range inventory.Kinds() {
-		kinds = append(kinds, kind.New())
-	}
-
-	for _, adapter := range api.Adapters() {
-		if slices.Contains(apis, adapter) {
-			kinds = append(kinds, adapter.Empty())
-		}
-
-		if w.refused[kindIn(adapter.Codec().EmptyList())] == nil {
-			kinds = append(kinds, adapter.Codec().Empty())
+	for _, kind := range explain.Kinds() {
+		list := kind.GroupVersion().WithKind(kind.Kind + "List")
+		if kind.Reads&concern != 0 && wanted(kind) && w.refused[list] == nil {
+			kinds = append(kinds, kind.Type)
 		}
 	}
 

@@ -62,7 +62,7 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 
 	if class, err := e.class(explained.Class); err == nil && class != nil {
 		explained.addContract(class, ev)
-	} else if e.objects.Unread.Classes && explained.Class != "" {
+	} else if e.objects.unread("AffinityClass") && explained.Class != "" {
 		explained.Denial = ""
 		explained.Notes = append(explained.Notes, "it is not known whether Pods satisfy the class, which this user may not read")
 	}
@@ -156,7 +156,7 @@ func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplic
 		c.Origin = fmt.Sprintf("label %s of HelmRelease %s", affinityclass.ClassLabel, c.Release)
 	}
 
-	if application.object != nil && wanted != c.Class && (named != "" || !e.objects.Unread.Tenants) {
+	if application.object != nil && wanted != c.Class && (named != "" || !e.objects.unread("Tenant")) {
 		c.Notes = append(c.Notes, fmt.Sprintf("the next change of the spec of %s resolves %s instead", c.Application, orNone(wanted)))
 	}
 

@@ -175,7 +175,7 @@ func (e *Evaluator) report(ev *evaluation) Report {
 	report.Class = e.explainClass(ev)
 	report.Notes = ev.pod.notes()
 
-	if !e.objects.Unread.Nodes {
+	if !e.objects.unread("Node") {
 		report.Nodes = explainNodes(ev.pod, e.objects.Nodes)
 	}
 

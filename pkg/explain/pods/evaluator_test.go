@@ -226,7 +226,7 @@ func TestExplainReadsOwnersAndApplications(t *testing.T) {
 func TestUnreadIsNotAbsent(t *testing.T) {
 	objects := parse(t, world+etcd)
 	objects.Classes, objects.Tenants, objects.Nodes, objects.Namespaces = nil, nil, nil, nil
-	objects.Unread = Unread{Nodes: true, Classes: true, Tenants: true}
+	objects.Unread = []string{"Node", "AffinityClass", "Tenant"}
 	report, err := NewEvaluator(objects).Explain(objects.Workloads[0], false)
 	if err != nil {
 		t.Fatal(err)

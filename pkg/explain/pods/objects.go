@@ -3,6 +3,8 @@
 package pods
 
 import (
+	"slices"
+
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,11 +41,8 @@ type Objects struct {
 
 	// Missing has a sentence for each kind that the cluster does not serve or that could not be read, with what that means for the reports.
 	Missing []string
-	// Unread says which kinds the user may not read, so that no report says anything that depends on them.
-	Unread Unread
+	// Unread are the kinds of the whole cluster that the user may not read, so that no report says anything that depends on them.
+	Unread []string
 }
 
-// Unread has the kinds whose objects could not be read.
-type Unread struct {
-	Nodes, Classes, Tenants bool
-}
+func (o *Objects) unread(kind string) bool { return slices.Contains(o.Unread, kind) }
