@@ -117,7 +117,7 @@ func TestImports(t *testing.T) {
 			"pkg/clusterrequest", "pkg/explain/objectlist", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/apis/openmcp/v1alpha1", "pkg/apis/openmcploopback/v1alpha1",
 		},
-		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest"},
+		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/search"},
 		"federated": {"pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
 		"pods": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/objectlist"},

@@ -24,7 +24,7 @@ const (
 )
 
 // candidates returns changes that may help at the stage that rejects the cluster. The scheduler decides whether they do.
-func (s *search) candidates(at step) []candidate {
+func (s *clusterSearch) candidates(at step) []candidate {
 	verdict, known := at.result.Verdict(s.cluster)
 	if !known {
 		return nil
@@ -52,7 +52,7 @@ func (s *search) candidates(at step) []candidate {
 }
 
 // scopeCandidates brings a set of the cluster into the scope of the Placement, or the cluster into a set in scope.
-func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+func (s *clusterSearch) scopeCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	var candidates []candidate
 
 	for _, standing := range result.Sets(verdict.Cluster) {
@@ -81,7 +81,7 @@ func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.V
 }
 
 // predicateCandidates satisfies the first failing clause of each predicate with few failing clauses.
-func (s *search) predicateCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+func (s *clusterSearch) predicateCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	asked := result.Clauses(verdict.Cluster)
 	candidates := make([]candidate, 0, len(asked))
 
@@ -93,7 +93,7 @@ func (s *search) predicateCandidates(result *scheduling.Result, verdict scheduli
 }
 
 // taintCandidates tolerates the first untolerated taint of some effects, or removes it where the API has no tolerations.
-func (s *search) taintCandidates(result *scheduling.Result, verdict scheduling.Verdict, effects ...clusterv1.TaintEffect) []candidate {
+func (s *clusterSearch) taintCandidates(result *scheduling.Result, verdict scheduling.Verdict, effects ...clusterv1.TaintEffect) []candidate {
 	for _, tolerance := range result.Tolerances(verdict.Cluster) {
 		taint := tolerance.Taint
 		if tolerance.Tolerated || !slices.Contains(effects, taint.Effect) {
@@ -120,7 +120,7 @@ const maxThresholds = 16
 
 // scoreCandidates returns the numbers of points with which the cluster overtakes a selected cluster, or a better one of its anti-affinity
 // domain; the fewest first.
-func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+func (s *clusterSearch) scoreCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	competitors := slices.Clone(result.Best())
 
 	if key := result.Request.AntiAffinity; key != nil {
@@ -158,14 +158,14 @@ func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.V
 
 // numberCandidates returns the lowest numberOfClusters that selects the cluster, by binary search: a higher number never deselects a
 // cluster, because clusters are selected one by one.
-func (s *search) numberCandidates(at step) []candidate {
+func (s *clusterSearch) numberCandidates(at step) []candidate {
 	wanted := at.result.Request.Wanted
 	if wanted == nil {
 		return nil
 	}
 
 	enough := func(number int) bool {
-		next, answered := s.extend(at, s.withNumber(number))
+		next, answered := s.Extend(at, s.withNumber(number))
 
 		return answered && next.selected
 	}
@@ -189,7 +189,7 @@ func (s *search) numberCandidates(at step) []candidate {
 	return []candidate{enlarged}
 }
 
-func (s *search) withNumber(number int) candidate {
+func (s *clusterSearch) withNumber(number int) candidate {
 	clusters := int32(number)
 
 	return s.newCandidate(kindNumber, "", costUsual, fmt.Sprintf("numberOfClusters %d", number), whatif.NumberOfClusters{
@@ -198,7 +198,7 @@ func (s *search) withNumber(number int) candidate {
 }
 
 // domainCandidates moves the cluster to other domains of the spread constraints and of anti-affinity.
-func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+func (s *clusterSearch) domainCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	var candidates []candidate
 
 	for _, spread := range result.Spreads {
@@ -226,7 +226,7 @@ func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.
 }
 
 // uniqueValue gives the cluster a value that no other cluster has.
-func (s *search) uniqueValue(result *scheduling.Result, key clusterinfo.Property) candidate {
+func (s *clusterSearch) uniqueValue(result *scheduling.Result, key clusterinfo.Property) candidate {
 	value := "value-of-its-own"
 	for i := 1; slices.ContainsFunc(result.Verdicts(), func(v scheduling.Verdict) bool {
 		other, _ := v.Cluster.Value(key)

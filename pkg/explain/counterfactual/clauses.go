@@ -32,20 +32,20 @@ const (
 )
 
 // newCandidate returns the candidate of a change of package whatif.
-func (s *search) newCandidate(kind, about string, size int, text string, change whatif.Change) candidate {
+func (s *clusterSearch) newCandidate(kind, about string, size int, text string, change whatif.Change) candidate {
 	return candidate{kind: kind, target: about, cost: size, text: text, apply: func(state *explain.State, now time.Time) (*explain.State, error) {
 		return change.Apply(state, now)
 	}}
 }
 
-func (s *search) evalContext() *selector.EvalContext { return &selector.EvalContext{Now: s.now} }
+func (s *clusterSearch) evalContext() *selector.EvalContext { return &selector.EvalContext{Now: s.now} }
 
 func failing(clauses []selector.Clause) []selector.Clause {
 	return slices.DeleteFunc(clauses, func(clause selector.Clause) bool { return clause.Matches })
 }
 
 // satisfyClauses returns candidates that satisfy the first failing clause. The second one is left to the next change.
-func (s *search) satisfyClauses(result *scheduling.Result, f *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
+func (s *clusterSearch) satisfyClauses(result *scheduling.Result, f *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
 	if len(failing) == 0 || len(failing) > maxFailingClauses {
 		return nil
 	}
@@ -92,7 +92,7 @@ var literal = regexp.MustCompile(`"([^"\\]*)"|'([^'\\]*)'`)
 
 // satisfyExpression tries, for the labels that an expression reads, the strings in it and the values of feasible clusters. The last
 // candidate is that the expression were true.
-func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
+func (s *clusterSearch) satisfyExpression(result *scheduling.Result, f *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
 	texts := make([]string, 0, maxValues)
 
 	for _, match := range literal.FindAllStringSubmatch(clause.Expression, maxValues) {
@@ -115,7 +115,7 @@ func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.Clu
 }
 
 // setValues returns candidates that give the cluster one of the values.
-func (s *search) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
+func (s *clusterSearch) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
 	present, has := f.Value(key)
 	known := map[string]bool{}
 
@@ -134,7 +134,7 @@ func (s *search) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property,
 }
 
 // setValue gives the cluster a label or claim, and unsetValue removes it.
-func (s *search) setValue(key clusterinfo.Property, value string) candidate {
+func (s *clusterSearch) setValue(key clusterinfo.Property, value string) candidate {
 	text := key.String() + " were " + value
 	if value == "" {
 		text = key.String() + " were empty"
@@ -147,7 +147,7 @@ func (s *search) setValue(key clusterinfo.Property, value string) candidate {
 	return s.newCandidate(kindLabel, key.Name, costUsual, text, whatif.Label{Cluster: s.cluster, Key: key.Name, Value: value})
 }
 
-func (s *search) unsetValue(key clusterinfo.Property) candidate {
+func (s *clusterSearch) unsetValue(key clusterinfo.Property) candidate {
 	if key.Kind == clusterinfo.Claim {
 		return s.newCandidate(kindClaim, key.Name, costUsual, key.String()+" were not set", whatif.Unclaim{Cluster: s.cluster, Name: key.Name})
 	}

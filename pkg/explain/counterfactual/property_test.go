@@ -165,7 +165,7 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		state, key := drawState(t)
 		for _, cluster := range state.Clusters {
-			s := &search{state: state, key: key, cluster: cluster.Name, now: noon, evaluator: state.NewEvaluator(key, noon), budget: maxEvaluations}
+			s := newSearch(state, key, cluster.Name, noon)
 			steps := s.steps()
 			found += len(steps)
 

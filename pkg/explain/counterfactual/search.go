@@ -11,26 +11,23 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/search"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-const (
-	// maxCounterfactuals bounds the returned counterfactuals.
-	maxCounterfactuals = 3
-	// maxEvaluations bounds the evaluations of one search.
-	maxEvaluations = 400
-)
+// maxCounterfactuals bounds the returned counterfactuals.
+const maxCounterfactuals = 3
 
-// search finds the counterfactuals of one cluster.
-type search struct {
+// clusterSearch finds the counterfactuals of one cluster.
+type clusterSearch struct {
+	search.Search[step, candidate]
+
 	state     *explain.State
 	key       inventory.Key
 	cluster   string
 	now       time.Time
 	evaluator *explain.Evaluator
-	// budget is the number of evaluations that are left.
-	budget int
 	// selected are the clusters that are selected without a change, by name.
 	selected []string
 }
@@ -49,7 +46,7 @@ type step struct {
 // scheduler. Those for which no other cluster leaves come first. It returns none when the cluster is selected, when the Placement has no valid
 // result, or when no one or two changes help.
 func Search(state *explain.State, key inventory.Key, cluster string, now time.Time) []Counterfactual {
-	s := &search{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now), budget: maxEvaluations}
+	s := newSearch(state, key, cluster, now)
 	if s.evaluator == nil {
 		return nil
 	}
@@ -64,37 +61,36 @@ func Search(state *explain.State, key inventory.Key, cluster string, now time.Ti
 	return counterfactuals
 }
 
+func newSearch(state *explain.State, key inventory.Key, cluster string, now time.Time) *clusterSearch {
+	s := &clusterSearch{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now)}
+	s.Search = search.Search[step, candidate]{
+		Changes: s.changes, Apply: s.apply, Evaluate: s.evaluate, Helps: func(at step) bool { return at.selected }, Subject: candidate.subject,
+		Left: search.MaxEvaluations,
+	}
+
+	return s
+}
+
 // steps returns the steps that select the cluster, the nearest first.
-func (s *search) steps() []step {
-	present, answered := s.evaluate(step{state: s.state})
+func (s *clusterSearch) steps() []step {
+	present, answered := s.Start(step{state: s.state})
 	if !answered || present.selected {
 		return nil
 	}
 
 	s.selected = namesOf(present.result.Selected)
 
-	helps, fails := s.try(present)
+	helps, fails := s.One(present)
 	if len(helps) > 0 {
 		return nearest(append(helps, s.keeping(helps)...))
 	}
 
-	for _, first := range fails {
-		both, _ := s.try(first)
-		for _, pair := range both {
-			if second, alone := s.sufficient(pair.candidates[1]); alone {
-				helps = append(helps, second)
-			} else {
-				helps = append(helps, pair)
-			}
-		}
-	}
-
-	return nearest(helps)
+	return nearest(s.Two(fails, s.sufficient))
 }
 
 // keeping returns steps that have the cluster selected beside those that are selected now, by a higher numberOfClusters. It returns none if that
 // is not needed, because a step without it keeps them.
-func (s *search) keeping(helps []step) []step {
+func (s *clusterSearch) keeping(helps []step) []step {
 	if slices.ContainsFunc(helps, func(help step) bool { return len(help.leaving) == 0 }) {
 		return nil
 	}
@@ -107,7 +103,7 @@ func (s *search) keeping(helps []step) []step {
 			continue
 		}
 
-		next, answered := s.extend(help, s.withNumber(int(*wanted)+len(help.leaving)))
+		next, answered := s.Extend(help, s.withNumber(int(*wanted)+len(help.leaving)))
 		if answered && next.selected && len(next.leaving) == 0 {
 			found = append(found, next)
 		}
@@ -125,54 +121,30 @@ func namesOf(clusters []*clusterinfo.ClusterInfo) []string {
 	return names
 }
 
-// try applies each candidate to a step, and separates the steps that select the cluster from the others.
-func (s *search) try(from step) (helps, fails []step) {
-	seen := map[string]bool{}
-
-	for _, more := range s.candidates(from) {
-		if seen[more.subject()] || slices.ContainsFunc(from.candidates, func(other candidate) bool { return other.subject() == more.subject() }) {
-			continue
-		}
-
-		next, answered := s.extend(from, more)
-
-		switch {
-		case !answered:
-		case next.selected:
-			seen[more.subject()] = true
-			helps = append(helps, next)
-		default:
-			fails = append(fails, next)
-		}
-	}
-
-	return helps, fails
+// changes returns the candidates of a step, except those that change what the step has changed.
+func (s *clusterSearch) changes(from step) []candidate {
+	return slices.DeleteFunc(s.candidates(from), func(more candidate) bool {
+		return slices.ContainsFunc(from.candidates, func(other candidate) bool { return other.subject() == more.subject() })
+	})
 }
 
-// extend evaluates a step with one more candidate. It returns false when the candidate cannot be applied, or the budget is used up.
-func (s *search) extend(from step, more candidate) (step, bool) {
-	if s.budget == 0 {
-		return step{}, false
-	}
-
+// apply returns a step with one more candidate; false if the hub would refuse it.
+func (s *clusterSearch) apply(from step, more candidate) (step, bool) {
 	state, err := more.apply(from.state, s.now)
-	if err != nil { // The hub would refuse the change.
-		return step{}, false
+
+	return step{state: state, candidates: append(slices.Clone(from.candidates), more)}, err == nil
+}
+
+// sufficient returns the step with the second of two changes if that alone selects the cluster, and otherwise the step with both.
+func (s *clusterSearch) sufficient(pair step) step {
+	if single, answered := s.Extend(step{state: s.state}, pair.candidates[1]); answered && single.selected {
+		return single
 	}
 
-	return s.evaluate(step{state: state, candidates: append(slices.Clone(from.candidates), more)})
+	return pair
 }
 
-// sufficient reports whether the second of two changes alone selects the cluster.
-func (s *search) sufficient(second candidate) (step, bool) {
-	single, answered := s.extend(step{state: s.state}, second)
-
-	return single, answered && single.selected
-}
-
-func (s *search) evaluate(at step) (step, bool) {
-	s.budget--
-
+func (s *clusterSearch) evaluate(at step) (step, bool) {
 	var more []scheduling.Prioritizer
 	for _, candidate := range at.candidates {
 		more = append(more, candidate.prioritizers...)

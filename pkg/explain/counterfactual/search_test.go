@@ -186,9 +186,9 @@ func TestSearchOfNoPlacementFindsNothing(t *testing.T) {
 func TestWrongCandidatesAreNotReturned(t *testing.T) {
 	state := testState(t)
 	key := newer("team-b", "fussy")
-	s := &search{state: state, key: key, cluster: "us1", now: noon, evaluator: state.NewEvaluator(key, noon), budget: maxEvaluations}
+	s := newSearch(state, key, "us1", noon)
 
-	present, answered := s.evaluate(step{state: state})
+	present, answered := s.Start(step{state: state})
 	if !answered {
 		t.Fatal("no answer")
 	}
@@ -198,7 +198,7 @@ func TestWrongCandidatesAreNotReturned(t *testing.T) {
 		t.Fatalf("only %d proposals", len(candidates))
 	}
 
-	helps, fails := s.try(present)
+	helps, fails := s.One(present)
 	if len(helps) != 0 || len(fails) == 0 {
 		t.Errorf("%d of the proposals help alone, although the taint is not tolerated; %d were tried", len(helps), len(helps)+len(fails))
 	}
@@ -213,9 +213,10 @@ func TestWrongCandidatesAreNotReturned(t *testing.T) {
 func TestTheSearchIsBounded(t *testing.T) {
 	state := testState(t)
 	key := newer("team-b", "fussy")
-	s := &search{state: state, key: key, cluster: "us1", now: noon, evaluator: state.NewEvaluator(key, noon), budget: 3}
+	s := newSearch(state, key, "us1", noon)
+	s.Left = 3
 
-	if found := s.steps(); len(found) > 0 || s.budget != 0 {
-		t.Errorf("found %d, and %d questions are left", len(found), s.budget)
+	if found := s.steps(); len(found) > 0 || s.Left != 0 {
+		t.Errorf("found %d, and %d questions are left", len(found), s.Left)
 	}
 }

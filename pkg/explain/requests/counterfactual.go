@@ -11,14 +11,11 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/explain/search"
 )
 
-const (
-	// maxChanges bounds the Changes of a Report.
-	maxChanges = 5
-	// maxEvaluations bounds the evaluations of one search.
-	maxEvaluations = 400
-)
+// maxChanges bounds the Changes of a Report.
+const maxChanges = 5
 
 // Change is one or two edits that grant a request together. The request was evaluated with them.
 type Change struct {
@@ -35,71 +32,69 @@ type edit struct {
 	apply func(*trial)
 }
 
-// trial is the objects and the request with edits. The lists are its own; the objects are replaced, never changed.
+// trial is the objects and the request with the edits of a Change, whose Cluster is empty if they grant nothing. The lists are its own; the objects
+// are replaced, never changed.
 type trial struct {
 	objects Objects
 	request *openmcpv1alpha1.ClusterRequest
+	change  Change
+	// others are the edits that may be made besides.
+	others []edit
 }
 
-// search returns the changes that would grant a request which gets nothing: those of one edit, or if there are none, of two.
-func search(objects *Objects, request *openmcpv1alpha1.ClusterRequest, evaluation *clusterrequest.Evaluation) []Change {
-	edits := editsFor(objects, request, evaluation)
-	budget := maxEvaluations
+// searchChanges returns the changes that would grant a request which gets nothing: those of one edit, or if there are none, of two.
+func searchChanges(objects *Objects, request *openmcpv1alpha1.ClusterRequest, evaluation *clusterrequest.Evaluation) []Change {
+	s := search.Search[*trial, []edit]{
+		Changes: (*trial).changes,
+		Apply:   func(from *trial, edits []edit) (*trial, bool) { return from.with(edits[0], edits[1:]), true },
+		Evaluate: func(t *trial) (*trial, bool) {
+			t.evaluate()
+
+			return t, true
+		},
+		Helps: func(t *trial) bool { return t.change.Cluster != "" }, Limit: maxChanges, Left: search.MaxEvaluations,
+	}
+
+	helps, fails := s.One(&trial{objects: *objects, request: request, others: editsFor(objects, request, evaluation)})
+	if len(helps) == 0 {
+		helps = s.Two(fails, nil)
+	}
 
 	var found []Change
-
-	try := func(edits ...edit) {
-		if budget == 0 || len(found) == maxChanges {
-			return
-		}
-
-		budget--
-
-		if change := attempt(objects, request, edits); change != nil {
-			found = append(found, *change)
-		}
-	}
-
-	for _, each := range edits {
-		try(each)
-	}
-
-	if len(found) > 0 {
-		return found
-	}
-
-	for i, first := range edits {
-		for _, second := range edits[i+1:] {
-			try(first, second)
-		}
+	for _, help := range helps {
+		found = append(found, help.change)
 	}
 
 	return found
 }
 
-// attempt evaluates a request with edits. Nil if it still gets nothing.
-func attempt(objects *Objects, request *openmcpv1alpha1.ClusterRequest, edits []edit) *Change {
-	tried := &trial{objects: *objects, request: request.DeepCopy()}
-	change := &Change{}
-
-	for _, each := range edits {
-		each.apply(tried)
-
-		change.Edits = append(change.Edits, each.text)
+// changes returns each of the other edits with those after it, so that no two edits are made in two orders.
+func (t *trial) changes() [][]edit {
+	changes := make([][]edit, 0, len(t.others))
+	for at := range t.others {
+		changes = append(changes, t.others[at:])
 	}
 
-	evaluation := tried.objects.catalog().Evaluate(tried.request)
+	return changes
+}
 
-	switch {
+// with returns a trial with one more edit, and others that may be made besides.
+func (t *trial) with(more edit, others []edit) *trial {
+	edited := &trial{objects: t.objects, request: t.request.DeepCopy(), others: others}
+	edited.change.Edits = append(slices.Clip(t.change.Edits), more.text)
+	more.apply(edited)
+
+	return edited
+}
+
+// evaluate finds out what the request gets.
+func (t *trial) evaluate() {
+	switch evaluation := t.objects.catalog().Evaluate(t.request); {
 	case evaluation.Cluster != nil:
-		change.Cluster = keyOf(evaluation.Cluster).String()
+		t.change.Cluster = keyOf(evaluation.Cluster).String()
 	case evaluation.New != nil:
-		change.Cluster, change.New = keyOf(evaluation.New).String(), true
-	default:
-		return nil
+		t.change.Cluster, t.change.New = keyOf(evaluation.New).String(), true
 	}
-
-	return change
 }
 
 // editsFor returns the edits that may help, those of the requested first: they need nobody else.

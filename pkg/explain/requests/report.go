@@ -155,7 +155,7 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 	}
 
 	if decided.Outcome == clusterrequest.OutcomeRefused {
-		report.Changes = search(objects, request, evaluation)
+		report.Changes = searchChanges(objects, request, evaluation)
 	}
 
 	return report
