@@ -30,6 +30,8 @@ type Affected struct {
 	// Changes are the changed properties of a cluster, as clusterinfo.ChangedProperties returns them. Of another object that has changed it is
 	// the property Name, and it is empty if the object says what it said before.
 	Changes []clusterinfo.Property
+	// Sets are the names of the sets that a cluster has joined or left, or of the set that was added, deleted, or has another generation.
+	Sets []string
 }
 
 // changedObject returns what has changed in an object that is no cluster.
@@ -97,6 +99,7 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 
 	result := newAffected(c.cause(), maps.Keys(affected))
 	result.Changes = c.changes
+	result.Sets = c.setsJoinedOrLeft()
 
 	return result
 }
@@ -185,6 +188,11 @@ func (c clusterChange) changedSets() []string {
 		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.setsBefore, c.setsAfter))))
 	}
 
+	return c.setsJoinedOrLeft()
+}
+
+// setsJoinedOrLeft returns the sets that contain the cluster either before or after the change.
+func (c clusterChange) setsJoinedOrLeft() []string {
 	var changed []string
 
 	for _, sets := range [][2][]string{{c.setsBefore, c.setsAfter}, {c.setsAfter, c.setsBefore}} {
@@ -289,8 +297,8 @@ func (i *Inventory) eachAvailabilityReader(c clusterChange, visit func(*subscrib
 	}
 }
 
-func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
-	affected := newAffected(cause, func(yield func(*subscriber) bool) {
+func (i *Inventory) affectedBySet(name string) Affected {
+	affected := newAffected(CauseClusterSet, func(yield func(*subscriber) bool) {
 		for namespace := range i.boundIn[name] {
 			for s := range i.boundSubscribers(namespace, name) {
 				if !yield(s) {
@@ -299,7 +307,7 @@ func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
 			}
 		}
 	})
-	affected.Changes = changedObject(name)
+	affected.Changes, affected.Sets = changedObject(name), []string{name}
 
 	return affected
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
@@ -21,8 +22,10 @@ type ClusterSet struct {
 	// Err describes the mistake in the set, if there is one; the members of such a set are unknown.
 	Err error
 
-	exclusive bool
-	selector  *selector.Selector
+	uid        types.UID
+	generation int64
+	exclusive  bool
+	selector   *selector.Selector
 	// members matches the same clusters as Contains; nil if the set has no members.
 	members *selector.Selector
 }
@@ -30,7 +33,7 @@ type ClusterSet struct {
 // NewClusterSet compiles a ManagedClusterSet. It returns a mistake in Err, because it concerns only the placements that use this set
 // (docs/spec/differences.md A4).
 func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClusterSet) *ClusterSet {
-	compiled := &ClusterSet{Name: set.Name}
+	compiled := &ClusterSet{Name: set.Name, uid: set.UID, generation: set.Generation}
 	path := field.NewPath("spec", "clusterSelector")
 
 	if fields := unreadable.Of(set).Under("spec"); len(fields) > 0 {
@@ -65,6 +68,11 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 	}
 
 	return compiled
+}
+
+// isOf reports whether the set was compiled from this generation of the object.
+func (s *ClusterSet) isOf(set *clusterv1beta2.ManagedClusterSet) bool {
+	return s.uid == set.UID && s.generation == set.Generation
 }
 
 // Contains reports whether the cluster is a member, whether or not it is terminating.

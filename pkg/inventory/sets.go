@@ -22,14 +22,38 @@ func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affecte
 	}
 
 	if before := i.sets.live[set.Name]; before != nil && before.same(compiled) {
-		return Affected{}
+		if before.isOf(set) {
+			return Affected{}
+		}
+
+		i.sets.set(set.Name, compiled)
+
+		return Affected{Cause: CauseClusterSet, Sets: []string{set.Name}}
 	}
 
 	i.changed(anyChange)
 	i.replaceMembers(compiled.Name, compiled)
 	i.sets.set(set.Name, compiled)
 
-	return i.affectedBySet(set.Name, CauseClusterSet)
+	return i.affectedBySet(set.Name)
+}
+
+// Members returns the number of clusters in a set, including terminating ones. It is false if the set has a mistake, because its members are
+// unknown then, and if the inventory has another generation of the set.
+func (i *Inventory) Members(of *clusterv1beta2.ManagedClusterSet) (count uint, known bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	set := i.sets.live[of.Name]
+	if set == nil || set.Err != nil || !set.isOf(of) {
+		return 0, false
+	}
+
+	if members := i.members[of.Name]; members != nil {
+		count = members.matches.bits.Count()
+	}
+
+	return count, true
 }
 
 // replaceMembers replaces the view of the members of a set; the set is nil if it was deleted.
@@ -68,7 +92,7 @@ func (i *Inventory) DeleteClusterSet(name string) Affected {
 	i.replaceMembers(name, nil)
 	i.sets.remove(name)
 
-	return i.affectedBySet(name, CauseClusterSet)
+	return i.affectedBySet(name)
 }
 
 // SetBinding adds a binding. The name of the binding is the name of the set.

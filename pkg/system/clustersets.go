@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
@@ -25,7 +26,7 @@ const (
 )
 
 // clusterSets returns the system of ManagedClusterSets, of their bindings, and of ManagedClusters.
-func clusterSets() systems.Entry {
+func clusterSets(shared *sharedinventory.Shared) systems.Entry {
 	return systems.Entry{
 		Groups: []systems.Group{
 			{
@@ -36,8 +37,8 @@ func clusterSets() systems.Entry {
 			kubernetes(corev1.SchemeGroupVersion), kubernetes(apiextensionsv1.SchemeGroupVersion), kubernetes(coordinationv1.SchemeGroupVersion),
 		},
 		Controllers: []systems.Controller{
-			{Name: controller.ClusterSet, Setup: controller.SetupClusterSet, Access: systems.Access{
-				Reads: reads(clusters, sets, bindings), Rules: rules("sets", sets.Resource, sets.Resource+"/status"),
+			{Name: controller.ClusterSet, Setup: controller.SetupClusterSet(shared), Access: systems.Access{
+				Reads: reads(clusters, sets, bindings, scores), Rules: rules("sets", sets.Resource, sets.Resource+"/status"),
 			}},
 			{Name: controller.ClusterSetBinding, Setup: controller.SetupClusterSetBinding, Access: systems.Access{
 				Reads: reads(clusters, sets, bindings), Rules: rules("sets", bindings.Resource+"/status"),

@@ -5,15 +5,12 @@ package controller
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,8 +21,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 )
 
 // ClusterSet is the name of the controller that writes the status of ManagedClusterSets and restores the sets default and global.
@@ -33,8 +29,9 @@ const ClusterSet = "clusterset"
 
 // clusterSetReconciler writes the condition ClusterSetEmpty of every ManagedClusterSet, and restores the sets default and global.
 type clusterSetReconciler struct {
-	client    client.Client
-	members   *membership
+	client client.Client
+	// members returns the number of members of a set; false if they are unknown.
+	members   func(*clusterv1beta2.ManagedClusterSet) (uint, bool)
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -42,25 +39,25 @@ type clusterSetReconciler struct {
 // changes at once, such as those of a new fleet, cause few writes.
 const settleDelay = 200 * time.Millisecond
 
-type rateLimitingQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+// SetupClusterSet returns a function that adds the controller ClusterSet, which asks an inventory for the members of sets, to the manager. It
+// returns an error if a watch cannot be added.
+func SetupClusterSet(shared *sharedinventory.Shared) func(manager.Manager, queue.Settings) error {
+	return func(mgr manager.Manager, s queue.Settings) error {
+		r := &clusterSetReconciler{
+			client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request](), members: shared.Inventory.Members,
+		}
+		changed := &membership{
+			sets: mgr.GetClient(), listen: func(ctx context.Context) error { return shared.Listen(ctx, mgr.GetCache()) },
+		}
+		shared.HandleSets(changed.enqueue)
 
-// SetupClusterSet adds the controller ClusterSet to the manager. It returns an error if a watch cannot be added.
-func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
-	compiler := selector.NewCompiler()
-	r := &clusterSetReconciler{
-		client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request](),
-		members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
-			return inventory.NewClusterSet(compiler, set)
-		}),
+		return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
+								Named(ClusterSet).
+								Watches(&clusterv1beta2.ManagedClusterSet{}, statusChanges).
+								WatchesRawSource(changed).
+								WithOptions(queue.Options[reconcile.Request](s)).
+								Complete(r)
 	}
-
-	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(ClusterSet).
-							Watches(&clusterv1beta2.ManagedClusterSet{}, r.setChanges()).
-							Watches(&clusterv1.ManagedCluster{}, r.clusterChanges()).
-							WatchesRawSource(standardSetsSource{}).
-							WithOptions(queue.Options[reconcile.Request](s)).
-							Complete(r)
 }
 
 // Reconcile creates or restores a standard ManagedClusterSet and writes the condition of the set.
@@ -88,16 +85,11 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 }
 
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
-	compiled := r.members.get(set)
-	if compiled.Err != nil {
-		// The members are unknown: the Placements that use the set report it (docs/spec/differences.md A4), and the condition stays as it
-		// was.
-		return nil //nolint:nilerr // An edit of the set enqueues it again.
-	}
-
-	count, err := r.count(ctx, compiled)
-	if err != nil {
-		return err
+	count, known := r.members(set)
+	if !known {
+		// The set has a mistake, which the Placements that use it report (docs/spec/differences.md A4), or the inventory handles a change of
+		// it, and enqueues it afterwards. The condition stays as it was.
+		return nil
 	}
 
 	condition := metav1.Condition{
@@ -108,81 +100,21 @@ func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1bet
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, "NoClusterMatched", "No ManagedCluster selected"
 	}
 
-	_, err = objects.PatchStatus(ctx, r.client, set, func(changed *clusterv1beta2.ManagedClusterSet) {
+	_, err := objects.PatchStatus(ctx, r.client, set, func(changed *clusterv1beta2.ManagedClusterSet) {
 		meta.SetStatusCondition(&changed.Status.Conditions, condition)
 	})
 
 	return err
 }
 
-// count returns the number of ManagedClusters in the set, including terminating ones.
-func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.ClusterSet) (int, error) {
-	clusters := &clusterv1.ManagedClusterList{}
-	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
-		return 0, fmt.Errorf("listing ManagedClusters: %w", err)
-	}
-
-	count := 0
-
-	for i := range clusters.Items {
-		if contains(set, &clusters.Items[i]) {
-			count++
+// statusChanges enqueues every ManagedClusterSet whose spec is as it was, settleDelay later: a change of the status or of the metadata, most
+// often an own write. Of all other changes the inventory tells.
+var statusChanges = handler.Funcs{
+	UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
+		if e.ObjectOld.GetUID() == e.ObjectNew.GetUID() && e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
+			q.AddAfter(requestFor(e.ObjectNew.GetName()), settleDelay)
 		}
-	}
-
-	return count, nil
-}
-
-// setChanges returns a handler that updates the membership and enqueues every ManagedClusterSet that changes; settleDelay later if its spec is
-// as it was.
-func (r *clusterSetReconciler) setChanges() handler.EventHandler {
-	take := func(object client.Object) reconcile.Request {
-		if set, is := object.(*clusterv1beta2.ManagedClusterSet); is {
-			r.members.update(set)
-		}
-
-		return requestFor(object.GetName())
-	}
-
-	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) { q.Add(take(e.Object)) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
-			request := take(e.ObjectNew)
-			if e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {
-				q.AddAfter(request, settleDelay) // A change of the status or of the metadata, most often an own write.
-			} else {
-				q.Add(request)
-			}
-		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q rateLimitingQueue) {
-			r.members.forget(e.Object.GetName())
-			q.Add(requestFor(e.Object.GetName()))
-		},
-	}
-}
-
-// clusterChanges returns a handler that enqueues the ManagedClusterSets that gain or lose a ManagedCluster. The initial list of clusters
-// enqueues nothing: each set is enqueued by its own initial event, and workers start only after both lists are complete.
-func (r *clusterSetReconciler) clusterChanges() handler.EventHandler {
-	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) {
-			if !e.IsInInitialList {
-				r.enqueue(q, nil, e.Object)
-			}
-		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
-			if !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
-				r.enqueue(q, e.ObjectOld, e.ObjectNew)
-			}
-		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q rateLimitingQueue) { r.enqueue(q, e.Object, nil) },
-	}
-}
-
-func (r *clusterSetReconciler) enqueue(q rateLimitingQueue, before, after client.Object) {
-	for _, name := range r.members.affected(before, after) {
-		q.AddAfter(requestFor(name), settleDelay)
-	}
+	},
 }
 
 func requestFor(set string) reconcile.Request {

@@ -3,108 +3,85 @@
 package controller
 
 import (
-	"sync"
+	"context"
+	"fmt"
+	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// membership has every ManagedClusterSet compiled, once per generation, and finds the sets that gain or lose a cluster by an event. Sets of
-// the type ExclusiveClusterSetLabel are found by the value of the label; the others are matched one by one. It is safe for concurrent use.
+type rateLimitingQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// membership is a source that enqueues the ManagedClusterSets whose members or spec have changed, as the inventory reports them. Until the
+// initial lists were handled it enqueues nothing; then it enqueues every set, and the standard ones whether they exist or not.
 type membership struct {
-	compile func(*clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet
+	// listen returns when the inventory has the initial lists.
+	listen func(context.Context) error
+	sets   client.Reader
 
-	mu        sync.Mutex
-	compiled  map[string]compiledSet // by name
-	selecting map[string]bool        // names of the sets with a label selector
+	queue  atomic.Pointer[rateLimitingQueue] // nil until the initial lists were handled
+	synced chan error
 }
 
-// compiledSet is a ManagedClusterSet as of one generation.
-type compiledSet struct {
-	uid        types.UID
-	generation int64
-	set        *inventory.ClusterSet
+// Start begins to enqueue sets and returns. WaitForSync waits for the initial lists.
+func (m *membership) Start(ctx context.Context, q rateLimitingQueue) error {
+	m.synced = make(chan error, 1)
+
+	go func() { m.synced <- m.start(ctx, q) }()
+
+	return nil
 }
 
-func newMembership(compile func(*clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet) *membership {
-	return &membership{compile: compile, compiled: map[string]compiledSet{}, selecting: map[string]bool{}}
-}
-
-// get returns a compiled set, which must not be modified. It compiles the set unless the membership has it in this generation.
-func (m *membership) get(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-
-	if known, is := m.compiled[set.Name]; is && known.uid == set.UID && known.generation == set.Generation {
-		return known.set
-	}
-
-	return m.compile(set)
-}
-
-// update stores the current state of a set.
-func (m *membership) update(set *clusterv1beta2.ManagedClusterSet) {
-	compiled := m.get(set)
-
-	m.mu.Lock()
-	defer m.mu.Unlock()
-
-	m.compiled[set.Name] = compiledSet{uid: set.UID, generation: set.Generation, set: compiled}
-
-	switch set.Spec.ClusterSelector.SelectorType {
-	case "", clusterv1beta2.ExclusiveClusterSetLabel:
-		delete(m.selecting, set.Name)
-	default:
-		m.selecting[set.Name] = true
+// WaitForSync returns when every set of the initial lists is in the queue.
+func (m *membership) WaitForSync(ctx context.Context) error {
+	select {
+	case err := <-m.synced:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the initial lists: %w", ctx.Err())
 	}
 }
 
-// forget drops a deleted set.
-func (m *membership) forget(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *membership) start(ctx context.Context, q rateLimitingQueue) error {
+	if err := m.listen(ctx); err != nil {
+		return err
+	}
 
-	delete(m.compiled, name)
-	delete(m.selecting, name)
+	m.queue.Store(&q) // Before the list, so that each set is in the list or enqueued by a later change.
+
+	sets := &clusterv1beta2.ManagedClusterSetList{}
+	if err := m.sets.List(ctx, sets, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing ManagedClusterSets: %w", err)
+	}
+
+	for i := range sets.Items {
+		q.Add(requestFor(sets.Items[i].Name))
+	}
+
+	for name := range standardSets {
+		q.Add(requestFor(name))
+	}
+
+	return nil
 }
 
-// affected returns the names of the sets that a cluster joins or leaves between two states of it. A cluster that does not exist is nil.
-func (m *membership) affected(before, after client.Object) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// enqueue enqueues the sets that a change affects: settleDelay later if clusters have joined or left them.
+func (m *membership) enqueue(affected inventory.Affected) {
+	queue := m.queue.Load()
+	if queue == nil {
+		return
+	}
 
-	var names []string
-
-	if was, is := labelledSet(before), labelledSet(after); was != is {
-		for _, name := range []string{was, is} {
-			if known, exists := m.compiled[name]; exists && !m.selecting[name] && contains(known.set, before) != contains(known.set, after) {
-				names = append(names, name)
-			}
+	for _, name := range affected.Sets {
+		if affected.Cause == inventory.CauseClusterSet {
+			(*queue).Add(requestFor(name))
+		} else {
+			(*queue).AddAfter(requestFor(name), settleDelay)
 		}
 	}
-
-	for name := range m.selecting {
-		if set := m.compiled[name].set; contains(set, before) != contains(set, after) {
-			names = append(names, name)
-		}
-	}
-
-	return names
-}
-
-// labelledSet returns the set in the label of a cluster; "" means none.
-func labelledSet(cluster client.Object) string {
-	if cluster == nil {
-		return ""
-	}
-
-	return cluster.GetLabels()[clusterv1beta2.ClusterSetLabel]
-}
-
-func contains(set *inventory.ClusterSet, cluster client.Object) bool {
-	return cluster != nil && set.Contains(&clusterinfo.ClusterInfo{Name: cluster.GetName(), Labels: cluster.GetLabels()})
 }

@@ -8,10 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // autoUpdateAnnotation with the value "false" opts a standard set out of being restored.
@@ -21,18 +18,6 @@ const autoUpdateAnnotation = "cluster.open-cluster-management.io/autoupdate"
 var standardSets = map[string]clusterv1beta2.ManagedClusterSelector{
 	"default": {SelectorType: clusterv1beta2.ExclusiveClusterSetLabel},
 	"global":  {SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}},
-}
-
-// standardSetsSource enqueues the standard sets at the start, whether they exist or not.
-type standardSetsSource struct{}
-
-// Start enqueues the standard sets.
-func (standardSetsSource) Start(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	for name := range standardSets {
-		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
-	}
-
-	return nil
 }
 
 // createStandard creates a standard set, and ignores any other name.

@@ -45,6 +45,7 @@ type Shared struct {
 
 	mu            sync.Mutex
 	subscriptions []*subscription
+	setHandlers   []func(inventory.Affected)
 	// known are the kinds that are listened to, each with the context in which it is, and synced tells of the initial lists of the inventory's
 	// kinds once they are.
 	known  map[schema.GroupVersionKind]context.Context
@@ -166,6 +167,15 @@ func (s *Shared) Handle(owns func(inventory.Key) bool, enqueue func(at time.Time
 	}
 }
 
+// HandleSets has enqueue called for each change that affects ManagedClusterSets: see inventory.Affected.Sets. It must be called before Listen, and
+// enqueue runs as that of Handle does.
+func (s *Shared) HandleSets(enqueue func(affected inventory.Affected)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.setHandlers = append(slices.Clip(s.setHandlers), enqueue)
+}
+
 // Set handles an added or changed object of a kind of the inventory.
 func (s *Shared) Set(kind *inventory.Kind, after inventory.Object) {
 	at := time.Now()
@@ -185,13 +195,19 @@ func (s *Shared) Delete(kind *inventory.Kind, last inventory.Object) {
 // Notify tells the controllers of a change of the inventory that arrived at a time. Set and Delete call it; a controller calls it for the
 // objects that only it adds to the inventory.
 func (s *Shared) Notify(at time.Time, affected inventory.Affected) {
-	if len(affected.Subscribers) == 0 {
+	if len(affected.Subscribers) == 0 && len(affected.Sets) == 0 {
 		return
 	}
 
 	s.mu.Lock()
-	subscriptions := s.subscriptions // It is never changed in place.
+	subscriptions, setHandlers := s.subscriptions, s.setHandlers // They are never changed in place.
 	s.mu.Unlock()
+
+	if len(affected.Sets) > 0 {
+		for _, enqueue := range setHandlers {
+			enqueue(affected)
+		}
+	}
 
 	for _, of := range subscriptions {
 		own := inventory.Affected{Cause: affected.Cause, Subscribers: owned(affected.Subscribers, of.owns)}
