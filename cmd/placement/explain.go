@@ -344,32 +344,32 @@ type explainOutput struct {
 	explanations *counterfactual.Explanations
 }
 
-func (a *explainOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
-	if a.byHub != nil {
-		if _, err := io.WriteString(out, *a.byHub); err != nil {
+func (e *explainOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+	if e.byHub != nil {
+		if _, err := io.WriteString(out, *e.byHub); err != nil {
 			return fmt.Errorf("printing the answer: %w", err)
 		}
 		return nil
 	}
-	if a.unsatisfied != nil {
-		return printers.Unsatisfied(out, format, *a.unsatisfied, style)
+	if e.unsatisfied != nil {
+		return printers.Unsatisfied(out, format, *e.unsatisfied, style)
 	}
-	return printers.Explanations(out, format, *a.explanations, style)
+	return printers.Explanations(out, format, *e.explanations, style)
 }
 
 // changesAt returns the earliest time at which the output can change without an event; zero for never.
-func (a *explainOutput) changesAt() time.Time {
+func (e *explainOutput) changesAt() time.Time {
 	var earliest time.Time
 	take := func(at *metav1.Time) {
 		if at != nil && (earliest.IsZero() || at.Time.Before(earliest)) {
 			earliest = at.Time
 		}
 	}
-	if a.unsatisfied != nil {
-		take(a.unsatisfied.ChangesAt)
+	if e.unsatisfied != nil {
+		take(e.unsatisfied.ChangesAt)
 		return earliest
 	}
-	for _, explanation := range a.explanations.Placements {
+	for _, explanation := range e.explanations.Placements {
 		take(explanation.ChangesAt)
 	}
 	return earliest

@@ -46,44 +46,44 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 
 // readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written
 // comes with the error.
-func (f *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
-	if f.all {
-		state, err := hubstate.AllFromCluster(ctx, from.hub, f.namespace)
-		if err != nil && f.selector != nil {
+func (p *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
+	if p.all {
+		state, err := hubstate.AllFromCluster(ctx, from.hub, p.namespace)
+		if err != nil && p.selector != nil {
 			return nil, nil, watchRefused(err)
 		}
 		if err != nil {
-			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), watchRefused(err))
+			written, err := from.writtenUnsatisfied(ctx, p.namespace, time.Now(), watchRefused(err))
 			return nil, written, err
 		}
 		return state, nil, nil
 	}
 	var err error
-	if f.keys, err = from.resolve(ctx, targets); err != nil {
+	if p.keys, err = from.resolve(ctx, targets); err != nil {
 		return nil, nil, err
 	}
-	state, err := hubstate.FromCluster(ctx, from.hub, f.keys)
+	state, err := hubstate.FromCluster(ctx, from.hub, p.keys)
 	if err != nil {
-		written, err := from.written(ctx, f.keys, time.Now(), watchRefused(err))
+		written, err := from.written(ctx, p.keys, time.Now(), watchRefused(err))
 		return nil, written, err
 	}
 	return state, nil, nil
 }
 
 // watchScope returns the APIs whose Placements have to be watched, and the namespaces, none for all.
-func (f *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) {
-	if f.all {
-		if f.namespace != "" {
-			namespaces = []string{f.namespace}
+func (p *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) {
+	if p.all {
+		if p.namespace != "" {
+			namespaces = []string{p.namespace}
 		}
 		return api.Adapters(), namespaces
 	}
 	for _, adapter := range api.Adapters() {
-		if slices.ContainsFunc(f.keys, func(key inventory.Key) bool { return key.API() == adapter.Name() }) {
+		if slices.ContainsFunc(p.keys, func(key inventory.Key) bool { return key.API() == adapter.Name() }) {
 			apis = append(apis, adapter)
 		}
 	}
-	for _, key := range f.keys {
+	for _, key := range p.keys {
 		namespaces = append(namespaces, key.Namespace)
 	}
 	slices.Sort(namespaces)
@@ -91,29 +91,29 @@ func (f *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) 
 }
 
 // evaluate computes the output from the caches of the watcher, and names the Placements that do not exist any more.
-func (f *placementWatch) evaluate(ctx context.Context, now time.Time) (watched, []string, error) {
-	if f.all {
-		state, err := f.watcher.ReadAll(ctx, f.namespace)
+func (p *placementWatch) evaluate(ctx context.Context, now time.Time) (watched, []string, error) {
+	if p.all {
+		state, err := p.watcher.ReadAll(ctx, p.namespace)
 		if err != nil {
 			return nil, nil, err
 		}
-		return f.unsatisfiedIn(state, f.namespace, now), nil, nil
+		return p.unsatisfiedIn(state, p.namespace, now), nil, nil
 	}
-	state, err := f.watcher.Read(ctx, f.keys)
+	state, err := p.watcher.Read(ctx, p.keys)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := f.explainIn(state, f.keys, now)
+	found, err := p.explainIn(state, p.keys, now)
 	if err != nil {
 		return nil, nil, err
 	}
-	return found, f.deleted(found), nil
+	return found, p.deleted(found), nil
 }
 
 // deleted returns the Placements that do not exist any more.
-func (f *placementWatch) deleted(found *explainOutput) []string {
+func (p *placementWatch) deleted(found *explainOutput) []string {
 	var gone []string
-	for _, key := range f.keys {
+	for _, key := range p.keys {
 		if !slices.ContainsFunc(found.explanations.Placements, func(explanation counterfactual.Explanation) bool { return explanation.Key == key }) {
 			gone = append(gone, "Placement "+key.String())
 		}

@@ -22,8 +22,8 @@ import (
 // federatedOutput is the output of the command federated.
 type federatedOutput struct{ reports federated.Reports }
 
-func (r federatedOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
-	return printers.Federated(out, format, r.reports, style)
+func (f federatedOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+	return printers.Federated(out, format, f.reports, style)
 }
 
 // changesAt implements watched: reports change by events alone.
@@ -34,8 +34,8 @@ type objectsOutput struct {
 	explanations counterfactual.ObjectExplanations
 }
 
-func (e objectsOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
-	return printers.ObjectExplanations(out, format, e.explanations, style)
+func (o objectsOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+	return printers.ObjectExplanations(out, format, o.explanations, style)
 }
 
 // changesAt implements watched: explanations change by events alone.
@@ -54,27 +54,27 @@ type objectWatch struct {
 
 // follow prints the output about the named objects of a namespace, or without names about all, until ctx ends. When a right is missing, it
 // prints once what the hub has written.
-func (f *objectWatch) follow(
+func (o *objectWatch) follow(
 	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []deliveredName, stdout io.Writer,
 ) error {
-	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, f.kinds)
+	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, o.kinds)
 	switch {
 	case state == nil:
 		return err
 	case err != nil:
-		return f.once(state, err)
+		return o.once(state, err)
 	}
 	keys, err := keysOf(state, names, namespace)
 	if err != nil {
 		return err
 	}
-	printer := &changePrinter{watcher: watcher.Watcher, format: f.format, style: f.style(keys)}
+	printer := &changePrinter{watcher: watcher.Watcher, format: o.format, style: o.style(keys)}
 	printer.evaluate = func(ctx context.Context, now time.Time) (watched, []string, error) {
 		state, err := watcher.Read(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := f.evaluate(state, keys, now)
+		found, err := o.evaluate(state, keys, now)
 		return found, deletedObjects(state, keys), err
 	}
 	return printer.follow(ctx, watcher.Watch, stdout)

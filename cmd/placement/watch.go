@@ -42,13 +42,13 @@ type changePrinter struct {
 }
 
 // follow prints the output, and again whenever it changes, until ctx ends. start starts the watches.
-func (f *changePrinter) follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
+func (c *changePrinter) follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
 	// The watches must end with the command.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	err := start(ctx)
 	if err == nil {
-		err = f.loop(ctx, stdout)
+		err = c.loop(ctx, stdout)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // The user ended the command.
@@ -57,47 +57,47 @@ func (f *changePrinter) follow(ctx context.Context, start func(context.Context) 
 }
 
 // loop evaluates after each change, and prints the output if it differs from the last one.
-func (f *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
+func (c *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
 	for {
 		now := time.Now()
-		found, gone, err := f.evaluate(ctx, now)
+		found, gone, err := c.evaluate(ctx, now)
 		if err != nil {
 			return err
 		}
-		if err := f.print(found, gone, now, stdout); err != nil {
+		if err := c.print(found, gone, now, stdout); err != nil {
 			return err
 		}
-		if err := f.waitForChange(ctx, found.changesAt()); err != nil {
+		if err := c.waitForChange(ctx, found.changesAt()); err != nil {
 			return err
 		}
 	}
 }
 
 // print prints an output that differs from the last one, with the time.
-func (f *changePrinter) print(found watched, gone []string, now time.Time, stdout io.Writer) error {
+func (c *changePrinter) print(found watched, gone []string, now time.Time, stdout io.Writer) error {
 	// Only visible texts are compared: a new time is no change.
 	var text bytes.Buffer
-	if err := found.write(&text, printers.FormatWide, printers.Style{Scores: f.style.Scores, Wide: true}); err != nil {
+	if err := found.write(&text, printers.FormatWide, printers.Style{Scores: c.style.Scores, Wide: true}); err != nil {
 		return err
 	}
 	text.WriteString(strings.Join(gone, "\n"))
-	if f.last == text.String() {
+	if c.last == text.String() {
 		return nil
 	}
-	f.last = text.String()
+	c.last = text.String()
 
 	var out bytes.Buffer
-	switch f.format {
+	switch c.format {
 	case printers.FormatJSON, printers.FormatName:
 	case printers.FormatYAML:
 		out.WriteString("---\n")
 	default:
 		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
 	}
-	if len(gone) > 0 && (f.format == printers.FormatTable || f.format == printers.FormatWide) {
+	if len(gone) > 0 && (c.format == printers.FormatTable || c.format == printers.FormatWide) {
 		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
 	}
-	if err := found.write(&out, f.format, f.style); err != nil {
+	if err := found.write(&out, c.format, c.style); err != nil {
 		return err
 	}
 	if _, err := out.WriteTo(stdout); err != nil {
@@ -107,7 +107,7 @@ func (f *changePrinter) print(found watched, gone []string, now time.Time, stdou
 }
 
 // waitForChange returns when the result may have changed: after a change and the debounce time, or at changesAt.
-func (f *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
+func (c *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
 	var due <-chan time.Time
 	if !changesAt.IsZero() {
 		due = time.After(min(max(time.Until(changesAt), debounce), maxWait))
@@ -115,17 +115,17 @@ func (f *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) 
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-f.watcher.Failed():
+	case err := <-c.watcher.Failed():
 		return err
 	case <-due:
 		return nil
-	case <-f.watcher.Changed():
+	case <-c.watcher.Changed():
 	}
 	for longest := time.After(maxDelay); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.watcher.Changed():
+		case <-c.watcher.Changed():
 		case <-longest:
 			return nil
 		case <-time.After(debounce):

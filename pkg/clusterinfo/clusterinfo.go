@@ -90,8 +90,8 @@ func New(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *Cluster
 
 // Update returns the ClusterInfo of a later state of the same ManagedCluster, with the scores and profiles of f. It shares claims and
 // resources with f if they are equal, and keeps a reference to the cluster, which must not change any more.
-func (f *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
-	was, next := f.source.cluster, *f
+func (c *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
+	was, next := c.source.cluster, *c
 
 	if !sameClaims(was, cluster) {
 		next.Claims = claimsOf(cluster)
@@ -105,19 +105,19 @@ func (f *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 }
 
 // setFrom sets the fields that Update never shares with the state before, and returns f.
-func (f *ClusterInfo) setFrom(cluster *clusterv1.ManagedCluster) *ClusterInfo {
-	f.Name, f.Labels, f.Unreadable = cluster.Name, cluster.Labels, unreadable.Of(cluster)
-	f.Taints = taintsOf(cluster, f.Unreadable)
-	f.Terminating = !cluster.DeletionTimestamp.IsZero()
-	f.Available = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
-	f.source = &source{cluster: cluster}
+func (c *ClusterInfo) setFrom(cluster *clusterv1.ManagedCluster) *ClusterInfo {
+	c.Name, c.Labels, c.Unreadable = cluster.Name, cluster.Labels, unreadable.Of(cluster)
+	c.Taints = taintsOf(cluster, c.Unreadable)
+	c.Terminating = !cluster.DeletionTimestamp.IsZero()
+	c.Available = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
+	c.source = &source{cluster: cluster}
 
-	return f
+	return c
 }
 
 // Condition returns a condition of the ManagedCluster, which must not be changed; nil if it has none of the type.
-func (f *ClusterInfo) Condition(conditionType string) *metav1.Condition {
-	return meta.FindStatusCondition(f.source.cluster.Status.Conditions, conditionType)
+func (c *ClusterInfo) Condition(conditionType string) *metav1.Condition {
+	return meta.FindStatusCondition(c.source.cluster.Status.Conditions, conditionType)
 }
 
 func claimsOf(cluster *clusterv1.ManagedCluster) map[string]string {
@@ -199,16 +199,16 @@ func NewScoreSet(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 }
 
 // WithScores returns a copy with other scores, to which it keeps a reference.
-func (f *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
-	changed := *f
+func (c *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
+	changed := *c
 	changed.Scores = scores
 
 	return &changed
 }
 
 // WithProfiles returns a copy with other ClusterProfiles, to which it keeps a reference.
-func (f *ClusterInfo) WithProfiles(profiles []ProfileClaim) *ClusterInfo {
-	changed := *f
+func (c *ClusterInfo) WithProfiles(profiles []ProfileClaim) *ClusterInfo {
+	changed := *c
 	changed.Profiles = profiles
 
 	return &changed
@@ -216,12 +216,12 @@ func (f *ClusterInfo) WithProfiles(profiles []ProfileClaim) *ClusterInfo {
 
 // HasUnreadable reports whether a field of the cluster or of its scores could not be decoded, so that a CEL expression may get a wrong
 // result.
-func (f *ClusterInfo) HasUnreadable() bool {
-	if len(f.Unreadable) > 0 {
+func (c *ClusterInfo) HasUnreadable() bool {
+	if len(c.Unreadable) > 0 {
 		return true
 	}
 
-	for _, set := range f.Scores {
+	for _, set := range c.Scores {
 		if len(set.Unreadable) > 0 {
 			return true
 		}
@@ -232,16 +232,16 @@ func (f *ClusterInfo) HasUnreadable() bool {
 
 // Value returns the value of a property that is a text: a label, a claim, or the name. It returns false if the cluster has no such label or
 // claim, and for other kinds of properties.
-func (f *ClusterInfo) Value(key Property) (string, bool) {
+func (c *ClusterInfo) Value(key Property) (string, bool) {
 	var values map[string]string
 
 	switch key.Kind {
 	case Name:
-		return f.Name, true
+		return c.Name, true
 	case Label:
-		values = f.Labels
+		values = c.Labels
 	case Claim:
-		values = f.Claims
+		values = c.Claims
 	default:
 	}
 

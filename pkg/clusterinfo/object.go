@@ -20,10 +20,10 @@ var hiddenMetadata = map[string]bool{"managedFields": true, "resourceVersion": t
 // Object returns the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion, kind,
 // metadata.resourceVersion, metadata.managedFields and empty fields are absent, quantities and times are strings. Each call makes a new
 // map, which is several times as big as the cluster; PartField converts a single field.
-func (f *ClusterInfo) Object() (map[string]any, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f.source.cluster)
+func (c *ClusterInfo) Object() (map[string]any, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.source.cluster)
 	if err != nil {
-		return nil, fmt.Errorf("converting ManagedCluster %s: %w", f.source.cluster.Name, err)
+		return nil, fmt.Errorf("converting ManagedCluster %s: %w", c.source.cluster.Name, err)
 	}
 
 	delete(fields, "apiVersion")
@@ -64,7 +64,7 @@ func IsPart(name string) bool { return parts()[name] != nil }
 
 // PartField returns Object()[part][name] without converting the rest of the object. It returns false if the field is absent, and an error
 // if it cannot be converted.
-func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err error) {
+func (c *ClusterInfo) PartField(part, name string) (value any, found bool, err error) {
 	number, exists := parts()[part][name]
 	if !exists || part == metadataPart && hiddenMetadata[name] {
 		return nil, false, nil
@@ -74,11 +74,11 @@ func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err e
 
 	switch part {
 	case metadataPart:
-		whole = reflect.ValueOf(f.source.cluster.ObjectMeta)
+		whole = reflect.ValueOf(c.source.cluster.ObjectMeta)
 	case "spec":
-		whole = reflect.ValueOf(f.source.cluster.Spec)
+		whole = reflect.ValueOf(c.source.cluster.Spec)
 	default:
-		whole = reflect.ValueOf(f.source.cluster.Status)
+		whole = reflect.ValueOf(c.source.cluster.Status)
 	}
 
 	// Only this field is converted.
@@ -87,7 +87,7 @@ func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err e
 
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(alone.Interface())
 	if err != nil {
-		return nil, false, fmt.Errorf("converting %s.%s of ManagedCluster %s: %w", part, name, f.source.cluster.Name, err)
+		return nil, false, fmt.Errorf("converting %s.%s of ManagedCluster %s: %w", part, name, c.source.cluster.Name, err)
 	}
 
 	value, found = fields[name]

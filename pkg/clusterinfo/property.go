@@ -37,21 +37,21 @@ type Property struct {
 }
 
 // String returns "label region", or "taint" for a whole kind.
-func (k Property) String() string {
-	if k.Name == "" {
-		return k.Kind.String()
+func (p Property) String() string {
+	if p.Name == "" {
+		return p.Kind.String()
 	}
 
-	return k.Kind.String() + " " + k.Name
+	return p.Kind.String() + " " + p.Name
 }
 
 // Covers reports whether a change of changed may concern a reader of k.
-func (k Property) Covers(changed Property) bool {
-	if k.Kind == Any {
+func (p Property) Covers(changed Property) bool {
+	if p.Kind == Any {
 		return true
 	}
 
-	return k.Kind == changed.Kind && (k.Name == "" || changed.Name == "" || k.Name == changed.Name)
+	return p.Kind == changed.Kind && (p.Name == "" || changed.Name == "" || p.Name == changed.Name)
 }
 
 // Affects reports whether one of the changes may concern a reader of the properties in reads.

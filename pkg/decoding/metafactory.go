@@ -15,10 +15,10 @@ import (
 type leadingKind struct{ json.MetaFactory }
 
 // Interpret returns the kind of data. It does not validate the rest of the data, as the decoder does.
-func (f leadingKind) Interpret(data []byte) (*schema.GroupVersionKind, error) {
+func (l leadingKind) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 	rest, found := bytes.CutPrefix(data, []byte(`{"apiVersion":"`))
 	if !found {
-		return f.MetaFactory.Interpret(data) //nolint:wrapcheck // It replaces the MetaFactory.
+		return l.MetaFactory.Interpret(data) //nolint:wrapcheck // It replaces the MetaFactory.
 	}
 
 	version, rest, isText := cutText(rest)
@@ -27,7 +27,7 @@ func (f leadingKind) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 
 	group, err := schema.ParseGroupVersion(string(version))
 	if !isText || !found || !isKind || err != nil {
-		return f.MetaFactory.Interpret(data) //nolint:wrapcheck // It replaces the MetaFactory.
+		return l.MetaFactory.Interpret(data) //nolint:wrapcheck // It replaces the MetaFactory.
 	}
 
 	known := group.WithKind(string(kind))

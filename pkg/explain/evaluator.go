@@ -50,18 +50,18 @@ func (s *State) request(key inventory.Key, compiler *selector.Compiler) *schedul
 
 // Evaluate schedules the Placement or object in another State, with additional prioritizers. Objects that do not differ between the two States must
 // be the same pointers. The result is nil when that State has no such Placement or object.
-func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *scheduling.Result {
-	request := state.request(t.key, t.compiler)
+func (e *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *scheduling.Result {
+	request := state.request(e.key, e.compiler)
 	if request == nil {
 		return nil
 	}
 
-	t.base.applyDiff(t.inventory, state)
-	defer state.applyDiff(t.inventory, t.base)
+	e.base.applyDiff(e.inventory, state)
+	defer state.applyDiff(e.inventory, e.base)
 
 	request.Prioritizers = append(request.Prioritizers, more...)
 
-	return placement.Schedule(request, t.inventory.Snapshot(), t.incumbents, t.now)
+	return placement.Schedule(request, e.inventory.Snapshot(), e.incumbents, e.now)
 }
 
 // placement returns the Placement of a key; nil when there is none.

@@ -85,20 +85,20 @@ type ifDelivered struct {
 	*listOf[*unstructured.Unstructured]
 }
 
-func (l ifDelivered) add(s *State, object api.Object) error {
+func (i ifDelivered) add(s *State, object api.Object) error {
 	if !s.delivers(object) {
 		return nil
 	}
 
-	return l.listOf.add(s, object)
+	return i.listOf.add(s, object)
 }
 
-func (l ifDelivered) put(s *State, object api.Object) error {
+func (i ifDelivered) put(s *State, object api.Object) error {
 	if !s.delivers(object) {
 		return nil
 	}
 
-	return l.listOf.put(s, object)
+	return i.listOf.put(s, object)
 }
 
 func (s *State) delivers(object api.Object) bool {

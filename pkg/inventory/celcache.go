@@ -60,17 +60,17 @@ func newCELCache(s *selector.Selector) *celCache {
 
 // match returns the verdict for a cluster as it is at a generation, and charges its cost to the evaluation, whether the verdict was cached
 // or not.
-func (m *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
-	cached, details, valid := m.lookUp(id, generation, evaluation.Now)
+func (c *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
+	cached, details, valid := c.lookUp(id, generation, evaluation.Now)
 
 	if !valid {
-		m.evaluating()
+		c.evaluating()
 
 		alone := &selector.EvalContext{Now: evaluation.Now, Done: evaluation.Done}
 
-		cached, details = evaluateVerdict(m.selector, f, alone)
+		cached, details = evaluateVerdict(c.selector, f, alone)
 		if !alone.Cancelled() {
-			m.add(id, generation, cached, details, evaluation.Now)
+			c.add(id, generation, cached, details, evaluation.Now)
 		}
 	}
 
@@ -81,48 +81,48 @@ func (m *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64,
 }
 
 // lookUp returns the verdict for a cluster as it is at a generation, and whether it is valid at a time.
-func (m *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerdict, verdictDetails, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerdict, verdictDetails, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	cached, details := m.get(id), m.details[id]
+	cached, details := c.get(id), c.details[id]
 
 	return cached, details, generation >= cached.from && cached.valid && (!cached.hasDetails || details.holdsAt(now))
 }
 
 // add caches a verdict that was computed for a cluster as it is at a generation, unless the cluster has changed since.
-func (m *celCache) add(id uint, generation uint64, cached cachedVerdict, details verdictDetails, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) add(id uint, generation uint64, cached cachedVerdict, details verdictDetails, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	if now.After(m.lastEvaluation) {
-		m.lastEvaluation = now
+	if now.After(c.lastEvaluation) {
+		c.lastEvaluation = now
 	}
 
-	if from := m.get(id).from; generation >= from {
-		m.set(id, from, cached, details)
+	if from := c.get(id).from; generation >= from {
+		c.set(id, from, cached, details)
 	}
 }
 
 // known returns the verdict for a cluster, and the latest time of any evaluation.
-func (m *celCache) known(id uint) (cachedVerdict, time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) known(id uint) (cachedVerdict, time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	return m.get(id), m.lastEvaluation
+	return c.get(id), c.lastEvaluation
 }
 
 // cachedMatches returns the candidates whose cached verdict is a match, and those without a verdict that is valid at the generation and at
 // any time, for which the caller calls match. It charges the cost of all verdicts that it used.
-func (m *celCache) cachedMatches(candidates Members, generation uint64, evaluation *selector.EvalContext) (matching, left Members) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) cachedMatches(candidates Members, generation uint64, evaluation *selector.EvalContext) (matching, left Members) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
 	matching, left = bitset.New(candidates.Len()), bitset.New(0)
 	cost := uint64(0)
 
 	for id := range candidates.EachSet() {
-		cached := m.get(id)
+		cached := c.get(id)
 
 		if !cached.valid || cached.hasDetails || generation < cached.from {
 			left.Set(id)
@@ -142,9 +142,9 @@ func (m *celCache) cachedMatches(candidates Members, generation uint64, evaluati
 	return matching, left
 }
 
-func (m *celCache) get(id uint) cachedVerdict {
-	if id < uint(len(m.verdicts)) {
-		return m.verdicts[id]
+func (c *celCache) get(id uint) cachedVerdict {
+	if id < uint(len(c.verdicts)) {
+		return c.verdicts[id]
 	}
 
 	return cachedVerdict{}
@@ -162,19 +162,19 @@ func evaluateVerdict(
 	}, details
 }
 
-func (m *celCache) set(id uint, from uint64, cached cachedVerdict, details verdictDetails) {
-	for uint(len(m.verdicts)) <= id {
-		m.verdicts = append(m.verdicts, cachedVerdict{})
+func (c *celCache) set(id uint, from uint64, cached cachedVerdict, details verdictDetails) {
+	for uint(len(c.verdicts)) <= id {
+		c.verdicts = append(c.verdicts, cachedVerdict{})
 	}
 
-	m.totalCost += uint64(cached.cost) - uint64(m.verdicts[id].cost)
+	c.totalCost += uint64(cached.cost) - uint64(c.verdicts[id].cost)
 	cached.from = from
-	m.verdicts[id] = cached
+	c.verdicts[id] = cached
 
-	delete(m.details, id)
+	delete(c.details, id)
 
 	if cached.hasDetails {
-		m.details[id] = details
+		c.details[id] = details
 	}
 }
 
@@ -182,62 +182,62 @@ func (m *celCache) set(id uint, from uint64, cached cachedVerdict, details verdi
 // whether the verdict may have changed. Without a prepared verdict it invalidates the verdict, which is then unknown and may have changed. A
 // verdict that was valid for a limited time may have changed as well: an evaluation that began before the change may run at a later time,
 // at which other properties are read.
-func (m *celCache) update(id uint, generation uint64, verdicts preparedVerdicts) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) update(id uint, generation uint64, verdicts preparedVerdicts) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	was, wasDetails := m.get(id), m.details[id]
+	was, wasDetails := c.get(id), c.details[id]
 
-	prepared, ok := verdicts[m]
-	if !ok || !was.valid || !prepared.at.Equal(m.lastEvaluation) {
-		m.set(id, generation, cachedVerdict{}, verdictDetails{})
+	prepared, ok := verdicts[c]
+	if !ok || !was.valid || !prepared.at.Equal(c.lastEvaluation) {
+		c.set(id, generation, cachedVerdict{}, verdictDetails{})
 
 		return true
 	}
 
-	before := m.costMatters()
+	before := c.costMatters()
 	is, isDetails := prepared.verdict, prepared.details
-	m.set(id, generation, is, isDetails)
+	c.set(id, generation, is, isDetails)
 
-	costs := was.cost != is.cost && (before || m.costMatters())
+	costs := was.cost != is.cost && (before || c.costMatters())
 
 	return was.matched != is.matched || !wasDetails.until.IsZero() || !wasDetails.equal(isDetails) || costs
 }
 
 // matchedOrUnknown reports whether the cluster matches or its verdict is unknown. A verdict that is valid for a limited time counts as
 // unknown, because an evaluation that has begun may run at another time.
-func (m *celCache) matchedOrUnknown(id uint) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) matchedOrUnknown(id uint) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	cached := m.get(id)
+	cached := c.get(id)
 
-	return !cached.valid || cached.matched || !m.details[id].until.IsZero()
+	return !cached.valid || cached.matched || !c.details[id].until.IsZero()
 }
 
 // costMatters reports whether the total cost is so high that an evaluation over some of these clusters, together with the other selectors
 // of a placement, could exceed MaxCost. Then a different cost may change a result.
-func (m *celCache) costMatters() bool { return m.totalCost > m.freeCost }
+func (c *celCache) costMatters() bool { return c.totalCost > c.freeCost }
 
 // limitFreeCost limits freeCost to the share of MaxCost of one selector, for a placement with so many selectors with CEL.
-func (m *celCache) limitFreeCost(selectors int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) limitFreeCost(selectors int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	m.freeCost = min(m.freeCost, selector.MaxCost/uint64(max(selectors, 1)))
+	c.freeCost = min(c.freeCost, selector.MaxCost/uint64(max(selectors, 1)))
 }
 
 // clear invalidates all verdicts.
-func (m *celCache) clear() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (c *celCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	for id, cached := range m.verdicts {
-		m.verdicts[id] = cachedVerdict{from: cached.from}
+	for id, cached := range c.verdicts {
+		c.verdicts[id] = cachedVerdict{from: cached.from}
 	}
 
-	m.totalCost = 0
-	clear(m.details)
+	c.totalCost = 0
+	clear(c.details)
 }
 
 func errorText(err error) string {

@@ -20,32 +20,32 @@ type clusterIDs struct {
 func newClusterIDs() *clusterIDs { return &clusterIDs{byName: map[string]uint{}} }
 
 // acquire returns the id of a name, and adds a reference to it; release removes the reference.
-func (s *clusterIDs) acquire(name string) uint {
-	id, known := s.byName[name]
+func (c *clusterIDs) acquire(name string) uint {
+	id, known := c.byName[name]
 	if !known {
-		if last := len(s.free) - 1; last >= 0 {
-			id, s.free = s.free[last], s.free[:last]
+		if last := len(c.free) - 1; last >= 0 {
+			id, c.free = c.free[last], c.free[:last]
 		} else {
-			id = uint(len(s.references))
-			s.references = append(s.references, 0)
+			id = uint(len(c.references))
+			c.references = append(c.references, 0)
 		}
 
-		s.byName[name] = id
-		s.names.set(id, name)
+		c.byName[name] = id
+		c.names.set(id, name)
 	}
 
-	s.references[id]++
+	c.references[id]++
 
 	return id
 }
 
-func (s *clusterIDs) release(id uint) {
-	s.references[id]--
+func (c *clusterIDs) release(id uint) {
+	c.references[id]--
 
-	if s.references[id] == 0 {
-		delete(s.byName, s.names.get(id))
-		s.names.set(id, "")
-		s.free = append(s.free, id)
+	if c.references[id] == 0 {
+		delete(c.byName, c.names.get(id))
+		c.names.set(id, "")
+		c.free = append(c.free, id)
 	}
 }
 

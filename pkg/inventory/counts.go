@@ -54,7 +54,7 @@ type CountsOfOthers struct {
 }
 
 // Of returns the count of a cluster by its id.
-func (l CountsOfOthers) Of(id uint) int { return int(l.totals.get(id) - l.own[id]) }
+func (c CountsOfOthers) Of(id uint) int { return int(c.totals.get(id) - c.own[id]) }
 
 // CountsOfOthers returns the number of decisions per cluster without those of the placement. It costs as much as the placement has
 // decisions.

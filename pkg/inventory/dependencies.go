@@ -26,8 +26,8 @@ type Dependencies struct {
 	Clauses       [][]*selector.Selector
 }
 
-func (i Dependencies) includes(set string) bool {
-	return len(i.ClusterSets) == 0 || slices.Contains(i.ClusterSets, set)
+func (d Dependencies) includes(set string) bool {
+	return len(d.ClusterSets) == 0 || slices.Contains(d.ClusterSets, set)
 }
 
 // subscriber is an object that has declared its dependencies. It is indexed, and can be affected, only after the first SnapshotFor.
@@ -69,8 +69,8 @@ func newSubscribers() *subscribers {
 }
 
 // selectors returns the selectors that have a view for the subscriber.
-func (i Dependencies) selectors() []*selector.Selector {
-	return slices.Concat(i.Predicates, slices.Concat(i.Clauses...))
+func (d Dependencies) selectors() []*selector.Selector {
+	return slices.Concat(d.Predicates, slices.Concat(d.Clauses...))
 }
 
 func (s *subscriber) eachEntry(all *subscribers, visit func(map[*subscriber]struct{})) {

@@ -101,7 +101,7 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 }
 
 // eachOf visits the indexed properties that a cluster has.
-func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(v *clustersByValue, value string)) {
+func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(indexed *clustersByValue, value string)) {
 	if f == nil {
 		return
 	}

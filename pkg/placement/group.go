@@ -30,39 +30,39 @@ type desiredGroup struct {
 //
 // An index that a page in deletion keeps for another name is passed over. It gets an empty group of that name, because consumers expect
 // one name at each index and no gap (docs/spec/differences.md B5), until the page is gone.
-func (e *pageIndex) groups(partitions []partition, length int) []desiredGroup {
-	groups := e.emptyGroups(partitions, length)
-	movers := e.movers(groups)
+func (p *pageIndex) groups(partitions []partition, length int) []desiredGroup {
+	groups := p.emptyGroups(partitions, length)
+	movers := p.movers(groups)
 	left := groups
 
 	for _, partition := range partitions {
 		needed := divideUp(len(partition.clusters), length)
-		e.fill(left[:needed], partition, length, movers)
+		p.fill(left[:needed], partition, length, movers)
 		left = left[needed:]
 	}
 
 	if len(groups) == 0 {
-		groups = []desiredGroup{{Group: api.Group{Index: e.next(0, "")}}}
+		groups = []desiredGroup{{Group: api.Group{Index: p.next(0, "")}}}
 	}
 
-	groups = e.withPlaceholders(groups)
+	groups = p.withPlaceholders(groups)
 	for i := range groups {
-		groups[i].pages = e.pagesOf(groups[i].Group)
+		groups[i].pages = p.pagesOf(groups[i].Group)
 	}
 
 	return groups
 }
 
 // fill divides the clusters of a partition among its groups.
-func (e *pageIndex) fill(groups []desiredGroup, partition partition, length int, movers map[string][]*existingGroup) {
+func (p *pageIndex) fill(groups []desiredGroup, partition partition, length int, movers map[string][]*existingGroup) {
 	if len(groups) == 1 && movers == nil {
 		groups[0].clusters = partition.clusters
 
 		return
 	}
 
-	containers := e.members(groups, partition, movers)
-	for i, clusters := range e.allot(partition.clusters, containers, length) {
+	containers := p.members(groups, partition, movers)
+	for i, clusters := range p.allot(partition.clusters, containers, length) {
 		groups[i].clusters = clusters
 	}
 }
@@ -70,7 +70,7 @@ func (e *pageIndex) fill(groups []desiredGroup, partition partition, length int,
 func divideUp(n, by int) int { return (n + by - 1) / by }
 
 // emptyGroups returns the groups that the partitions need, without clusters, at increasing indices.
-func (e *pageIndex) emptyGroups(partitions []partition, length int) []desiredGroup {
+func (p *pageIndex) emptyGroups(partitions []partition, length int) []desiredGroup {
 	needed := 0
 	for _, partition := range partitions {
 		needed += divideUp(len(partition.clusters), length)
@@ -81,7 +81,7 @@ func (e *pageIndex) emptyGroups(partitions []partition, length int) []desiredGro
 
 	for _, partition := range partitions {
 		for range divideUp(len(partition.clusters), length) {
-			index = e.next(index, partition.name)
+			index = p.next(index, partition.name)
 			groups = append(groups, desiredGroup{Group: api.Group{Index: index, Name: partition.name}})
 			index++
 		}
@@ -91,8 +91,8 @@ func (e *pageIndex) emptyGroups(partitions []partition, length int) []desiredGro
 }
 
 // next returns the first index from index on that can have a group with the name.
-func (e *pageIndex) next(index int, name string) int {
-	for e.groupIndex(index).blocks(name) {
+func (p *pageIndex) next(index int, name string) int {
+	for p.groupIndex(index).blocks(name) {
 		index++
 	}
 
@@ -101,11 +101,11 @@ func (e *pageIndex) next(index int, name string) int {
 
 // movers returns, by name, the existing groups whose index does not belong to their partition, in the order of the indices. The groups are
 // sorted by index.
-func (e *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
+func (p *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
 	var movers map[string][]*existingGroup
 
-	for i := range e.groupIndices {
-		at := &e.groupIndices[i]
+	for i := range p.groupIndices {
+		at := &p.groupIndices[i]
 		for len(groups) > 0 && groups[0].Index < at.index {
 			groups = groups[1:]
 		}
@@ -128,11 +128,11 @@ func (e *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
 }
 
 // members returns the existing clusters of each group of a partition: its own, or those of a group that moves there.
-func (e *pageIndex) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
+func (p *pageIndex) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
 	members := make([][]int32, len(groups))
 
 	for i := range groups {
-		if own := e.groupIndex(groups[i].Index).group(groups[i].Name); own != nil {
+		if own := p.groupIndex(groups[i].Index).group(groups[i].Name); own != nil {
 			members[i] = own.clusters
 		}
 	}
@@ -142,13 +142,13 @@ func (e *pageIndex) members(groups []desiredGroup, partition partition, movers m
 	}
 
 	for _, id := range partition.clusters {
-		e.scratch[id] = 1
+		p.scratch[id] = 1
 	}
 
-	defer clear(e.scratch)
+	defer clear(p.scratch)
 
 	empty := func(clusters []int32) bool {
-		return !slices.ContainsFunc(clusters, func(id int32) bool { return e.scratch[id] > 0 })
+		return !slices.ContainsFunc(clusters, func(id int32) bool { return p.scratch[id] > 0 })
 	}
 
 	for i := range groups {
@@ -171,12 +171,12 @@ func (e *pageIndex) members(groups []desiredGroup, partition partition, movers m
 }
 
 // withPlaceholders adds empty groups at the skipped indices, and at those below a terminating page, which would leave a gap.
-func (e *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
+func (p *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 	end := groups[len(groups)-1].Index + 1
 
-	for i := range e.groupIndices {
-		if len(e.groupIndices[i].deleting) > 0 {
-			end = max(end, e.groupIndices[i].index)
+	for i := range p.groupIndices {
+		if len(p.groupIndices[i].deleting) > 0 {
+			end = max(end, p.groupIndices[i].index)
 		}
 	}
 
@@ -189,8 +189,8 @@ func (e *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 		taken[groups[i].Index] = true
 	}
 
-	for i := range e.groupIndices {
-		at := &e.groupIndices[i]
+	for i := range p.groupIndices {
+		at := &p.groupIndices[i]
 		if at.index >= 0 && at.index < end && !taken[at.index] {
 			groups = append(groups, desiredGroup{Group: api.Group{Index: at.index, Name: at.name()}})
 		}
@@ -205,7 +205,7 @@ func (e *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 // excess of what the members need are given up from the last one; what they held, what is over the size, and what is new takes free
 // places, in the order of the members, the first container first. The result has the members of the containers that stay and then
 // those of new ones, each in the order of the members.
-func (e *pageIndex) allot(members []int32, containers [][]int32, size int) [][]int32 {
+func (p *pageIndex) allot(members []int32, containers [][]int32, size int) [][]int32 {
 	needed := divideUp(len(members), size)
 
 	switch needed {
@@ -217,7 +217,7 @@ func (e *pageIndex) allot(members []int32, containers [][]int32, size int) [][]i
 
 	const unplaced = -1
 
-	places, counts := e.scratch, make([]int, needed)
+	places, counts := p.scratch, make([]int, needed)
 	for _, id := range members {
 		places[id] = unplaced
 	}

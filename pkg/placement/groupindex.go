@@ -90,24 +90,24 @@ func searchGroupIndex(indices []groupIndex, index int) (at int, found bool) {
 }
 
 // groupIndex returns the pages of an index; nil when no page has the index.
-func (e *pageIndex) groupIndex(index int) *groupIndex {
-	at, found := searchGroupIndex(e.groupIndices, index)
+func (p *pageIndex) groupIndex(index int) *groupIndex {
+	at, found := searchGroupIndex(p.groupIndices, index)
 	if !found {
 		return nil
 	}
 
-	return &e.groupIndices[at]
+	return &p.groupIndices[at]
 }
 
 // group returns the group with the name at the index; nil when there is none, or no index.
-func (s *groupIndex) group(name string) *existingGroup {
-	if s == nil {
+func (g *groupIndex) group(name string) *existingGroup {
+	if g == nil {
 		return nil
 	}
 
-	for i := range s.groups {
-		if s.groups[i].Name == name {
-			return &s.groups[i]
+	for i := range g.groups {
+		if g.groups[i].Name == name {
+			return &g.groups[i]
 		}
 	}
 
@@ -116,18 +116,18 @@ func (s *groupIndex) group(name string) *existingGroup {
 
 // blocks reports whether the index cannot get a group with the name yet, because a page with another group name exists there whatever is
 // written: a terminating page, or a page whose finalizers keep it after its deletion.
-func (s *groupIndex) blocks(name string) bool {
-	if s == nil || s.group(name) != nil {
+func (g *groupIndex) blocks(name string) bool {
+	if g == nil || g.group(name) != nil {
 		return false
 	}
 
-	if slices.ContainsFunc(s.deleting, func(other string) bool { return other != name }) {
+	if slices.ContainsFunc(g.deleting, func(other string) bool { return other != name }) {
 		return true
 	}
 
 	lingering := 0
 
-	for _, page := range s.others() {
+	for _, page := range g.others() {
 		if len(page.Finalizers) > 0 {
 			lingering++
 		}
@@ -138,13 +138,13 @@ func (s *groupIndex) blocks(name string) bool {
 
 // others returns all writable pages at the index, pages that are best used for another group first: those with finalizers, which exist on
 // after their deletion, and well named pages before misnamed ones.
-func (s *groupIndex) others() []*existingPage {
+func (g *groupIndex) others() []*existingPage {
 	var pages []*existingPage
-	for _, group := range s.groups {
+	for _, group := range g.groups {
 		pages = append(pages, group.pages...)
 	}
 
-	pages = append(pages, s.misnamed...)
+	pages = append(pages, g.misnamed...)
 	slices.SortStableFunc(pages, func(a, b *existingPage) int {
 		return cmp.Compare(min(len(b.Finalizers), 1), min(len(a.Finalizers), 1))
 	})
@@ -153,8 +153,8 @@ func (s *groupIndex) others() []*existingPage {
 }
 
 // pagesOf returns the existing pages of a group, or else the page at its index that becomes its first page.
-func (e *pageIndex) pagesOf(group api.Group) []*existingPage {
-	at := e.groupIndex(group.Index)
+func (p *pageIndex) pagesOf(group api.Group) []*existingPage {
+	at := p.groupIndex(group.Index)
 	if own := at.group(group.Name); own != nil {
 		return own.pages
 	}
@@ -169,12 +169,12 @@ func (e *pageIndex) pagesOf(group api.Group) []*existingPage {
 }
 
 // name returns the group name that consumers see at the index.
-func (s *groupIndex) name() string {
+func (g *groupIndex) name() string {
 	switch {
-	case len(s.deleting) > 0:
-		return s.deleting[0]
-	case len(s.groups) > 0:
-		return s.groups[0].Name
+	case len(g.deleting) > 0:
+		return g.deleting[0]
+	case len(g.groups) > 0:
+		return g.groups[0].Name
 	default:
 		return ""
 	}

@@ -41,19 +41,19 @@ func (p *desiredPage) holdsItsClusters() bool {
 //
 // A single page is called "-1", because that name is written in many places: if it has another number and the first one is free, it
 // is made anew. A page that changes its group has to do that first.
-func (e *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
-	names := e.unusedNames()
-	pages := make([]desiredPage, 0, max(len(groups), len(e.pages)))
+func (p *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
+	names := p.unusedNames()
+	pages := make([]desiredPage, 0, max(len(groups), len(p.pages)))
 
 	for i := range groups {
-		pages = e.appendPages(pages, &groups[i], &names, sorted)
+		pages = p.appendPages(pages, &groups[i], &names, sorted)
 	}
 
 	if len(pages) != 1 || pages[0].number == 1 || pages[0].renamed() {
 		return pages
 	}
 
-	if first := PageName(e.Placement.Name, 1); !names.taken(first) {
+	if first := PageName(p.Placement.Name, 1); !names.taken(first) {
 		pages[0].name, pages[0].number, pages[0].current = first, 1, nil
 	}
 
@@ -61,8 +61,8 @@ func (e *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
 }
 
 // appendPages appends the pages of a group, in the order of their numbers.
-func (e *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names *pageNames, sorted bool) []desiredPage {
-	cut := e.cut(group, sorted)
+func (p *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names *pageNames, sorted bool) []desiredPage {
+	cut := p.cut(group, sorted)
 	start := len(pages)
 
 	for i := range max(1, divideUp(len(group.clusters), PageSize)) {
@@ -75,7 +75,7 @@ func (e *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names 
 			page.current, page.name, page.number = group.pages[i], group.pages[i].Name, group.pages[i].number
 		} else {
 			page.name = names.next(group.Group)
-			page.number = e.number(page.name)
+			page.number = p.number(page.name)
 		}
 
 		pages = append(pages, page)
@@ -100,7 +100,7 @@ func (e *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names 
 }
 
 // cut divides the clusters of a group among its pages; nil when one page holds them all.
-func (e *pageIndex) cut(group *desiredGroup, sorted bool) [][]int32 {
+func (p *pageIndex) cut(group *desiredGroup, sorted bool) [][]int32 {
 	if len(group.clusters) <= PageSize {
 		return nil
 	}
@@ -117,15 +117,15 @@ func (e *pageIndex) cut(group *desiredGroup, sorted bool) [][]int32 {
 		}
 	}
 
-	return e.allot(group.clusters, holds, PageSize)
+	return p.allot(group.clusters, holds, PageSize)
 }
 
 // kept returns all existing writable pages unchanged.
-func (e *pageIndex) kept() []desiredPage {
-	pages := make([]desiredPage, 0, len(e.Pages))
+func (p *pageIndex) kept() []desiredPage {
+	pages := make([]desiredPage, 0, len(p.Pages))
 
-	for i := range e.writable() {
-		current := &e.pages[i]
+	for i := range p.writable() {
+		current := &p.pages[i]
 		pages = append(pages, desiredPage{
 			name: current.Name, number: current.number, group: current.group, clusters: current.clusters, absent: current.Decisions == nil,
 			current: current,

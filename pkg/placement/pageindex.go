@@ -103,10 +103,10 @@ func newPageIndex(existing Existing, desired clusterNames) *pageIndex {
 
 // byGroup returns the pages sorted by group index and name, so that the ids of a group are adjacent. Pages without an existing group come
 // last: terminating pages, and pages whose names are not those of PageName.
-func (e *pageIndex) byGroup() []*existingPage {
-	grouped := make([]*existingPage, len(e.pages))
-	for i := range e.pages {
-		grouped[i] = &e.pages[i]
+func (p *pageIndex) byGroup() []*existingPage {
+	grouped := make([]*existingPage, len(p.pages))
+	for i := range p.pages {
+		grouped[i] = &p.pages[i]
 	}
 
 	byGroup := func(a, b *existingPage) int {
@@ -139,20 +139,20 @@ func compareBools(a, b bool) int {
 }
 
 // appendIDs appends the ids of the clusters of decisions.
-func (e *pageIndex) appendIDs(ids []int32, decisions []api.Decision) []int32 {
+func (p *pageIndex) appendIDs(ids []int32, decisions []api.Decision) []int32 {
 	next := 0
 
 	for i := range decisions {
 		name := decisions[i].Cluster
 
-		if at, found := e.search(name, next); found {
+		if at, found := p.search(name, next); found {
 			ids = append(ids, int32(at))
 			next = at + 1
 
 			continue
 		}
 
-		ids = append(ids, e.otherID(name))
+		ids = append(ids, p.otherID(name))
 	}
 
 	return ids
@@ -160,15 +160,15 @@ func (e *pageIndex) appendIDs(ids []int32, decisions []api.Decision) []int32 {
 
 // search returns the id of a name among the desired clusters. Pages list clusters by name in the common case, so the search begins after
 // the last found cluster and doubles its steps, which merges the two lists.
-func (e *pageIndex) search(name string, next int) (at int, found bool) {
-	count := e.desired.count()
-	if next < count && e.desired.at(next) == name {
+func (p *pageIndex) search(name string, next int) (at int, found bool) {
+	count := p.desired.count()
+	if next < count && p.desired.at(next) == name {
 		return next, true
 	}
 
 	low, high := next, next
 
-	for step := 1; high < count && e.desired.at(high) < name; step *= 2 {
+	for step := 1; high < count && p.desired.at(high) < name; step *= 2 {
 		low, high = high+1, high+step
 	}
 
@@ -176,62 +176,62 @@ func (e *pageIndex) search(name string, next int) (at int, found bool) {
 		low = 0 // The cluster comes before the last one.
 	}
 
-	return e.desired.find(name, low, min(high+1, count))
+	return p.desired.find(name, low, min(high+1, count))
 }
 
 // otherID returns the id of a cluster that is not desired, and assigns it if needed.
-func (e *pageIndex) otherID(name string) int32 {
-	id, known := e.otherIDs[name]
+func (p *pageIndex) otherID(name string) int32 {
+	id, known := p.otherIDs[name]
 	if !known {
-		if e.otherIDs == nil {
-			e.otherIDs = map[string]int32{}
+		if p.otherIDs == nil {
+			p.otherIDs = map[string]int32{}
 		}
 
-		id = int32(e.ids())
-		e.otherIDs[name], e.others = id, append(e.others, name)
+		id = int32(p.ids())
+		p.otherIDs[name], p.others = id, append(p.others, name)
 	}
 
 	return id
 }
 
 // ids returns the number of clusters with ids, which count from 0.
-func (e *pageIndex) ids() int { return e.desired.count() + len(e.others) }
+func (p *pageIndex) ids() int { return p.desired.count() + len(p.others) }
 
 // isDesired reports whether a cluster is desired.
-func (e *pageIndex) isDesired(id int32) bool { return int(id) < e.desired.count() }
+func (p *pageIndex) isDesired(id int32) bool { return int(id) < p.desired.count() }
 
 // writable returns the pages that are not terminating.
-func (e *pageIndex) writable() []existingPage { return e.pages[:len(e.Pages)] }
+func (p *pageIndex) writable() []existingPage { return p.pages[:len(p.Pages)] }
 
 // holdsDesired reports whether the writable pages have all desired clusters and no others.
-func (e *pageIndex) holdsDesired() bool {
-	defer clear(e.scratch)
+func (p *pageIndex) holdsDesired() bool {
+	defer clear(p.scratch)
 
 	found := 0
 
-	for i := range e.writable() {
-		for _, id := range e.pages[i].clusters {
-			if !e.isDesired(id) {
+	for i := range p.writable() {
+		for _, id := range p.pages[i].clusters {
+			if !p.isDesired(id) {
 				return false
 			}
 
-			if e.scratch[id] == 0 {
-				e.scratch[id] = 1
+			if p.scratch[id] == 0 {
+				p.scratch[id] = 1
 				found++
 			}
 		}
 	}
 
-	return found == e.desired.count()
+	return found == p.desired.count()
 }
 
 // decisions returns the existing decisions by id; nil for a cluster without one. Of two pages with the same cluster the first page takes
 // precedence, and terminating pages come last.
-func (e *pageIndex) decisions() []*api.Decision {
-	decisions := make([]*api.Decision, e.ids())
+func (p *pageIndex) decisions() []*api.Decision {
+	decisions := make([]*api.Decision, p.ids())
 
-	for i := range slices.Backward(e.pages) {
-		page := &e.pages[i]
+	for i := range slices.Backward(p.pages) {
+		page := &p.pages[i]
 		for n, id := range page.clusters {
 			decisions[id] = &page.Decisions[n]
 		}

@@ -143,37 +143,37 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 }
 
 // touchesFor returns touches of the pages that the giving page relies on when it gives these clusters away.
-func (s *touchPlan) touchesFor(giver string, clusters []int32) []Write {
+func (t *touchPlan) touchesFor(giver string, clusters []int32) []Write {
 	var touches []Write
 
 	for _, id := range clusters {
-		others, stays := s.pages[id]
+		others, stays := t.pages[id]
 		if !stays {
 			continue
 		}
 
 		others = slices.DeleteFunc(others, func(name string) bool { return name == giver })
 
-		s.pages[id] = others
-		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return s.written[name] || s.isTouchedFor(name, giver) }) {
+		t.pages[id] = others
+		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return t.written[name] || t.isTouchedFor(name, giver) }) {
 			continue
 		}
 
 		relied := others[0]
-		if keeper := s.order.occupant(id).to.name; slices.Contains(others, keeper) {
+		if keeper := t.order.occupant(id).to.name; slices.Contains(others, keeper) {
 			relied = keeper
 		}
 
-		touches = append(touches, s.touch(s.current[relied], giver))
-		s.written[relied] = true
+		touches = append(touches, t.touch(t.current[relied], giver))
+		t.written[relied] = true
 	}
 
 	return touches
 }
 
 // isTouchedFor reports whether a page was touched for the current version of the giving page.
-func (s *touchPlan) isTouchedFor(name, giver string) bool {
-	relied, relies := s.current[name], s.current[giver]
+func (t *touchPlan) isTouchedFor(name, giver string) bool {
+	relied, relies := t.current[name], t.current[giver]
 
 	return relied != nil && relies != nil && slices.Contains(touchedFor(relied), pageVersion(relies))
 }
@@ -186,10 +186,10 @@ func touchedFor(page *api.Page) []string {
 func pageVersion(page *api.Page) string { return page.Name + "@" + page.ResourceVersion }
 
 // touch returns a write of an otherwise unchanged page for a page that relies on it.
-func (s *touchPlan) touch(current *api.Page, giver string) Write {
+func (t *touchPlan) touch(current *api.Page, giver string) Write {
 	relying := slices.DeleteFunc(touchedFor(current), func(earlier string) bool {
 		name, _, _ := strings.Cut(earlier, "@")
-		page := s.current[name]
+		page := t.current[name]
 
 		return page == nil || pageVersion(page) != earlier
 	})
@@ -198,7 +198,7 @@ func (s *touchPlan) touch(current *api.Page, giver string) Write {
 		Namespace: current.Namespace, Name: current.Name, UID: current.UID, ResourceVersion: current.ResourceVersion, Labels: current.Labels,
 		OwnerReferences: current.OwnerReferences, Annotations: maps.Clone(current.Annotations),
 	}
-	metav1.SetMetaDataAnnotation(&desired.ObjectMeta, touchedForAnnotation, strings.Join(append(relying, pageVersion(s.current[giver])), ","))
+	metav1.SetMetaDataAnnotation(&desired.ObjectMeta, touchedForAnnotation, strings.Join(append(relying, pageVersion(t.current[giver])), ","))
 
 	return Write{Current: current, Desired: &desired, Touch: true}
 }

@@ -25,41 +25,41 @@ type comparison struct {
 }
 
 // percentageBase returns the number of clusters that the percentage refers to.
-func (t comparison) percentageBase() int {
-	if t.held > 0 {
-		return min(t.base(), t.held)
+func (c comparison) percentageBase() int {
+	if c.held > 0 {
+		return min(c.base(), c.held)
 	}
 
-	return t.base()
+	return c.base()
 }
 
 // base returns the number of clusters of which others are removed.
-func (t comparison) base() int {
-	if t.wanted != nil {
-		return min(t.previous, int(*t.wanted)) // On the way from one cluster to another both are there.
+func (c comparison) base() int {
+	if c.wanted != nil {
+		return min(c.previous, int(*c.wanted)) // On the way from one cluster to another both are there.
 	}
 
-	return t.previous
+	return c.previous
 }
 
 // removed returns the number of removed clusters, without replaced clusters unless they count.
-func (t comparison) removed() int {
+func (c comparison) removed() int {
 	switch {
-	case t.countReplaced:
-		return min(t.infeasible+t.outranked, t.base())
-	case t.wanted != nil:
-		return max(0, t.base()-t.selected)
+	case c.countReplaced:
+		return min(c.infeasible+c.outranked, c.base())
+	case c.wanted != nil:
+		return max(0, c.base()-c.selected)
 	default:
-		return t.infeasible + max(0, t.outranked-t.gained)
+		return c.infeasible + max(0, c.outranked-c.gained)
 	}
 }
 
 // exceeds reports whether more than the percentage is removed. Where replaced clusters count, all that leave do, also those that are more than
 // the percentage refers to.
-func (t comparison) exceeds(percent int) bool {
-	count := Count{Now: t.removed(), Total: t.percentageBase()}
-	if t.countReplaced {
-		count.Now = t.infeasible + t.outranked
+func (c comparison) exceeds(percent int) bool {
+	count := Count{Now: c.removed(), Total: c.percentageBase()}
+	if c.countReplaced {
+		count.Now = c.infeasible + c.outranked
 	}
 
 	return count.Exceeds(percent)

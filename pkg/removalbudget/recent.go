@@ -53,12 +53,12 @@ type removal struct {
 	Others   int         `json:"others,omitempty"`
 }
 
-func (d RecentRemovals) empty() bool { return len(d.Clusters) == 0 && len(d.Others) == 0 }
+func (r RecentRemovals) empty() bool { return len(r.Clusters) == 0 && len(r.Others) == 0 }
 
 // countOthers returns the number of clusters without names.
-func (d RecentRemovals) countOthers() int {
+func (r RecentRemovals) countOthers() int {
 	sum := 0
-	for _, others := range d.Others {
+	for _, others := range r.Others {
 		sum += others.Count
 	}
 
@@ -66,16 +66,16 @@ func (d RecentRemovals) countOthers() int {
 }
 
 // within returns the removals that count at a time.
-func (d RecentRemovals) within(now time.Time) RecentRemovals {
+func (r RecentRemovals) within(now time.Time) RecentRemovals {
 	var recent RecentRemovals
 
-	for cluster, left := range d.Clusters {
+	for cluster, left := range r.Clusters {
 		if counts(left, now) {
 			recent = recent.with(cluster, left)
 		}
 	}
 
-	for _, others := range d.Others {
+	for _, others := range r.Others {
 		if counts(others.At, now) {
 			recent.Others = append(recent.Others, others)
 		}
@@ -85,19 +85,19 @@ func (d RecentRemovals) within(now time.Time) RecentRemovals {
 }
 
 // with returns the removals and that of a cluster at a time. It may modify the map of the receiver.
-func (d RecentRemovals) with(cluster string, at time.Time) RecentRemovals {
-	if d.Clusters == nil {
-		d.Clusters = map[string]time.Time{}
+func (r RecentRemovals) with(cluster string, at time.Time) RecentRemovals {
+	if r.Clusters == nil {
+		r.Clusters = map[string]time.Time{}
 	}
 
-	d.Clusters[cluster] = at
+	r.Clusters[cluster] = at
 
-	return d
+	return r
 }
 
 // union returns the removals of both. A cluster in both has the later time.
-func (d RecentRemovals) union(more RecentRemovals) RecentRemovals {
-	both := RecentRemovals{Clusters: maps.Clone(d.Clusters), Others: d.Others}
+func (r RecentRemovals) union(more RecentRemovals) RecentRemovals {
+	both := RecentRemovals{Clusters: maps.Clone(r.Clusters), Others: r.Others}
 
 	for cluster, at := range more.Clusters {
 		if at.After(both.Clusters[cluster]) {
@@ -107,7 +107,7 @@ func (d RecentRemovals) union(more RecentRemovals) RecentRemovals {
 
 	counts := map[time.Time]int{}
 
-	for _, list := range [][]Others{d.Others, more.Others} {
+	for _, list := range [][]Others{r.Others, more.Others} {
 		for _, others := range list {
 			counts[others.At] = max(counts[others.At], others.Count)
 		}
@@ -130,43 +130,43 @@ func sortedOthers(counts map[time.Time]int) []Others {
 }
 
 // covers reports whether the removals include all needed ones, at the same times or later.
-func (d RecentRemovals) covers(needed RecentRemovals) bool {
+func (r RecentRemovals) covers(needed RecentRemovals) bool {
 	for cluster, at := range needed.Clusters {
-		if left, known := d.Clusters[cluster]; !known || left.Before(at) {
+		if left, known := r.Clusters[cluster]; !known || left.Before(at) {
 			return false
 		}
 	}
 
 	return !slices.ContainsFunc(needed.Others, func(others Others) bool {
-		return !slices.ContainsFunc(d.Others, func(have Others) bool { return have.At.Equal(others.At) && have.Count >= others.Count })
+		return !slices.ContainsFunc(r.Others, func(have Others) bool { return have.At.Equal(others.At) && have.Count >= others.Count })
 	})
 }
 
 // truncated returns the removals with as many names as a status can hold. The earliest lose their names and count for up to a minute
 // longer, which errs toward blocking.
-func (d RecentRemovals) truncated() RecentRemovals {
+func (r RecentRemovals) truncated() RecentRemovals {
 	size := 0
-	for cluster := range d.Clusters {
+	for cluster := range r.Clusters {
 		size += len(cluster) + nameOverheadBytes
 	}
 
 	if size <= maxNameBytes {
-		return d
+		return r
 	}
 
-	bounded := RecentRemovals{Clusters: maps.Clone(d.Clusters)}
+	bounded := RecentRemovals{Clusters: maps.Clone(r.Clusters)}
 	counts := map[time.Time]int{}
 
-	for _, others := range d.Others {
+	for _, others := range r.Others {
 		counts[others.At] = others.Count
 	}
 
-	for _, cluster := range d.byTime() {
+	for _, cluster := range r.byTime() {
 		if size <= maxNameBytes {
 			break
 		}
 
-		counts[ceil(d.Clusters[cluster], othersPrecision)]++
+		counts[ceil(r.Clusters[cluster], othersPrecision)]++
 		delete(bounded.Clusters, cluster)
 		size -= len(cluster) + nameOverheadBytes
 	}
@@ -177,9 +177,9 @@ func (d RecentRemovals) truncated() RecentRemovals {
 }
 
 // byTime returns the clusters, the earliest first.
-func (d RecentRemovals) byTime() []string {
-	return slices.SortedFunc(maps.Keys(d.Clusters), func(a, b string) int {
-		return cmp.Or(d.Clusters[a].Compare(d.Clusters[b]), cmp.Compare(a, b))
+func (r RecentRemovals) byTime() []string {
+	return slices.SortedFunc(maps.Keys(r.Clusters), func(a, b string) int {
+		return cmp.Or(r.Clusters[a].Compare(r.Clusters[b]), cmp.Compare(a, b))
 	})
 }
 
@@ -194,7 +194,7 @@ func ceil(at time.Time, unit time.Duration) time.Time {
 }
 
 // removals returns the removals by time, the earliest first.
-func (d RecentRemovals) removals() []*removal {
+func (r RecentRemovals) removals() []*removal {
 	byTime := map[time.Time]*removal{}
 	at := func(when time.Time) *removal {
 		if byTime[when] == nil {
@@ -204,12 +204,12 @@ func (d RecentRemovals) removals() []*removal {
 		return byTime[when]
 	}
 
-	for _, cluster := range d.byTime() {
-		one := at(d.Clusters[cluster])
+	for _, cluster := range r.byTime() {
+		one := at(r.Clusters[cluster])
 		one.Clusters = append(one.Clusters, cluster)
 	}
 
-	for _, others := range d.Others {
+	for _, others := range r.Others {
 		at(others.At).Others += others.Count
 	}
 
@@ -217,12 +217,12 @@ func (d RecentRemovals) removals() []*removal {
 }
 
 // condition returns the condition that records the removals; nil when there are none.
-func (d RecentRemovals) condition() *metav1.Condition {
-	if d.empty() {
+func (r RecentRemovals) condition() *metav1.Condition {
+	if r.empty() {
 		return nil
 	}
 
-	text, err := json.Marshal(d.removals())
+	text, err := json.Marshal(r.removals())
 	if err != nil {
 		panic(err) // Strings, numbers and times before the year 10000 can be encoded.
 	}

@@ -42,20 +42,20 @@ func spreadText(constraints []hardConstraint, f *clusterinfo.ClusterInfo, d deta
 }
 
 // text returns why the constraint forbids another cluster; empty when it does not.
-func (b hardConstraint) text(f *clusterinfo.ClusterInfo, d detail) string {
-	domain, found := b.Constraint.domain(f)
+func (h hardConstraint) text(f *clusterinfo.ClusterInfo, d detail) string {
+	domain, found := h.Constraint.domain(f)
 
 	switch {
 	case !found:
-		return fmt.Sprintf("has no %s, over which the clusters must be spread", b.Constraint.Key)
-	case b.Selected[domain]+1-b.Selected[b.fewest] <= b.Constraint.MaxSkew:
+		return fmt.Sprintf("has no %s, over which the clusters must be spread", h.Constraint.Key)
+	case h.Selected[domain]+1-h.Selected[h.fewest] <= h.Constraint.MaxSkew:
 		return ""
 	}
 
-	clause := fmt.Sprintf("%s %s is full", b.Constraint.Key, domain)
+	clause := fmt.Sprintf("%s %s is full", h.Constraint.Key, domain)
 	if d == allDetails {
 		return fmt.Sprintf("%s: it has %d selected clusters, %s has %d, and %d more are allowed",
-			clause, b.Selected[domain], b.fewest, b.Selected[b.fewest], b.Constraint.MaxSkew)
+			clause, h.Selected[domain], h.fewest, h.Selected[h.fewest], h.Constraint.MaxSkew)
 	}
 
 	return clause

@@ -20,7 +20,7 @@ type Rejection struct {
 const maxClauseBytes = 200
 
 // Short returns the clause on one line of at most maxClauseBytes, for texts that list several.
-func (c Rejection) Short() string { return shorten(c.Clause) }
+func (r Rejection) Short() string { return shorten(r.Clause) }
 
 // shorten returns a clause on one line of at most maxClauseBytes.
 func shorten(clause string) string {

@@ -138,22 +138,22 @@ type worstFirst struct {
 	better  func(a, b int) int
 }
 
-func (h *worstFirst) Len() int           { return len(h.indices) }
-func (h *worstFirst) Less(a, b int) bool { return h.better(h.indices[a], h.indices[b]) > 0 }
-func (h *worstFirst) Swap(a, b int)      { h.indices[a], h.indices[b] = h.indices[b], h.indices[a] }
+func (w *worstFirst) Len() int           { return len(w.indices) }
+func (w *worstFirst) Less(a, b int) bool { return w.better(w.indices[a], w.indices[b]) > 0 }
+func (w *worstFirst) Swap(a, b int)      { w.indices[a], w.indices[b] = w.indices[b], w.indices[a] }
 
 // Push appends an index.
-func (h *worstFirst) Push(index any) {
+func (w *worstFirst) Push(index any) {
 	if i, ok := index.(int); ok {
-		h.indices = append(h.indices, i)
+		w.indices = append(w.indices, i)
 	}
 }
 
 // Pop removes and returns the last index.
-func (h *worstFirst) Pop() any {
-	last := len(h.indices) - 1
-	popped := h.indices[last]
-	h.indices = h.indices[:last]
+func (w *worstFirst) Pop() any {
+	last := len(w.indices) - 1
+	popped := w.indices[last]
+	w.indices = w.indices[:last]
 
 	return popped
 }

@@ -58,34 +58,34 @@ type domainState struct {
 // noDomain is the number of the domain of a cluster that does not have the key.
 const noDomain = -1
 
-func (l *domainState) domain(f *clusterinfo.ClusterInfo) int {
-	name, found := l.constraint.domain(f)
+func (d *domainState) domain(f *clusterinfo.ClusterInfo) int {
+	name, found := d.constraint.domain(f)
 	if !found {
 		return noDomain
 	}
 
-	number, known := l.numbers[name]
+	number, known := d.numbers[name]
 	if !known {
-		number = len(l.selected)
-		l.numbers[name], l.selected = number, append(l.selected, 0)
+		number = len(d.selected)
+		d.numbers[name], d.selected = number, append(d.selected, 0)
 	}
 
 	return number
 }
 
 // minSelected returns the number of selected clusters in the emptiest domain; 0 without any domain.
-func (l *domainState) minSelected() int {
-	if len(l.selected) == 0 {
+func (d *domainState) minSelected() int {
+	if len(d.selected) == 0 {
 		return 0
 	}
 
-	return slices.Min(l.selected)
+	return slices.Min(d.selected)
 }
 
-func (l *domainState) spread() Spread {
-	s := Spread{Constraint: l.constraint, Selected: make(map[string]int, len(l.numbers)), Without: l.without}
-	for name, number := range l.numbers {
-		s.Selected[name] = l.selected[number]
+func (d *domainState) spread() Spread {
+	s := Spread{Constraint: d.constraint, Selected: make(map[string]int, len(d.numbers)), Without: d.without}
+	for name, number := range d.numbers {
+		s.Selected[name] = d.selected[number]
 	}
 
 	slices.Sort(s.Without)

@@ -132,43 +132,43 @@ func mapOf(fields map[string]any, err error) ref.Val {
 }
 
 // Find returns the value of a field; false if the field is absent.
-func (s *lazyMap) Find(key ref.Val) (ref.Val, bool) {
+func (l *lazyMap) Find(key ref.Val) (ref.Val, bool) {
 	if name, ok := key.(types.String); ok {
-		return s.field(string(name))
+		return l.field(string(name))
 	}
 
 	return nil, false
 }
 
 // Get returns the value of a field, or an error if the field is absent.
-func (s *lazyMap) Get(key ref.Val) ref.Val {
-	if value, found := s.Find(key); found {
+func (l *lazyMap) Get(key ref.Val) ref.Val {
+	if value, found := l.Find(key); found {
 		return value
 	}
 
-	if whole, ok := s.whole().(traits.Indexer); ok {
+	if whole, ok := l.whole().(traits.Indexer); ok {
 		return whole.Get(key)
 	}
 
-	return s.whole()
+	return l.whole()
 }
 
 // Contains reports whether a field is present.
-func (s *lazyMap) Contains(key ref.Val) ref.Val {
-	if _, found := s.Find(key); found {
+func (l *lazyMap) Contains(key ref.Val) ref.Val {
+	if _, found := l.Find(key); found {
 		return types.True
 	}
 
-	if whole, ok := s.whole().(traits.Container); ok {
+	if whole, ok := l.whole().(traits.Container); ok {
 		return whole.Contains(key)
 	}
 
-	return s.whole()
+	return l.whole()
 }
 
 // Iterator returns an iterator over the names of the fields.
-func (s *lazyMap) Iterator() traits.Iterator {
-	if whole, ok := s.whole().(traits.Iterable); ok {
+func (l *lazyMap) Iterator() traits.Iterator {
+	if whole, ok := l.whole().(traits.Iterable); ok {
 		return whole.Iterator()
 	}
 
@@ -176,39 +176,39 @@ func (s *lazyMap) Iterator() traits.Iterator {
 }
 
 // Size returns the number of fields.
-func (s *lazyMap) Size() ref.Val {
-	if whole, ok := s.whole().(traits.Sizer); ok {
+func (l *lazyMap) Size() ref.Val {
+	if whole, ok := l.whole().(traits.Sizer); ok {
 		return whole.Size()
 	}
 
-	return s.whole()
+	return l.whole()
 }
 
 // Equal compares the whole object.
-func (s *lazyMap) Equal(other ref.Val) ref.Val {
+func (l *lazyMap) Equal(other ref.Val) ref.Val {
 	if same, ok := other.(*lazyMap); ok {
 		other = same.whole()
 	}
 
-	return s.whole().Equal(other)
+	return l.whole().Equal(other)
 }
 
 // ConvertToNative converts the whole object.
-func (s *lazyMap) ConvertToNative(to reflect.Type) (any, error) {
-	return s.whole().ConvertToNative(to) //nolint:wrapcheck // The error of the whole object is returned as it is.
+func (l *lazyMap) ConvertToNative(to reflect.Type) (any, error) {
+	return l.whole().ConvertToNative(to) //nolint:wrapcheck // The error of the whole object is returned as it is.
 }
 
 // ConvertToType converts the whole object.
-func (s *lazyMap) ConvertToType(to ref.Type) ref.Val {
+func (l *lazyMap) ConvertToType(to ref.Type) ref.Val {
 	if to == types.TypeType {
 		return types.MapType
 	}
 
-	return s.whole().ConvertToType(to)
+	return l.whole().ConvertToType(to)
 }
 
 // Type returns the type of a map.
-func (s *lazyMap) Type() ref.Type { return types.MapType }
+func (l *lazyMap) Type() ref.Type { return types.MapType }
 
 // Value returns the whole object.
-func (s *lazyMap) Value() any { return s.whole().Value() }
+func (l *lazyMap) Value() any { return l.whole().Value() }

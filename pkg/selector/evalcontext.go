@@ -33,21 +33,21 @@ type EvalContext struct {
 }
 
 // Exhausted reports whether the evaluation has exceeded MaxCost, or one of its selectors MaxSelectorCost; its verdicts are meaningless then.
-func (p *EvalContext) Exhausted() bool { return p.exhausted || p.cost > MaxCost }
+func (e *EvalContext) Exhausted() bool { return e.exhausted || e.cost > MaxCost }
 
 // LimitSelector ends the evaluation if a selector has cost more than MaxSelectorCost.
-func (p *EvalContext) LimitSelector(cost uint64) { p.exhausted = p.exhausted || cost > MaxSelectorCost }
+func (e *EvalContext) LimitSelector(cost uint64) { e.exhausted = e.exhausted || cost > MaxSelectorCost }
 
 // Cost returns the cost so far, in cost units of CEL.
-func (p *EvalContext) Cost() uint64 { return p.cost }
+func (e *EvalContext) Cost() uint64 { return e.cost }
 
 // Stopped reports whether an expression exceeded its limits on a cluster.
-func (p *EvalContext) Stopped() bool { return p.stopped }
+func (e *EvalContext) Stopped() bool { return e.stopped }
 
 // Cancelled reports whether the evaluation is cancelled.
-func (p *EvalContext) Cancelled() bool {
+func (e *EvalContext) Cancelled() bool {
 	select {
-	case <-p.Done:
+	case <-e.Done:
 		return true
 	default:
 		return false
@@ -55,40 +55,40 @@ func (p *EvalContext) Cancelled() bool {
 }
 
 // limit returns the cost limit of each evaluation of an expression on a cluster.
-func (p *EvalContext) limit() uint64 {
-	if p.Limit == 0 {
+func (e *EvalContext) limit() uint64 {
+	if e.Limit == 0 {
 		return expressionCost
 	}
 
-	return p.Limit
+	return e.Limit
 }
 
 // Charge adds the cost of an evaluated or of a cached result, so that both count the same.
-func (p *EvalContext) Charge(cost uint64) { p.cost += cost }
+func (e *EvalContext) Charge(cost uint64) { e.cost += cost }
 
 // RequeueAt returns the earliest time after Now at which a result of this evaluation can change without an event; zero means never.
-func (p *EvalContext) RequeueAt() time.Time { return p.requeueAt }
+func (e *EvalContext) RequeueAt() time.Time { return e.requeueAt }
 
 // StableSince returns the latest time not after Now at which a result of this evaluation changed without an event; zero means never. The
 // results are the same for every time from StableSince on and before RequeueAt.
-func (p *EvalContext) StableSince() time.Time { return p.stableSince }
+func (e *EvalContext) StableSince() time.Time { return e.stableSince }
 
 // RequeueAfterChange records that a result changes at t, or changed at t if t is not after Now. It ignores a zero time.
-func (p *EvalContext) RequeueAfterChange(t time.Time) {
+func (e *EvalContext) RequeueAfterChange(t time.Time) {
 	switch {
 	case t.IsZero():
-	case !t.After(p.Now):
-		if t.After(p.stableSince) {
-			p.stableSince = t
+	case !t.After(e.Now):
+		if t.After(e.stableSince) {
+			e.stableSince = t
 		}
-	case p.requeueAt.IsZero() || t.Before(p.requeueAt):
-		p.requeueAt = t
+	case e.requeueAt.IsZero() || t.Before(e.requeueAt):
+		e.requeueAt = t
 	}
 }
 
 // RequeueAfterExpiry records that a result is valid up to and including t; zero means that it does not expire.
-func (p *EvalContext) RequeueAfterExpiry(t time.Time) {
+func (e *EvalContext) RequeueAfterExpiry(t time.Time) {
 	if !t.IsZero() {
-		p.RequeueAfterChange(t.Add(1))
+		e.RequeueAfterChange(t.Add(1))
 	}
 }

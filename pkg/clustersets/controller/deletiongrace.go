@@ -33,13 +33,13 @@ func newGraceTracker(c clock.PassiveClock) *graceTracker {
 
 // expired takes the bindings of a namespace that are unwanted now. It returns those that have been unwanted for the whole grace, and the
 // time until the next one is; zero means that none is left. A binding that is not passed counts as wanted again.
-func (d *graceTracker) expired(
+func (g *graceTracker) expired(
 	namespace string, unwanted []*clusterv1beta2.ManagedClusterSetBinding, long time.Duration,
 ) (confirmed []*clusterv1beta2.ManagedClusterSetBinding, wait time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 
-	before, now := d.unwantedSince[namespace], d.clock.Now()
+	before, now := g.unwantedSince[namespace], g.clock.Now()
 	since := make(map[types.UID]time.Time, len(unwanted))
 
 	for _, binding := range unwanted {
@@ -58,20 +58,20 @@ func (d *graceTracker) expired(
 	}
 
 	if len(since) == 0 {
-		delete(d.unwantedSince, namespace)
+		delete(g.unwantedSince, namespace)
 	} else {
-		d.unwantedSince[namespace] = since
+		g.unwantedSince[namespace] = since
 	}
 
 	return confirmed, wait
 }
 
 // forget drops a namespace that does not exist any more.
-func (d *graceTracker) forget(namespace string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (g *graceTracker) forget(namespace string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 
-	delete(d.unwantedSince, namespace)
+	delete(g.unwantedSince, namespace)
 }
 
 // shorterWait returns the shorter one of two delays; zero means no delay is set.

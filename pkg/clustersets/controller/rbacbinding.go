@@ -116,22 +116,22 @@ type writeResults struct {
 	conflict error // the last conflict, of a write that was based on an old view
 }
 
-func (o *writeResults) add(err error) {
+func (w *writeResults) add(err error) {
 	switch {
 	case err == nil, queue.Terminating(err):
 	case queue.Outdated(err):
-		o.conflict = err
+		w.conflict = err
 	default:
-		o.failed = append(o.failed, err)
+		w.failed = append(w.failed, err)
 	}
 }
 
 // deletionGrace returns how long a binding must have been unwanted before it is deleted. The grace is longer while bindings cannot be
 // created that may keep the same clusters (docs/architecture.md law 5). Forbidden and invalid writes do not count, because a retry does not
 // help.
-func (o *writeResults) deletionGrace() time.Duration {
+func (w *writeResults) deletionGrace() time.Duration {
 	hopeless := func(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) }
-	if o.conflict != nil || slices.ContainsFunc(o.failed, func(err error) bool { return !hopeless(err) }) {
+	if w.conflict != nil || slices.ContainsFunc(w.failed, func(err error) bool { return !hopeless(err) }) {
 		return extendedDeletionGrace
 	}
 

@@ -42,14 +42,14 @@ func (r *rbacBindingReconciler) newReviewCache(namespace string) *reviewCache {
 
 // mayBind reports whether the ServiceAccount may bind a set. Each set is reviewed by name even if RBAC grants all sets, because another
 // authorizer may deny a single one.
-func (q *reviewCache) mayBind(ctx context.Context, set string) (bool, error) {
-	if may, known := q.results[set]; known {
+func (r *reviewCache) mayBind(ctx context.Context, set string) (bool, error) {
+	if may, known := r.results[set]; known {
 		return may, nil
 	}
 
-	may, err := q.review(ctx, q.namespace, set)
+	may, err := r.review(ctx, r.namespace, set)
 	if err == nil {
-		q.results[set] = may
+		r.results[set] = may
 	}
 
 	return may, err

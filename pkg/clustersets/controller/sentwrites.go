@@ -42,16 +42,16 @@ func liveBindingVersion(live client.Reader) func(context.Context, types.Namespac
 
 // write calls send unless the cache is known to be behind: a write that is based on the same resourceVersion was sent or was rejected with
 // a conflict, and the API server shows another version now. The API server is asked at most once in consistency.Timeout.
-func (u *sentWrites) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
-	left, pending := u.Pending(key, base)
+func (s *sentWrites) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
+	left, pending := s.Pending(key, base)
 	if pending && left > 0 {
 		return nil
 	}
 
-	u.Writing(key, base)
+	s.Writing(key, base)
 
 	if pending {
-		if behind, err := u.behind(ctx, key, base); behind || err != nil {
+		if behind, err := s.behind(ctx, key, base); behind || err != nil {
 			return err
 		}
 	}
@@ -62,19 +62,19 @@ func (u *sentWrites) write(ctx context.Context, key types.NamespacedName, base s
 	}
 
 	if queue.Outdated(err) {
-		if behind, unknown := u.behind(ctx, key, base); behind && unknown == nil {
+		if behind, unknown := s.behind(ctx, key, base); behind && unknown == nil {
 			return err
 		}
 	}
 
-	u.Clear(key)
+	s.Clear(key)
 
 	return err
 }
 
 // behind reports whether the API server shows another resourceVersion of an object than the cache.
-func (u *sentWrites) behind(ctx context.Context, key types.NamespacedName, base string) (bool, error) {
-	version, err := u.liveVersion(ctx, key)
+func (s *sentWrites) behind(ctx context.Context, key types.NamespacedName, base string) (bool, error) {
+	version, err := s.liveVersion(ctx, key)
 
 	return err == nil && version != base, err
 }

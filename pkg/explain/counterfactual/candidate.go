@@ -48,11 +48,11 @@ type candidate struct {
 }
 
 // conditional reports whether the text is a condition ("label region were eu"), and not a demand ("14 more points").
-func (p candidate) conditional() bool {
-	return p.kind == kindLabel || p.kind == kindClaim || p.kind == kindCEL || p.kind == kindTaint
+func (c candidate) conditional() bool {
+	return c.kind == kindLabel || c.kind == kindClaim || c.kind == kindCEL || c.kind == kindTaint
 }
 
-func (p candidate) subject() string { return p.kind + " " + p.target }
+func (c candidate) subject() string { return c.kind + " " + c.target }
 
 // addedPointsName names the score of added points. It is not a DNS name, so that no object can have it.
 const addedPointsName = "More points"

@@ -27,8 +27,8 @@ type statusError struct {
 	err  error
 }
 
-func (r *statusError) Error() string { return r.err.Error() }
-func (r *statusError) Unwrap() error { return r.err }
+func (s *statusError) Error() string { return s.err.Error() }
+func (s *statusError) Unwrap() error { return s.err }
 
 func newStatusError(code int, format string, arguments ...any) error {
 	return &statusError{code: code, err: fmt.Errorf(format, arguments...)}

@@ -32,11 +32,11 @@ func NewInformed(live client.Client, informers client.Reader, serves func(adapte
 }
 
 // isInformed reports whether there is an informer of the kind of a list.
-func (c *Informed) isInformed(list client.ObjectList) bool {
+func (i *Informed) isInformed(list client.ObjectList) bool {
 	some := false
 
 	for _, adapter := range api.Adapters() {
-		if !c.serves(adapter) {
+		if !i.serves(adapter) {
 			continue
 		}
 
@@ -57,9 +57,9 @@ func (c *Informed) isInformed(list client.ObjectList) bool {
 }
 
 // List implements client.Reader. Of the options it supports the namespace and the field selector for the name where there is an informer.
-func (c *Informed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if !c.isInformed(list) {
-		return c.Client.List(ctx, list, options...) //nolint:wrapcheck // Its kind decides what is done.
+func (i *Informed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if !i.isInformed(list) {
+		return i.Client.List(ctx, list, options...) //nolint:wrapcheck // Its kind decides what is done.
 	}
 
 	var given client.ListOptions
@@ -67,22 +67,22 @@ func (c *Informed) List(ctx context.Context, list client.ObjectList, options ...
 
 	if given.FieldSelector != nil {
 		if name, exact := given.FieldSelector.RequiresExactMatch(nameField); exact {
-			return c.listByName(ctx, list, client.ObjectKey{Namespace: given.Namespace, Name: name})
+			return i.listByName(ctx, list, client.ObjectKey{Namespace: given.Namespace, Name: name})
 		}
 	}
 
-	err := c.informers.List(ctx, list, client.InNamespace(given.Namespace), client.UnsafeDisableDeepCopy)
+	err := i.informers.List(ctx, list, client.InNamespace(given.Namespace), client.UnsafeDisableDeepCopy)
 	list.SetContinue("") // An informer has no pages.
 
 	return err //nolint:wrapcheck // As above.
 }
 
 // listByName lists the object of a name, or none.
-func (c *Informed) listByName(ctx context.Context, list client.ObjectList, key client.ObjectKey) error {
+func (i *Informed) listByName(ctx context.Context, list client.ObjectList, key client.ObjectKey) error {
 	kind := kindIn(list)
 	kind.Kind = kind.Kind[:len(kind.Kind)-len("List")]
 
-	made, err := c.Scheme().New(kind)
+	made, err := i.Scheme().New(kind)
 	if err != nil {
 		return fmt.Errorf("listing %s by name: %w", kind, err)
 	}
@@ -92,7 +92,7 @@ func (c *Informed) listByName(ctx context.Context, list client.ObjectList, key c
 		return fmt.Errorf("%T is no object", made)
 	}
 
-	if err := c.informers.Get(ctx, key, object); apierrors.IsNotFound(err) {
+	if err := i.informers.Get(ctx, key, object); apierrors.IsNotFound(err) {
 		return nil
 	} else if err != nil {
 		return err //nolint:wrapcheck // Its kind decides what is done.

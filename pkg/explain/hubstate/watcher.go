@@ -272,16 +272,16 @@ type watchedReader struct {
 	*Watcher
 }
 
-func (s watchedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if err := s.refused[kindIn(list)]; err != nil {
+func (w watchedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := w.refused[kindIn(list)]; err != nil {
 		return err
 	}
 
 	var given client.ListOptions
 	given.ApplyOptions(options)
 
-	in, followed := s.cachesOf(list)[given.Namespace]
-	if whole := s.cachesOf(list)[""]; !followed && whole != nil {
+	in, followed := w.cachesOf(list)[given.Namespace]
+	if whole := w.cachesOf(list)[""]; !followed && whole != nil {
 		in, followed = whole, true
 	}
 

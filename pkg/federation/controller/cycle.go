@@ -41,68 +41,68 @@ type cycle struct {
 }
 
 // workOf returns the work of a variant, whose manifests are encoded once for all clusters. It must not be changed.
-func (p *cycle) workOf(variant federation.Variant) (*workv1.ManifestWork, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (c *cycle) workOf(variant federation.Variant) (*workv1.ManifestWork, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	if work := p.made[variant]; work != nil {
+	if work := c.made[variant]; work != nil {
 		return work, nil
 	}
 
-	work, err := p.payload.Work("", variant)
+	work, err := c.payload.Work("", variant)
 	if err != nil {
 		return nil, err
 	}
 
-	if p.made == nil {
-		p.made = map[federation.Variant]*workv1.ManifestWork{}
+	if c.made == nil {
+		c.made = map[federation.Variant]*workv1.ManifestWork{}
 	}
 
-	p.made[variant] = work
+	c.made[variant] = work
 
 	return work, nil
 }
 
 // existing returns the work of a cluster at the time of the evaluation.
-func (p *cycle) existing(cluster string) (federation.ExistingWork, bool) {
-	i := slices.IndexFunc(p.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster && !work.Foreign })
+func (c *cycle) existing(cluster string) (federation.ExistingWork, bool) {
+	i := slices.IndexFunc(c.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster && !work.Foreign })
 	if i < 0 {
 		return federation.ExistingWork{}, false
 	}
 
-	return p.Works[i], true
+	return c.Works[i], true
 }
 
 // storedIn returns the work of the object in a cluster; nil if it did not exist, or is not the hub's.
-func (p *cycle) storedIn(cluster string) *workv1.ManifestWork {
-	i := slices.IndexFunc(p.stored, func(work *workv1.ManifestWork) bool { return work.Namespace == cluster })
-	if i < 0 || p.Works[i].Foreign {
+func (c *cycle) storedIn(cluster string) *workv1.ManifestWork {
+	i := slices.IndexFunc(c.stored, func(work *workv1.ManifestWork) bool { return work.Namespace == cluster })
+	if i < 0 || c.Works[i].Foreign {
 		return nil
 	}
 
-	return p.stored[i]
+	return c.stored[i]
 }
 
 // deleted notes a work that waits for its finalizers.
-func (p *cycle) deleted(cluster string, uid types.UID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (c *cycle) deleted(cluster string, uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	p.memory.deleted[cluster] = uid
+	c.memory.deleted[cluster] = uid
 }
 
 // reachedClusters returns the clusters that get the object, and those that have it, sorted: where its withdrawal is not allowed yet, or fails, its
 // dependencies stay with it. What is being deleted counts unless the object is delivered, because no event follows its end then.
-func (p *cycle) reachedClusters() []string {
+func (c *cycle) reachedClusters() []string {
 	var clusters []string
 
-	delivered := p.State == federation.Delivering
+	delivered := c.State == federation.Delivering
 	if delivered {
-		clusters = slices.Clone(p.Selected)
+		clusters = slices.Clone(c.Selected)
 	}
 
-	for _, work := range p.Works {
-		gone := delivered && (work.Deleting || slices.Contains(p.notes.withdrawn, work.Cluster))
+	for _, work := range c.Works {
+		gone := delivered && (work.Deleting || slices.Contains(c.notes.withdrawn, work.Cluster))
 		if !work.Foreign && !gone {
 			clusters = append(clusters, work.Cluster)
 		}
@@ -114,19 +114,19 @@ func (p *cycle) reachedClusters() []string {
 }
 
 // link returns what the object has to do with others.
-func (p *cycle) link() link {
+func (c *cycle) link() link {
 	of := link{}
-	if p.State != federation.NotDelivered {
-		of.clusters = p.reachedClusters()
-		of.propagates = p.Propagates
+	if c.State != federation.NotDelivered {
+		of.clusters = c.reachedClusters()
+		of.propagates = c.Propagates
 
-		for _, dependency := range p.Object.Body.Dependencies {
-			of.needs = append(of.needs, dependencyKey(p.key.Namespace, dependency))
+		for _, dependency := range c.Object.Body.Dependencies {
+			of.needs = append(of.needs, dependencyKey(c.key.Namespace, dependency))
 		}
 	}
 
-	if p.Target.Placement != "" {
-		of.placement = types.NamespacedName{Namespace: p.key.Namespace, Name: p.Target.Placement}
+	if c.Target.Placement != "" {
+		of.placement = types.NamespacedName{Namespace: c.key.Namespace, Name: c.Target.Placement}
 	}
 
 	return of

@@ -42,53 +42,53 @@ type eventHandlers struct {
 }
 
 // source returns the source of the controller.
-func (f *eventHandlers) source() *sharedinventory.Source {
+func (e *eventHandlers) source() *sharedinventory.Source {
 	return &sharedinventory.Source{
-		Subscriber: f.state.Subscriber, Keys: "delivered objects", Known: f.state.memories.keys, Listen: f.listen,
-		Cache: f.cache, Live: f.live, Elected: f.elected, Recorder: f.recorder, FormerRenewal: f.formerRenewal,
+		Subscriber: e.state.Subscriber, Keys: "delivered objects", Known: e.state.memories.keys, Listen: e.listen,
+		Cache: e.cache, Live: e.live, Elected: e.elected, Recorder: e.recorder, FormerRenewal: e.formerRenewal,
 	}
 }
 
-func (f *eventHandlers) listen(ctx context.Context) error {
-	if err := f.state.Shared.Listen(ctx, f.cache, append(f.kinds(ctx), f.objectKinds(ctx)...)...); err != nil {
+func (e *eventHandlers) listen(ctx context.Context) error {
+	if err := e.state.Shared.Listen(ctx, e.cache, append(e.kinds(ctx), e.objectKinds(ctx)...)...); err != nil {
 		return err
 	}
 
-	f.state.findGuard(ctx, f.live)
-	f.state.Synced.Store(true)
+	e.state.findGuard(ctx, e.live)
+	e.state.Synced.Store(true)
 
-	return f.state.logLeftovers(ctx, f.cache)
+	return e.state.logLeftovers(ctx, e.cache)
 }
 
 // without is the consequence of fields of works and objects that cannot be decoded.
 const without = "The hub does without them."
 
 // kinds returns what is watched beside the delivered objects and the kinds of the inventory.
-func (f *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
+func (e *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
 	return []sharedinventory.Kind{
-		{Object: &corev1.Namespace{}, Handler: freshness.Observe(f.state.Shared.Observed, namespaceResource,
-			objects.On(func(before, after *corev1.Namespace, initial bool) { f.updateNamespace(ctx, before, after, initial) },
+		{Object: &corev1.Namespace{}, Handler: freshness.Observe(e.state.Shared.Observed, namespaceResource,
+			objects.On(func(before, after *corev1.Namespace, initial bool) { e.updateNamespace(ctx, before, after, initial) },
 				func(*corev1.Namespace) {})), Unreadable: without},
-		{Object: &workv1.ManifestWork{}, Handler: objects.On(f.updateWork,
-			func(last *workv1.ManifestWork) { f.deleteWork(ctx, last) }), Unreadable: without},
-		{Object: &clusterv1beta1.Placement{}, Handler: objects.On(f.updatePlacement, f.deletePlacement), Unreadable: without},
-		{Object: &clusterv1beta1.PlacementDecision{}, Handler: objects.On(f.updateDecision, f.enqueueFollowers), Unreadable: without},
+		{Object: &workv1.ManifestWork{}, Handler: objects.On(e.updateWork,
+			func(last *workv1.ManifestWork) { e.deleteWork(ctx, last) }), Unreadable: without},
+		{Object: &clusterv1beta1.Placement{}, Handler: objects.On(e.updatePlacement, e.deletePlacement), Unreadable: without},
+		{Object: &clusterv1beta1.PlacementDecision{}, Handler: objects.On(e.updateDecision, e.enqueueFollowers), Unreadable: without},
 	}
 }
 
 // objectKinds returns the kinds of the delivered objects.
-func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind {
-	kinds := make([]sharedinventory.Kind, 0, len(f.state.kinds))
+func (e *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind {
+	kinds := make([]sharedinventory.Kind, 0, len(e.state.kinds))
 
-	for of, kind := range f.state.kinds {
+	for of, kind := range e.state.kinds {
 		handler := objects.On(
 			func(before, after *metav1.PartialObjectMetadata, initial bool) {
-				f.updateObject(ctx, keyOf(of, after), before, after, initial)
+				e.updateObject(ctx, keyOf(of, after), before, after, initial)
 			},
-			func(last *metav1.PartialObjectMetadata) { f.deleteObject(ctx, keyOf(of, last)) })
+			func(last *metav1.PartialObjectMetadata) { e.deleteObject(ctx, keyOf(of, last)) })
 		kinds = append(kinds, sharedinventory.Kind{
-			Object: objects.Metadata(kind.GroupVersionKind), Cache: f.objects, Unreadable: without,
-			Handler: freshness.Observe(f.state.Shared.Observed, resourceOf(kind), handler),
+			Object: objects.Metadata(kind.GroupVersionKind), Cache: e.objects, Unreadable: without,
+			Handler: freshness.Observe(e.state.Shared.Observed, resourceOf(kind), handler),
 		})
 	}
 
@@ -96,112 +96,112 @@ func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 }
 
 // updateObject enqueues an object that takes part, or has taken part.
-func (f *eventHandlers) updateObject(
+func (e *eventHandlers) updateObject(
 	ctx context.Context, key inventory.Key, before, after *metav1.PartialObjectMetadata, initial bool,
 ) {
 	if before != nil && before.ResourceVersion == after.ResourceVersion {
 		initial = true // A resync.
 	}
 
-	if f.concerns(ctx, key, after) {
-		f.state.memories.get(key)
-		f.state.EnqueueChanged(initial, "", time.Now(), key)
+	if e.concerns(ctx, key, after) {
+		e.state.memories.get(key)
+		e.state.EnqueueChanged(initial, "", time.Now(), key)
 	}
 }
 
-func (f *eventHandlers) deleteObject(ctx context.Context, key inventory.Key) {
-	if f.state.memories.known(key) {
-		f.state.enqueue(queue.PriorityUser, key)
-		f.forgetOnStandby(ctx, key)
+func (e *eventHandlers) deleteObject(ctx context.Context, key inventory.Key) {
+	if e.state.memories.known(key) {
+		e.state.enqueue(queue.PriorityUser, key)
+		e.forgetOnStandby(ctx, key)
 	}
 }
 
 // forgetOnStandby forgets an object that is gone with its works, which a reconcile does once this process is the leader. An object that has
 // appeared since the event, on another watch, is remembered again.
-func (f *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) {
-	if f.state.Queue.Open() {
+func (e *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) {
+	if e.state.Queue.Open() {
 		return
 	}
 
-	f.state.memories.forget(key)
+	e.state.memories.forget(key)
 
-	if !f.gone(ctx, key) {
-		f.state.memories.get(key)
-		f.state.enqueue(queue.PriorityUser, key) // The election may have come in between.
+	if !e.gone(ctx, key) {
+		e.state.memories.get(key)
+		e.state.enqueue(queue.PriorityUser, key) // The election may have come in between.
 	}
 }
 
 // gone reports whether the caches have neither an object nor its works.
-func (f *eventHandlers) gone(ctx context.Context, key inventory.Key) bool {
-	err := f.objects.Get(ctx, key.NamespacedName, objects.Metadata(f.state.kinds[key.GroupKind].GroupVersionKind), client.UnsafeDisableDeepCopy)
+func (e *eventHandlers) gone(ctx context.Context, key inventory.Key) bool {
+	err := e.objects.Get(ctx, key.NamespacedName, objects.Metadata(e.state.kinds[key.GroupKind].GroupVersionKind), client.UnsafeDisableDeepCopy)
 	if !apierrors.IsNotFound(err) {
 		return false
 	}
 
 	works := &workv1.ManifestWorkList{}
-	err = f.cache.List(ctx, works, client.MatchingFields{workName: f.state.identity(key).WorkName()}, client.UnsafeDisableDeepCopy)
+	err = e.cache.List(ctx, works, client.MatchingFields{workName: e.state.identity(key).WorkName()}, client.UnsafeDisableDeepCopy)
 
 	return err == nil && len(works.Items) == 0
 }
 
 // concerns reports whether something may have to be done for an object.
-func (f *eventHandlers) concerns(ctx context.Context, key inventory.Key, object *metav1.PartialObjectMetadata) bool {
-	if slices.Contains(object.Finalizers, federation.Finalizer) || f.state.memories.known(key) {
+func (e *eventHandlers) concerns(ctx context.Context, key inventory.Key, object *metav1.PartialObjectMetadata) bool {
+	if slices.Contains(object.Finalizers, federation.Finalizer) || e.state.memories.known(key) {
 		return true
 	}
 
 	namespace := &corev1.Namespace{}
-	err := f.cache.Get(ctx, types.NamespacedName{Name: key.Namespace}, namespace, client.UnsafeDisableDeepCopy)
+	err := e.cache.Get(ctx, types.NamespacedName{Name: key.Namespace}, namespace, client.UnsafeDisableDeepCopy)
 
 	return err != nil || namespace.Labels[federation.FederatedLabel] != "" // The event of the Namespace enqueues what appears before it.
 }
 
 // updateNamespace enqueues the objects of a namespace whose label or default annotations have changed.
-func (f *eventHandlers) updateNamespace(ctx context.Context, before, after *corev1.Namespace, initial bool) {
+func (e *eventHandlers) updateNamespace(ctx context.Context, before, after *corev1.Namespace, initial bool) {
 	takesPart := after.Labels[federation.FederatedLabel] != "" || before != nil && before.Labels[federation.FederatedLabel] != ""
 	if !takesPart || before != nil && federation.SameDefaults(before, after) {
 		return
 	}
 
-	for of, kind := range f.state.kinds {
+	for of, kind := range e.state.kinds {
 		list := objects.MetadataList(kind.GroupVersionKind)
-		if err := f.objects.List(ctx, list, client.InNamespace(after.Name), client.UnsafeDisableDeepCopy); err != nil {
+		if err := e.objects.List(ctx, list, client.InNamespace(after.Name), client.UnsafeDisableDeepCopy); err != nil {
 			continue // The manager ends.
 		}
 
 		for i := range list.Items {
 			key := keyOf(of, &list.Items[i])
-			f.state.memories.get(key)
+			e.state.memories.get(key)
 
 			if initial {
-				f.state.enqueue(queue.PriorityInitial, key)
+				e.state.enqueue(queue.PriorityInitial, key)
 			} else {
-				f.state.enqueue(queue.PriorityFleet, key)
+				e.state.enqueue(queue.PriorityFleet, key)
 			}
 		}
 	}
 }
 
 // updateWork enqueues the object of a work, unless the event shows an own write or nothing that counts.
-func (f *eventHandlers) updateWork(before, after *workv1.ManifestWork, initial bool) {
-	key, ours := f.workKey(after)
-	if ours && !f.state.works.Observe(key, after, false) && (before == nil || f.changed(key, before, after)) {
-		f.state.memories.get(key)
-		f.enqueueWork(initial, key, before, after)
+func (e *eventHandlers) updateWork(before, after *workv1.ManifestWork, initial bool) {
+	key, ours := e.workKey(after)
+	if ours && !e.state.works.Observe(key, after, false) && (before == nil || e.changed(key, before, after)) {
+		e.state.memories.get(key)
+		e.enqueueWork(initial, key, before, after)
 	}
 
 	if before == nil {
 		return
 	}
 
-	if former, ours := f.workKey(before); ours && former != key {
-		f.state.enqueue(queue.PriorityUser, former) // Somebody has changed the annotation.
+	if former, ours := e.workKey(before); ours && former != key {
+		e.state.enqueue(queue.PriorityUser, former) // Somebody has changed the annotation.
 	}
 }
 
 // changed reports whether two states of a work differ in what is read of it.
-func (f *eventHandlers) changed(key inventory.Key, before, after *workv1.ManifestWork) bool {
-	identity := f.state.identity(key)
+func (e *eventHandlers) changed(key inventory.Key, before, after *workv1.ManifestWork) bool {
+	identity := e.state.identity(key)
 	old, errOld := federation.ExistingWorkOf(identity, before)
 	latest, errLatest := federation.ExistingWorkOf(identity, after)
 
@@ -209,54 +209,54 @@ func (f *eventHandlers) changed(key inventory.Key, before, after *workv1.Manifes
 }
 
 // enqueueWork enqueues the object of a work: reports of the agents are gathered, and everything else goes first.
-func (f *eventHandlers) enqueueWork(initial bool, key inventory.Key, before, after *workv1.ManifestWork) {
+func (e *eventHandlers) enqueueWork(initial bool, key inventory.Key, before, after *workv1.ManifestWork) {
 	switch {
 	case initial:
-		f.state.enqueue(queue.PriorityInitial, key)
+		e.state.enqueue(queue.PriorityInitial, key)
 	case before != nil && federation.StoredHash(before) == federation.StoredHash(after):
-		f.state.enqueue(queue.PriorityFleet, key)
+		e.state.enqueue(queue.PriorityFleet, key)
 	default:
-		f.state.enqueue(queue.PriorityUser, key)
+		e.state.enqueue(queue.PriorityUser, key)
 	}
 }
 
-func (f *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWork) {
-	if key, ours := f.workKey(last); ours && !f.state.works.Observe(key, last, true) {
-		f.state.memories.get(key)
-		f.state.enqueue(queue.PriorityUser, key)
-		f.forgetOnStandby(ctx, key)
+func (e *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWork) {
+	if key, ours := e.workKey(last); ours && !e.state.works.Observe(key, last, true) {
+		e.state.memories.get(key)
+		e.state.enqueue(queue.PriorityUser, key)
+		e.forgetOnStandby(ctx, key)
 	}
 }
 
 // workKey returns the key of the object of a work, and whether that is of a kind that is delivered. An annotation that names another object
 // than the name of the work is a forged one.
-func (f *eventHandlers) workKey(work *workv1.ManifestWork) (inventory.Key, bool) {
+func (e *eventHandlers) workKey(work *workv1.ManifestWork) (inventory.Key, bool) {
 	of, name, valid := federation.ParseObject(work.Annotations[federation.ObjectAnnotation])
 	key := inventory.Key{NamespacedName: name, GroupKind: inventory.GroupKind(of)}
 
-	return key, valid && f.state.owns(key) && f.state.identity(key).WorkName() == work.Name
+	return key, valid && e.state.owns(key) && e.state.identity(key).WorkName() == work.Name
 }
 
-func (f *eventHandlers) updatePlacement(before, after *clusterv1beta1.Placement, _ bool) {
+func (e *eventHandlers) updatePlacement(before, after *clusterv1beta1.Placement, _ bool) {
 	if before == nil || before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() {
-		f.deletePlacement(after)
+		e.deletePlacement(after)
 	}
 }
 
-func (f *eventHandlers) deletePlacement(of *clusterv1beta1.Placement) {
-	f.state.enqueue(queue.PriorityFleet, f.state.links.following(nameOf(of))...)
+func (e *eventHandlers) deletePlacement(of *clusterv1beta1.Placement) {
+	e.state.enqueue(queue.PriorityFleet, e.state.links.following(nameOf(of))...)
 }
 
-func (f *eventHandlers) updateDecision(before, after *clusterv1beta1.PlacementDecision, _ bool) {
+func (e *eventHandlers) updateDecision(before, after *clusterv1beta1.PlacementDecision, _ bool) {
 	if before != nil {
-		f.enqueueFollowers(before)
+		e.enqueueFollowers(before)
 	}
 
-	f.enqueueFollowers(after)
+	e.enqueueFollowers(after)
 }
 
 // enqueueFollowers enqueues the objects that follow the Placement of a PlacementDecision.
-func (f *eventHandlers) enqueueFollowers(page *clusterv1beta1.PlacementDecision) {
+func (e *eventHandlers) enqueueFollowers(page *clusterv1beta1.PlacementDecision) {
 	placement := types.NamespacedName{Namespace: page.Namespace, Name: page.Labels[clusterv1beta1.PlacementLabel]}
-	f.state.enqueue(queue.PriorityFleet, f.state.links.following(placement)...)
+	e.state.enqueue(queue.PriorityFleet, e.state.links.following(placement)...)
 }

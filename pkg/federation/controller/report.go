@@ -79,60 +79,60 @@ func (r *reporter) reportChange(ctx context.Context, p *cycle, reason, did strin
 }
 
 // problems returns the notes about what is wrong with an object, by the reasons of their Events.
-func (p *cycle) problems(now time.Time) map[string]string {
+func (c *cycle) problems(now time.Time) map[string]string {
 	found := map[string]string{}
 
-	if p.Reason != "" {
-		found[p.Reason] = p.Message
+	if c.Reason != "" {
+		found[c.Reason] = c.Message
 	}
 
-	if p.notes.tooLarge != nil {
-		found[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", p.notes.tooLarge)
+	if c.notes.tooLarge != nil {
+		found[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", c.notes.tooLarge)
 	}
 
-	if p.notes.heldReason != "" {
-		found[p.notes.heldReason] = p.notes.held
+	if c.notes.heldReason != "" {
+		found[c.notes.heldReason] = c.notes.held
 	}
 
-	if note := p.notes.refusals(); note != "" {
+	if note := c.notes.refusals(); note != "" {
 		found[federation.ReasonDeliveryFailed] = strings.Trim(found[federation.ReasonDeliveryFailed]+"; "+note, "; ")
 	}
 
-	if note := p.conflicts(); note != "" {
+	if note := c.conflicts(); note != "" {
 		found[federation.ReasonDeliveryConflict] = note
 	}
 
-	if note := p.missing(); note != "" {
+	if note := c.missing(); note != "" {
 		found[federation.ReasonDependenciesMissing] = note
 	}
 
-	if away := p.Away(now); len(away) > 0 {
+	if away := c.Away(now); len(away) > 0 {
 		found[federation.ReasonDeletionWaiting] = fmt.Sprintf("waiting for clusters %s to remove %s",
-			removalbudget.Name(away), p.Object.Identity().NamespacedName)
+			removalbudget.Name(away), c.Object.Identity().NamespacedName)
 	}
 
 	return found
 }
 
 // conflicts returns a note about works whose name is taken, and copies that agents cannot apply; empty for none.
-func (p *cycle) conflicts() string {
+func (c *cycle) conflicts() string {
 	var notes []string
 
-	if taken := p.notes.taken; len(taken) > 0 {
+	if taken := c.notes.taken; len(taken) > 0 {
 		slices.Sort(taken)
 		notes = append(notes, fmt.Sprintf(
 			"ManifestWork %s of clusters %s is not the hub's, and the others keep their copies for at most %s; delete it or rename the object",
-			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken)), federation.GainWait))
+			c.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken)), federation.GainWait))
 	}
 
-	if missed := p.notes.missed; len(missed) > 0 && p.notes.told {
+	if missed := c.notes.missed; len(missed) > 0 && c.notes.told {
 		slices.Sort(missed)
 		notes = append(notes, fmt.Sprintf("clusters %s have no namespace on the hub; accept them or select other ones",
 			removalbudget.Name(missed)))
 	}
 
-	for _, work := range p.Works {
-		if work.Applied == metav1.ConditionFalse && !work.Deleting && slices.Contains(p.Selected, work.Cluster) {
+	for _, work := range c.Works {
+		if work.Applied == metav1.ConditionFalse && !work.Deleting && slices.Contains(c.Selected, work.Cluster) {
 			notes = append(notes, fmt.Sprintf("cluster %s: %s", work.Cluster, work.Problem))
 		}
 	}
@@ -141,9 +141,9 @@ func (p *cycle) conflicts() string {
 }
 
 // missing returns a note about missing dependencies; empty for none.
-func (p *cycle) missing() string {
-	notes := make([]string, 0, len(p.Missing))
-	for _, missing := range p.Missing {
+func (c *cycle) missing() string {
+	notes := make([]string, 0, len(c.Missing))
+	for _, missing := range c.Missing {
 		notes = append(notes, fmt.Sprintf("%s %s does not reach clusters %s", missing.Kind, missing.Name, removalbudget.Name(missing.Clusters)))
 	}
 
@@ -152,7 +152,7 @@ func (p *cycle) missing() string {
 	}
 
 	hint := ""
-	if !p.Propagates {
+	if !c.Propagates {
 		hint = fmt.Sprintf("; the annotation %s=true delivers them with it", federation.PropagateDependenciesAnnotation)
 	}
 

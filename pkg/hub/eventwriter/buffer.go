@@ -40,8 +40,8 @@ func newBuffer() *buffer {
 
 // Eventf sends an event about an object with its kind set, or about a reference to an object; related may be nil. It formats its arguments
 // before it returns, or drops the event.
-func (i *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
-	if i.full() {
+func (b *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
+	if b.full() {
 		metrics.Events.WithLabelValues("dropped").Inc()
 
 		return
@@ -55,84 +55,84 @@ func (i *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, ac
 		return
 	}
 
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 
 	now := time.Now()
 
-	if known := i.series[who]; known != nil && now.Sub(known.lastAt) < seriesPeriod {
+	if known := b.series[who]; known != nil && now.Sub(known.lastAt) < seriesPeriod {
 		known.count++
 		known.lastAt = now
 
 		if known.count == 2 {
-			i.enqueueCount(known)
+			b.enqueueCount(known)
 		}
 
 		return
 	}
 
-	i.serial = max(i.serial+1, now.UnixNano())
-	n := &pendingEvent{seriesKey: who, at: now, serial: i.serial, count: 1, lastAt: now}
-	i.track(n)
-	i.push(n)
+	b.serial = max(b.serial+1, now.UnixNano())
+	n := &pendingEvent{seriesKey: who, at: now, serial: b.serial, count: 1, lastAt: now}
+	b.track(n)
+	b.push(n)
 }
 
 // full reports whether the buffer drops further events.
-func (i *buffer) full() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+func (b *buffer) full() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 
-	return len(i.pending) >= maxPending
+	return len(b.pending) >= maxPending
 }
 
-func (i *buffer) push(n *pendingEvent) {
+func (b *buffer) push(n *pendingEvent) {
 	n.queued = true
-	i.pending = append(i.pending, n)
+	b.pending = append(b.pending, n)
 
 	select {
-	case i.ready <- struct{}{}:
+	case b.ready <- struct{}{}:
 	default:
 	}
 }
 
 // track adds a new event to the series, and ends the oldest one if there are too many.
-func (i *buffer) track(n *pendingEvent) {
-	if len(i.order) >= maxSeries {
-		i.endSeries(i.order[0])
-		i.order = append(i.order[:0], i.order[1:]...)
+func (b *buffer) track(n *pendingEvent) {
+	if len(b.order) >= maxSeries {
+		b.endSeries(b.order[0])
+		b.order = append(b.order[:0], b.order[1:]...)
 	}
 
-	i.series[n.seriesKey] = n
-	i.order = append(i.order, n)
+	b.series[n.seriesKey] = n
+	b.order = append(b.order, n)
 }
 
 // endSeries ends a series, and enqueues its final count if it is not written yet.
-func (i *buffer) endSeries(n *pendingEvent) {
-	i.enqueueCount(n)
+func (b *buffer) endSeries(n *pendingEvent) {
+	b.enqueueCount(n)
 
-	if i.series[n.seriesKey] == n {
-		delete(i.series, n.seriesKey)
+	if b.series[n.seriesKey] == n {
+		delete(b.series, n.seriesKey)
 	}
 }
 
 // enqueueCount enqueues the count of a series if it has not been written.
-func (i *buffer) enqueueCount(n *pendingEvent) {
+func (b *buffer) enqueueCount(n *pendingEvent) {
 	if n.count > 1 && n.written < n.count && !n.queued {
-		i.push(n)
+		b.push(n)
 	}
 }
 
 // flushSeries enqueues the counts of series, and ends those without an event for seriesPeriod.
-func (i *buffer) flushSeries(now time.Time) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+func (b *buffer) flushSeries(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 
-	i.order = slices.DeleteFunc(i.order, func(n *pendingEvent) bool {
+	b.order = slices.DeleteFunc(b.order, func(n *pendingEvent) bool {
 		over := now.Sub(n.lastAt) >= seriesPeriod
 		if over {
-			i.endSeries(n)
+			b.endSeries(n)
 		} else {
-			i.enqueueCount(n)
+			b.enqueueCount(n)
 		}
 
 		return over
@@ -140,17 +140,17 @@ func (i *buffer) flushSeries(now time.Time) {
 }
 
 // pop returns a copy of the next event to write; false if none is pending.
-func (i *buffer) pop() (pendingEvent, bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+func (b *buffer) pop() (pendingEvent, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 
-	if len(i.pending) == 0 {
+	if len(b.pending) == 0 {
 		return pendingEvent{}, false
 	}
 
-	next := i.pending[0]
-	i.pending[0] = nil
-	i.pending = i.pending[1:]
+	next := b.pending[0]
+	b.pending[0] = nil
+	b.pending = b.pending[1:]
 	next.queued = false
 	taken := *next
 	taken.original = next
@@ -159,19 +159,19 @@ func (i *buffer) pop() (pendingEvent, bool) {
 }
 
 // markWritten records that an event was written in the state that pop returned.
-func (i *buffer) markWritten(taken pendingEvent) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+func (b *buffer) markWritten(taken pendingEvent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 
 	taken.original.created = true
 	taken.original.written = taken.count
 }
 
 // discard drops all pending events.
-func (i *buffer) discard() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+func (b *buffer) discard() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 
-	metrics.Events.WithLabelValues("dropped").Add(float64(len(i.pending)))
-	i.pending = nil
+	metrics.Events.WithLabelValues("dropped").Add(float64(len(b.pending)))
+	b.pending = nil
 }

@@ -47,14 +47,14 @@ func truncate(note string) string {
 }
 
 // setReferences sets the objects of an event; related may be nil. It returns an error for an object of unknown kind.
-func (w *seriesKey) setReferences(regarding, related runtime.Object) error {
+func (s *seriesKey) setReferences(regarding, related runtime.Object) error {
 	about, err := reference.GetReference(nil, regarding)
 	if err != nil {
 		return fmt.Errorf("referring to %T: %w", regarding, err)
 	}
 
-	w.regarding = *about
-	w.regarding.ResourceVersion = ""
+	s.regarding = *about
+	s.regarding.ResourceVersion = ""
 
 	if related == nil {
 		return nil
@@ -65,8 +65,8 @@ func (w *seriesKey) setReferences(regarding, related runtime.Object) error {
 		return fmt.Errorf("referring to %T: %w", related, err)
 	}
 
-	w.related = *with
-	w.related.ResourceVersion = ""
+	s.related = *with
+	s.related.ResourceVersion = ""
 
 	return nil
 }

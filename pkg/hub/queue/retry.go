@@ -35,16 +35,16 @@ func NewConflictBackoff[K comparable]() ConflictBackoff[K] {
 }
 
 // Result ends the reconcile of a key: it turns a conflict into a requeue, and returns any other error.
-func (r ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (reconcile.Result, error) {
+func (c ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (reconcile.Result, error) {
 	if Outdated(err) {
 		klog.FromContext(ctx).V(4).Info("The objects have changed since they were read; retrying", "err", err)
 
-		return reconcile.Result{RequeueAfter: r.limiter.When(key)}, nil
+		return reconcile.Result{RequeueAfter: c.limiter.When(key)}, nil
 	}
 
 	if err == nil {
-		r.limiter.Forget(key)
-		r.changed.Forget(key)
+		c.limiter.Forget(key)
+		c.changed.Forget(key)
 	}
 
 	return reconcile.Result{}, err
@@ -52,6 +52,6 @@ func (r ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (recon
 
 // Retry ends the reconcile of a key whose object has changed since it was read, where the cache shows the change already. Repeated retries wait
 // ever longer, until Result has no error.
-func (r ConflictBackoff[K]) Retry(key K) reconcile.Result {
-	return reconcile.Result{RequeueAfter: r.changed.When(key)}
+func (c ConflictBackoff[K]) Retry(key K) reconcile.Result {
+	return reconcile.Result{RequeueAfter: c.changed.When(key)}
 }

@@ -109,7 +109,7 @@ type trackedWatch struct {
 }
 
 // Stop ends the watch.
-func (f *trackedWatch) Stop() {
-	f.Interface.Stop()
-	f.ended()
+func (t *trackedWatch) Stop() {
+	t.Interface.Stop()
+	t.ended()
 }

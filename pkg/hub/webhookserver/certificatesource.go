@@ -42,43 +42,43 @@ type certificateSource struct {
 }
 
 // GetCertificate implements tls.Config.GetCertificate.
-func (k *certificateSource) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return k.certificate(hello.Context())
+func (c *certificateSource) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return c.certificate(hello.Context())
 }
 
 // certificate returns the newest certificate that could be read so far. After the Secret was deleted or edited, the last certificate is
 // used until the Secret is repaired.
-func (k *certificateSource) certificate(ctx context.Context) (*tls.Certificate, error) {
+func (c *certificateSource) certificate(ctx context.Context) (*tls.Certificate, error) {
 	secret := &corev1.Secret{}
-	err := k.reader.Get(ctx, k.key, secret)
+	err := c.reader.Get(ctx, c.key, secret)
 
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 
-	if err == nil && secret.ResourceVersion != k.version {
-		k.version = secret.ResourceVersion
-		k.load(ctx, secret)
+	if err == nil && secret.ResourceVersion != c.version {
+		c.version = secret.ResourceVersion
+		c.load(ctx, secret)
 	}
 
-	if k.newest != nil {
-		return k.newest, nil
+	if c.newest != nil {
+		return c.newest, nil
 	}
 
 	if err == nil {
 		err = errors.New("it holds none that can be read")
 	}
 
-	return nil, fmt.Errorf("finding a certificate in Secret %s: %w", k.key, err)
+	return nil, fmt.Errorf("finding a certificate in Secret %s: %w", c.key, err)
 }
 
 // load reads the certificate of a Secret, and keeps the last one if it is invalid.
-func (k *certificateSource) load(ctx context.Context, secret *corev1.Secret) {
+func (c *certificateSource) load(ctx context.Context, secret *corev1.Secret) {
 	pair, err := materialOf(secret).Pair()
 	if err != nil {
-		klog.FromContext(ctx).Info("Serving the webhook with the last certificate until the Secret is mended", "secret", k.key, "err", err)
+		klog.FromContext(ctx).Info("Serving the webhook with the last certificate until the Secret is mended", "secret", c.key, "err", err)
 
 		return
 	}
 
-	k.newest = pair
+	c.newest = pair
 }

@@ -112,16 +112,16 @@ func (v1alpha1Codec) Compact(object any, intern func(...*string)) bool {
 	return true
 }
 
-func (f v1alpha1Codec) Write(page *Page) Object {
-	return &placementv1alpha1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions)}
+func (v v1alpha1Codec) Write(page *Page) Object {
+	return &placementv1alpha1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: v.decisions(page.Decisions)}
 }
 
 func (v1alpha1Codec) Normalize(d Decision) Decision {
 	return Decision{Cluster: d.Cluster, Available: d.Available}
 }
 
-func (f v1alpha1Codec) Body(decisions []Decision) map[string]any {
-	return map[string]any{"decisions": f.decisions(decisions)}
+func (v v1alpha1Codec) Body(decisions []Decision) map[string]any {
+	return map[string]any{"decisions": v.decisions(decisions)}
 }
 
 // decisions returns a list that is never nil, because the field is required.

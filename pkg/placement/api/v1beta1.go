@@ -152,9 +152,9 @@ func (v1beta1Codec) Compact(object any, intern func(...*string)) bool {
 	return true
 }
 
-func (f v1beta1Codec) Write(page *Page) Object {
+func (v v1beta1Codec) Write(page *Page) Object {
 	return &clusterv1beta1.PlacementDecision{
-		ObjectMeta: *page.ObjectMeta.DeepCopy(), Status: clusterv1beta1.PlacementDecisionStatus{Decisions: f.decisions(page.Decisions)},
+		ObjectMeta: *page.ObjectMeta.DeepCopy(), Status: clusterv1beta1.PlacementDecisionStatus{Decisions: v.decisions(page.Decisions)},
 	}
 }
 
@@ -163,8 +163,8 @@ func (v1beta1Codec) Normalize(d Decision) Decision {
 	return Decision{Cluster: d.Cluster, Score: d.Score}
 }
 
-func (f v1beta1Codec) Body(decisions []Decision) map[string]any {
-	return map[string]any{"status": map[string]any{"decisions": f.decisions(decisions)}}
+func (v v1beta1Codec) Body(decisions []Decision) map[string]any {
+	return map[string]any{"status": map[string]any{"decisions": v.decisions(decisions)}}
 }
 
 func (v1beta1Codec) decisions(decisions []Decision) []clusterv1beta1.ClusterDecision {

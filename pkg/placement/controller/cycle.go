@@ -42,22 +42,22 @@ type output struct {
 	plan    placement.Plan
 }
 
-func (p *cycle) own() *output { return &p.outputs[0] }
+func (c *cycle) own() *output { return &c.outputs[0] }
 
 // next returns when the Placement has to be reconciled again without an event.
-func (p *cycle) next(now time.Time) reconcile.Result {
-	wake := p.Result.RequeueAt
-	if due := p.own().plan.RequeueAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
+func (c *cycle) next(now time.Time) reconcile.Result {
+	wake := c.Result.RequeueAt
+	if due := c.own().plan.RequeueAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
 		wake = due
 	}
 
-	for _, output := range p.outputs {
+	for _, output := range c.outputs {
 		if output.plan.Requeue {
 			wake = now
 		}
 	}
 
-	if p.deletesForNewSpec() || p.joinsWhileHeld() {
+	if c.deletesForNewSpec() || c.joinsWhileHeld() {
 		wake = now
 	}
 
@@ -70,16 +70,16 @@ func (p *cycle) next(now time.Time) reconcile.Result {
 
 // deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
 // budget is not in force, and once they are gone a condition has to be written.
-func (p *cycle) deletesForNewSpec() bool {
-	return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0
+func (c *cycle) deletesForNewSpec() bool {
+	return c.Removal.SpecChanged() && len(c.own().plan.Deletes) > 0
 }
 
 // joinsWhileHeld reports whether decisions were written while a removal is held: clusters that have joined change when it is not.
-func (p *cycle) joinsWhileHeld() bool { return p.Removal.Held && len(p.changes.list) > 0 }
+func (c *cycle) joinsWhileHeld() bool { return c.Removal.Held && len(c.changes.list) > 0 }
 
 // holdBegins reports whether a removal is held that was not held before.
-func (p *cycle) holdBegins() bool {
-	return p.Removal.Held && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, removalbudget.Condition)
+func (c *cycle) holdBegins() bool {
+	return c.Removal.Held && !meta.IsStatusConditionTrue(c.placement.Status.Conditions, removalbudget.Condition)
 }
 
 // writeStats has what a reconcile has written.
@@ -91,15 +91,15 @@ type writeStats struct {
 }
 
 // begin notes the time before the requests of a plan.
-func (d *writeStats) begin(plan placement.Plan) {
+func (w *writeStats) begin(plan placement.Plan) {
 	if !plan.Empty() {
-		d.at = d.clock.Now()
+		w.at = w.clock.Now()
 	}
 }
 
 // count counts a request.
-func (d *writeStats) count(kind string, err error) {
-	now, result := d.clock.Now(), metrics.WriteOK
+func (w *writeStats) count(kind string, err error) {
+	now, result := w.clock.Now(), metrics.WriteOK
 
 	switch {
 	case queue.Outdated(err):
@@ -107,12 +107,12 @@ func (d *writeStats) count(kind string, err error) {
 	case err != nil:
 		result = metrics.WriteError
 	default:
-		d.last = now
-		d.writes++
+		w.last = now
+		w.writes++
 	}
 
-	metrics.ObserveWrite(kind, result, now.Sub(d.at))
-	d.at = now
+	metrics.ObserveWrite(kind, result, now.Sub(w.at))
+	w.at = now
 }
 
 // graceTimeout bounds what follows the writes of the decisions in the API of the Placement.

@@ -42,10 +42,10 @@ type eventHandlers struct {
 }
 
 // source returns the source of the controller.
-func (f *eventHandlers) source() *sharedinventory.Source {
+func (e *eventHandlers) source() *sharedinventory.Source {
 	return &sharedinventory.Source{
-		Subscriber: f.state.Subscriber, Keys: "placements", Cause: "placement", Known: f.state.requests.keys, Listen: f.listen,
-		Cache: f.cache, Live: f.live, Elected: f.elected, Recorder: f.recorder, FormerRenewal: f.formerRenewal,
+		Subscriber: e.state.Subscriber, Keys: "placements", Cause: "placement", Known: e.state.requests.keys, Listen: e.listen,
+		Cache: e.cache, Live: e.live, Elected: e.elected, Recorder: e.recorder, FormerRenewal: e.formerRenewal,
 	}
 }
 
@@ -53,23 +53,23 @@ func (f *eventHandlers) source() *sharedinventory.Source {
 const withoutFields = "The hub does without them."
 
 // kinds returns the kinds that are watched beside those of the inventory: Placements, their decisions, and ClusterProfiles.
-func (f *eventHandlers) kinds() []sharedinventory.Kind {
+func (e *eventHandlers) kinds() []sharedinventory.Kind {
 	var kinds []sharedinventory.Kind
 
-	for _, adapter := range f.state.served.apis {
+	for _, adapter := range e.state.served.apis {
 		kinds = append(kinds, sharedinventory.Kind{
-			Object: adapter.Empty(), Handler: freshness.Observe(f.state.Shared.Observed, placements(adapter), f.placements(adapter)),
+			Object: adapter.Empty(), Handler: freshness.Observe(e.state.Shared.Observed, placements(adapter), e.placements(adapter)),
 			Unreadable: "If they are in its spec, its decisions stay as they are.",
 		})
 	}
 
-	for _, codec := range f.state.served.forms() {
-		kinds = append(kinds, sharedinventory.Kind{Object: codec.Empty(), Handler: f.decisions(codec), Unreadable: withoutFields})
+	for _, codec := range e.state.served.forms() {
+		kinds = append(kinds, sharedinventory.Kind{Object: codec.Empty(), Handler: e.decisions(codec), Unreadable: withoutFields})
 	}
 
-	if f.state.served.profiles {
+	if e.state.served.profiles {
 		kinds = append(kinds, sharedinventory.Kind{
-			Object: &clusterinventory.ClusterProfile{}, Handler: objects.On(f.updateProfile, f.deleteProfile), Unreadable: withoutFields,
+			Object: &clusterinventory.ClusterProfile{}, Handler: objects.On(e.updateProfile, e.deleteProfile), Unreadable: withoutFields,
 		})
 	}
 
@@ -84,24 +84,24 @@ func placements(adapter api.Adapter) schema.GroupVersionResource {
 }
 
 // listen registers the event handlers, and returns when all of them have handled the initial lists.
-func (f *eventHandlers) listen(ctx context.Context) error {
-	if err := f.state.Shared.Listen(ctx, f.cache, f.kinds()...); err != nil {
+func (e *eventHandlers) listen(ctx context.Context) error {
+	if err := e.state.Shared.Listen(ctx, e.cache, e.kinds()...); err != nil {
 		return err
 	}
 
-	f.state.Synced.Store(true)
+	e.state.Synced.Store(true)
 
 	return nil
 }
 
 // placements returns the event handler of the Placements of an API.
-func (f *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEventHandler {
+func (e *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEventHandler {
 	return objects.On(func(before, after api.Object, initial bool) {
-		f.updatePlacement(readOr(adapter.Read, before), adapter.Read(after), initial)
+		e.updatePlacement(readOr(adapter.Read, before), adapter.Read(after), initial)
 	}, func(last api.Object) {
 		key := adapter.Read(last).Key()
-		f.state.forget(key)
-		f.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
+		e.state.forget(key)
+		e.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 
@@ -114,50 +114,50 @@ func readOr[T any](read func(runtime.Object) *T, object api.Object) *T {
 	return read(object)
 }
 
-func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bool) {
+func (e *eventHandlers) updatePlacement(before, after *api.Placement, initial bool) {
 	at, key := time.Now(), after.Key()
 	if before != nil && before.UID != after.UID {
-		f.state.forget(key) // It was deleted and made again while the watch was broken.
+		e.state.forget(key) // It was deleted and made again while the watch was broken.
 	}
 
-	mine := f.state.statuses.Observe(key, after, false)
+	mine := e.state.statuses.Observe(key, after, false)
 
 	if !managed(after) {
-		f.state.skip(after)
+		e.state.skip(after)
 
 		if before != nil && managed(before) {
-			f.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
+			e.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 		}
 
 		return
 	}
 
-	f.state.requests.of(after)
+	e.state.requests.of(after)
 
 	resync := before != nil && before.ResourceVersion == after.ResourceVersion
 	if mine && before != nil && before.Generation == after.Generation && managed(before) {
 		return // Our own status comes back.
 	}
 
-	f.state.EnqueueChanged(initial || resync, "placement", at, key)
+	e.state.EnqueueChanged(initial || resync, "placement", at, key)
 }
 
-func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
+func (e *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	at, profile := time.Now(), clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}
-	f.state.Shared.Notify(at, f.state.inventory.SetProfile(profile, claimsOf(after)))
+	e.state.Shared.Notify(at, e.state.inventory.SetProfile(profile, claimsOf(after)))
 }
 
-func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
+func (e *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	at := time.Now()
-	f.state.Shared.Notify(at, f.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
+	e.state.Shared.Notify(at, e.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
 // that it belonged to, unless the event shows an own write.
-func (f *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandler {
+func (e *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandler {
 	return objects.On(func(before, after api.Object, initial bool) {
 		page := codec.Read(after)
-		f.countDecisions(codec, page)
+		e.countDecisions(codec, page)
 
 		keys := owners(codec, page)
 		if before := readOr(codec.Read, before); before != nil {
@@ -165,38 +165,38 @@ func (f *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandl
 			initial = initial || before.ResourceVersion == page.ResourceVersion
 		}
 
-		f.enqueueOwners(codec, keys, page, false, initial)
+		e.enqueueOwners(codec, keys, page, false, initial)
 	}, func(last api.Object) {
 		page := codec.Read(last)
-		f.state.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
-		f.enqueueOwners(codec, owners(codec, page), page, true, false)
+		e.state.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
+		e.enqueueOwners(codec, owners(codec, page), page, true, false)
 	})
 }
 
 // countDecisions updates the decision counts of the inventory. It ignores mirrored formats, which repeat decisions.
-func (f *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
-	for _, adapter := range f.state.served.apis {
+func (e *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
+	for _, adapter := range e.state.served.apis {
 		if adapter.Codec() == codec {
-			f.state.inventory.SetDecision(api.InventoryPage(adapter, page))
+			e.state.inventory.SetDecision(api.InventoryPage(adapter, page))
 		}
 	}
 }
 
-func (f *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, deleted, initial bool) {
+func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, deleted, initial bool) {
 	at, expected := time.Now(), map[inventory.Key]bool{}
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
-			expected[key] = f.state.pages[codec].Observe(key, page, deleted)
+			expected[key] = e.state.pages[codec].Observe(key, page, deleted)
 		}
 	}
 
 	for key, mine := range expected {
 		if !mine {
-			f.state.EnqueueChanged(initial, "decision", at, key)
+			e.state.EnqueueChanged(initial, "decision", at, key)
 		}
 
-		f.state.countWritten(key)
+		e.state.countWritten(key)
 	}
 }
 

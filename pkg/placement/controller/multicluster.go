@@ -59,7 +59,7 @@ func (multicluster) Empty() api.Object         { return &clusterinventory.Placem
 func (multicluster) EmptyList() runtime.Object { return &clusterinventory.PlacementDecisionList{} }
 func (multicluster) Subresource() string       { return "" }
 
-func (f multicluster) Read(object runtime.Object) *api.Page {
+func (m multicluster) Read(object runtime.Object) *api.Page {
 	decision, ok := object.(*clusterinventory.PlacementDecision)
 	if !ok {
 		return nil
@@ -75,7 +75,7 @@ func (f multicluster) Read(object runtime.Object) *api.Page {
 			profile.Namespace = decision.Namespace
 		}
 
-		own := f.Normalize(api.Decision{Profile: profile})
+		own := m.Normalize(api.Decision{Profile: profile})
 		own.Reason = d.Reason
 		page.Decisions = append(page.Decisions, own)
 	}
@@ -99,9 +99,9 @@ func (multicluster) Compact(object any, intern func(...*string)) bool {
 	return true
 }
 
-func (f multicluster) Write(page *api.Page) api.Object {
+func (m multicluster) Write(page *api.Page) api.Object {
 	return &clusterinventory.PlacementDecision{
-		ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions), SchedulerName: SchedulerName,
+		ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: m.decisions(page.Decisions), SchedulerName: SchedulerName,
 	}
 }
 
@@ -109,8 +109,8 @@ func (multicluster) Normalize(d api.Decision) api.Decision {
 	return api.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
 }
 
-func (f multicluster) Body(decisions []api.Decision) map[string]any {
-	return map[string]any{"decisions": f.decisions(decisions), "schedulerName": SchedulerName}
+func (m multicluster) Body(decisions []api.Decision) map[string]any {
+	return map[string]any{"decisions": m.decisions(decisions), "schedulerName": SchedulerName}
 }
 
 func (multicluster) decisions(decisions []api.Decision) []clusterinventory.ClusterDecision {

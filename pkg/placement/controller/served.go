@@ -27,10 +27,10 @@ type servedAPIs struct {
 }
 
 // options returns how Placements are evaluated.
-func (o servedAPIs) options() placement.Options {
-	options := placement.Options{Limit: o.limit}
-	if !o.outside {
-		options.ProfileDecisions = &o.profiles
+func (s servedAPIs) options() placement.Options {
+	options := placement.Options{Limit: s.limit}
+	if !s.outside {
+		options.ProfileDecisions = &s.profiles
 	}
 
 	return options
@@ -41,22 +41,22 @@ func (o servedAPIs) options() placement.Options {
 const DefaultWarnRemovalPercent = 50
 
 // warnPercent returns the percentage above which an event warns users.
-func (o servedAPIs) warnPercent() int {
-	if o.warned == nil {
+func (s servedAPIs) warnPercent() int {
+	if s.warned == nil {
 		return DefaultWarnRemovalPercent
 	}
 
-	return *o.warned
+	return *s.warned
 }
 
 // forms returns all formats in which decisions are written.
-func (o servedAPIs) forms() []api.Codec {
-	forms := make([]api.Codec, 0, len(o.apis)+1)
-	for _, adapter := range o.apis {
+func (s servedAPIs) forms() []api.Codec {
+	forms := make([]api.Codec, 0, len(s.apis)+1)
+	for _, adapter := range s.apis {
 		forms = append(forms, adapter.Codec())
 	}
 
-	if o.profiles {
+	if s.profiles {
 		forms = append(forms, Multicluster)
 	}
 
@@ -64,6 +64,6 @@ func (o servedAPIs) forms() []api.Codec {
 }
 
 // writesProfiles reports whether the decisions of the Placement are mirrored as references to ClusterProfiles.
-func (o servedAPIs) writesProfiles(key inventory.Key) bool {
-	return o.profiles && key.API() == api.V1beta1.Name()
+func (s servedAPIs) writesProfiles(key inventory.Key) bool {
+	return s.profiles && key.API() == api.V1beta1.Name()
 }

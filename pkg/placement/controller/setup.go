@@ -145,8 +145,8 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 }
 
 // index has PlacementDecisions found by the placements they may belong to.
-func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
-	for _, codec := range o.forms() {
+func (s servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
+	for _, codec := range s.forms() {
 		err := mgr.GetFieldIndexer().IndexField(ctx, codec.Empty(), placementField, func(object client.Object) []string {
 			return placement.PlacementsOf(codec, api.MetadataOnly(object))
 		})

@@ -68,24 +68,24 @@ func newState(shared *sharedinventory.Shared, o servedAPIs, c clock.PassiveClock
 }
 
 // forget drops the state of a Placement that is gone or not managed.
-func (m *state) forget(key inventory.Key) {
-	m.requests.forget(key)
-	m.quarantine.Forget(key)
-	m.ForgetWrites(key)
-	m.Queue.Forget(key)
-	m.placements.Forget(key)
-	m.contents.forget(key)
+func (s *state) forget(key inventory.Key) {
+	s.requests.forget(key)
+	s.quarantine.Forget(key)
+	s.ForgetWrites(key)
+	s.Queue.Forget(key)
+	s.placements.Forget(key)
+	s.contents.forget(key)
 }
 
 // skip drops the state of a Placement that is not managed, except that it exists.
-func (m *state) skip(placement *api.Placement) {
+func (s *state) skip(placement *api.Placement) {
 	reason := "disabled"
 	if !placement.DeletionTimestamp.IsZero() {
 		reason = "deleting"
 	}
 
-	m.forget(placement.Key())
-	m.placements.Note(placement.Key(), metrics.PlacementState{Skipped: reason})
+	s.forget(placement.Key())
+	s.placements.Note(placement.Key(), metrics.PlacementState{Skipped: reason})
 }
 
 // managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.
@@ -97,6 +97,6 @@ func managed(placement *api.Placement) bool {
 
 // countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
 // reconciled.
-func (m *state) countWritten(key inventory.Key) {
-	m.pages[api.Of(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
+func (s *state) countWritten(key inventory.Key) {
+	s.pages[api.Of(key).Codec()].IfShown(key, func() { s.inventory.ForgetAssumed(key) })
 }

@@ -19,28 +19,28 @@ import (
 const checkTimeout = 500 * time.Millisecond
 
 // AddLiveness adds a check to /healthz and /livez. Call it before the server starts.
-func (e *Server) AddLiveness(name string, check healthz.Checker) { e.live[name] = check }
+func (s *Server) AddLiveness(name string, check healthz.Checker) { s.live[name] = check }
 
 // AddEvaluation makes evaluation ready when the process could lead at once: all runnables of a standby are started, and every cache is in
 // sync. Call it before the server starts.
-func (e *Server) AddEvaluation(started <-chan struct{}, informers cache.Cache) {
-	e.evaluation["started"] = startedCheck(started)
-	e.evaluation["caches"] = cachesCheck(informers)
+func (s *Server) AddEvaluation(started <-chan struct{}, informers cache.Cache) {
+	s.evaluation["started"] = startedCheck(started)
+	s.evaluation["caches"] = cachesCheck(informers)
 }
 
 // AddEvaluationCheck adds a check to /readyz/evaluation. Call it before the server starts.
-func (e *Server) AddEvaluationCheck(name string, check func(context.Context) error) {
-	e.evaluation[name] = within(check)
+func (s *Server) AddEvaluationCheck(name string, check func(context.Context) error) {
+	s.evaluation[name] = within(check)
 }
 
 // AddWebhookCheck adds a check of the webhooks, which then decide about /readyz. Call it before the server starts.
-func (e *Server) AddWebhookCheck(name string, check func(context.Context) error) {
-	e.webhooks[name] = within(check)
+func (s *Server) AddWebhookCheck(name string, check func(context.Context) error) {
+	s.webhooks[name] = within(check)
 }
 
 // AddNote adds a line to the verbose output of /readyz, which does not decide about it: the name, and its state. Call it before the server
 // starts.
-func (e *Server) AddNote(name string, state func() string) { e.notes[name] = state }
+func (s *Server) AddNote(name string, state func() string) { s.notes[name] = state }
 
 // OnUnless returns the state of a note that is off for a reason, or on without one.
 func OnUnless(off string) string {
@@ -60,9 +60,9 @@ func within(check func(context.Context) error) healthz.Checker {
 }
 
 // Evaluable reports whether every check of evaluation passes.
-func (e *Server) Evaluable(ctx context.Context) bool {
+func (s *Server) Evaluable(ctx context.Context) bool {
 	req := (&http.Request{}).WithContext(ctx)
-	for _, check := range e.evaluation {
+	for _, check := range s.evaluation {
 		if check(req) != nil {
 			return false
 		}
@@ -72,17 +72,17 @@ func (e *Server) Evaluable(ctx context.Context) bool {
 
 // serveReadiness answers /readyz. Where the process serves webhooks, they decide: API servers call a Pod only while it is ready, and reviews
 // need neither a leader nor the watches of evaluation.
-func (e *Server) serveReadiness(w http.ResponseWriter, req *http.Request) {
-	checks := e.evaluation
-	if len(e.webhooks) > 0 {
-		checks = e.webhooks
+func (s *Server) serveReadiness(w http.ResponseWriter, req *http.Request) {
+	checks := s.evaluation
+	if len(s.webhooks) > 0 {
+		checks = s.webhooks
 	}
 	http.StripPrefix(readinessPath, &healthz.Handler{Checks: checks}).ServeHTTP(w, req)
 	if !req.URL.Query().Has("verbose") {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.notes)) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", name, e.notes[name]()); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(s.notes)) {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", name, s.notes[name]()); err != nil {
 			return // The caller has gone.
 		}
 	}

@@ -84,51 +84,51 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 
 // Handle mounts a handler for authorized callers, also where the configuration opens /metrics to everybody. The handler finds the user in
 // the context (request.UserFrom). Call it before the server starts.
-func (e *Server) Handle(pattern string, handler http.Handler) {
-	e.mux.Handle(pattern, e.gate.protect(handler))
+func (s *Server) Handle(pattern string, handler http.Handler) {
+	s.mux.Handle(pattern, s.gate.protect(handler))
 }
 
 // Access returns the authorizer of the API server (SubjectAccessReview), which caches decisions for ten seconds.
-func (e *Server) Access() authorizer.Authorizer { return e.gate.authorizer }
+func (s *Server) Access() authorizer.Authorizer { return s.gate.authorizer }
 
-func (e *Server) handleProbe(path string, checks map[string]healthz.Checker) {
+func (s *Server) handleProbe(path string, checks map[string]healthz.Checker) {
 	handler := http.StripPrefix(path, &healthz.Handler{Checks: checks})
-	e.mux.Handle(path, handler)
-	e.mux.Handle(path+"/", handler)
+	s.mux.Handle(path, handler)
+	s.mux.Handle(path+"/", handler)
 }
 
 // AddTo lets the manager start and stop the server, and the reloading of its certificate, on leader and standby alike.
-func (e *Server) AddTo(mgr manager.Manager) error {
-	if e.certificates != nil {
-		if err := mgr.Add(e.certificates); err != nil {
+func (s *Server) AddTo(mgr manager.Manager) error {
+	if s.certificates != nil {
+		if err := mgr.Add(s.certificates); err != nil {
 			return fmt.Errorf("adding the certificate watcher: %w", err)
 		}
 	}
-	if err := mgr.Add(e.runnable()); err != nil {
+	if err := mgr.Add(s.runnable()); err != nil {
 		return fmt.Errorf("adding the HTTPS server: %w", err)
 	}
 	return nil
 }
 
-func (e *Server) runnable() *manager.Server {
+func (s *Server) runnable() *manager.Server {
 	return &manager.Server{
 		Name: "https",
 		Server: &http.Server{
-			Handler:           e.mux,
+			Handler:           s.mux,
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,
 			// TLS handshake errors of port scanners and probes are logged at V(4).
 			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("https").V(4)), slog.LevelInfo),
 		},
-		Listener:        tls.NewListener(e.listener, e.tlsConfig),
+		Listener:        tls.NewListener(s.listener, s.tlsConfig),
 		ShutdownTimeout: ptr.To(2 * time.Second),
 	}
 }
 
 // Close releases the address if the manager never started the server.
-func (e *Server) Close() error {
-	if err := e.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+func (s *Server) Close() error {
+	if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("closing the HTTPS listener: %w", err)
 	}
 	return nil

@@ -16,8 +16,8 @@ type Progress struct {
 }
 
 // Do prints the name of a step, runs it, and prints its duration or outcome. It returns the error of the step.
-func (s *Progress) Do(what string, step func() error) error {
-	if _, err := fmt.Fprintf(s.Out, "%s … ", what); err != nil {
+func (p *Progress) Do(what string, step func() error) error {
+	if _, err := fmt.Fprintf(p.Out, "%s … ", what); err != nil {
 		return errors.Join(fmt.Errorf("reporting progress: %w", err), step())
 	}
 	begin := time.Now()
@@ -29,15 +29,15 @@ func (s *Progress) Do(what string, step func() error) error {
 	case err != nil:
 		end = "failed\n"
 	}
-	if _, writeErr := io.WriteString(s.Out, end); writeErr != nil {
+	if _, writeErr := io.WriteString(p.Out, end); writeErr != nil {
 		err = errors.Join(err, fmt.Errorf("reporting progress: %w", writeErr))
 	}
 	return err
 }
 
 // Printf prints a line.
-func (s *Progress) Printf(format string, arguments ...any) error {
-	if _, err := fmt.Fprintf(s.Out, format+"\n", arguments...); err != nil {
+func (p *Progress) Printf(format string, arguments ...any) error {
+	if _, err := fmt.Fprintf(p.Out, format+"\n", arguments...); err != nil {
 		return fmt.Errorf("reporting progress: %w", err)
 	}
 	return nil

@@ -38,9 +38,9 @@ func (h Header) lines(b content) []string {
 	return append(lines, h.Access...)
 }
 
-func (b *table) summary() string {
+func (t *table) summary() string {
 	return fmt.Sprintf("%s, %s, %s%s",
-		printers.Count(b.clusters, "cluster"), printers.Count(b.sets, "set"), printers.Count(len(b.rows), "placement"), ofOtherAPIs(b))
+		printers.Count(t.clusters, "cluster"), printers.Count(t.sets, "set"), printers.Count(len(t.rows), "placement"), ofOtherAPIs(t))
 }
 
 // ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
@@ -89,17 +89,17 @@ func tableLines(b *table) []string {
 	return lines
 }
 
-func (b *table) body() []string { return tableLines(b) }
+func (t *table) body() []string { return tableLines(t) }
 
-func (b *table) changes() []change {
-	changes := make([]change, 0, len(b.rows))
-	for _, row := range b.rows {
+func (t *table) changes() []change {
+	changes := make([]change, 0, len(t.rows))
+	for _, row := range t.rows {
 		changes = append(changes, change{title: title(row.key), line: changeLine(row), unsettled: row.unsettled != ""})
 	}
 	return changes
 }
 
-func (b *table) version() string { return b.versions }
+func (t *table) version() string { return t.versions }
 
 // changeLine renders a Placement in one line.
 func changeLine(row tableRow) string {

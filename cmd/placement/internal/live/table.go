@@ -70,21 +70,21 @@ func newTable(state *explain.State) *table {
 }
 
 // expectCondition records an object that lacks a condition, whatever its status.
-func (b *table) expectCondition(object string, conditions []metav1.Condition, condition string) {
+func (t *table) expectCondition(object string, conditions []metav1.Condition, condition string) {
 	if meta.FindStatusCondition(conditions, condition) == nil {
-		b.unsettled = append(b.unsettled, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
+		t.unsettled = append(t.unsettled, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
 	}
 }
 
 // pending lists the objects that have not settled.
-func (b *table) pending() []string {
+func (t *table) pending() []string {
 	var pending []string
-	for _, row := range b.rows {
+	for _, row := range t.rows {
 		if row.unsettled != "" {
 			pending = append(pending, fmt.Sprintf("Placement %s: %s", row.key, row.unsettled))
 		}
 	}
-	return append(pending, b.unsettled...)
+	return append(pending, t.unsettled...)
 }
 
 func newTableRow(placement *api.Placement, existing placement.Existing) tableRow {

@@ -127,60 +127,60 @@ func comparedKinds() string {
 }
 
 // selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.
-func (c *applyRules) selects(object map[string]any) bool {
-	if c == nil || c.selector == nil {
+func (a *applyRules) selects(object map[string]any) bool {
+	if a == nil || a.selector == nil {
 		return true
 	}
 
 	has, _, err := unstructured.NestedStringMap(object, metadataKey, "labels")
 
-	return err != nil || c.selector.Matches(labels.Set(has))
+	return err != nil || a.selector.Matches(labels.Set(has))
 }
 
-func (c *applyRules) setNamespace(kind *explain.Kind, object map[string]any) {
+func (a *applyRules) setNamespace(kind *explain.Kind, object map[string]any) {
 	metadata, isObject := object[metadataKey].(map[string]any)
-	if c == nil || !isObject || c.namespace.Name == "" || !kind.Namespaced {
+	if a == nil || !isObject || a.namespace.Name == "" || !kind.Namespaced {
 		return
 	}
 
 	if named, isThere := metadata["namespace"]; !isThere || named == "" || named == nil {
-		metadata["namespace"] = c.namespace.Name
+		metadata["namespace"] = a.namespace.Name
 	}
 }
 
 // dropStatus removes the status of an object, which apply does not write.
-func (c *applyRules) dropStatus(kind *explain.Kind, object map[string]any) {
-	if c != nil && kind.Definition != explain.BuiltIn {
+func (a *applyRules) dropStatus(kind *explain.Kind, object map[string]any) {
+	if a != nil && kind.Definition != explain.BuiltIn {
 		delete(object, "status")
 	}
 }
 
-func (c *applyRules) copyOf(object map[string]any) map[string]any {
-	if c == nil {
+func (a *applyRules) copyOf(object map[string]any) map[string]any {
+	if a == nil {
 		return nil
 	}
 
 	return runtime.DeepCopyJSON(object)
 }
 
-func (c *applyRules) check(object map[string]any) []finding {
-	if c == nil || !c.namespace.Enforced {
+func (a *applyRules) check(object map[string]any) []finding {
+	if a == nil || !a.namespace.Enforced {
 		return nil
 	}
 
 	metadata, _ := object[metadataKey].(map[string]any)
 
 	named, hasNamespace := text(metadata, "namespace")
-	if !hasNamespace || named == c.namespace.Name {
+	if !hasNamespace || named == a.namespace.Name {
 		return nil
 	}
 
 	return []finding{{"metadata.namespace", fmt.Sprintf("is %s, and --namespace says %s: change one of the two, or leave --namespace out",
-		named, c.namespace.Name)}}
+		named, a.namespace.Name)}}
 }
 
-func (c *applyRules) keep(identity string, object map[string]any) {
-	if c != nil {
-		c.given[identity] = object
+func (a *applyRules) keep(identity string, object map[string]any) {
+	if a != nil {
+		a.given[identity] = object
 	}
 }

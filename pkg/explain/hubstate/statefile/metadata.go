@@ -25,10 +25,10 @@ type metadataRules struct {
 }
 
 // checkMetadata validates the metadata, which no CustomResourceDefinition describes.
-func (d *metadataRules) checkMetadata(object map[string]any) []finding {
+func (m *metadataRules) checkMetadata(object map[string]any) []finding {
 	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
-		return []finding{{metadataKey, "must be an object: add metadata.name" + d.orNamespace()}}
+		return []finding{{metadataKey, "must be an object: add metadata.name" + m.orNamespace()}}
 	}
 
 	if findings := notStrings(metadata); len(findings) > 0 {
@@ -51,21 +51,21 @@ func (d *metadataRules) checkMetadata(object map[string]any) []finding {
 	}
 
 	switch {
-	case d.namespaced && meta.Namespace == "":
-		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("is required: say which namespace this %s lives in", d.kind)})
+	case m.namespaced && meta.Namespace == "":
+		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("is required: say which namespace this %s lives in", m.kind)})
 		meta.Namespace = "namespace" // Said once.
-	case !d.namespaced && meta.Namespace != "":
-		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("a %s lives in no namespace: remove this field", d.kind)})
+	case !m.namespaced && meta.Namespace != "":
+		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("a %s lives in no namespace: remove this field", m.kind)})
 		meta.Namespace = "" // Said once.
 	}
 
-	errs := metavalidation.ValidateObjectMeta(meta, d.namespaced, d.nameRule, field.NewPath("metadata"))
+	errs := metavalidation.ValidateObjectMeta(meta, m.namespaced, m.nameRule, field.NewPath("metadata"))
 
 	return append(findings, findingsOf(errs)...)
 }
 
-func (d *metadataRules) orNamespace() string {
-	if d.namespaced {
+func (m *metadataRules) orNamespace() string {
+	if m.namespaced {
 		return " and metadata.namespace"
 	}
 

@@ -219,13 +219,13 @@ type builtin struct {
 	check func(object map[string]any) []explain.Finding // of the rest; nil: nothing to check
 }
 
-func (n *builtin) admit(object map[string]any) []finding {
-	findings := n.checkMetadata(object)
-	if n.check == nil {
+func (b *builtin) admit(object map[string]any) []finding {
+	findings := b.checkMetadata(object)
+	if b.check == nil {
 		return findings
 	}
 
-	for _, found := range n.check(object) {
+	for _, found := range b.check(object) {
 		findings = append(findings, finding{found.Path, found.Text})
 	}
 
