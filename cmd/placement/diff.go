@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,7 +23,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -195,23 +195,22 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	nothing := !decidesPods(given) && !decidesDelivery(given) && !given.Has(explain.OfRequests) && len(given.Federated.Namespaces) == 0
-	if len(placements) == 0 && nothing {
+	if len(given.Federated.Namespaces) == 0 && !slices.ContainsFunc(tools, func(each *tool) bool { return each.changed(o, given) }) {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
 			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
 	}
-	hub, unread, err := o.readState(ctx, config, changes, placements, given, stdin)
+	hub, unread, err := o.readState(ctx, config, changes, given, stdin)
 	if err != nil {
 		return o.askUnread(ctx, config, placements, given, err, stdout)
 	}
-	differences, err := o.compareAll(hub, given, changes, placements, now)
+	differences, err := o.compareAll(hub, given, changes, now)
 	if err != nil {
 		return false, err
 	}
 	if err := printers.Differences(stdout, printers.Format(o.output), differences, o.showKept); err != nil {
 		return false, err
 	}
-	return differences.Differ(), errors.Join(unresolved(differences), refused(differences.Pods), unread)
+	return differences.Differ(), errors.Join(unresolved(&differences), unread)
 }
 
 // parse parses the flags. Its errors are usage errors.
@@ -284,16 +283,12 @@ func keysIn(changes *statefile.ChangeReader) ([]inventory.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]inventory.Key, 0, len(given.Placements))
-	for _, placement := range given.Placements {
-		keys = append(keys, api.Read(placement).Key())
-	}
-	return keys, nil
+	return keysOfPlacements(given), nil
 }
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, placements []inventory.Key, given *explain.State, stdin io.Reader,
+	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
 		reader, err := readFiles(o.delivered, "--hub", o.hub, stdin)
@@ -313,62 +308,48 @@ func (o *diffOptions) readState(
 	if o.effects, err = readNamespaceEffects(ctx, hub, changes, given); err != nil {
 		return nil, nil, err
 	}
-	return o.readLive(ctx, hub, placements, given)
+	return o.readLive(ctx, hub, given)
 }
 
 // readLive reads what is compared from the hub.
 func (o *diffOptions) readLive(
-	ctx context.Context, hub client.Client, placements []inventory.Key, given *explain.State,
+	ctx context.Context, hub client.Client, given *explain.State,
 ) (state *explain.State, unread, err error) {
 	state = &explain.State{}
-	switch {
-	case o.effects.decidesDelivery(given):
-		state, err = o.readDelivery(ctx, hub, placements, given)
-	case len(placements) > 0:
-		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil && !o.unfollowed {
-			err = o.addFollowers(ctx, hub, state, placements)
-		}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if o.effects.decidesPods(given) {
-		objects, err := o.readPods(ctx, hub, &given.Pods)
-		if objects == nil {
+	for _, each := range tools {
+		missing, err := each.read(ctx, o, hub, given, state)
+		if err != nil {
 			return nil, nil, err
 		}
-		state.Pods, unread = *objects, err
+		unread = errors.Join(unread, missing)
 	}
-	return state, unread, o.readRequests(ctx, hub, given, state)
+	return state, unread, nil
 }
 
-// compare compares the Placements that were applied.
-func compare(hub, after *explain.State, applied []explain.Applied, now time.Time) explain.Differences {
-	kept := make(map[inventory.Key][]string, len(applied))
-	for _, one := range applied {
-		if placement := api.Read(one.To); placement != nil {
-			kept[placement.Key()] = one.Result.Kept
+// compareAll compares the hub with what it would do if the files were applied.
+func (o *diffOptions) compareAll(hub, given *explain.State, changes *statefile.ChangeReader, now time.Time) (explain.Differences, error) {
+	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
+	hub.Limit = o.hubLimit
+	hub.Federated.SetLimit(o.hubLimit)
+	after, applied, err := changes.Apply(hub)
+	if err != nil {
+		return differences, err
+	}
+	c := &comparison{given: given, hub: hub, after: after, applied: applied, now: now}
+	for _, each := range tools {
+		if err := each.compare(o, c, &differences); err != nil {
+			return differences, err
 		}
 	}
-	wanted := func(key inventory.Key) bool { _, is := kept[key]; return is }
-	differences := explain.Diff(hub, after, wanted, now)
-	for i := range differences.Placements {
-		difference := &differences.Placements[i]
-		if fields := kept[difference.Key]; len(fields) > 0 {
-			difference.Notes = append(difference.Notes,
-				"taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: "+strings.Join(fields, ", "))
-		}
-	}
-	return differences
+	return differences, nil
 }
 
-// unresolved returns an error that names the Placements without a valid result.
-func unresolved(differences explain.Differences) error {
+// unresolved returns an error about objects for which differences have no result.
+func unresolved(differences *explain.Differences) error {
 	var errs []error
-	for _, difference := range differences.Placements {
-		if difference.Stalled != "" {
-			errs = append(errs, fmt.Errorf("no answer for Placement %s, which would keep its last decisions if this were applied: %s",
-				difference.Key, difference.Stalled))
+	for _, each := range tools {
+		if each.unresolved != nil {
+			errs = append(errs, each.unresolved(differences))
 		}
 	}
 	return errors.Join(errs...)

@@ -5,18 +5,14 @@ package main
 import (
 	"context"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
-	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // decidesDelivery reports whether there is an object that is delivered, a binding, or a Namespace that says something about delivery.
@@ -33,83 +29,59 @@ func saysDelivery(namespace *corev1.Namespace) bool {
 // deliveryDefaults are the annotations of a Namespace that are defaults of its objects.
 var deliveryDefaults = []string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation}
 
-// readDelivery reads what objects, Namespaces and bindings of files, and Placements beside them, may change. A namespace is enough if all of
-// them are in it.
-func (o *diffOptions) readDelivery(
-	ctx context.Context, hub client.Reader, placements []inventory.Key, given *explain.State,
-) (*explain.State, error) {
-	namespaces := make([]string, 0, len(placements))
-	for _, key := range placements {
-		namespaces = append(namespaces, key.Namespace)
+// federationTool is the tool of objects that are delivered to clusters.
+var federationTool = tool{
+	family:  familyDelivered,
+	isType:  isDelivered,
+	explain: runObjects,
+	answer:  answerDelivered,
+	changed: func(o *diffOptions, given *explain.State) bool { return o.effects.decidesDelivery(given) },
+	read:    readDelivery,
+	compare: func(o *diffOptions, c *comparison, differences *explain.Differences) error {
+		*differences = differences.WithObjects(c.hub, c.after, o.wanted, c.now)
+		return nil
+	},
+	report: func(o *simulateOptions, in *simulated, wanted wantedObjects, reports *explain.Reports) error {
+		if len(wanted.names) == 0 {
+			*reports = reports.WithObjects(in.state, o.inNamespace, o.all)
+		}
+		return nil
+	},
+}
+
+// isDelivered reports whether a type names a kind of delivered objects.
+func isDelivered(o *explainOptions, text string) bool {
+	_, is := federated.FindKind(o.delivered, text)
+	return is
+}
+
+// namespaceOf returns the namespace of what files may change for delivery; empty if it is more than one.
+func namespaceOf(given *explain.State) string {
+	namespaces := namesOf(given.Federated.Namespaces)
+	for _, placement := range given.Placements {
+		namespaces = append(namespaces, placement.GetNamespace())
 	}
 	for _, object := range given.Federated.Objects {
 		namespaces = append(namespaces, object.GetNamespace())
-	}
-	for _, namespace := range given.Federated.Namespaces {
-		namespaces = append(namespaces, namespace.Name)
 	}
 	for _, binding := range given.Bindings {
 		namespaces = append(namespaces, binding.Namespace)
 	}
 	slices.Sort(namespaces)
-	namespaces = slices.Compact(namespaces)
-	namespace := ""
-	if len(namespaces) == 1 {
-		namespace = namespaces[0]
+	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
+		return namespaces[0]
 	}
-	state, err := hubstate.AllFromCluster(ctx, hub, namespace)
-	if err != nil {
-		return nil, err
-	}
-	return state, hubstate.AddFederated(ctx, hub, state, namespace, o.delivered, given.Federated.Objects...)
+	return ""
 }
 
-// addFollowers adds to a State the objects that may follow Placements of one namespace.
-func (o *diffOptions) addFollowers(ctx context.Context, hub client.Reader, state *explain.State, placements []inventory.Key) error {
-	for _, key := range placements {
-		if key.Namespace != placements[0].Namespace {
-			return hubstate.AddFederated(ctx, hub, state, "", o.delivered)
-		}
+// readDelivery adds to a State the objects of a hub that files may change the delivery of, or that may follow their Placements.
+func readDelivery(ctx context.Context, o *diffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+	switch {
+	case o.effects.decidesDelivery(given):
+		return nil, hubstate.AddFederated(ctx, hub, state, namespaceOf(given), o.delivered, given.Federated.Objects...)
+	case len(given.Placements) > 0 && !o.unfollowed:
+		return nil, hubstate.AddFederated(ctx, hub, state, namespaceOf(&explain.State{Placements: given.Placements}), o.delivered)
+	default:
+		return nil, nil
 	}
-	return hubstate.AddFederated(ctx, hub, state, placements[0].Namespace, o.delivered)
-}
-
-// compareAll compares the Placements of the files, the objects that are delivered, the Pods, and what ClusterRequests get.
-func (o *diffOptions) compareAll(
-	hub, given *explain.State, changes *statefile.ChangeReader, placements []inventory.Key, now time.Time,
-) (explain.Differences, error) {
-	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
-	hub.Limit = o.hubLimit
-	hub.Federated.SetLimit(o.hubLimit)
-	after, applied, err := changes.Apply(hub)
-	if err != nil {
-		return differences, err
-	}
-	if len(placements) > 0 {
-		differences = compare(hub, after, applied, now)
-	}
-	differences = differences.WithObjects(hub, after, o.wanted, now)
-	if o.effects.decidesPods(given) {
-		if differences.Pods, err = diffPods(hub, after, applied); err != nil {
-			return differences, err
-		}
-	}
-	if given.Has(explain.OfRequests) {
-		differences.Requests = requests.Compare(&hub.ClusterRequests, &after.ClusterRequests, differences.Now)
-	}
-	return differences, nil
-}
-
-// readRequests adds to a State what decides about ClusterRequests on a hub, if the files change any of it.
-func (o *diffOptions) readRequests(ctx context.Context, hub client.Reader, given, state *explain.State) error {
-	if !given.Has(explain.OfRequests) {
-		return nil
-	}
-	objects, err := hubstate.RequestsFromCluster(ctx, hub)
-	if err != nil {
-		return err
-	}
-	state.ClusterRequests = *objects
-	state.ClusterRequests.Options = o.requestOptions
-	return nil
 }

@@ -12,9 +12,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
+
+// podTool is the tool of the Pods of workloads.
+var podTool = tool{
+	family:   familyWorkloads,
+	isType:   func(_ *explainOptions, text string) bool { _, is := pods.FindKind(text); return is },
+	complete: (*explainOptions).completeWorkloads,
+	explain:  runWorkloads,
+	answer:   answerWorkloads,
+	changed:  func(o *diffOptions, given *explain.State) bool { return o.effects.decidesPods(given) },
+	read:     readPods, compare: comparePods, limit: limitPods,
+	unresolved: func(differences *explain.Differences) error { return refused(differences.Pods) },
+	report: func(_ *simulateOptions, in *simulated, _ wantedObjects, reports *explain.Reports) (err error) {
+		reports.Workloads, err = explainGiven(&in.state.Pods, in.workloads)
+		return err
+	},
+	added: explain.OfPods, readAdded: readAddedPods, simulate: simulatePods,
+}
 
 // decidesPods reports whether there is a policy, class or Tenant.
 func decidesPods(given *explain.State) bool {
@@ -26,31 +45,54 @@ func decidesPods(given *explain.State) bool {
 	return false
 }
 
-// readPods reads the workloads that policies, classes, Tenants and Namespaces may change, and all that decides about their Pods. A namespace is
-// enough if all of them are in it. The error may come with objects.
-func (o *diffOptions) readPods(ctx context.Context, hub client.Client, change *pods.Objects) (*pods.Objects, error) {
+// readPods adds to a State the workloads that policies, classes, Tenants and Namespaces of files may change, and all that decides about their Pods. A
+// namespace is enough if all of them are in it.
+func readPods(ctx context.Context, o *diffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+	if !o.effects.decidesPods(given) {
+		return nil, nil
+	}
+	change := &given.Pods
 	namespaces := namesOf(change.Namespaces)
 	for _, policy := range change.Policies {
 		namespaces = append(namespaces, policy.Namespace)
 	}
 	slices.Sort(namespaces)
 	namespaces = slices.Compact(namespaces)
-	if o.workloads != nil && len(namespaces) == 1 {
-		return hubstate.SomePodsFromCluster(ctx, hub, namespaces[0], o.workloads)
+	var objects *pods.Objects
+	switch {
+	case o.workloads != nil && len(namespaces) == 1:
+		objects, unread = hubstate.SomePodsFromCluster(ctx, hub, namespaces[0], o.workloads)
+	case len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) > 0 || len(namespaces) != 1:
+		objects, unread = hubstate.AllPodsFromCluster(ctx, hub, "")
+	default:
+		objects, unread = hubstate.AllPodsFromCluster(ctx, hub, namespaces[0])
 	}
-	if len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) > 0 || len(namespaces) != 1 {
-		return hubstate.AllPodsFromCluster(ctx, hub, "")
+	if objects == nil {
+		return nil, unread
 	}
-	return hubstate.AllPodsFromCluster(ctx, hub, namespaces[0])
+	state.Pods = *objects
+	return unread, nil
 }
 
-// diffPods compares the workloads of a cluster as they are admitted before and after the changes.
-func diffPods(hub, after *explain.State, applied []explain.Applied) (*pods.Differences, error) {
-	differences, err := pods.Diff(&hub.Pods, &after.Pods)
-	differences.Objects = slices.Concat(
-		applyResults(applied, func(kind *explain.Kind) bool { return kind.GroupVersionKind == namespaceKind }),
-		applyResults(applied, func(kind *explain.Kind) bool { return kind.Admit != nil }))
-	return &differences, err
+// comparePods compares the workloads of a cluster as they are admitted before and after the changes.
+func comparePods(o *diffOptions, c *comparison, differences *explain.Differences) error {
+	if !o.effects.decidesPods(c.given) {
+		return nil
+	}
+	of, err := pods.Diff(&c.hub.Pods, &c.after.Pods)
+	of.Objects = slices.Concat(
+		applyResults(c.applied, func(kind *explain.Kind) bool { return kind.GroupVersionKind == namespaceKind }),
+		applyResults(c.applied, func(kind *explain.Kind) bool { return kind.Admit != nil }))
+	differences.Pods = &of
+	return err
+}
+
+// limitPods leaves out what the namespace does not show, and adds notes on workloads that are left out.
+func limitPods(_ *shownObjects, differences *explain.Differences, question *endpoint.Question) {
+	if differences.Pods != nil {
+		access.LimitPodDifferences(differences.Pods)
+		noteWorkloads(differences.Pods, question)
+	}
 }
 
 // applyResults returns the results of the objects of some kinds; the list is never nil.

@@ -21,7 +21,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -210,7 +209,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	}
 	groups := o.groupArgs(args)
 	if len(groups) == 1 {
-		return o.runGroup(ctx, args, stdin, stdout)
+		return o.toolOf(args).explain(ctx, o, args, stdin, stdout)
 	}
 	if err := o.checkGroups(); err != nil {
 		return &usageError{err}
@@ -218,7 +217,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	var errs []error
 	for i, group := range groups {
 		var out bytes.Buffer
-		err := o.runGroup(ctx, group, stdin, &out)
+		err := o.toolOf(group).explain(ctx, o, group, stdin, &out)
 		if o.unread != nil {
 			return o.unread
 		}
@@ -230,20 +229,8 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	return errors.Join(errs...)
 }
 
-// runGroup prints the output about arguments that name things of one sort.
-func (o *explainOptions) runGroup(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	if requested, err := parseRequests(args); err != nil || len(requested) > 0 {
-		return o.runRequests(ctx, requested, err, stdin, stdout)
-	}
-	workloads, objects, err := o.parseOthers(args)
-	switch {
-	case err != nil:
-		return &usageError{err}
-	case len(workloads) > 0:
-		return o.runWorkloads(ctx, workloads, stdin, stdout)
-	case len(objects) > 0:
-		return o.runObjects(ctx, objects, stdin, stdout)
-	}
+// runPlacements prints the output about Placements that arguments name, or lists Placements.
+func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
 	now, targets, err := o.parse(args)
 	if err != nil {
 		return &usageError{err}
@@ -265,22 +252,6 @@ func (o *explainOptions) runGroup(ctx context.Context, args []string, stdin io.R
 		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style()), err)
 	}
 	return err
-}
-
-// parseOthers returns the workloads that the arguments name, and the objects of kinds that are delivered; none if they name Placements.
-func (o *explainOptions) parseOthers(args []string) (workloads []hubstate.Workload, objects []deliveredName, err error) {
-	if workloads, err = parseWorkloads(args, o.namespace); err != nil {
-		return nil, nil, err
-	}
-	objects, err = o.parseObjects(args)
-	switch {
-	case len(workloads) == 0 && err != nil:
-		return nil, nil, err
-	case len(workloads)+len(objects) == 0:
-		return nil, nil, nil
-	default:
-		return workloads, objects, o.checkWorkloadFlags(len(workloads) > 0, len(objects) > 0)
-	}
 }
 
 // parse parses the command line. Its errors are usage errors.

@@ -85,7 +85,12 @@ func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begu
 	if !slashed {
 		namespace, name, prefix = o.currentNamespace(), begun, ""
 	}
-	offered := append(o.completeWorkloads(cmd, begun), o.completeRequests(cmd, begun)...)
+	var offered []string
+	for _, each := range tools {
+		if each.complete != nil {
+			offered = append(offered, each.complete(o, cmd, begun)...)
+		}
+	}
 	for _, adapter := range api.Adapters() {
 		if list, is := adapter.EmptyList().(client.ObjectList); is {
 			for _, found := range o.names(cmd.Context(), namespace, name, list) {

@@ -9,53 +9,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
-// sort is what an argument names. The things of one sort are explained together.
-type sort int
-
-const (
-	sortPlacement sort = iota
-	sortRequest
-	sortWorkload
-	sortObject
-)
-
-// sortOf returns what the type of an argument names; namespaces that are no type lead to Placements.
-func (o *explainOptions) sortOf(text string) sort {
-	if isClusterRequest(text) {
-		return sortRequest
-	}
-	if _, is := pods.FindKind(text); is {
-		return sortWorkload
-	}
-	if _, is := federated.FindKind(o.delivered, text); is {
-		return sortObject
-	}
-	return sortPlacement
-}
-
-// groupArgs divides names into those of each sort, in the order of the first ones. TYPE NAME and no names are one group.
+// groupArgs divides names into those of each tool, in the order of the first ones. TYPE NAME and no names are one group.
 func (o *explainOptions) groupArgs(args []string) [][]string {
 	if len(args) < 2 || !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) || o.typed(args[0]) {
 		return [][]string{args}
 	}
 	var (
-		sorts  []sort
+		found  []*tool
 		groups [][]string
 	)
 	for _, arg := range args {
-		kind := sortPlacement
-		if text, _, slashed := strings.Cut(arg, "/"); slashed {
-			kind = o.sortOf(text)
-		}
-		at := slices.Index(sorts, kind)
+		of := o.toolOf([]string{arg})
+		at := slices.Index(found, of)
 		if at < 0 {
-			at = len(sorts)
-			sorts, groups = append(sorts, kind), append(groups, nil)
+			at = len(found)
+			found, groups = append(found, of), append(groups, nil)
 		}
 		groups[at] = append(groups[at], arg)
 	}
@@ -68,10 +39,10 @@ func (o *explainOptions) typed(arg string) bool {
 		return false
 	}
 	_, is := placementType(arg)
-	return is || o.sortOf(arg) != sortPlacement
+	return is || o.toolFor(arg) != &placementTool
 }
 
-// checkGroups reports flags that mean nothing for names of several sorts.
+// checkGroups reports flags that mean nothing for names of several tools.
 func (o *explainOptions) checkGroups() error {
 	if o.watch {
 		return errors.New("--watch follows placements or objects that are delivered, not both: name one sort, or leave it out")

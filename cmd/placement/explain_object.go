@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -26,8 +28,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// runObjects prints where objects are delivered, and why.
-func (o *explainOptions) runObjects(ctx context.Context, names []deliveredName, stdin io.Reader, stdout io.Writer) error {
+// runObjects prints where objects that arguments name are delivered, and why.
+func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
+	names, err := o.parseObjects(args)
+	if err == nil {
+		err = o.checkWorkloadFlags(false, true)
+	}
+	if err != nil {
+		return &usageError{err}
+	}
 	source, err := o.source(stdin)
 	if err != nil {
 		return err
@@ -147,4 +156,23 @@ func takesPart(objects *pods.Objects, name string) bool {
 	return slices.ContainsFunc(objects.Namespaces, func(namespace *corev1.Namespace) bool {
 		return namespace.Name == name && federation.ExcludedNamespace(name, "", namespace.Labels, false) == ""
 	})
+}
+
+func answerDelivered(
+	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
+) error {
+	state, err := hubstate.FederatedFromCluster(ctx, e.hub, question.Namespace, e.delivered)
+	if err != nil {
+		return err
+	}
+	state.SetsHidden, state.Done = true, ctx.Done()
+	keys, err := e.keysIn(state, question)
+	if err != nil {
+		return err
+	}
+	explanations, err := o.explainObjects(state, keys, nil, e.now())
+	if err != nil {
+		return &endpoint.AnswerError{Err: err}
+	}
+	return printers.ObjectExplanations(out, printers.Format(o.output), *explanations, style)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -83,8 +85,9 @@ func (o *explainOptions) checkRequestFlags() error {
 	}
 }
 
-// runRequests prints what ClusterRequests have or get, and why. unparsed is the error of the names.
-func (o *explainOptions) runRequests(ctx context.Context, names []string, unparsed error, stdin io.Reader, stdout io.Writer) error {
+// runRequests prints what ClusterRequests that arguments name have or get, and why.
+func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
+	names, unparsed := parseRequests(args)
 	now, err := parseNow(o.now)
 	if err = errors.Join(unparsed, err, o.checkRequestFlags()); err != nil {
 		return &usageError{err}
@@ -171,4 +174,28 @@ func readRequestObjects(ctx context.Context, hub client.Reader) (*requests.Objec
 		return nil, err
 	}
 	return objects, hubstate.ReadManaged(ctx, hub, objects)
+}
+
+func answerRequests(
+	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
+) error {
+	if len(o.clusters) > 0 {
+		return &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
+	}
+	objects, err := readRequestObjects(ctx, e.hub)
+	if err != nil {
+		return err
+	}
+	objects.Options = o.requestOptions
+	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
+	for _, object := range question.Objects {
+		found := objects.Find(question.Namespace, object.Name)
+		if len(found) == 0 {
+			return &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
+		}
+		report := requests.NewReport(objects, found[0], metav1.NewTime(e.now()))
+		access.LimitRequest(&report)
+		reports.Requests = append(reports.Requests, report)
+	}
+	return printers.Requests(out, printers.Format(o.output), reports, style)
 }

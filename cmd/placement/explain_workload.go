@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -60,8 +62,16 @@ func (o *explainOptions) checkWorkloadFlags(workloads, delivered bool) error {
 	}
 }
 
-// runWorkloads prints where the Pods of workloads may run.
-func (o *explainOptions) runWorkloads(ctx context.Context, workloads []hubstate.Workload, stdin io.Reader, stdout io.Writer) error {
+// runWorkloads prints where the Pods of workloads may run that arguments name.
+func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
+	workloads, err := parseWorkloads(args, o.namespace)
+	if err == nil {
+		delivered, _ := o.parseObjects(args) // Workloads of other kinds are not delivered.
+		err = o.checkWorkloadFlags(true, len(delivered) > 0)
+	}
+	if err != nil {
+		return &usageError{err}
+	}
 	source, err := o.source(stdin)
 	if err != nil {
 		return err
@@ -177,4 +187,36 @@ func (o *explainOptions) completeWorkloads(cmd *cobra.Command, begun string) []s
 		offered = append(offered, text+"/"+found)
 	}
 	return offered
+}
+
+// answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
+// not read.
+func answerWorkloads(
+	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
+) error {
+	var workloads []hubstate.Workload
+	for _, object := range question.Objects {
+		for _, kind := range pods.Kinds() {
+			if kind.GroupKind() == object.GroupKind() {
+				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
+			}
+		}
+	}
+	objects, err := hubstate.PodsFromCluster(ctx, e.hub, workloads)
+	if objects == nil {
+		return err
+	}
+	reports, err := explainWorkloads(objects, objects.Workloads, false)
+	if err != nil {
+		return err
+	}
+	for i := range reports.Workloads {
+		access.LimitWorkload(&reports.Workloads[i])
+	}
+	explanations := counterfactual.WorkloadExplanations{Reports: reports}
+	explanations.Federated, err = o.deliveredWorkloads(ctx, &source{namespace: question.Namespace, hub: e.hub}, objects)
+	if err != nil && len(o.clusters) > 0 {
+		return &endpoint.AnswerError{Err: err}
+	}
+	return errors.Join(err, printers.Workloads(out, printers.Format(o.output), explanations, style))
 }

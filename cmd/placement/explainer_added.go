@@ -42,11 +42,11 @@ func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Que
 		return endpoint.Answer{}, err
 	}
 	hub.Missing = unreadByHub(hub.Missing)
-	added := &podAdditions{given: given, hub: &explain.State{Pods: *hub}}
+	added := &addition{given: given, hub: &explain.State{Pods: *hub}}
 	whatIf := withoutPlacements(metav1.NewTime(e.now()))
-	refused := added.simulate(&whatIf)
-	if whatIf.Pods == nil {
-		return endpoint.Answer{}, refused
+	refused, err := simulatePods(added, &whatIf, namespace)
+	if err != nil {
+		return endpoint.Answer{}, err
 	}
 	for i := range whatIf.Workloads {
 		access.LimitWorkload(&whatIf.Workloads[i])

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
@@ -17,15 +18,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // The kinds of objects that are no Placements, workloads or delivered objects.
 var (
-	requestKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "ClusterRequest"}
-	purposeKind = schema.GroupKind{Group: openmcpv1alpha1.GroupName, Kind: "Purpose"}
-	bindingKind = schema.GroupKind{Group: clusterv1beta2.GroupName, Kind: "ManagedClusterSetBinding"}
-	policyKind  = schema.GroupKind{Group: kupidv1alpha1.GroupName, Kind: "PodSchedulingPolicy"}
+	requestKind = openmcpv1alpha1.GroupVersion.WithKind("ClusterRequest")
+	purposeKind = openmcpv1alpha1.GroupVersion.WithKind("Purpose")
+	bindingKind = schema.GroupVersion(clusterv1beta2.GroupVersion).WithKind("ManagedClusterSetBinding")
+	policyKind  = kupidv1alpha1.GroupVersion.WithKind("PodSchedulingPolicy")
 )
 
 // The resources of sets and of their bindings.
@@ -78,7 +80,7 @@ func (e *hubExplainer) askedOfKinds(question *endpoint.Question) ([]access.Asked
 	asked := make([]access.Asked, 0, len(question.Kinds))
 	for i, kind := range question.Kinds {
 		resource, known := e.resourceOf(kind.GroupKind())
-		if !known || !slices.Contains(shownFamilies(question.Command), e.familyOf(question, kind.GroupKind())) {
+		if !known || !slices.Contains(e.familyOf(question, kind.GroupKind()).shown, question.Command) {
 			return nil, fmt.Errorf("kinds[%d]: %s shows no objects of the kind %s; leave it out", i, question.Command, kind.GroupKind())
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbList, Resource: resource, Namespace: question.Namespace})
@@ -95,16 +97,17 @@ func (e *hubExplainer) askedOfKinds(question *endpoint.Question) ([]access.Asked
 func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoint.Object) ([]access.Asked, error) {
 	resource, known := e.resourceOf(object.GroupKind())
 	family := e.familyOf(question, object.GroupKind())
+	named := slices.Contains(family.named, commandOf(question))
 	switch {
-	case !known || question.Command == endpoint.CommandExplain && slices.Contains(manifestFamilies, family):
+	case !known || question.Command == endpoint.CommandExplain && !named:
 		return nil, fmt.Errorf("objects[%d]: the hub does not explain objects of the kind %s; ask for Placements, ClusterRequests or "+
 			"workloads or objects of a kind that is delivered to clusters", i, object.GroupKind())
-	case question.Command == endpoint.CommandExplain && family != e.familyOf(question, question.Objects[0].GroupKind()):
+	case question.Command == endpoint.CommandExplain && family.name != e.familyOf(question, question.Objects[0].GroupKind()).name:
 		return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests, workloads and delivered objects one after the other", i)
-	case !slices.Contains(namedFamilies(question), family):
+	case !named:
 		return nil, fmt.Errorf("objects[%d]: %s is not about objects of the kind %s; leave it out", i, question.Command, object.GroupKind())
 	}
-	if family == familyPurposes {
+	if family.used {
 		return []access.Asked{{Verb: access.VerbUse, Resource: resource, Namespace: question.Namespace, Name: object.Name}}, nil
 	}
 	asked := []access.Asked{{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name}}
@@ -113,7 +116,7 @@ func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoi
 			access.Asked{Verb: access.VerbCreate, Resource: resource, Namespace: question.Namespace},
 			access.Asked{Verb: access.VerbUpdate, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
-	if family == familyBindings { // A Placement uses the set that has the name of the binding.
+	if family.bound { // A Placement uses the set that has the name of the binding.
 		asked = append(asked, access.Asked{
 			Verb: access.VerbCreate, Resource: setResource, Subresource: bindSubresource, Name: object.Name, Role: controller.BindRole(object.Name),
 		})
@@ -121,72 +124,82 @@ func (e *hubExplainer) askedOf(question *endpoint.Question, i int, object endpoi
 	return asked, nil
 }
 
-// The families of objects. An explanation is of objects of one family.
+// commandAdd is the command of a question that simulates added manifests.
+const commandAdd = "add"
+
+// commandOf returns the command of a question, by which objects are chosen.
+func commandOf(question *endpoint.Question) string {
+	if question.Command == endpoint.CommandSimulate && question.Manifests != "" {
+		return commandAdd
+	}
+	return question.Command
+}
+
+// The families of objects that have a tool. An explanation is of objects of one family.
 const (
 	familyPlacements = "placements"
 	familyRequests   = "requests"
-	familyPurposes   = "purposes"
-	familyPolicies   = "policies"
-	familyBindings   = "bindings"
 	familyWorkloads  = "workloads"
 	familyDelivered  = "delivered"
 )
 
-// manifestFamilies are the families of which manifests have or use objects, and that are not explained.
-var manifestFamilies = []string{familyPurposes, familyPolicies, familyBindings}
+// family are objects that questions are about.
+type family struct {
+	name string
+	// named are the commands that are about objects that a question names, and shown those that show all objects of a kind besides.
+	named, shown []string
+	// used reports that manifests use the objects, which takes the verb use alone, and bound that they bind sets of the names of the objects.
+	used, bound bool
+	// kinds returns the kinds of the objects, on a hub that delivers some.
+	kinds func(delivered []federation.Kind) []schema.GroupVersionKind
+}
 
-// namedFamilies are the families of the objects that a question is about by name.
-func namedFamilies(question *endpoint.Question) []string {
-	switch question.Command {
-	case endpoint.CommandDiff:
-		return []string{familyPlacements, familyDelivered, familyRequests, familyPurposes, familyBindings, familyPolicies}
-	case endpoint.CommandSimulate:
-		if question.Manifests != "" {
-			return []string{familyWorkloads, familyPolicies}
+// families is the table of the families.
+var families = []family{
+	{
+		name: familyPlacements, named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandSimulate},
+		shown: []string{endpoint.CommandSimulate}, kinds: kindsAre(placementKinds()...),
+	},
+	{name: familyRequests, named: []string{endpoint.CommandExplain, endpoint.CommandDiff}, kinds: kindsAre(requestKind)},
+	{name: "purposes", named: []string{endpoint.CommandDiff}, used: true, kinds: kindsAre(purposeKind)},
+	{name: "policies", named: []string{endpoint.CommandDiff, commandAdd}, kinds: kindsAre(policyKind)},
+	{name: "bindings", named: []string{endpoint.CommandDiff}, bound: true, kinds: kindsAre(bindingKind)},
+	{
+		name: familyWorkloads, named: []string{endpoint.CommandExplain, commandAdd}, shown: []string{endpoint.CommandDiff},
+		kinds: kindsAre(withWorkloads(nil)...),
+	},
+	{
+		name: familyDelivered, named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated},
+		shown: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, kinds: kindsOf,
+	},
+}
+
+// kindsAre returns kinds that are the same on every hub, and kindsOf those that a hub delivers.
+func kindsAre(kinds ...schema.GroupVersionKind) func([]federation.Kind) []schema.GroupVersionKind {
+	return func([]federation.Kind) []schema.GroupVersionKind { return kinds }
+}
+
+func kindsOf(delivered []federation.Kind) []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(delivered))
+	for _, kind := range delivered {
+		kinds = append(kinds, kind.GroupVersionKind)
+	}
+	return kinds
+}
+
+// familyOf returns the family of a kind, and of a workload that is delivered the one that the command is about; empty if there is none.
+func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKind) family {
+	var found family
+	for _, each := range families {
+		of := slices.ContainsFunc(each.kinds(e.delivered), func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind })
+		switch {
+		case of && slices.Contains(each.named, commandOf(question)):
+			return each
+		case of && (found.name == "" || slices.Contains(each.shown, question.Command)):
+			found = each
 		}
-		return []string{familyPlacements}
-	case endpoint.CommandFederated:
-		return []string{familyDelivered}
-	default:
-		return []string{familyPlacements, familyRequests, familyWorkloads, familyDelivered}
 	}
-}
-
-// shownFamilies are the families of the kinds that a command shows besides.
-func shownFamilies(command string) []string {
-	switch command {
-	case endpoint.CommandDiff:
-		return []string{familyDelivered, familyWorkloads}
-	case endpoint.CommandSimulate:
-		return []string{familyPlacements, familyDelivered}
-	case endpoint.CommandFederated:
-		return []string{familyDelivered}
-	default:
-		return nil
-	}
-}
-
-// familyOf returns the family of a kind. A workload that is delivered is one to explain or to add, and otherwise an object to deliver.
-func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKind) string {
-	runs := question.Command == endpoint.CommandExplain || question.Command == endpoint.CommandSimulate && question.Manifests != ""
-	switch {
-	case kind == policyKind:
-		return familyPolicies
-	case kind == bindingKind:
-		return familyBindings
-	case kind == requestKind:
-		return familyRequests
-	case kind == purposeKind:
-		return familyPurposes
-	case slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return kind == adapter.Kind().GroupKind() }):
-		return familyPlacements
-	case !runs && e.delivers(kind):
-		return familyDelivered
-	}
-	if _, known := workloadKind(kind); known {
-		return familyWorkloads
-	}
-	return familyDelivered
+	return found
 }
 
 // workloadKind returns the kind of workloads that has a name.
@@ -200,12 +213,7 @@ func workloadKind(named schema.GroupKind) (pods.Kind, bool) {
 }
 
 func (e *hubExplainer) delivers(kind schema.GroupKind) bool {
-	for _, delivered := range e.delivered {
-		if kind == delivered.GroupKind() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.delivered, func(delivered federation.Kind) bool { return kind == delivered.GroupKind() })
 }
 
 // isPlacements reports whether a kind is that of Placements of one of the APIs.
@@ -215,27 +223,17 @@ func isPlacements(kind endpoint.Kind) bool {
 
 // resourceOf returns the resource of a kind that the hub explains or compares.
 func (e *hubExplainer) resourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
-	switch kind {
-	case requestKind:
-		return openmcpv1alpha1.GroupVersion.WithResource("clusterrequests"), true
-	case bindingKind:
-		return bindingResource, true
-	case policyKind:
-		return kupidv1alpha1.GroupVersion.WithResource("podschedulingpolicies"), true
-	case purposeKind:
-		return openmcpv1alpha1.GroupVersion.WithResource("purposes"), true
-	}
-	for _, adapter := range api.Adapters() {
-		if kind == adapter.Kind().GroupKind() {
-			return placementResource(adapter), true
-		}
-	}
-	if workload, known := workloadKind(kind); known {
-		return workload.GroupVersion().WithResource(workload.Resource), true
-	}
-	for _, delivered := range e.delivered {
+	for _, delivered := range e.delivered { // The API server has named the resources of these kinds.
 		if kind == delivered.GroupKind() {
 			return delivered.GroupVersion().WithResource(delivered.Resource), true
+		}
+	}
+	for _, each := range families {
+		for _, known := range each.kinds(nil) {
+			if kind == known.GroupKind() {
+				resource, _ := meta.UnsafeGuessKindToResource(known)
+				return resource, true
+			}
 		}
 	}
 	return schema.GroupVersionResource{}, false

@@ -9,10 +9,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -48,13 +46,13 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 	if o.unfollowed && bindingsAlone(given, placements) {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: errBindingsAlone}
 	}
-	hub, unread, err := o.readLive(ctx, e.hub, placements, given)
+	hub, unread, err := o.readLive(ctx, e.hub, given)
 	if err := errors.Join(err, unread); err != nil {
 		return endpoint.Answer{}, err
 	}
 	e.prepare(ctx, hub)
 	hub.Pods.Missing = unreadByHub(hub.Pods.Missing)
-	differences, err := o.compareAll(hub, given, changes, placements, e.now())
+	differences, err := o.compareAll(hub, given, changes, e.now())
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
@@ -64,7 +62,7 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 		return endpoint.Answer{}, err
 	}
 	answer := endpoint.Answer{Output: text.String(), Differs: differences.Differ()}
-	if err := errors.Join(unresolved(differences), refused(differences.Pods)); err != nil {
+	if err := unresolved(&differences); err != nil {
 		return answer, &endpoint.AnswerError{Err: err}
 	}
 	return answer, nil
@@ -72,19 +70,10 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 
 // limit removes from a comparison what may not be shown, and adds notes on what it leaves out.
 func (s *shownObjects) limit(differences *explain.Differences, question *endpoint.Question) {
-	for i := range differences.Placements {
-		if !s.delivered {
-			differences.Placements[i].Notes = append(differences.Placements[i].Notes, followersUnread)
+	for _, each := range tools {
+		if each.limit != nil {
+			each.limit(s, differences, question)
 		}
-	}
-	if differences.Pods != nil {
-		access.LimitPodDifferences(differences.Pods)
-		noteWorkloads(differences.Pods, question)
-	}
-	if differences.Requests != nil {
-		access.LimitRequestDifference(differences.Requests, func(name types.NamespacedName) bool {
-			return s.has(keyOfObject(requestObject(name.Name), name.Namespace))
-		})
 	}
 }
 
@@ -157,14 +146,14 @@ func objectsToCompare(given *explain.State, placements []inventory.Key) (namespa
 			return "", nil, fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission "+
 				"refuses it; correct one of them", binding.Name, binding.Spec.ClusterSet)
 		}
-		add(binding.Namespace, bindingKind, binding.Name)
+		add(binding.Namespace, bindingKind.GroupKind(), binding.Name)
 	}
 	for _, policy := range given.Pods.Policies {
-		add(policy.Namespace, policyKind, policy.Name)
+		add(policy.Namespace, policyKind.GroupKind(), policy.Name)
 	}
 	used := map[string]bool{}
 	for _, request := range given.ClusterRequests.Requests {
-		add(request.Namespace, requestKind, request.Name)
+		add(request.Namespace, requestKind.GroupKind(), request.Name)
 		for _, purpose := range request.Spec.Purposes {
 			if !used[string(purpose)] {
 				used[string(purpose)] = true

@@ -41,13 +41,7 @@ func (f *kindFlags) parseKinds() error {
 }
 
 // deliveredKinds returns the kinds of the delivered objects.
-func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind {
-	kinds := make([]schema.GroupVersionKind, 0, len(f.delivered))
-	for _, kind := range f.delivered {
-		kinds = append(kinds, kind.GroupVersionKind)
-	}
-	return kinds
-}
+func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return kindsOf(f.delivered) }
 
 // objectTypes lists the types of delivered objects.
 func (f *kindFlags) objectTypes() []string {

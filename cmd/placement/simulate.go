@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -215,11 +214,11 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if in == nil {
 		return differs, err
 	}
-	if (in.pods != nil || in.requests != nil) && len(in.changes) == 0 {
+	if len(in.additions) > 0 && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)
 	}
-	workloads := o.workloadsIn(in.state, names)
-	if err := o.checkWanted(in.state, names); err != nil && !concernsOthers(in, names, len(workloads)) {
+	in.workloads = o.workloadsIn(in.state, names)
+	if err := o.checkWanted(in.state, names); err != nil && !concernsOthers(in, names) {
 		return false, err
 	}
 	wanted := func(key inventory.Key) bool {
@@ -230,7 +229,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if len(in.changes) > 0 {
 		return o.whatIf(ctx, stdout, in, wanted, now)
 	}
-	reports, err := o.report(in, names, wanted, workloads, now)
+	reports, err := o.report(in, wantedObjects{names: names, placement: wanted}, now)
 	if err == nil {
 		err = interrupted(ctx)
 	}
@@ -241,19 +240,14 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 }
 
 // report evaluates what is there, without changes. Objects that are delivered, and ClusterRequests, are reported unless Placements are named.
-func (o *simulateOptions) report(
-	in *simulated, names map[types.NamespacedName]bool, wanted func(inventory.Key) bool, workloads []*unstructured.Unstructured, now time.Time,
-) (reports explain.Reports, err error) {
-	reports = explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, evaluation := range in.state.Evaluate(now, wanted) {
-		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
+func (o *simulateOptions) report(in *simulated, wanted wantedObjects, now time.Time) (explain.Reports, error) {
+	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
+	for _, each := range tools {
+		if err := each.report(o, in, wanted, &reports); err != nil {
+			return reports, err
+		}
 	}
-	if len(names) == 0 {
-		reports = reports.WithObjects(in.state, o.inNamespace, o.all)
-		reports.Requests = o.reportRequests(in.state, reports.Now)
-	}
-	reports.Workloads, err = explainGiven(&in.state.Pods, workloads)
-	return reports, err
+	return reports, nil
 }
 
 // interrupted returns an error if the evaluations were cancelled, whose results mean nothing then.
@@ -266,8 +260,9 @@ func interrupted(ctx context.Context) error {
 
 // concernsOthers reports whether a simulation without the wanted Placements says something about workloads, delivered objects or
 // ClusterRequests.
-func concernsOthers(in *simulated, names map[types.NamespacedName]bool, workloads int) bool {
-	return len(in.changes) == 0 && workloads > 0 || len(names) == 0 && (in.state.Federated.Delivers() || len(in.state.ClusterRequests.Requests) > 0)
+func concernsOthers(in *simulated, names map[types.NamespacedName]bool) bool {
+	others := in.state.Federated.Delivers() || len(in.state.ClusterRequests.Requests) > 0
+	return len(in.changes) == 0 && len(in.workloads) > 0 || len(names) == 0 && others
 }
 
 // inNamespace reports whether an object is in the namespace of the flag, if there is one.
@@ -296,18 +291,15 @@ func (o *simulateOptions) whatIf(
 	return o.printWhatIf(stdout, whatIf, in)
 }
 
-// printWhatIf adds what the added objects mean for Pods and ClusterRequests, if there are any, and prints all.
+// printWhatIf adds what the added objects mean that no Placement depends on, and prints all.
 func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, in *simulated) (differs bool, err error) {
 	var incomplete error
-	if in.pods != nil {
-		if incomplete = in.pods.simulate(&whatIf); whatIf.Pods == nil {
-			return false, incomplete
-		}
-	}
-	if in.requests != nil {
-		if err := in.requests.simulate(&whatIf, o.namespace); err != nil {
+	for _, added := range in.additions {
+		missing, err := added.of.simulate(added, &whatIf, o.namespace)
+		if err != nil {
 			return false, err
 		}
+		incomplete = errors.Join(incomplete, missing)
 	}
 	return whatIf.Differs(), errors.Join(printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept), incomplete)
 }

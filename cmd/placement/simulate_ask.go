@@ -28,9 +28,9 @@ func (o *simulateOptions) readOrAsk(
 	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader, stdout io.Writer,
 ) (in *simulated, selected map[types.NamespacedName]bool, differs bool, err error) {
 	in, selected, refused := o.readSelected(ctx, names, stdin)
-	partly := refused == nil && in.pods != nil
+	partly := refused == nil
 	if partly {
-		refused = in.pods.unread
+		refused = in.unread()
 	}
 	switch {
 	case refused == nil:
@@ -40,10 +40,24 @@ func (o *simulateOptions) readOrAsk(
 	}
 	answer, err := o.ask(ctx, names)
 	if partly && !answered(err) {
-		in.pods.unread = unanswered(refused, err)
+		for _, added := range in.additions {
+			if added.unread != nil {
+				added.unread = unanswered(refused, err)
+			}
+		}
 		return in, selected, false, nil
 	}
 	return nil, nil, answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
+}
+
+// unread returns which rights are missing for the added objects.
+func (in *simulated) unread() error {
+	for _, added := range in.additions {
+		if added.unread != nil {
+			return added.unread
+		}
+	}
+	return nil
 }
 
 // ask asks the hub to simulate. The error is an *endpoint.AnswerError if the hub has answered with it.

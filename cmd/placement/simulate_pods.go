@@ -12,57 +12,38 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
-// podAdditions are added objects that decide where Pods may run.
-type podAdditions struct {
-	// given are the objects of the files, and hub those that they are added to.
-	given, hub *explain.State
-	// unread says which objects of the hub the user may not read.
-	unread error
-}
-
 // namesShown bounds the names of added objects in the title of a report.
 const namesShown = 5
 
-// readPodAdditions reads the objects that Pods depend on from the hub; nil if nothing of that kind is added.
-func (o *simulateOptions) readPodAdditions(ctx context.Context, given, state *explain.State) (*podAdditions, error) {
-	if !given.Has(explain.OfPods) {
-		return nil, nil
+// readAddedPods reads the objects that Pods depend on from the hub.
+func readAddedPods(ctx context.Context, o *simulateOptions, hub client.Client) (state *explain.State, unread, err error) {
+	objects, unread := hubstate.AllPodsFromCluster(ctx, hub, o.namespace)
+	if objects == nil {
+		return nil, nil, unread
 	}
-	added := &podAdditions{given: given, hub: state}
-	if !o.live() {
-		return added, nil
-	}
-	hub, _, _, err := o.connectHub()
+	return &explain.State{Pods: *objects}, unread, nil
+}
+
+// simulatePods reports where the Pods of added workloads may run, and what the other added objects change for the workloads of the hub.
+func simulatePods(a *addition, whatIf *explain.WhatIf, _ string) (incomplete, err error) {
+	after, applied, err := a.hub.With(a.given.Each(explain.OfPods))
 	if err != nil {
 		return nil, err
 	}
-	objects, unread := hubstate.AllPodsFromCluster(ctx, hub, o.namespace)
-	if objects == nil {
-		return nil, unread
-	}
-	added.hub, added.unread = &explain.State{Pods: *objects}, unread
-	return added, nil
-}
-
-// simulate reports where the Pods of added workloads may run, and what the other added objects change for the workloads of the hub.
-func (a *podAdditions) simulate(whatIf *explain.WhatIf) error {
-	after, applied, err := a.hub.With(a.given.Each(explain.OfPods))
-	if err != nil {
-		return err
-	}
 	reports, err := explainGiven(&after.Pods, a.given.Pods.Workloads)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	differences, err := pods.Diff(&a.hub.Pods, &after.Pods)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Drift is there without the change, and a workload of the files has a report.
 	differences.Workloads = slices.DeleteFunc(differences.Workloads, func(d pods.Difference) bool {
@@ -79,7 +60,7 @@ func (a *podAdditions) simulate(whatIf *explain.WhatIf) error {
 	}
 	whatIf.Workloads, whatIf.Pods = reports, &differences
 	whatIf.Changes = append(whatIf.Changes, describeAdded(a.given.Names(explain.OfPods)))
-	return errors.Join(refused(&differences), a.unread)
+	return errors.Join(refused(&differences), a.unread), nil
 }
 
 // describeAdded returns "add Deployment team-a/web, Node n1", or the first five and how many more.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -35,10 +36,18 @@ func (o *simulateOptions) place() string {
 type simulated struct {
 	state   *explain.State
 	changes []whatif.Change
-	// pods are the added objects that decide where Pods may run; nil if there are none.
-	pods *podAdditions
-	// requests are the added objects that decide what ClusterRequests get; nil if there are none.
-	requests *requestAdditions
+	// additions are the added objects that no Placement depends on, and workloads those of the files that are reported.
+	additions []*addition
+	workloads []*unstructured.Unstructured
+}
+
+// addition is the added objects that a tool reads and simulates.
+type addition struct {
+	of *tool
+	// given are the objects of the files, and hub those that they are added to.
+	given, hub *explain.State
+	// unread says which objects of the hub the user may not read.
+	unread error
 }
 
 // read reads the State, and the changes.
@@ -63,11 +72,33 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
 		return nil, err
 	}
-	if in.pods, err = o.readPodAdditions(ctx, additions, in.state); err != nil {
-		return nil, err
+	for _, each := range tools {
+		if each.added == 0 || !additions.Has(each.added) {
+			continue
+		}
+		added, err := o.readAddition(ctx, each, additions, in.state)
+		if err != nil {
+			return nil, err
+		}
+		in.additions = append(in.additions, added)
 	}
-	in.requests, err = o.readRequestAdditions(ctx, additions, in.state)
-	return in, err
+	return in, nil
+}
+
+// readAddition reads what objects are added to.
+func (o *simulateOptions) readAddition(ctx context.Context, of *tool, given, state *explain.State) (*addition, error) {
+	added := &addition{of: of, given: given, hub: state}
+	if o.live() {
+		hub, _, _, err := o.connectHub()
+		if err != nil {
+			return nil, err
+		}
+		if added.hub, added.unread, err = of.readAdded(ctx, o, hub); err != nil {
+			return nil, err
+		}
+	}
+	added.hub.ClusterRequests.Options = o.requestOptions
+	return added, nil
 }
 
 // readState reads the State of the live hub or of files. independent reports that only objects are added that no Placement depends on, such as
