@@ -73,6 +73,36 @@ func Objects(chosen Choices) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
+// Removal returns what of an installation is deleted when systems are turned off or, without systems, when the hub is: everything but the
+// definitions, with which the objects of users would go, and the namespaces. Webhooks are first, so that none outlives what serves it.
+func Removal(chosen Choices) ([]*unstructured.Unstructured, error) {
+	objects, err := Objects(chosen)
+	if err != nil {
+		return nil, err
+	}
+	stays := map[string]bool{}
+	if len(chosen.Systems) > 0 {
+		chosen.Systems = nil
+		hub, err := Objects(chosen)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range hub {
+			stays[identity(object)] = true
+		}
+	}
+	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == "CustomResourceDefinition" || object.GetKind() == "Namespace" || stays[identity(object)]
+	})
+	slices.Reverse(objects)
+	return objects, nil
+}
+
+// identity returns what no two objects of an installation have in common.
+func identity(object *unstructured.Unstructured) string {
+	return object.GetAPIVersion() + " " + object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
+}
+
 // hubObjects returns the objects of base or of the overlay beside-upstream.
 func hubObjects(besideUpstream bool) ([]*unstructured.Unstructured, error) {
 	objects, directories := []*unstructured.Unstructured(nil), []string{workload}

@@ -107,6 +107,49 @@ func TestObjectsAreInOrder(t *testing.T) {
 	}
 }
 
+// Of a system that is turned off nothing stays but definitions and namespaces, and no webhook outlives what serves it.
+func TestRemovalLeavesTheObjectsOfUsers(t *testing.T) {
+	cases := []struct {
+		reason string
+		chosen Choices
+		all    func() ([]*unstructured.Unstructured, error)
+	}{
+		{"the hub", Choices{}, func() ([]*unstructured.Unstructured, error) { return Objects(Choices{}) }},
+		{
+			"a system with webhooks that fail closed", Choices{Systems: []string{manifests.AffinityClass}},
+			func() ([]*unstructured.Unstructured, error) { return manifests.System(manifests.AffinityClass, "") },
+		},
+		{
+			"a system with a namespace", Choices{Systems: []string{manifests.ClusterRequest}, BesideUpstream: true},
+			func() ([]*unstructured.Unstructured, error) { return manifests.System(manifests.ClusterRequest, "") },
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			objects, err := Removal(c.chosen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := c.all()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = slices.DeleteFunc(all, func(object *unstructured.Unstructured) bool {
+				return slices.Contains([]string{"CustomResourceDefinition", "Namespace"}, object.GetKind())
+			})
+			if diff := cmp.Diff(ids(all), ids(objects)); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+			if !strings.HasSuffix(objects[0].GetKind(), "WebhookConfiguration") {
+				t.Errorf("the first object is %s, want a webhook configuration", id(objects[0]))
+			}
+		})
+	}
+	if _, err := Removal(Choices{Systems: []string{"fleet"}}); err == nil {
+		t.Error("an unknown system is no error")
+	}
+}
+
 // containerOf returns the container of the Deployment.
 func containerOf(t *testing.T, objects []*unstructured.Unstructured) map[string]any {
 	t.Helper()

@@ -16,7 +16,10 @@ import (
 )
 
 // manifestsOptions are the flags of `placement manifests`.
-type manifestsOptions struct{ chosen deploy.Choices }
+type manifestsOptions struct {
+	chosen  deploy.Choices
+	removal bool
+}
 
 func newManifestsCommand() *cobra.Command {
 	o := &manifestsOptions{}
@@ -35,7 +38,10 @@ Apply them on the server: the definitions are too large for the annotation of a 
   placement manifests --system=federation,clusterrequest --without-taints | kubectl apply --server-side -f -
 
   # Beside the registration controllers of Open Cluster Management
-  placement manifests --beside-upstream | kubectl apply --server-side -f -`,
+  placement manifests --beside-upstream | kubectl apply --server-side -f -
+
+  # Turn a system off, after the hub was started without it
+  placement manifests --removal --system=federation | kubectl delete -f -`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.OutOrStdout()) },
 	}
@@ -47,6 +53,8 @@ Apply them on the server: the definitions are too large for the annotation of a 
 		"Leave off the controller that taints each cluster whose availability no agent reports.")
 	flags.BoolVar(&o.chosen.ManifestWorks, "manifestworks", false,
 		"Install the definition of ManifestWorks, which the system federation needs and Open Cluster Management brings.")
+	flags.BoolVar(&o.removal, "removal", false, "Print what to delete instead: the objects of --system, or without it those of the hub, webhooks first. "+
+		"Definitions, and with them the objects of users, and namespaces are not among them.")
 	flags.StringVar(&o.chosen.Image, "image", "placement-hub:latest", "Image of the hub.")
 	return cmd
 }
@@ -63,7 +71,11 @@ func (o *manifestsOptions) run(out io.Writer) error {
 			return &usageError{fmt.Errorf("--system: there is no system %q; use %s", system, strings.Join(systems, ", "))}
 		}
 	}
-	objects, err := deploy.Objects(o.chosen)
+	objectsOf := deploy.Objects
+	if o.removal {
+		objectsOf = deploy.Removal
+	}
+	objects, err := objectsOf(o.chosen)
 	if err != nil {
 		return fmt.Errorf("making the objects of the installation: %w", err)
 	}

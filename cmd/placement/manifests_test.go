@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 		{"beside upstream", []string{"--beside-upstream", "--image=registry.example/hub:v1"}, deploy.Choices{
 			BesideUpstream: true, Image: "registry.example/hub:v1",
 		}},
+		{"what turns a system off", []string{"--removal", "--system=federation"}, deploy.Choices{Systems: []string{manifests.Federation}}},
 		{"without taints, with ManifestWorks", []string{"--without-taints", "--manifestworks"}, deploy.Choices{WithoutTaints: true, ManifestWorks: true}},
 	}
 	for _, c := range cases {
@@ -38,7 +40,11 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := deploy.Objects(c.chosen)
+			objectsOf := deploy.Objects
+			if slices.Contains(c.args, "--removal") {
+				objectsOf = deploy.Removal
+			}
+			want, err := objectsOf(c.chosen)
 			if err != nil {
 				t.Fatal(err)
 			}

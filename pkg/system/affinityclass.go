@@ -57,7 +57,7 @@ func affinityClass() systems.Entry {
 				Reads: reads(tenants, releases, definitions, namespaces), Rules: rules("affinityclass-namespaces"),
 			}},
 		},
-		HubCache: cacheTenantSecrets, Compact: controller.Compact, Explains: true,
+		HubCache: cacheTenantSecrets, Compact: controller.Compact, Explains: true, Finalizers: classFinalizers(),
 	}
 }
 

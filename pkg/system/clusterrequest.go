@@ -52,6 +52,7 @@ func (o *Options) clusterRequest() systems.Entry {
 			}},
 		},
 		Flags: o.addClusterRequestFlags, Validate: o.validateClusterRequests, Unused: o.unusedClusterRequestFlags,
+		Finalizers: requestFinalizers(),
 		Sample: &systems.Sample{
 			Name: "clusters", Short: "clusters has requests for clusters, and providers that make them",
 			// The inventory writes which clusters are available, and the set of each of them.

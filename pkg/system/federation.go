@@ -57,7 +57,7 @@ func (o *Options) federation(shared *sharedinventory.Shared) systems.Entry {
 			Hint: "grant these rights by a ClusterRole with the label federation.kubernetes.io/aggregate-to-federated-kinds=true, which " +
 				"manifests/federation binds to the hub, or leave the kinds out of --federated-kinds",
 		},
-		Cache: cacheManagedWorks, ReadsInventory: true,
+		Cache: cacheManagedWorks, ReadsInventory: true, Finalizers: federationFinalizers(),
 		Sample: &systems.Sample{
 			Short: "federation has three members and objects that are delivered to them",
 			// The samples say themselves which clusters are available, and name their sets.

@@ -33,6 +33,8 @@ type Entry struct {
 	Unused   func(enabled []string) error
 	// Added are kinds of users that the system watches, because a flag names them.
 	Added *AddedKinds
+	// Finalizers are those that the system puts on objects.
+	Finalizers []Finalizer
 	// Cache changes the settings of the cache of the system, and HubCache those of the cache that all systems share.
 	Cache    func(*cache.Options)
 	HubCache func(options *cache.Options, enabled []string)

@@ -34,7 +34,7 @@ func logLeftWorks(ctx context.Context, config *rest.Config, client kubernetes.In
 		klog.FromContext(ctx).Error(err, "It is not known whether ManifestWorks of delivered objects are left")
 	case left != "":
 		klog.FromContext(ctx).Info("The controller is off, but there are ManifestWorks of objects that it delivered; they and their objects keep "+
-			"their finalizers. Enable it, or remove both as docs/federation.md says under \"Fewer kinds, or none\"",
+			"their finalizers. Enable it, or remove both as docs/federation.md says under \"Fewer kinds, or none\" and docs/uninstall.md",
 			"controller", controller.Objects, "manifestWork", left, "finalizer", federation.Finalizer)
 	}
 }

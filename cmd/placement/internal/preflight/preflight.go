@@ -48,6 +48,7 @@ func Run(ctx context.Context, config *rest.Config, controllers system.Options, l
 		}
 	}
 	logLeftWorks(ctx, config, client, controllers)
+	logLeftFinalizers(ctx, config, client, controllers)
 	return nil
 }
 

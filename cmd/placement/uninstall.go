@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/uninstall"
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/system"
+)
+
+const uninstallLong = `uninstall finds the objects that have a finalizer of the hub, and with --release-finalizers removes it. An object that has
+one cannot go after its deletion until a controller of the hub, or a provider of clusters, has cleaned up. Without them it
+stays for ever, and with it its namespace.
+
+For each finalizer the command prints what it waits for, and what stays and goes on running without it. Nothing else is
+removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are.
+
+Neither the hub nor its definitions have to be there. While a hub runs, its controllers would add the finalizers again: stop
+it, or name with --system those systems that it does not run.
+
+The user needs the verbs list, get and patch on the resources of the systems, and for the system federation on every
+namespaced resource.`
+
+const uninstallExample = `  # What would stay, and what would go on running?
+  placement uninstall --release-finalizers --dry-run
+
+  # The hub is gone: let go what waits for it
+  placement uninstall --release-finalizers
+
+  # One system was turned off, and the hub goes on
+  placement uninstall --release-finalizers --system=federation`
+
+// uninstallOptions are the flags of the command.
+type uninstallOptions struct {
+	hubFlags
+
+	release, dryRun bool
+	systems         []string
+	hubNamespace    string
+}
+
+func newUninstallCommand() *cobra.Command {
+	var o uninstallOptions
+	cmd := &cobra.Command{
+		Use:     "uninstall",
+		Short:   "Release the finalizers of a hub, or of a system, that is gone",
+		Long:    uninstallLong,
+		Example: uninstallExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	o.addConnection(flags)
+	if err := flags.MarkHidden("namespace"); err != nil {
+		panic(err) // The flag is there.
+	}
+	flags.BoolVar(&o.release, "release-finalizers", false, "Remove the finalizers of the hub from the objects of all namespaces.")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "Print what would be removed, and change nothing.")
+	flags.StringSliceVar(&o.systems, "system", nil, "Systems whose finalizers are released: "+strings.Join(manifests.Systems(), ", ")+". Default: all.")
+	flags.StringVar(&o.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs, or did.")
+	return cmd
+}
+
+// run releases what it finds, also if it could not read everything.
+func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
+	if err := o.validate(); err != nil {
+		return &usageError{err}
+	}
+	config, _, err := o.find()
+	if err != nil {
+		return err
+	}
+	if err := preflight.Reach(config, config.Timeout); err != nil {
+		return err //nolint:wrapcheck // It names the server.
+	}
+	if !o.dryRun && len(o.systems) == 0 {
+		if err := o.refuseRunningHub(ctx, config); err != nil {
+			return err
+		}
+	}
+	hub, err := uninstall.New(config)
+	if err != nil {
+		return err //nolint:wrapcheck // It names the server.
+	}
+	found, err := hub.Find(ctx, o.entries())
+	errs := []error{err, uninstall.Print(stdout, found)}
+	finalizers, released := 0, 0
+	for _, held := range found {
+		finalizers += len(held.Names)
+		if o.dryRun {
+			continue
+		}
+		err := hub.Release(ctx, held)
+		if errs = append(errs, err); err == nil {
+			released += len(held.Names)
+		}
+	}
+	_, err = fmt.Fprintln(stdout, o.summary(finalizers, released))
+	return errors.Join(append(errs, err)...)
+}
+
+func (o *uninstallOptions) validate() error {
+	if !o.release {
+		return errors.New("say what to do: --release-finalizers, with --dry-run to change nothing; docs/uninstall.md has how to remove the rest")
+	}
+	if o.namespace != "" {
+		return errors.New("--namespace: objects of all namespaces are released; leave the flag out")
+	}
+	known := manifests.Systems()
+	for _, name := range o.systems {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--system: there is no system %q; use %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// entries returns the systems whose finalizers are released.
+func (o *uninstallOptions) entries() []systems.Entry {
+	return slices.DeleteFunc((&system.Options{}).Systems(), func(entry systems.Entry) bool {
+		return len(o.systems) > 0 && !slices.Contains(o.systems, entry.Name)
+	})
+}
+
+// refuseRunningHub returns an error if a process holds the lease of the hub.
+func (o *uninstallOptions) refuseRunningHub(ctx context.Context, config *rest.Config) error {
+	leases, err := coordinationv1client.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client for leases: %w", err)
+	}
+	name := election.Defaults().Name
+	lease, err := leases.Leases(o.hubNamespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the lease %s/%s, to know whether a hub runs: %w", o.hubNamespace, name, err)
+	}
+	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+	if holder == "" || expired(lease, time.Now()) != "" {
+		return nil
+	}
+	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers again; stop it and wait until the lease has expired, or "+
+		"name the systems that it does not run with --system", holder, o.hubNamespace, name)
+}
+
+// summary says how many finalizers were released.
+func (o *uninstallOptions) summary(found, released int) string {
+	switch {
+	case found == 0:
+		return "no object has a finalizer of the hub"
+	case o.dryRun:
+		return fmt.Sprintf("\ndry run: finalizers that would be released: %d; nothing was changed", found)
+	default:
+		return fmt.Sprintf("\nreleased finalizers: %d of %d", released, found)
+	}
+}
