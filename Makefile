@@ -47,6 +47,8 @@ TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compi
 # The suites that show what a version of Kubernetes changes: decisions, admission, definitions, webhooks, restarts.
 MATRIX_SUITES ?= localplane placement decisions access binding definitions restart v1alpha1 webhook podscheduling
 
+# The modules with Go files of their own; the others pin what is built of other modules.
+CODE_MODULES := test/envtest test/ocm test/release
 MODULES   := . test/controlplane test/envtest test/ocm test/promtool test/release test/tools
 
 # git must not answer for a repository around an unpacked archive.
@@ -241,6 +243,11 @@ fmt: $(LINTER) ## Format the Go files, sort their imports, and add the SPDX line
 lint: $(LINTER) ## Run golangci-lint with .golangci.yml
 	@echo "==> lint: golangci-lint, about 1 minute, the first time several"
 	@$(LINTER) run ./... $(call hint,mend what is listed; some of it mends itself: $(LINTER) run --fix ./...)
+	@for module in $(CODE_MODULES); do \
+		echo "==> lint: $$module"; \
+		(cd "$$module" && '$(CURDIR)/$(LINTER)' run --config '$(CURDIR)/.golangci.yml' ./...) \
+		|| { echo "hint: mend what is listed" >&2; exit 1; }; \
+	done
 
 vet: ## Run go vet
 	@echo "==> vet: go vet ./..."

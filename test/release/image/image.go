@@ -122,12 +122,13 @@ type file struct {
 }
 
 func (o Options) baseFiles() []file {
-	files := []file{
-		{name: "etc/passwd", mode: 0o644, content: []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")},
-		{name: "etc/group", mode: 0o644, content: []byte("root:x:0:\nnonroot:x:65532:\n")},
-		{name: certificates, mode: 0o644, content: authorities()},
-		{name: "tmp/", mode: 0o1777},
-	}
+	files := make([]file, 0, 4+len(o.Licenses))
+	files = append(files,
+		file{name: "etc/passwd", mode: 0o644, content: []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")},
+		file{name: "etc/group", mode: 0o644, content: []byte("root:x:0:\nnonroot:x:65532:\n")},
+		file{name: certificates, mode: 0o644, content: authorities()},
+		file{name: "tmp/", mode: 0o1777},
+	)
 	for _, name := range sortedKeys(o.Licenses) {
 		files = append(files, file{name: licenses + name, mode: 0o644, content: o.Licenses[name]})
 	}
