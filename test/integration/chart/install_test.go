@@ -138,8 +138,12 @@ func checkLife(t *testing.T, helm helmVersion) {
 		}
 	})
 
-	t.Run("a system off and on", func(t *testing.T) {
-		set := append(everything(), "systems."+manifests.PodScheduling+"=false")
+	t.Run("the systems off and on, those with webhooks that fail closed too", func(t *testing.T) {
+		set := everything()
+		for _, system := range manifests.Systems() {
+			set = append(set, "systems."+system+"=false")
+		}
+
 		c.install(t, flags(set)...)
 		c.expectKept(t, objects, decode(t, render(t, set...)), installed)
 		c.install(t, flags(everything())...)
