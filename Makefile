@@ -126,6 +126,15 @@ assets-agent: ## Build OCM's work agent into bin/ocm unless it is there, for mem
 	@echo "==> assets-agent: the work agent of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
 	@$(GO) run ./test/env/assets -agent $(call hint,building needs the Go module proxy; or point OCM_ASSETS at an existing binary)
 
+# The version from which the tests upgrade an installation: its binary and its manifests.
+bin/previous/placement: test/upgrade/PREVIOUS
+	@echo "==> previous: the binary and the manifests of commit $$(cat $<)"
+	@rm -rf bin/previous && mkdir -p bin/previous/source
+	@commit=$$(cat $<); git cat-file -e "$$commit^{commit}" 2>/dev/null || git fetch --quiet --depth=1 origin "$$commit" \
+		$(call hint,the history of this clone has no commit $$commit of test/upgrade/PREVIOUS: fetch it)
+	@git archive "$$(cat $<)" cmd deploy go.mod go.sum manifests pkg vendor | tar -x -C bin/previous/source
+	@cd bin/previous/source && $(GO) build -trimpath -buildvcs=false -o ../placement ./cmd/placement && rm -rf cmd pkg vendor
+
 image: ## Build the container image without an engine: an OCI layout, and an archive for each architecture, in dist/image (ARCHS=amd64,arm64)
 	@echo "==> image: $(IMAGE) for $(ARCHS), in $(DIST)/image; the first build for an architecture takes one to three minutes"
 	@$(call release,image) -directory '$(abspath $(DIST))/image' $(call hint,building the tool needs the Go module proxy the first time)

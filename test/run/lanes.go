@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// lanes is how many packages that start servers run at once. They wait for a part of their time; four of them keep two cores busy.
-	lanes = 4
+	// lanes is how many packages that start servers run at once. They wait for a part of their time; six of them keep two cores busy.
+	lanes = 6
 	// serverTimeout is when a package that starts servers fails.
 	serverTimeout = "20m"
 )

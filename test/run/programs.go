@@ -34,6 +34,7 @@ const (
 	helm            = "helm"
 	helm3           = "helm3"
 	promtool        = "promtool"
+	previous        = "previous-version"
 	workAgent       = "work-agent"
 	workManager     = "work"
 )
@@ -46,6 +47,7 @@ var programs = []program{
 	{name: helm, target: "bin/tools/helm", first: "a minute or two", present: isUpToDate("bin/tools/helm")},
 	{name: helm3, target: "bin/tools/helm3", first: "a minute or two", present: isUpToDate("bin/tools/helm3")},
 	{name: promtool, target: "bin/tools/promtool", first: "a minute or two", present: isUpToDate("bin/tools/promtool")},
+	{name: previous, target: "bin/previous/placement", first: "1 to 3 minutes", present: isUpToDate("bin/previous/placement")},
 	{name: workAgent, target: "assets-agent", first: "5 to 15 minutes", present: ocmPresent(binaries.WorkAgent)},
 	{name: workManager, target: "assets-ocm", first: "5 to 15 minutes", present: ocmPresent(binaries.Work)},
 }
@@ -60,6 +62,7 @@ var needs = []struct {
 	{"test/consumers", []string{placementBinary, controlPlane, workManager}},
 	{"test/e2e", []string{placementBinary, controlPlane, scheduler}},
 	{"test/e2e/federation", []string{workAgent}},
+	{"test/e2e/life", []string{helm, previous}},
 	{"test/e2e/platform", []string{workAgent}},
 	{"test/integration", []string{controlPlane}},
 	{"test/integration/affinityclass", []string{scheduler}},

@@ -154,8 +154,16 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 		}
 	}
 
+	ready := &readiness{source: certs, webhooks: r.webhooks, clock: s.Clock}
 	if o.AddReadyCheck != nil {
-		o.AddReadyCheck("webhook", (&readiness{source: certs, webhooks: r.webhooks, clock: s.Clock}).check)
+		o.AddReadyCheck("webhook", ready.check)
+	}
+
+	ofReplica := *r
+	ofReplica.missing = map[absent]bool{}
+
+	if err := mgr.Add(&bootstrap{reconciler: &ofReplica, ready: ready.check, interval: bootstrapInterval}); err != nil {
+		return fmt.Errorf("adding the start of the webhooks: %w", err)
 	}
 
 	return control.Complete(r) //nolint:wrapcheck // Named by the caller.

@@ -67,13 +67,20 @@ func StartHub(t *testing.T, apiServerArgs ...string) *Hub {
 	} else {
 		environment = attacks.Start(t, localplane.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
 	}
+	h := HubOf(t, environment)
+	account, err := h.Account(t)
+	Must(t, err)
+	h.Kubeconfig = WriteKubeconfig(t, account)
+	return h
+}
+
+// HubOf returns a control plane without the manifests, so that there is no Kubeconfig of the controllers.
+func HubOf(t *testing.T, environment *localplane.ControlPlane) *Hub {
+	t.Helper()
 	h := &Hub{Story: t, Environment: environment}
 	var err error
 	h.Client, err = client.New(environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Must(t, err)
-	account, err := h.Account(t)
-	Must(t, err)
-	h.Kubeconfig = WriteKubeconfig(t, account)
 	h.AdminKubeconfig = WriteKubeconfig(t, environment.AdminConfig())
 	return h
 }

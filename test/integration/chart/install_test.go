@@ -245,6 +245,13 @@ func (c cluster) checkPods(t *testing.T) {
 		t.Error(err)
 	}
 
+	hooks := c.helm.run(t, "get", "hooks", release, "--namespace", manifests.Namespace, "--kubeconfig", c.kubeconfig)
+	for _, hook := range decode(t, hooks) {
+		if err := c.client.Create(t.Context(), hook, client.DryRunAll); err != nil {
+			t.Errorf("the Pod of helm test: %v", err)
+		}
+	}
+
 	pod.Spec.SecurityContext.SeccompProfile = nil
 	pod.ResourceVersion, pod.UID = "", ""
 

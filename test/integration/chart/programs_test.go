@@ -122,7 +122,7 @@ func kubectl(t *testing.T, arguments ...string) string {
 	return output
 }
 
-// render returns the chart as `helm template` of Helm 4 renders it, with values of --set.
+// render returns the chart as `helm template` of Helm 4 renders it, with values of --set: what it installs.
 func render(t *testing.T, set ...string) string {
 	t.Helper()
 
@@ -132,7 +132,7 @@ func render(t *testing.T, set ...string) string {
 func (v helmVersion) render(t *testing.T, set ...string) string {
 	t.Helper()
 
-	return v.run(t, append([]string{"template", release, directory, "--namespace", manifests.Namespace}, flags(set)...)...)
+	return v.run(t, append([]string{"template", release, directory, "--namespace", manifests.Namespace, "--skip-tests"}, flags(set)...)...)
 }
 
 func flags(set []string) []string {
@@ -151,47 +151,25 @@ func kustomize(t *testing.T, resources, components []string) []*unstructured.Uns
 	return decode(t, kubectl(t, "kustomize", kustomization(t, resources, components)))
 }
 
-// kustomization makes a kustomization, and returns its directory.
+// kustomization makes a kustomization of directories of the repository, and returns its directory.
 func kustomization(t *testing.T, resources, components []string) string {
 	t.Helper()
 
-	place, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	root, err := filepath.Abs(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	relative, err := filepath.Rel(place, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	var text strings.Builder
-
-	text.WriteString("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n")
-
-	for _, list := range []struct {
-		name  string
-		paths []string
-	}{{"resources", resources}, {"components", components}} {
-		if len(list.paths) > 0 {
-			text.WriteString(list.name + ":\n")
-		}
-
-		for _, path := range list.paths {
-			text.WriteString("- " + filepath.Join(relative, path) + "\n")
-		}
-	}
-
-	if err := os.WriteFile(filepath.Join(place, "kustomization.yaml"), []byte(text.String()), 0o600); err != nil {
+	place := t.TempDir()
+	if err := (env.Kustomization{Resources: inRepository(resources), Components: inRepository(components)}).Write(place); err != nil {
 		t.Fatal(err)
 	}
 
 	return place
+}
+
+func inRepository(directories []string) []string {
+	var paths []string
+	for _, name := range directories {
+		paths = append(paths, filepath.Join(repository, name))
+	}
+
+	return paths
 }
 
 func decode(t *testing.T, text string) []*unstructured.Unstructured {

@@ -15,3 +15,24 @@ app.kubernetes.io/component: controller
       {{- include "placement-hub.labels" $ | nindent 6 }}
 {{- end }}
 {{- end -}}
+
+{{- /* What the Pods of the hub and of `helm test` have in common. */ -}}
+{{- define "placement-hub.podSecurityContext" -}}
+runAsNonRoot: true
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "placement-hub.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- define "placement-hub.image" -}}
+{{- with .Values.image -}}
+image: {{ ternary (printf "%s@%s" .repository .digest) (printf "%s:%s" .repository .tag) (ne .digest "") | quote }}
+imagePullPolicy: {{ .pullPolicy }}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package life
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/test/e2e/suite"
+)
+
+// TestLifeOfAnInstallation installs the previous version by kustomize and upgrades it with Helm, rolls back in both ways, turns a system off and
+// on, drains the node and uninstalls, while clusters and Placements change all the time. No cluster that stays selected leaves a decision, no
+// work, grant or cluster is deleted, nothing that nobody changed is written again, and no webhook is without a server.
+//
+// Requests for webhooks reach a Pod through kubelet.Router: the Service and its selector count, kube-proxy does not.
+func TestLifeOfAnInstallation(t *testing.T) {
+	i := start(t)
+	i.applyPrevious(t)
+	suite.Eventually(t, "waiting for the webhook", func() error { return i.TryDefaults(t) })
+	i.CreateWorld(t)
+	i.WantWorld(t, "c1")
+	i.WantGrant(t)
+	suite.Eventually(t, "waiting for the webhooks", func() error { return i.TryReviews(t) })
+	w := watchWorld(t, i.Hub)
+	before := i.quiet(t)
+
+	for _, step := range []struct {
+		name, tag string
+		do        func(*testing.T)
+	}{
+		{"Helm adopts what kubectl has applied, and upgrades", thisTag, func(t *testing.T) { i.upgrade(t, "--take-ownership", "--force-conflicts") }},
+		{"kubectl rolls back to the previous version", previousTag, i.applyPrevious},
+		{"Helm upgrades again", thisTag, func(t *testing.T) { i.upgrade(t, "--force-conflicts") }},
+		{"Helm changes the image to the previous version", previousTag, func(t *testing.T) { i.upgrade(t, "--set", "image.tag="+previousTag) }},
+		{"Helm rolls back", thisTag, func(t *testing.T) { i.helm(t, "rollback", release, "--wait", "--timeout", rollout) }},
+		{"helm test succeeds", thisTag, func(t *testing.T) { i.helm(t, "test", release, "--timeout", rollout) }},
+		{"a system is turned off", thisTag, func(t *testing.T) { i.turnOff(t, manifests.PodScheduling) }},
+		{"and on", thisTag, func(t *testing.T) {
+			i.upgrade(t)
+			suite.Eventually(t, "waiting for the webhooks", func() error { return i.TryReviews(t) })
+		}},
+		{"the node is drained", thisTag, i.drain},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			step.do(t)
+			i.settle(t, w, step.tag)
+			if diff := cmp.Diff(before, i.quiet(t)); diff != "" {
+				t.Errorf("what nobody changed (-before +after):\n%s", diff)
+			}
+			w.judge(t)
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	w.pause(t)
+	i.uninstall(t, w)
+}
+
+// quiet returns what nobody changes: decisions, works and grants, but for those of the churn.
+func (i *installation) quiet(t *testing.T) map[string]string {
+	t.Helper()
+	outcome := i.Outcome(t)
+	for name := range outcome {
+		if strings.Contains(name, churned+"/") {
+			delete(outcome, name)
+		}
+	}
+	return outcome
+}
+
+// turnOff turns a system off. Its webhook does not outlive it, and what it was for goes on without it.
+func (i *installation) turnOff(t *testing.T, system string) {
+	t.Helper()
+	i.upgrade(t, "--set", "systems."+system+"=false")
+	if err := i.TryInjection(t); err == nil || !strings.Contains(err.Error(), "has the nodeSelector") {
+		t.Errorf("a new Pod after %s was turned off: %v; want one without constraints", system, err)
+	}
+}
+
+// drain evicts the Pods of the hub one after the other, as a drained node does. The PodDisruptionBudget keeps one of them at any time.
+func (i *installation) drain(t *testing.T) {
+	t.Helper()
+	pods := &corev1.PodList{}
+	suite.Must(t, i.Client.List(t.Context(), pods, client.InNamespace(manifests.Namespace)))
+	refused := 0
+	for n := range pods.Items {
+		pod := &pods.Items[n]
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		suite.Eventually(t, "evicting "+pod.Name, func() error {
+			eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+			err := i.Client.SubResource("eviction").Create(t.Context(), pod, eviction)
+			if apierrors.IsTooManyRequests(err) {
+				refused++
+			}
+			return err
+		})
+	}
+	if refused == 0 {
+		t.Error("all Pods were evicted at once; want the PodDisruptionBudget to refuse one")
+	}
+	suite.Eventually(t, "waiting for new Pods", func() error { return i.replaced(t, pods.Items) })
+	i.waitForRollout(t)
+}
+
+// replaced returns an error as long as one of these Pods is there.
+func (i *installation) replaced(t *testing.T, old []corev1.Pod) error {
+	t.Helper()
+	pods := &corev1.PodList{}
+	if err := i.Client.List(t.Context(), pods, client.InNamespace(manifests.Namespace)); err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		for n := range old {
+			if pod.UID == old[n].UID {
+				return fmt.Errorf("pod %s is still there", pod.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// uninstall ends the release. Decisions, works, grants and definitions stay as they are, and the webhooks are gone before the Pods.
+func (i *installation) uninstall(t *testing.T, w *witness) {
+	t.Helper()
+	before, definitions := i.Outcome(t), i.definitions(t)
+	i.helm(t, "uninstall", release, "--wait", "--timeout", rollout)
+	suite.Eventually(t, "waiting for the end of the Pods", func() error {
+		pods := &corev1.PodList{}
+		err := i.Client.List(t.Context(), pods, client.InNamespace(manifests.Namespace))
+		if err == nil && len(pods.Items) > 0 {
+			err = fmt.Errorf("there are %d", len(pods.Items))
+		}
+		return err
+	})
+	if diff := cmp.Diff(before, i.Outcome(t)); diff != "" {
+		t.Errorf("decisions, works and grants (-before +after the end of the release):\n%s", diff)
+	}
+	if diff := cmp.Diff(definitions, i.definitions(t)); diff != "" {
+		t.Errorf("definitions (-before +after the end of the release):\n%s", diff)
+	}
+	w.judge(t)
+}
+
+// definitions returns the identities of the CustomResourceDefinitions.
+func (i *installation) definitions(t *testing.T) map[string]string {
+	t.Helper()
+	list := &apiextensionsv1.CustomResourceDefinitionList{}
+	suite.Must(t, i.Client.List(t.Context(), list))
+	identities := map[string]string{}
+	for n := range list.Items {
+		identities[list.Items[n].Name] = string(list.Items[n].UID)
+	}
+	return identities
+}
