@@ -72,7 +72,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help push docker-build release verify-release vulncheck test-matrix assets assets-run assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
+.PHONY: help push docker-build release verify-release vulncheck test-matrix assets assets-run assets-scheduler assets-ocm assets-agent assets-upstream build install-plugin run image test test-unit test-servers test-integration \
 	test-e2e test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -134,6 +134,10 @@ bin/previous/placement: test/upgrade/PREVIOUS
 		$(call hint,the history of this clone has no commit $$commit of test/upgrade/PREVIOUS: fetch it)
 	@git archive "$$(cat $<)" cmd deploy go.mod go.sum manifests pkg vendor | tar -x -C bin/previous/source
 	@cd bin/previous/source && $(GO) build -trimpath -buildvcs=false -o ../placement ./cmd/placement && rm -rf cmd pkg vendor
+
+assets-upstream: ## Build OCM's placement controller into bin/ocm unless it is there, which tests replace by the hub (first time: 5 to 15 minutes)
+	@echo "==> assets-upstream: the placement controller of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
+	@$(GO) run ./test/env/assets -upstream $(call hint,building needs the Go module proxy; or point OCM_ASSETS at an existing binary)
 
 image: ## Build the container image without an engine: an OCI layout, and an archive for each architecture, in dist/image (ARCHS=amd64,arm64)
 	@echo "==> image: $(IMAGE) for $(ARCHS), in $(DIST)/image; the first build for an architecture takes one to three minutes"

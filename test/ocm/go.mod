@@ -2,7 +2,10 @@ module github.com/placement-hub/placement-hub/test/ocm
 
 go 1.26.0
 
-tool open-cluster-management.io/ocm/cmd/work
+tool (
+	open-cluster-management.io/ocm/cmd/placement
+	open-cluster-management.io/ocm/cmd/work
+)
 
 require (
 	github.com/openshift/library-go v0.0.0-20251120164824-14a789e09884

@@ -44,7 +44,9 @@ var suites = []suite{
 
 // longest has the packages with servers that take longest, for the first run: later ones know how long each took.
 var longest = []string{
-	"test/e2e/leaders", "test/consumers", "test/integration/federationfaults", "test/e2e/platform", "test/e2e/hub", "test/e2e/commands",
+	"test/e2e/leaders", "test/integration/federation", "test/e2e/life", "test/integration/federationfaults", "test/consumers",
+	"test/integration/faults", "test/integration/binding", "test/integration/platform", "test/integration/access",
+	"test/integration/decisions", "test/integration/scale", "test/e2e/commands", "test/e2e/hub", "test/e2e/platform",
 }
 
 // errUsage marks errors in the flags.

@@ -37,6 +37,7 @@ const (
 	previous        = "previous-version"
 	workAgent       = "work-agent"
 	workManager     = "work"
+	upstream        = "upstream-placement"
 )
 
 // programs are built in this order.
@@ -50,6 +51,7 @@ var programs = []program{
 	{name: previous, target: "bin/previous/placement", first: "1 to 3 minutes", present: isUpToDate("bin/previous/placement")},
 	{name: workAgent, target: "assets-agent", first: "5 to 15 minutes", present: ocmPresent(binaries.WorkAgent)},
 	{name: workManager, target: "assets-ocm", first: "5 to 15 minutes", present: ocmPresent(binaries.Work)},
+	{name: upstream, target: "assets-upstream", first: "1 to 15 minutes", present: ocmPresent(binaries.UpstreamPlacement)},
 }
 
 // needs has the programs that the tests of a directory, and of those below it, start. A package needs those of all directories above it.
@@ -62,7 +64,7 @@ var needs = []struct {
 	{"test/consumers", []string{placementBinary, controlPlane, workManager}},
 	{"test/e2e", []string{placementBinary, controlPlane, scheduler}},
 	{"test/e2e/federation", []string{workAgent}},
-	{"test/e2e/life", []string{helm, previous}},
+	{"test/e2e/life", []string{helm, previous, upstream}},
 	{"test/e2e/platform", []string{workAgent}},
 	{"test/integration", []string{controlPlane}},
 	{"test/integration/affinityclass", []string{scheduler}},

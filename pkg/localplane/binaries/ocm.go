@@ -16,19 +16,21 @@ const (
 	Work = "work"
 	// WorkAgent has the work agent, with shorter intervals if flags say so; see pkg/localplane/workagent.
 	WorkAgent = "work-agent"
+	// UpstreamPlacement is the placement controller that the hub replaces; tests have both decide one after the other.
+	UpstreamPlacement = "upstream-placement"
 )
 
 // OCMVariable is the environment variable with a directory of binaries of Open Cluster Management.
 const OCMVariable = "OCM_ASSETS"
 
-// OCM has Work and WorkAgent.
+// OCM has Work, WorkAgent and UpstreamPlacement.
 var OCM = Programs{Name: "ocm", Pinned: []PinnedModule{{Name: "ocm", Path: "open-cluster-management.io/ocm"}}}
 
 // ErrNoOCM means that no directory with a binary of Open Cluster Management was found.
 var ErrNoOCM = errors.New("no binary of Open Cluster Management found")
 
 // ocmTargets are the targets of make that build the binaries.
-var ocmTargets = map[string]string{Work: "assets-ocm", WorkAgent: "assets-agent"}
+var ocmTargets = map[string]string{Work: "assets-ocm", WorkAgent: "assets-agent", UpstreamPlacement: "assets-upstream"}
 
 // OCMBinary is a binary of Open Cluster Management.
 type OCMBinary struct {
@@ -37,7 +39,7 @@ type OCMBinary struct {
 	Source string // description of the place for messages
 }
 
-// FindOCM searches for Work or WorkAgent in the directory in $OCM_ASSETS and in bin/ocm of the checkout. It returns ErrNoOCM with the reasons
+// FindOCM searches for a binary of OCM in the directory in $OCM_ASSETS and in bin/ocm of the checkout. It returns ErrNoOCM with the reasons
 // and with what builds the binary if neither has it.
 func FindOCM(name string) (OCMBinary, error) {
 	directory, source, skipped, err := FindProgram(OCM, name, OCMVariable, os.Getenv(OCMVariable))

@@ -3,7 +3,9 @@
 package life
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +34,7 @@ const (
 	rollout = "240s"
 	// The tags of the image: of the commit in test/upgrade/PREVIOUS, and of this checkout.
 	previousTag, thisTag = "previous", "latest"
+	hubImage             = "placement-hub:"
 	// replicas is how many Pods the hub has.
 	replicas = 2
 )
@@ -44,7 +47,7 @@ type installation struct {
 }
 
 // start starts a control plane with a node for Pods of the hub of this checkout and of the previous version.
-func start(t *testing.T) *installation {
+func start(t *testing.T, more map[string]kubelet.Program) *installation {
 	t.Helper()
 	checkout, err := binaries.FindCheckout()
 	suite.Must(t, err)
@@ -62,13 +65,15 @@ func start(t *testing.T) *installation {
 	suite.Must(t, err)
 	t.Cleanup(func() { suite.Must(t, plane.Stop()) })
 	suite.Must(t, plane.CreateNode(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}))
-	listen := map[string]string{"https": "--listen", "webhook": "--webhook-listen"}
+	listen := map[string]string{"https": "--listen", "webhook": "--webhook-listen", "8443": "--listen"}
+	images := map[string]kubelet.Program{
+		hubImage + previousTag: {Path: previous, Listen: listen},
+		hubImage + thisTag:     {Path: suite.Binary, Listen: listen},
+	}
+	maps.Copy(images, more)
 	k, err := kubelet.Start(t.Context(), kubelet.Options{
 		Config: plane.AdminConfig(), Node: node, Directory: t.TempDir(),
-		Images: map[string]kubelet.Program{
-			"placement-hub:" + previousTag: {Path: previous, Listen: listen},
-			"placement-hub:" + thisTag:     {Path: suite.Binary, Listen: listen},
-		},
+		Images: images,
 	})
 	suite.Must(t, err)
 	i := &installation{Hub: suite.HubOf(t, plane), kubelet: k, root: checkout.Root}
@@ -79,8 +84,6 @@ func start(t *testing.T) *installation {
 		suite.Must(t, k.Stop())
 	})
 	router.Route(k)
-	i.Apply(t, suite.PlatformDefinitions)
-	suite.Must(t, manifests.InstallManifestWorks(t.Context(), plane.AdminConfig()))
 	return i
 }
 
@@ -88,7 +91,7 @@ func start(t *testing.T) *installation {
 func (i *installation) logPods(t *testing.T) {
 	t.Helper()
 	pods := &corev1.PodList{}
-	if err := i.Client.List(t.Context(), pods, client.InNamespace(manifests.Namespace)); err != nil {
+	if err := i.Client.List(context.WithoutCancel(t.Context()), pods, client.InNamespace(manifests.Namespace)); err != nil {
 		t.Log(err)
 	}
 	for _, pod := range pods.Items {
@@ -162,14 +165,19 @@ func (i *installation) upgrade(t *testing.T, arguments ...string) {
 // settle returns when the Pods of a rollout run the image with a tag, no other one is left, and the leader among them has carried out changes.
 func (i *installation) settle(t *testing.T, w *witness, tag string) {
 	t.Helper()
-	suite.Eventually(t, "waiting for the end of the rollout", func() error { return i.rolledOut(t, tag) })
+	i.waitForPods(t, hubImage+tag, replicas)
 	since := w.moves.Load()
 	suite.Eventually(t, "waiting for the leader to carry out changes", func() error { return w.movedSince(since) })
 	time.Sleep(time.Second) // What it writes without need, it writes at once.
 }
 
-// rolledOut returns an error as long as a Pod of the hub is not ready, is being deleted, or has another tag than this one.
-func (i *installation) rolledOut(t *testing.T, tag string) error {
+// waitForPods waits until so many Pods are ready, all with this image, and no other one is left.
+func (i *installation) waitForPods(t *testing.T, image string, count int) {
+	t.Helper()
+	suite.EventuallyWithin(t, 2*suite.Timeout, "waiting for the end of the rollout", func() error { return i.rolledOut(t, image, count) })
+}
+
+func (i *installation) rolledOut(t *testing.T, want string, count int) error {
 	t.Helper()
 	pods := &corev1.PodList{}
 	if err := i.Client.List(t.Context(), pods, client.InNamespace(manifests.Namespace)); err != nil {
@@ -180,11 +188,11 @@ func (i *installation) rolledOut(t *testing.T, tag string) error {
 		if pod.DeletionTimestamp != nil || !isReady(pod) {
 			return fmt.Errorf("pod %s is being deleted, or not ready", pod.Name)
 		}
-		if image := pod.Spec.Containers[0].Image; image != "placement-hub:"+tag {
+		if image := pod.Spec.Containers[0].Image; image != want {
 			return fmt.Errorf("pod %s has the image %s", pod.Name, image)
 		}
 	}
-	if len(pods.Items) != replicas {
+	if len(pods.Items) != count {
 		return fmt.Errorf("there are %d pods", len(pods.Items))
 	}
 	return nil

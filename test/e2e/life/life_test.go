@@ -25,7 +25,9 @@ import (
 //
 // Requests for webhooks reach a Pod through kubelet.Router: the Service and its selector count, kube-proxy does not.
 func TestLifeOfAnInstallation(t *testing.T) {
-	i := start(t)
+	i := start(t, nil)
+	i.Apply(t, suite.PlatformDefinitions)
+	suite.Must(t, manifests.InstallManifestWorks(t.Context(), i.Environment.AdminConfig()))
 	i.applyPrevious(t)
 	suite.Eventually(t, "waiting for the webhook", func() error { return i.TryDefaults(t) })
 	i.CreateWorld(t)

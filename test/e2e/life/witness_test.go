@@ -104,10 +104,11 @@ func watchWorld(t *testing.T, h *suite.Hub) *witness {
 	key := client.ObjectKeyFromObject(placement)
 	h.WantDecisions(t, key, append(w.kept, w.restless()...)...)
 
+	// The watches end by the cleanup, and not before it.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var err error
-	w.history, err = history.Record(t.Context(), h.Environment.AdminConfig(), churned)
+	w.history, err = history.Record(ctx, h.Environment.AdminConfig(), churned)
 	suite.Must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { w.watchDecisions(ctx) })
 	churning, stopChurn := context.WithCancel(ctx)
@@ -211,6 +212,9 @@ func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *syn
 		running.Go(func() {
 			defer opened.Stop()
 			for event := range opened.ResultChan() {
+				if ctx.Err() != nil {
+					return
+				}
 				object, isObject := event.Object.(client.Object)
 				switch {
 				case event.Type == watch.Error || !isObject:

@@ -67,8 +67,9 @@ func ocm(name string) suite {
 		Programs: binaries.OCM,
 		title:    "OCM's programs",
 		packages: map[string]string{
-			binaries.Work:      "open-cluster-management.io/ocm/cmd/work",
-			binaries.WorkAgent: "./workagent",
+			binaries.Work:              "open-cluster-management.io/ocm/cmd/work",
+			binaries.WorkAgent:         "./workagent",
+			binaries.UpstreamPlacement: "open-cluster-management.io/ocm/cmd/placement",
 		},
 		variable: binaries.OCMVariable,
 		duration: "5 to 15 minutes",

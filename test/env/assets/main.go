@@ -32,12 +32,13 @@ func main() {
 }
 
 // run builds the missing binaries of the control plane, with kube-scheduler if arguments have -scheduler, with no more than needed if they have
-// -programs, or one of OCM with -ocm or -agent. It prints their directory to stdout.
+// -programs, or one of OCM with -ocm, -agent or -upstream. It prints their directory to stdout.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("assets", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	consumer := flags.Bool("ocm", false, "find or build the work manager of Open Cluster Management, which tests run as a consumer of decisions")
 	agent := flags.Bool("agent", false, "find or build the work agent of Open Cluster Management for members")
+	upstream := flags.Bool("upstream", false, "find or build the placement controller of Open Cluster Management, which tests replace")
 	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
 	programs := flags.String("programs", binaries.ControllerManager+" "+binaries.Kubectl,
 		"find or build these `programs` besides etcd and kube-apiserver: any of "+strings.Join(optional, ", ")+", separated by spaces")
@@ -54,7 +55,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		}
 	})
 	if exclusive > 1 {
-		return errors.New("-ocm, -agent, -scheduler, -programs and -kubernetes exclude each other: run the command once with each")
+		return errors.New("-ocm, -agent, -upstream, -scheduler, -programs and -kubernetes exclude each other: run the command once with each")
 	}
 	named := strings.Fields(*programs)
 	for _, name := range named {
@@ -69,6 +70,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		directory, err = findOCM(ctx, binaries.Work, stderr)
 	case *agent:
 		directory, err = findOCM(ctx, binaries.WorkAgent, stderr)
+	case *upstream:
+		directory, err = findOCM(ctx, binaries.UpstreamPlacement, stderr)
 	case *kubernetes != "":
 		directory, err = buildVersion(ctx, *kubernetes, stderr)
 	case *scheduler:

@@ -25,8 +25,13 @@ import (
 type Program struct {
 	// Path is the path of the binary.
 	Path string
-	// Listen has the flag that sets the address on which the process listens, for each name of a port of the container.
+	// Command is the first argument of the containers, where the image has no entrypoint; empty where it has one.
+	Command string
+	// Listen has the flag that sets the address on which the process listens, for each name of a port of the container, or for its number where
+	// only probes have it.
 	Listen map[string]string
+	// Flags are added to the arguments, with the values of $KUBECONFIG and $NAMESPACE.
+	Flags []string
 }
 
 // Options configure a kubelet.

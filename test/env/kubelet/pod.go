@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ const (
 type pod struct {
 	kubelet   *Kubelet
 	container corev1.Container
-	addresses map[int32]string // of the ports of the container
+	addresses map[int32]string // of the ports of the container; it does not change once the process runs
 
 	changed chan struct{} // has an entry after the Pod has changed
 	killed  chan struct{} // is closed when the Pod is gone
@@ -220,17 +221,23 @@ func (p *pod) prepare(ctx context.Context) (*exec.Cmd, error) {
 			return nil, fmt.Errorf("the tests' kubelet has no volumes like %s", volume.Name)
 		}
 	}
-	arguments := p.container.Args
-	for _, port := range p.container.Ports {
-		flag, known := program.Listen[port.Name]
+	arguments := slices.Clone(p.container.Args)
+	if program.Command != "" {
+		if len(arguments) == 0 || arguments[0] != program.Command {
+			return nil, fmt.Errorf("the tests' kubelet runs %s of the image %s", program.Command, p.container.Image)
+		}
+		arguments = arguments[1:]
+	}
+	for number, name := range p.ports() {
+		flag, known := program.Listen[name]
 		if !known {
-			return nil, fmt.Errorf("the tests' kubelet knows no flag for the port %s of the image %s", port.Name, p.container.Image)
+			return nil, fmt.Errorf("the tests' kubelet knows no flag for the port %s of the image %s", name, p.container.Image)
 		}
 		address, err := freeAddress(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p.addresses[port.ContainerPort] = address
+		p.addresses[number] = address
 		arguments = append(arguments, flag+"="+address)
 	}
 	environment, err := p.environment(of)
@@ -241,10 +248,28 @@ func (p *pod) prepare(ctx context.Context) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	kubeconfig := filepath.Join(directory, kubeconfigFile)
+	for _, flag := range program.Flags {
+		arguments = append(arguments, strings.NewReplacer("$KUBECONFIG", kubeconfig, "$NAMESPACE", of.Namespace).Replace(flag))
+	}
 	command := exec.Command(program.Path, arguments...) //nolint:noctx // The kubelet ends it with a grace period.
 	command.Dir = directory
-	command.Env = append(environment, "KUBECONFIG="+filepath.Join(directory, kubeconfigFile), "TMPDIR="+directory, "HOME="+directory)
+	command.Env = append(environment, "KUBECONFIG="+kubeconfig, "TMPDIR="+directory, "HOME="+directory)
 	return command, nil
+}
+
+// ports returns the names of the ports of the container by number: the number itself for one that only a probe has.
+func (p *pod) ports() map[int32]string {
+	ports := map[int32]string{}
+	for _, probe := range []*corev1.Probe{p.container.LivenessProbe, p.container.ReadinessProbe} {
+		if probe != nil && probe.HTTPGet != nil && probe.HTTPGet.Port.IntVal != 0 {
+			ports[probe.HTTPGet.Port.IntVal] = probe.HTTPGet.Port.String()
+		}
+	}
+	for _, port := range p.container.Ports {
+		ports[port.ContainerPort] = port.Name
+	}
+	return ports
 }
 
 const kubeconfigFile = "kubeconfig"
