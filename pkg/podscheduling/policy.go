@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 )
 
 // Reference names a policy.
@@ -58,6 +59,7 @@ func NewPolicy(policy *kupidv1alpha1.PodSchedulingPolicy) *Policy {
 		Errors: validateMetadata(&policy.ObjectMeta, true),
 	}
 	p.prepare(&policy.Spec)
+	p.refuseUnreadable(policy)
 
 	return p
 }
@@ -70,8 +72,16 @@ func NewClusterPolicy(policy *kupidv1alpha1.ClusterPodSchedulingPolicy) *Policy 
 	}
 	p.namespaces = p.selector(policy.Spec.NamespaceSelector, "namespaceSelector", "namespaces")
 	p.prepare(&policy.Spec.PodSchedulingPolicySpec)
+	p.refuseUnreadable(policy)
 
 	return p
+}
+
+// refuseUnreadable makes a policy with a field that cannot be decoded invalid, because without the field it would inject something else.
+func (p *Policy) refuseUnreadable(policy metav1.Object) {
+	for _, unread := range unreadable.Of(policy) {
+		p.Errors = append(p.Errors, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
+	}
 }
 
 func (p *Policy) prepare(spec *kupidv1alpha1.PodSchedulingPolicySpec) {

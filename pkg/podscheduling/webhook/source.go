@@ -12,13 +12,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling"
 )
@@ -126,28 +124,16 @@ func (s *Source) set(object any) {
 	}
 }
 
-// compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
-// the field it would inject something else.
+// compile prepares a policy; nil for an object of another kind.
 func compile(object any) *podscheduling.Policy {
-	var (
-		policy *podscheduling.Policy
-		fields unreadable.Fields
-	)
-
 	switch object := object.(type) {
 	case *kupidv1alpha1.ClusterPodSchedulingPolicy:
-		policy, fields = podscheduling.NewClusterPolicy(object), unreadable.Of(object)
+		return podscheduling.NewClusterPolicy(object)
 	case *kupidv1alpha1.PodSchedulingPolicy:
-		policy, fields = podscheduling.NewPolicy(object), unreadable.Of(object)
+		return podscheduling.NewPolicy(object)
 	default:
 		return nil
 	}
-
-	for _, unread := range fields {
-		policy.Errors = append(policy.Errors, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
-	}
-
-	return policy
 }
 
 // hasSynced waits for the cache until ctx ends, but not longer than syncTimeout after the first review. It reports whether the cache has
