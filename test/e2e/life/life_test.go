@@ -13,11 +13,16 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
+
+// world is the namespace and the name of the objects of suite.Hub's CreateWorld.
+const world = "world"
 
 // TestLifeOfAnInstallation installs the previous version by kustomize and upgrades it with Helm, rolls back in both ways, turns a system off and
 // on, drains the node and uninstalls, while clusters and Placements change all the time. No cluster that stays selected leaves a decision, no
@@ -68,6 +73,39 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	}
 	w.pause(t)
 	i.uninstall(t, w)
+	w.stop()
+	i.release(t)
+}
+
+// release deletes what has a finalizer of the hub, which is gone. It stays until `placement uninstall` releases it, and its works stay.
+func (i *installation) release(t *testing.T) {
+	t.Helper()
+	request := &openmcpv1alpha1.ClusterRequest{}
+	request.Namespace, request.Name = world, world
+	delivered := &corev1.ConfigMap{}
+	delivered.Namespace, delivered.Name = world, world
+	works := &workv1.ManifestWorkList{}
+	suite.Must(t, i.Client.List(t.Context(), works))
+	for _, object := range []client.Object{request, delivered} {
+		suite.Must(t, i.Client.Delete(t.Context(), object))
+		if err := i.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil || object.GetDeletionTimestamp() == nil {
+			t.Errorf("%T after its deletion without a hub: %v, want it to wait for a finalizer", object, err)
+		}
+	}
+	released := suite.Run(t, "uninstall", "--kubeconfig", i.AdminKubeconfig, "--release-finalizers")
+	if code := released.ExitCode(t); code != 0 {
+		t.Errorf("uninstall ends with %d; %s", code, released)
+	}
+	for _, object := range []client.Object{request, delivered} {
+		if err := i.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
+			t.Errorf("%T after its release: %v, want it gone; %s", object, err, released)
+		}
+	}
+	left := &workv1.ManifestWorkList{}
+	suite.Must(t, i.Client.List(t.Context(), left))
+	if len(left.Items) != len(works.Items) || len(left.Items) == 0 {
+		t.Errorf("%d works before the release and %d after it, want them to stay", len(works.Items), len(left.Items))
+	}
 }
 
 // quiet returns what nobody changes: decisions, works and grants, but for those of the churn.

@@ -45,6 +45,7 @@ type witness struct {
 	history *history.History
 	moves   atomic.Int64 // events of decisions
 
+	stop      func() // ends it
 	stopChurn context.CancelFunc
 	churning  sync.WaitGroup
 
@@ -116,10 +117,13 @@ func watchWorld(t *testing.T, h *suite.Hub) *witness {
 	w.churning.Go(func() { w.churn(churning, placement) })
 	running.Go(func() { w.callWebhooks(ctx, t) })
 	w.watchDeletions(ctx, t, &running)
-	t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
 		w.churning.Wait()
+	})
+	t.Cleanup(func() {
+		w.stop()
 		w.judge(t)
 	})
 	return w
