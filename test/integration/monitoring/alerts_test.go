@@ -14,11 +14,18 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -30,6 +37,8 @@ const (
 	misconfigured = "placement_hub_misconfigured_placements{}"
 	celErrors     = "placement_hub_cel_errors{}"
 	staleScores   = "placement_hub_stale_scores{}"
+	stalled       = "placement_hub_stalled_placements{}"
+	unreadable    = `placement_hub_unreadable_objects{group="cluster.open-cluster-management.io",kind="ManagedCluster"}`
 )
 
 // How many minutes each scrape stands for.
@@ -46,6 +55,10 @@ var _ = Describe("Alerts over scrapes", func() {
 		f.Clusters(ctx, "set", 1, 2)
 		f.Placement(ctx, "all", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "all", "True AllDecisionsScheduled", suite.Shorts(1, 2)...)
+		f.LabelClusters(ctx, "held", "yes", suite.Shorts(1, 2)...)
+		f.Placement(ctx, "held", suite.Matching(suite.ByLabel("held", "yes")))
+		f.Annotate(ctx, "held", "placement-hub.open-cluster-management.io/max-removal-percent", "0")
+		f.ExpectSelected(ctx, "held", "True AllDecisionsScheduled", suite.Shorts(1, 2)...)
 
 		var healthy, broken, mended scrape
 
@@ -59,24 +72,31 @@ var _ = Describe("Alerts over scrapes", func() {
 		})
 		f.Placement(ctx, "failing", suite.Matching(suite.ByCEL(`managedCluster.metadata.labels["no"] == "such"`)))
 		f.Placement(ctx, "broken", suite.Matching(suite.ByCEL(`1 +`)))
+		f.LabelClusters(ctx, "held", "no", suite.Shorts(1, 1)...)
+		allowUnreadable(ctx)
+		patchStatus(ctx, f.Name(suite.Shorts(2, 2)[0]), `{"status":{"allocatable":{"cpu":"1e1.5"}}}`)
 
 		await(ctx, &broken, func(g Gomega, s scrape) {
 			g.Expect(s.unsatisfied()).To(HaveKeyWithValue("NoManagedClusterSetBindings", 1.))
 			g.Expect(s.value(misconfigured)).To(Equal(1.))
 			g.Expect(s.value(celErrors)).To(Equal(2.))
 			g.Expect(s.value(staleScores)).To(Equal(1.))
+			g.Expect(s.value(stalled)).To(Equal(2.), "the misconfigured one, and that with RemovalHeld")
+			g.Expect(s.value(unreadable)).To(Equal(1.))
 		})
 
 		for _, name := range []string{"scored", "failing", "broken"} {
 			Expect(suite.Client.Delete(ctx, f.PlacementNamed(name))).To(Succeed())
 		}
 
+		f.LabelClusters(ctx, "held", "yes", suite.Shorts(1, 1)...)
+		patchStatus(ctx, f.Name(suite.Shorts(2, 2)[0]), `{"status":{"allocatable":null}}`)
 		Expect(suite.Client.Delete(ctx, unbound.PlacementNamed("unbound"))).To(Succeed())
 
 		await(ctx, &mended, func(g Gomega, s scrape) {
 			g.Expect(s.unsatisfied()).To(BeEmpty())
 
-			for _, series := range []string{misconfigured, celErrors, staleScores} {
+			for _, series := range []string{misconfigured, celErrors, staleScores, stalled, unreadable} {
 				g.Expect(s.value(series)).To(BeZero(), series)
 			}
 		})
@@ -85,9 +105,13 @@ var _ = Describe("Alerts over scrapes", func() {
 			"PlacementsMisconfigured":  {expected("PlacementsMisconfigured", nil, "$value", "1")},
 			"PlacementExpressionsFail": {expected("PlacementExpressionsFail", nil, "$value", "2")},
 			"PlacementScoresStale":     {expected("PlacementScoresStale", nil, "$value", "1")},
-			"PlacementsLoseClusters":   nil,
-			"PlacementWritesFail":      nil,
-			"PlacementAnswersDiverge":  nil,
+			"PlacementsAreStalled":     {expected("PlacementsAreStalled", nil, "$value", "2")},
+			"UnreadableObjects": {expected("UnreadableObjects", map[string]string{
+				"group": clusterv1.GroupName, "kind": "ManagedCluster",
+			}, "$value", "1", "$labels.kind", "ManagedCluster")},
+			"PlacementsLoseClusters":  nil,
+			"PlacementWritesFail":     nil,
+			"PlacementAnswersDiverge": nil,
 		}
 		for reason, count := range broken.unsatisfied() {
 			alerts["PlacementsUnsatisfied"] = append(alerts["PlacementsUnsatisfied"], expected("PlacementsUnsatisfied",
@@ -97,6 +121,35 @@ var _ = Describe("Alerts over scrapes", func() {
 		evaluate(ctx, healthy, broken, mended, alerts)
 	})
 })
+
+// allowUnreadable takes the policies away that refuse what Go cannot decode, until the end of the spec.
+func allowUnreadable(ctx context.Context) {
+	GinkgoHelper()
+
+	policies := &admissionregistrationv1.ValidatingAdmissionPolicyBindingList{}
+	Expect(suite.Client.List(ctx, policies)).To(Succeed())
+
+	for _, policy := range policies.Items {
+		if strings.Contains(policy.Name, "readable") {
+			Expect(suite.Client.Delete(ctx, &policy)).To(Succeed())
+		}
+	}
+
+	DeferCleanup(func(ctx SpecContext) { Expect(manifests.Install(ctx, suite.ControlPlane.AdminConfig())).To(Succeed()) })
+}
+
+// patchStatus patches the status of a ManagedCluster, by an object that has no Go type: a client that decodes would fail on the answer.
+func patchStatus(ctx context.Context, cluster, patch string) {
+	GinkgoHelper()
+
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
+	object.SetName(cluster)
+
+	Eventually(func() error {
+		return suite.Client.SubResource("status").Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+}
 
 // await scrapes until a check succeeds.
 func await(ctx context.Context, found *scrape, check func(Gomega, scrape)) {
