@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -38,8 +39,12 @@ const (
 	celErrors     = "placement_hub_cel_errors{}"
 	staleScores   = "placement_hub_stale_scores{}"
 	stalled       = "placement_hub_stalled_placements{}"
+	failedWrites  = `placement_hub_writes_total{kind="create",result="error"}`
 	unreadable    = `placement_hub_unreadable_objects{group="cluster.open-cluster-management.io",kind="ManagedCluster"}`
 )
+
+// mendedStatus takes away what is unreadable.
+const mendedStatus = `{"status":{"allocatable":null}}`
 
 // How many minutes each scrape stands for.
 const (
@@ -60,7 +65,7 @@ var _ = Describe("Alerts over scrapes", func() {
 		f.Annotate(ctx, "held", "placement-hub.open-cluster-management.io/max-removal-percent", "0")
 		f.ExpectSelected(ctx, "held", "True AllDecisionsScheduled", suite.Shorts(1, 2)...)
 
-		var healthy, broken, mended scrape
+		var healthy, broken, later, mended scrape
 
 		await(ctx, &healthy, func(g Gomega, s scrape) { g.Expect(s.unsatisfied()).To(BeEmpty()) })
 
@@ -73,8 +78,15 @@ var _ = Describe("Alerts over scrapes", func() {
 		f.Placement(ctx, "failing", suite.Matching(suite.ByCEL(`managedCluster.metadata.labels["no"] == "such"`)))
 		f.Placement(ctx, "broken", suite.Matching(suite.ByCEL(`1 +`)))
 		f.LabelClusters(ctx, "held", "no", suite.Shorts(1, 1)...)
+		full := suite.NewFixture(ctx)
+		full.BindAny(ctx, f.Name("set"))
+		quota := full.ForbidPages(ctx, api.V1beta1.Codec(), 0)
+		full.Placement(ctx, "unwritten", clusterv1beta1.PlacementSpec{})
 		allowUnreadable(ctx)
-		patchStatus(ctx, f.Name(suite.Shorts(2, 2)[0]), `{"status":{"allocatable":{"cpu":"1e1.5"}}}`)
+
+		spoilt := f.Name(suite.Shorts(2, 2)[0])
+		patchStatus(ctx, spoilt, `{"status":{"allocatable":{"cpu":"1e1.5"}}}`)
+		DeferCleanup(func(ctx SpecContext) { patchStatus(ctx, spoilt, mendedStatus) }) // The fixture could not read it.
 
 		await(ctx, &broken, func(g Gomega, s scrape) {
 			g.Expect(s.unsatisfied()).To(HaveKeyWithValue("NoManagedClusterSetBindings", 1.))
@@ -83,14 +95,20 @@ var _ = Describe("Alerts over scrapes", func() {
 			g.Expect(s.value(staleScores)).To(Equal(1.))
 			g.Expect(s.value(stalled)).To(Equal(2.), "the misconfigured one, and that with RemovalHeld")
 			g.Expect(s.value(unreadable)).To(Equal(1.))
+			g.Expect(s.value(failedWrites)).To(BeNumerically(">", 0))
+		})
+		await(ctx, &later, func(g Gomega, s scrape) {
+			g.Expect(s.value(failedWrites)).To(BeNumerically(">", broken.value(failedWrites)))
 		})
 
 		for _, name := range []string{"scored", "failing", "broken"} {
 			Expect(suite.Client.Delete(ctx, f.PlacementNamed(name))).To(Succeed())
 		}
 
+		Expect(suite.Client.Delete(ctx, quota)).To(Succeed())
+		Expect(suite.Client.Delete(ctx, full.PlacementNamed("unwritten"))).To(Succeed())
 		f.LabelClusters(ctx, "held", "yes", suite.Shorts(1, 1)...)
-		patchStatus(ctx, f.Name(suite.Shorts(2, 2)[0]), `{"status":{"allocatable":null}}`)
+		patchStatus(ctx, spoilt, mendedStatus)
 		Expect(suite.Client.Delete(ctx, unbound.PlacementNamed("unbound"))).To(Succeed())
 
 		await(ctx, &mended, func(g Gomega, s scrape) {
@@ -109,8 +127,9 @@ var _ = Describe("Alerts over scrapes", func() {
 			"UnreadableObjects": {expected("UnreadableObjects", map[string]string{
 				"group": clusterv1.GroupName, "kind": "ManagedCluster",
 			}, "$value", "1", "$labels.kind", "ManagedCluster")},
-			"PlacementsLoseClusters":  nil,
-			"PlacementWritesFail":     nil,
+			"PlacementsLoseClusters": nil,
+			"PlacementWritesFail": {expected("PlacementWritesFail", map[string]string{"kind": "create"},
+				"$labels.kind", "create")},
 			"PlacementAnswersDiverge": nil,
 		}
 		for reason, count := range broken.unsatisfied() {
@@ -118,7 +137,7 @@ var _ = Describe("Alerts over scrapes", func() {
 				map[string]string{"reason": reason}, "$value", text(count), "$labels.reason", reason))
 		}
 
-		evaluate(ctx, healthy, broken, mended, alerts)
+		evaluate(ctx, healthy, broken, later, mended, alerts)
 	})
 })
 
@@ -216,8 +235,9 @@ func expected(alert string, labels map[string]string, words ...string) any {
 	return nil
 }
 
-// evaluate has promtool evaluate the rules over the three scrapes, and expects the alerts at the end of the second one alone.
-func evaluate(ctx context.Context, healthy, broken, mended scrape, alerts map[string][]any) {
+// evaluate has promtool evaluate the rules over the scrapes, and expects the alerts at the end of the broken ones alone. A minute of these
+// counts what the hub has counted between the two.
+func evaluate(ctx context.Context, healthy, broken, later, mended scrape, alerts map[string][]any) {
 	GinkgoHelper()
 
 	promtool, err := env.FindPromtool()
@@ -230,7 +250,7 @@ func evaluate(ctx context.Context, healthy, broken, mended scrape, alerts map[st
 	var series, tests []any
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		series = append(series, map[string]string{"series": name, "values": strings.Join([]string{
-			healthy.repeated(name, healthyMinutes), broken.repeated(name, brokenMinutes), mended.repeated(name, mendedMinutes),
+			healthy.repeated(name, healthyMinutes), broken.growing(later, name, brokenMinutes), mended.repeated(name, mendedMinutes),
 		}, " ")})
 	}
 

@@ -76,3 +76,13 @@ func (s scrape) repeated(series string, n int) string {
 
 	return fmt.Sprintf("%sx%d", text(value), n-1)
 }
+
+// growing formats n samples of a series as repeated does, but those of a counter grow each minute by as much as until a later scrape.
+func (s scrape) growing(later scrape, series string, n int) string {
+	growth := later[series] - s[series]
+	if _, found := s[series]; !found || growth <= 0 || !strings.Contains(series, "_total{") {
+		return s.repeated(series, n)
+	}
+
+	return fmt.Sprintf("%s+%sx%d", text(s[series]), text(growth), n-1)
+}
