@@ -92,6 +92,8 @@ func (i *installation) release(t *testing.T) {
 			t.Errorf("%T after its deletion without a hub: %v, want it to wait for a finalizer", object, err)
 		}
 	}
+	// Helm takes away the rights of the leader before it ends, so that it cannot release its Lease.
+	i.kubectl(t, "--namespace", manifests.Namespace, "delete", "lease", "placement-lock", "--ignore-not-found")
 	released := suite.Run(t, "uninstall", "--kubeconfig", i.AdminKubeconfig, "--release-finalizers")
 	if code := released.ExitCode(t); code != 0 {
 		t.Errorf("uninstall ends with %d; %s", code, released)
