@@ -187,7 +187,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	changes, placements, err := o.readChanges(namespace, stdin)
+	changes, err := o.readChanges(namespace, stdin)
 	if err != nil {
 		return false, err
 	}
@@ -201,7 +201,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	}
 	hub, unread, err := o.readState(ctx, config, changes, given, stdin)
 	if err != nil {
-		return o.askUnread(ctx, config, placements, given, err, stdout)
+		return o.askUnread(ctx, config, given, err, stdout)
 	}
 	differences, err := o.compareAll(hub, given, changes, now)
 	if err != nil {
@@ -246,21 +246,17 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 	return config, namespace, err
 }
 
-func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, []inventory.Key, error) {
+func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, error) {
 	changes, err := newChanges(namespace, o.delivered)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	changes.Select(o.selector)
 	take := func(name string, content []byte) {
 		o.manifests = append(o.manifests, content)
 		changes.Read(name, content)
 	}
-	if err := readPaths("--filename", o.files, stdin, take); err != nil {
-		return nil, nil, err
-	}
-	keys, err := keysIn(changes)
-	return changes, keys, err
+	return changes, readPaths("--filename", o.files, stdin, take)
 }
 
 // newChanges returns a reader of what is to be applied to a hub that delivers the kinds.
@@ -275,15 +271,6 @@ func newChanges(namespace statefile.Namespace, delivered []federation.Kind) (*st
 	}
 	changes.Deliver(delivered)
 	return changes, nil
-}
-
-// keysIn returns the keys of the Placements in changes.
-func keysIn(changes *statefile.ChangeReader) ([]inventory.Key, error) {
-	given, err := changes.State()
-	if err != nil {
-		return nil, err
-	}
-	return keysOfPlacements(given), nil
 }
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.

@@ -19,31 +19,28 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // askUnread has the hub compare the objects of a user who may not read what decides about them.
 func (o *diffOptions) askUnread(
-	ctx context.Context, config *rest.Config, placements []inventory.Key, given *explain.State, refused error, stdout io.Writer,
+	ctx context.Context, config *rest.Config, given *explain.State, refused error, stdout io.Writer,
 ) (differs bool, err error) {
 	if config == nil || !apierrors.IsForbidden(refused) {
 		return false, refused
 	}
-	answer, err := o.ask(ctx, config, placements, given)
+	answer, err := o.ask(ctx, config, given)
 	return answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
 }
 
 // ask sends the files to the hub. The error is an *endpoint.AnswerError if the hub has answered with it.
-func (o *diffOptions) ask(
-	ctx context.Context, config *rest.Config, placements []inventory.Key, given *explain.State,
-) (endpoint.Answer, error) {
+func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *explain.State) (endpoint.Answer, error) {
 	switch {
 	case o.now != "":
 		return endpoint.Answer{}, errors.New("the hub compares with the present, so it was not asked because of --now")
 	case o.selector != nil:
 		return endpoint.Answer{}, errSelectorUnread
 	}
-	namespace, objects, err := objectsToCompare(given, placements)
+	namespace, objects, err := objectsToCompare(given, o.delivered)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}

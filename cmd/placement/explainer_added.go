@@ -30,7 +30,7 @@ func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Que
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	namespace, objects, err := addedObjects(given)
+	namespace, objects, err := addedObjects(given, e.delivered)
 	if err == nil {
 		err = checkNamed(question, namespace, objects)
 	}

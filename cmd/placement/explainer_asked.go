@@ -14,6 +14,7 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -187,19 +188,39 @@ func kindsOf(delivered []federation.Kind) []schema.GroupVersionKind {
 	return kinds
 }
 
-// familyOf returns the family of a kind, and of a workload that is delivered the one that the command is about; empty if there is none.
+// familyOf returns the family of a kind that a question names; see familyIn.
 func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKind) family {
+	return familyIn(e.delivered, commandOf(question), kind)
+}
+
+// familyIn returns the family of a kind, and of a workload that is delivered the one that a command is about; empty if there is none.
+func familyIn(delivered []federation.Kind, command string, kind schema.GroupKind) family {
 	var found family
 	for _, each := range families {
-		of := slices.ContainsFunc(each.kinds(e.delivered), func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind })
+		of := slices.ContainsFunc(each.kinds(delivered), func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind })
 		switch {
-		case of && slices.Contains(each.named, commandOf(question)):
+		case of && slices.Contains(each.named, command):
 			return each
-		case of && (found.name == "" || slices.Contains(each.shown, question.Command)):
+		case of && (found.name == "" || slices.Contains(each.shown, command)):
 			found = each
 		}
 	}
 	return found
+}
+
+// objectsIn returns the namespaces of the objects of files, and the objects as a question of a command names them; false if the command is not about
+// one of them.
+func objectsIn(given *explain.State, delivered []federation.Kind, command string) (namespaces []string, objects []endpoint.Object, all bool) {
+	for kind, object := range given.Each(^explain.Concern(0)) {
+		of := familyIn(delivered, command, kind.GroupKind())
+		if !slices.Contains(of.named, command) || of.used {
+			return nil, nil, false
+		}
+		namespaces = append(namespaces, object.GetNamespace())
+		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()})
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces), objects, true
 }
 
 // workloadKind returns the kind of workloads that has a name.

@@ -8,14 +8,11 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // followersUnread is a note of a comparison by the hub for a user who may list no objects of a kind that is delivered.
@@ -34,16 +31,12 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 	shown := e.shownIn(question)
 	o := &diffOptions{output: question.Output, showKept: question.ShowKept, hubLimit: e.limit, requestOptions: e.requests, wanted: shown.has}
 	o.delivered, o.workloads = e.delivered, workloadsIn(question)
-	changes, placements, err := o.changesIn(question)
-	if err != nil {
-		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
-	}
-	given, err := changes.State()
+	changes, given, err := o.changesIn(question)
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
 	o.unfollowed = !shown.delivered
-	if o.unfollowed && bindingsAlone(given, placements) {
+	if o.unfollowed && bindingsAlone(given) {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: errBindingsAlone}
 	}
 	hub, unread, err := o.readLive(ctx, e.hub, given)
@@ -78,25 +71,21 @@ func (s *shownObjects) limit(differences *explain.Differences, question *endpoin
 }
 
 // changesIn reads the manifests of a Question. They must be the objects that it names, and nothing else.
-func (o *diffOptions) changesIn(question *endpoint.Question) (*statefile.ChangeReader, []inventory.Key, error) {
+func (o *diffOptions) changesIn(question *endpoint.Question) (*statefile.ChangeReader, *explain.State, error) {
 	changes, err := newChanges(statefile.Namespace{Name: question.Namespace, Enforced: true}, o.delivered)
 	if err != nil {
 		return nil, nil, err
 	}
 	changes.Read("manifests", []byte(question.Manifests))
-	placements, err := keysIn(changes)
-	if err != nil {
-		return nil, nil, err
-	}
 	given, err := changes.State()
 	if err != nil {
 		return nil, nil, err
 	}
-	namespace, objects, err := objectsToCompare(given, placements)
+	namespace, objects, err := objectsToCompare(given, o.delivered)
 	if err != nil {
 		return nil, nil, err
 	}
-	return changes, placements, checkNamed(question, namespace, objects)
+	return changes, given, checkNamed(question, namespace, objects)
 }
 
 // checkNamed returns an error unless a Question names the objects of its manifests, for which the rights of the caller were checked.
@@ -117,43 +106,26 @@ func checkNamed(question *endpoint.Question, namespace string, objects []endpoin
 }
 
 // bindingsAlone reports whether files have bindings and nothing else.
-func bindingsAlone(given *explain.State, placements []inventory.Key) bool {
-	others := len(placements) + len(given.Federated.Objects) + len(given.Pods.Policies) + len(given.ClusterRequests.Requests)
+func bindingsAlone(given *explain.State) bool {
+	others := len(given.Placements) + len(given.Federated.Objects) + len(given.Pods.Policies) + len(given.ClusterRequests.Requests)
 	return len(given.Bindings) > 0 && others == 0
 }
 
 // objectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
 // Purposes that the ClusterRequests use.
-func objectsToCompare(given *explain.State, placements []inventory.Key) (namespace string, objects []endpoint.Object, err error) {
-	others := *given
-	others.ClusterRequests.Requests, others.Pods.Policies = nil, nil
-	if decidesPods(&others) || len(given.Federated.Namespaces) > 0 || others.Has(explain.OfRequests) {
+func objectsToCompare(given *explain.State, delivered []federation.Kind) (namespace string, objects []endpoint.Object, err error) {
+	namespaces, objects, all := objectsIn(given, delivered, endpoint.CommandDiff)
+	if !all {
 		return "", nil, errNotCompared
-	}
-	namespaces := map[string]bool{}
-	add := func(in string, kind schema.GroupKind, name string) {
-		namespaces[in], namespace = true, in
-		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: name})
-	}
-	for _, key := range placements {
-		add(key.Namespace, api.Of(key).Kind().GroupKind(), key.Name)
-	}
-	for _, object := range given.Federated.Objects {
-		add(object.GetNamespace(), object.GroupVersionKind().GroupKind(), object.GetName())
 	}
 	for _, binding := range given.Bindings {
 		if binding.Spec.ClusterSet != binding.Name {
 			return "", nil, fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission "+
 				"refuses it; correct one of them", binding.Name, binding.Spec.ClusterSet)
 		}
-		add(binding.Namespace, bindingKind.GroupKind(), binding.Name)
-	}
-	for _, policy := range given.Pods.Policies {
-		add(policy.Namespace, policyKind.GroupKind(), policy.Name)
 	}
 	used := map[string]bool{}
 	for _, request := range given.ClusterRequests.Requests {
-		add(request.Namespace, requestKind.GroupKind(), request.Name)
 		for _, purpose := range request.Spec.Purposes {
 			if !used[string(purpose)] {
 				used[string(purpose)] = true
@@ -164,7 +136,7 @@ func objectsToCompare(given *explain.State, placements []inventory.Key) (namespa
 	if len(namespaces) != 1 {
 		return "", nil, fmt.Errorf("the hub compares the objects of one namespace at a time, and the files have %d", len(namespaces))
 	}
-	return namespace, objects, nil
+	return namespaces[0], objects, nil
 }
 
 // requestObject returns a ClusterRequest as a question names it.

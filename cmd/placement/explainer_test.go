@@ -229,3 +229,18 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 		})
 	}
 }
+
+// A kind that the hub delivers because a flag adds it is among the objects that a question has to name, too.
+func TestE1aManifestsOfAddedKindsAreNamed(t *testing.T) {
+	o := &diffOptions{}
+	o.added = []string{"example.com/v1/Widget"}
+	expect.NoError(t, o.parseKinds())
+	question := &endpoint.Question{
+		Command: endpoint.CommandDiff, Namespace: "a", Manifests: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {namespace: a, name: w}\n",
+	}
+	_, _, err := o.changesIn(question)
+	expect.Error(t, err, []string{"Widget w, which objects does not name"})
+	question.Objects = []endpoint.Object{{Group: "example.com", Kind: "Widget", Name: "w"}}
+	_, _, err = o.changesIn(question)
+	expect.NoError(t, err)
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -69,7 +70,7 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 	var err error
 	if o.adding {
 		question.Manifests = string(bytes.Join(o.manifests, []byte("\n---\n")))
-		question.Namespace, question.Objects, err = addedObjects(o.added)
+		question.Namespace, question.Objects, err = addedObjects(o.added, o.delivered)
 	} else if question.Namespace, err = o.askedNamespace(names); err == nil {
 		question.WithoutBindings, err = o.askedBindings(question.Namespace)
 	}
@@ -87,27 +88,17 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 }
 
 // addedObjects returns the one namespace of the added objects, and the objects as a question names them.
-func addedObjects(added *explain.State) (namespace string, objects []endpoint.Object, err error) {
-	others := *added
-	others.Pods.Workloads, others.Pods.Policies = nil, nil
-	if others.Has(explain.OfPlacements | explain.OfPods | explain.OfRequests) {
+func addedObjects(added *explain.State, delivered []federation.Kind) (namespace string, objects []endpoint.Object, err error) {
+	namespaces, objects, all := objectsIn(added, delivered, commandAdd)
+	switch {
+	case !all:
 		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
 			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
-	}
-	namespaces := map[string]bool{}
-	for _, policy := range added.Pods.Policies {
-		namespaces[policy.Namespace], namespace = true, policy.Namespace
-		objects = append(objects, endpoint.Object{Group: policyKind.Group, Kind: policyKind.Kind, Name: policy.Name})
-	}
-	for _, workload := range added.Pods.Workloads {
-		kind := workload.GroupVersionKind()
-		namespaces[workload.GetNamespace()], namespace = true, workload.GetNamespace()
-		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: workload.GetName()})
-	}
-	if len(namespaces) != 1 {
+	case len(namespaces) != 1:
 		return "", nil, fmt.Errorf("--add: the hub adds objects of one namespace at a time, and the files have %d", len(namespaces))
+	default:
+		return namespaces[0], objects, nil
 	}
-	return namespace, objects, nil
 }
 
 // askAbout adds the Placements to a question, and without names the kinds that the user may list.
