@@ -186,7 +186,7 @@ func TestDiffReportsWhatApplyingDoes(t *testing.T) {
 		suite.Kubectl(t, h.AdminKubeconfig, "delete", "customresourcedefinition", "placements."+olderGroup, "placementdecisions."+olderGroup)
 		suite.Eventually(t, "waiting until the older API is not served", func() error {
 			p := diff("-f", older)
-			if p.ExitCode(t) != 2 || !strings.Contains(p.Stderr.String(), "does not serve PlacementDecisions."+olderGroup) {
+			if p.ExitCode(t) != 2 || !strings.Contains(p.Stderr.String(), "does not serve Placements."+olderGroup) {
 				return errors.New(p.String())
 			}
 			return nil
