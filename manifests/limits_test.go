@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/placement-hub/placement-hub/pkg/limits"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // C2a: the policies have the numbers and the texts of the conversion.
@@ -74,4 +75,28 @@ func expressionsOf(t *testing.T, policy *unstructured.Unstructured) map[string]s
 	}
 
 	return expressions
+}
+
+// The policy has the names of the prioritizers that are built in.
+func TestAdmissionKnowsThePrioritizers(t *testing.T) {
+	want := "['" + strings.Join(scheduling.BuiltIns(), "', '") + "']"
+	checked := 0
+
+	for _, object := range objects(t) {
+		if object.GetKind() != "ValidatingAdmissionPolicy" {
+			continue
+		}
+
+		if got, has := expressionsOf(t, object)["builtIns"]; has {
+			checked++
+
+			if got != want {
+				t.Errorf("%s: the variable builtIns is %s, want %s", object.GetName(), got, want)
+			}
+		}
+	}
+
+	if checked != 1 {
+		t.Errorf("%d policies have the built-in prioritizers, want 1", checked)
+	}
 }

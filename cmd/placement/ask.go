@@ -122,14 +122,14 @@ func objectOf(key inventory.Key) endpoint.Object {
 }
 
 // listableKinds returns those of the kinds that the hub serves and whose objects in a namespace the user may list.
-func listableKinds(ctx context.Context, hub client.Reader, namespace string, kinds []schema.GroupVersionKind) ([]endpoint.Kind, error) {
-	var listable []endpoint.Kind
+func listableKinds(ctx context.Context, hub client.Reader, namespace string, kinds []schema.GroupVersionKind) ([]endpoint.KindRef, error) {
+	var listable []endpoint.KindRef
 	for _, kind := range kinds {
 		page := &metav1.PartialObjectMetadataList{}
 		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		switch err := hub.List(ctx, page, client.InNamespace(namespace), client.Limit(1)); {
 		case err == nil:
-			listable = append(listable, endpoint.Kind{Group: kind.Group, Kind: kind.Kind})
+			listable = append(listable, endpoint.KindRef{Group: kind.Group, Kind: kind.Kind})
 		case !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
 			return nil, fmt.Errorf("finding out what this user may list: %w", err)
 		}

@@ -260,7 +260,7 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 }
 
 // newChanges returns a reader of what is to be applied to a hub that delivers the kinds.
-func newChanges(namespace statefile.Namespace, delivered []federation.Kind) (*statefile.ChangeReader, error) {
+func newChanges(namespace statefile.Namespace, delivered []federation.FederatedKind) (*statefile.ChangeReader, error) {
 	crds, err := definitions()
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func withWorkloads(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 // workloadsToCompare returns the workloads in a namespace of those of the kinds, as many as a question may name, and how many more there are. What
 // belongs to another workload is not among them, because policies change it through that.
 func workloadsToCompare(
-	ctx context.Context, hub client.Reader, namespace string, kinds []endpoint.Kind,
+	ctx context.Context, hub client.Reader, namespace string, kinds []endpoint.KindRef,
 ) (workloads []endpoint.Object, leftOut int, err error) {
 	for _, named := range kinds {
 		kind, known := workloadKind(named.GroupKind())

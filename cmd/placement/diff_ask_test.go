@@ -35,16 +35,16 @@ func TestE1aTheWorkloadsThatAreCompared(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
 	hub := builder.WithObjects(made, pod("team-a", "p"), pod("team-a", "q"), pod("team-b", "theirs")).Build()
-	deployments, podKind, secrets := endpoint.Kind{Group: "apps", Kind: "Deployment"}, endpoint.Kind{Kind: "Pod"}, endpoint.Kind{Kind: "Secret"}
+	deployments, podKind, secrets := endpoint.KindRef{Group: "apps", Kind: "Deployment"}, endpoint.KindRef{Kind: "Pod"}, endpoint.KindRef{Kind: "Secret"}
 	for _, tc := range []struct {
 		reason     string
-		kinds      []endpoint.Kind
+		kinds      []endpoint.KindRef
 		last       string
 		count, out int
 	}{
 		{reason: "no kind"},
-		{reason: "Pods", kinds: []endpoint.Kind{secrets, podKind}, last: "q", count: 2},
-		{reason: "more than a question names", kinds: []endpoint.Kind{deployments, podKind}, last: "d099", count: endpoint.MaxWorkloads, out: 2},
+		{reason: "Pods", kinds: []endpoint.KindRef{secrets, podKind}, last: "q", count: 2},
+		{reason: "more than a question names", kinds: []endpoint.KindRef{deployments, podKind}, last: "d099", count: endpoint.MaxWorkloads, out: 2},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			workloads, leftOut, err := workloadsToCompare(t.Context(), hub, "team-a", tc.kinds)

@@ -385,18 +385,18 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 	for _, evaluation := range state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }) {
 		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
 		for _, cluster := range o.clusters {
-			told, known := counterfactual.Explain(evaluation, cluster)
+			shown, known := counterfactual.Explain(evaluation, cluster)
 			switch {
-			case o.limited && (!known || !access.InScope(told)):
+			case o.limited && (!known || !access.InScope(shown)):
 				return nil, notInScope(cluster)
 			case !known:
 				return nil, unknownCluster(state, evaluation, cluster)
 			}
-			told.Counterfactuals = append(told.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
+			shown.Counterfactuals = append(shown.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
 			if o.limited {
-				access.LimitCluster(&told)
+				access.LimitCluster(&shown)
 			}
-			clusters = append(clusters, told)
+			clusters = append(clusters, shown)
 		}
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(state.Explain(evaluation, all), clusters))
 	}

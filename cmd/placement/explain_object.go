@@ -125,7 +125,7 @@ func (o *explainOptions) deliveredWorkloads(
 	var keys []inventory.Key
 	namespace := ""
 	for _, workload := range objects.Workloads {
-		at := slices.IndexFunc(o.delivered, func(kind federation.Kind) bool {
+		at := slices.IndexFunc(o.delivered, func(kind federation.FederatedKind) bool {
 			return kind.GroupVersionKind == workload.GroupVersionKind()
 		})
 		if at >= 0 && takesPart(objects, workload.GetNamespace()) {

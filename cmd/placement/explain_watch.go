@@ -28,20 +28,20 @@ type placementWatch struct {
 
 // printChanges prints the output, and again whenever it changes, until ctx ends.
 func (o *explainOptions) printChanges(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
-	f := &placementWatch{explainOptions: o, namespace: o.listNamespace(from)}
-	state, written, err := f.readOnce(ctx, from, targets)
+	w := &placementWatch{explainOptions: o, namespace: o.listNamespace(from)}
+	state, written, err := w.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
 			err = errors.Join(written.write(stdout, printers.Format(o.output), o.style()), err)
 		}
 		return err
 	}
-	apis, namespaces := f.watchScope()
-	if f.watcher, err = hubstate.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
+	apis, namespaces := w.watchScope()
+	if w.watcher, err = hubstate.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
-	printer := &changePrinter{watcher: f.watcher, format: printers.Format(o.output), style: o.style(), evaluate: f.evaluate}
-	return printer.follow(ctx, func(ctx context.Context) error { return f.watcher.Watch(ctx, apis) }, stdout)
+	printer := &changePrinter{watcher: w.watcher, format: printers.Format(o.output), style: o.style(), evaluate: w.evaluate}
+	return printer.follow(ctx, func(ctx context.Context) error { return w.watcher.Watch(ctx, apis) }, stdout)
 }
 
 // readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written

@@ -23,8 +23,8 @@ import (
 )
 
 // namedWorkloads are the workloads on the command line.
-var namedWorkloads = namedKinds[pods.Kind]{
-	find: func(text string) (pods.Kind, string, bool) {
+var namedWorkloads = namedKinds[pods.WorkloadKind]{
+	find: func(text string) (pods.WorkloadKind, string, bool) {
 		kind, is := pods.FindKind(text)
 		return kind, kind.Kind, is
 	},

@@ -24,7 +24,7 @@ import (
 // namespace of the question.
 type hubExplainer struct {
 	hub       client.Client
-	delivered []federation.Kind
+	delivered []federation.FederatedKind
 	limit     removalbudget.Limit
 	requests  clusterrequest.Options
 	now       func() time.Time

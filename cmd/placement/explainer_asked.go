@@ -152,7 +152,7 @@ type family struct {
 	// used reports that manifests use the objects, which takes the verb use alone, and bound that they bind sets of the names of the objects.
 	used, bound bool
 	// kinds returns the kinds of the objects, on a hub that delivers some.
-	kinds func(delivered []federation.Kind) []schema.GroupVersionKind
+	kinds func(delivered []federation.FederatedKind) []schema.GroupVersionKind
 }
 
 // families is the table of the families.
@@ -176,11 +176,11 @@ var families = []family{
 }
 
 // kindsAre returns kinds that are the same on every hub, and kindsOf those that a hub delivers.
-func kindsAre(kinds ...schema.GroupVersionKind) func([]federation.Kind) []schema.GroupVersionKind {
-	return func([]federation.Kind) []schema.GroupVersionKind { return kinds }
+func kindsAre(kinds ...schema.GroupVersionKind) func([]federation.FederatedKind) []schema.GroupVersionKind {
+	return func([]federation.FederatedKind) []schema.GroupVersionKind { return kinds }
 }
 
-func kindsOf(delivered []federation.Kind) []schema.GroupVersionKind {
+func kindsOf(delivered []federation.FederatedKind) []schema.GroupVersionKind {
 	kinds := make([]schema.GroupVersionKind, 0, len(delivered))
 	for _, kind := range delivered {
 		kinds = append(kinds, kind.GroupVersionKind)
@@ -194,7 +194,7 @@ func (e *hubExplainer) familyOf(question *endpoint.Question, kind schema.GroupKi
 }
 
 // familyIn returns the family of a kind, and of a workload that is delivered the one that a command is about; empty if there is none.
-func familyIn(delivered []federation.Kind, command string, kind schema.GroupKind) family {
+func familyIn(delivered []federation.FederatedKind, command string, kind schema.GroupKind) family {
 	var found family
 	for _, each := range families {
 		of := slices.ContainsFunc(each.kinds(delivered), func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind })
@@ -210,7 +210,9 @@ func familyIn(delivered []federation.Kind, command string, kind schema.GroupKind
 
 // objectsIn returns the namespaces of the objects of files, and the objects as a question of a command names them; false if the command is not about
 // one of them.
-func objectsIn(given *explain.State, delivered []federation.Kind, command string) (namespaces []string, objects []endpoint.Object, all bool) {
+func objectsIn(
+	given *explain.State, delivered []federation.FederatedKind, command string,
+) (namespaces []string, objects []endpoint.Object, all bool) {
 	for kind, object := range given.Each(^explain.Concern(0)) {
 		of := familyIn(delivered, command, kind.GroupKind())
 		if !slices.Contains(of.named, command) || of.used {
@@ -224,21 +226,21 @@ func objectsIn(given *explain.State, delivered []federation.Kind, command string
 }
 
 // workloadKind returns the kind of workloads that has a name.
-func workloadKind(named schema.GroupKind) (pods.Kind, bool) {
+func workloadKind(named schema.GroupKind) (pods.WorkloadKind, bool) {
 	for _, kind := range pods.Kinds() {
 		if kind.GroupKind() == named {
 			return kind, true
 		}
 	}
-	return pods.Kind{}, false
+	return pods.WorkloadKind{}, false
 }
 
 func (e *hubExplainer) delivers(kind schema.GroupKind) bool {
-	return slices.ContainsFunc(e.delivered, func(delivered federation.Kind) bool { return kind == delivered.GroupKind() })
+	return slices.ContainsFunc(e.delivered, func(delivered federation.FederatedKind) bool { return kind == delivered.GroupKind() })
 }
 
 // isPlacements reports whether a kind is that of Placements of one of the APIs.
-func isPlacements(kind endpoint.Kind) bool {
+func isPlacements(kind endpoint.KindRef) bool {
 	return slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return kind.GroupKind() == adapter.Kind().GroupKind() })
 }
 

@@ -113,7 +113,7 @@ func bindingsAlone(given *explain.State) bool {
 
 // objectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
 // Purposes that the ClusterRequests use.
-func objectsToCompare(given *explain.State, delivered []federation.Kind) (namespace string, objects []endpoint.Object, err error) {
+func objectsToCompare(given *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
 	namespaces, objects, all := objectsIn(given, delivered, endpoint.CommandDiff)
 	if !all {
 		return "", nil, errNotCompared

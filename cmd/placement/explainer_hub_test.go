@@ -201,8 +201,8 @@ func askHub(t *testing.T, hub http.Handler, roles string, question endpoint.Ques
 // not bound, or of a kind that the user may not list is shown.
 func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 	hub := explainingHub(t)
-	placements := endpoint.Kind{Group: "cluster.open-cluster-management.io", Kind: "Placement"}
-	configMaps, secrets := endpoint.Kind{Kind: "ConfigMap"}, endpoint.Kind{Kind: "Secret"}
+	placements := endpoint.KindRef{Group: "cluster.open-cluster-management.io", Kind: "Placement"}
+	configMaps, secrets := endpoint.KindRef{Kind: "ConfigMap"}, endpoint.KindRef{Kind: "Secret"}
 	every := endpoint.Object{Group: placements.Group, Kind: placements.Kind, Name: "every"}
 	request := endpoint.Object{Group: "cluster.openmcp.cloud", Kind: "ClusterRequest", Name: "new"}
 	purpose := endpoint.Object{Group: request.Group, Kind: "Purpose", Name: "workload"}
@@ -212,11 +212,11 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 	add := func(manifests string, objects ...endpoint.Object) endpoint.Question {
 		return endpoint.Question{Command: endpoint.CommandSimulate, Manifests: manifests, Objects: objects}
 	}
-	compare := func(manifests string, kinds []endpoint.Kind, objects ...endpoint.Object) endpoint.Question {
+	compare := func(manifests string, kinds []endpoint.KindRef, objects ...endpoint.Object) endpoint.Question {
 		return endpoint.Question{Command: endpoint.CommandDiff, Manifests: manifests, Objects: objects, Kinds: kinds}
 	}
 	boundOthers := endpoint.Object{Group: placements.Group, Kind: "ManagedClusterSetBinding", Name: "others"}
-	deployments := endpoint.Kind{Group: "apps", Kind: "Deployment"}
+	deployments := endpoint.KindRef{Group: "apps", Kind: "Deployment"}
 	withWorkload := func(q endpoint.Question, name string) endpoint.Question {
 		q.Workloads = []endpoint.Object{{Group: deployments.Group, Kind: deployments.Kind, Name: name}}
 		return q
@@ -242,7 +242,7 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		want, not     []string
 	}{
 		{
-			reason: "every Placement, as view", roles: roleView, question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 200,
+			reason: "every Placement, as view", roles: roleView, question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}}), code: 200,
 			want: []string{"team-a/every: all 3 feasible selected", "team-a/other: all 3 feasible selected"},
 			not:  []string{"theirs", "hidden", "ConfigMap"},
 		},
@@ -252,28 +252,28 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		},
 		{
 			reason: "delivered objects of a kind that the user may list", roles: roleView + " " + kubernetesView, code: 200,
-			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements, configMaps}}),
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements, configMaps}}),
 			want:     []string{"team-a/every", "ConfigMap/team-a/settings"}, not: []string{"Secret", "kube-root-ca"},
 		},
 		{
 			reason: "a set less, as edit", roles: roleEdit, code: 200, differs: true,
-			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"edge"}}),
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}, WithoutBindings: []string{"edge"}}),
 			want:     []string{"what if: unbind edge from team-a", "team-a/every: 0 gained, 1 lost, 2 kept", "- edge1"},
 			not:      []string{"theirs", "hidden"},
 		},
 		{
 			reason: "a set less, with objects that are delivered", roles: roleEdit + " " + kubernetesEdit, code: 200, differs: true,
-			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements, configMaps}, WithoutBindings: []string{"edge"}}),
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements, configMaps}, WithoutBindings: []string{"edge"}}),
 			want:     []string{"ConfigMap/team-a/settings: 0 gained, 1 lost"}, not: []string{"Secret"},
 		},
 		{
 			reason: "a set less, as view", roles: roleView, code: 403,
-			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"edge"}}),
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}, WithoutBindings: []string{"edge"}}),
 			want:     []string{"may not delete managedclustersetbindings.cluster.open-cluster-management.io edge in namespace team-a"},
 		},
 		{
 			reason: "a set that is not bound", roles: roleEdit, code: 200,
-			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}, WithoutBindings: []string{"others"}}),
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}, WithoutBindings: []string{"others"}}),
 			want:     []string{"there is no ManagedClusterSetBinding team-a/others"},
 		},
 		{
@@ -306,26 +306,26 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 			want:     []string{"the manifests are of namespace team-b"},
 		},
 		{
-			reason: "no role", question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}), code: 403,
+			reason: "no role", question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}}), code: 403,
 			want: []string{"may not list placements"},
 		},
 		{
 			reason: "another namespace", roles: roleEdit, namespace: "team-b", code: 403, want: []string{"may not list placements"},
-			question: simulate(endpoint.Question{Kinds: []endpoint.Kind{placements}}),
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}}),
 		},
 		{
-			reason: "no Placement", roles: roleEdit, question: simulate(endpoint.Question{Kinds: []endpoint.Kind{configMaps}}), code: 400,
+			reason: "no Placement", roles: roleEdit, question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{configMaps}}), code: 400,
 			want: []string{"name the Placements to simulate"},
 		},
 		{
 			reason: "U10: objects that are never delivered are counted", roles: kubernetesEdit, code: 200,
-			question: report(endpoint.Question{Kinds: []endpoint.Kind{configMaps, secrets}}),
+			question: report(endpoint.Question{Kinds: []endpoint.KindRef{configMaps, secrets}}),
 			want: []string{"ConfigMap/team-a/settings: 3 clusters selected", "Secret/team-a/key: 3 clusters selected",
 				"1 object is never delivered"},
 			not: []string{"kube-root-ca", "hidden"},
 		},
 		{
-			reason: "Secrets, as view", roles: kubernetesView, question: report(endpoint.Question{Kinds: []endpoint.Kind{secrets}}), code: 403,
+			reason: "Secrets, as view", roles: kubernetesView, question: report(endpoint.Question{Kinds: []endpoint.KindRef{secrets}}), code: 403,
 			want: []string{"may not list secrets"},
 		},
 		{
@@ -351,7 +351,7 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		},
 		{
 			reason: "a binding and what is delivered", roles: roleEdit + " " + kubernetesView + " " + roleBindOthers, code: 200, differs: true,
-			question: compare(binding, []endpoint.Kind{configMaps}, boundOthers),
+			question: compare(binding, []endpoint.KindRef{configMaps}, boundOthers),
 			want:     []string{"ConfigMap/team-a/settings: 1 gained", "hidden"}, not: []string{"Secret", "theirs"},
 		},
 		{
@@ -381,14 +381,14 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		},
 		{
 			reason: "a policy, as admin", roles: kubernetesEdit + " " + rolePolicies, code: 200, differs: true,
-			question: withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "web"),
+			question: withWorkload(compare(newPolicy, []endpoint.KindRef{deployments}, policy), "web"),
 			want: []string{"PodSchedulingPolicy team-a/web: new", "Deployment team-a/web: the next update adds nodeSelector[pool]",
 				"1 of 2 nodes fit (2 before), which are not named", "workloads of the kinds ", "StatefulSet"},
 			not: []string{"n1", "n2"},
 		},
 		{
 			reason: "a policy and a workload that is gone, of more than a question names", roles: kubernetesEdit + " " + rolePolicies, code: 200,
-			question: leavingOut(withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "gone"), 7),
+			question: leavingOut(withWorkload(compare(newPolicy, []endpoint.KindRef{deployments}, policy), "gone"), 7),
 			want:     []string{"PodSchedulingPolicy team-a/web: new", "7 more workloads are not in the report", "placement simulate --add"},
 		},
 		{
@@ -398,11 +398,11 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		},
 		{
 			reason: "a policy and workloads that the user may not list", roles: rolePolicies, code: 403, not: []string{"nodeSelector"},
-			question: withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "web"), want: []string{"may not list deployments.apps"},
+			question: withWorkload(compare(newPolicy, []endpoint.KindRef{deployments}, policy), "web"), want: []string{"may not list deployments.apps"},
 		},
 		{
 			reason: "a policy to compare, as edit", roles: kubernetesEdit, code: 403, not: []string{"nodeSelector"},
-			question: withWorkload(compare(newPolicy, []endpoint.Kind{deployments}, policy), "web"),
+			question: withWorkload(compare(newPolicy, []endpoint.KindRef{deployments}, policy), "web"),
 			want:     []string{"may not get podschedulingpolicies.kupid.gardener.cloud web", "nor create"},
 		},
 		{

@@ -27,7 +27,7 @@ func workloadsIn(question *endpoint.Question) []hubstate.Workload {
 func noteWorkloads(differences *pods.Differences, question *endpoint.Question) {
 	var unlisted []string
 	for _, kind := range pods.Kinds() {
-		if !slices.Contains(question.Kinds, endpoint.Kind{Group: kind.Group, Kind: kind.Kind}) {
+		if !slices.Contains(question.Kinds, endpoint.KindRef{Group: kind.Group, Kind: kind.Kind}) {
 			unlisted = append(unlisted, kind.Kind)
 		}
 	}

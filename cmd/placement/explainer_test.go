@@ -99,7 +99,7 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		{
 			reason: "a manifest of a policy, and one review for all workloads of a kind",
 			question: endpoint.Question{
-				Command: endpoint.CommandDiff, Manifests: "x", Kinds: []endpoint.Kind{{Kind: "Pod"}},
+				Command: endpoint.CommandDiff, Manifests: "x", Kinds: []endpoint.KindRef{{Kind: "Pod"}},
 				Objects:   []endpoint.Object{{Group: "kupid.gardener.cloud", Kind: "PodSchedulingPolicy", Name: "w"}},
 				Workloads: []endpoint.Object{{Kind: "Pod", Name: "p"}, {Kind: "Pod", Name: "q"}},
 			},
@@ -111,7 +111,7 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		{
 			reason: "a workload that is none", refused: []string{"workloads[0]", "ConfigMap is no kind of workloads"},
 			question: endpoint.Question{
-				Command: endpoint.CommandDiff, Manifests: "x", Kinds: []endpoint.Kind{{Kind: "ConfigMap"}},
+				Command: endpoint.CommandDiff, Manifests: "x", Kinds: []endpoint.KindRef{{Kind: "ConfigMap"}},
 				Objects:   []endpoint.Object{placement},
 				Workloads: []endpoint.Object{{Kind: "ConfigMap", Name: "p"}},
 			},
@@ -131,7 +131,7 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		{
 			reason: "a simulation without a binding",
 			question: endpoint.Question{
-				Command: endpoint.CommandSimulate, Kinds: []endpoint.Kind{{Group: placement.Group, Kind: placement.Kind}, {Kind: "Secret"}},
+				Command: endpoint.CommandSimulate, Kinds: []endpoint.KindRef{{Group: placement.Group, Kind: placement.Kind}, {Kind: "Secret"}},
 				WithoutBindings: []string{"edge"},
 			},
 			want: []string{
@@ -149,7 +149,7 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		{
 			reason: "a report of all objects of a kind and of one more",
 			question: endpoint.Question{
-				Command: endpoint.CommandFederated, Kinds: []endpoint.Kind{{Kind: "ConfigMap"}},
+				Command: endpoint.CommandFederated, Kinds: []endpoint.KindRef{{Kind: "ConfigMap"}},
 				Objects: []endpoint.Object{{Kind: "Secret", Name: "s"}},
 			},
 			want: []string{"get secrets s in namespace a", "list configmaps in namespace a"},
@@ -157,7 +157,7 @@ func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 		{
 			reason: "a report of a kind that is not delivered",
 			question: endpoint.Question{
-				Command: endpoint.CommandFederated, Kinds: []endpoint.Kind{{Kind: "Pod"}},
+				Command: endpoint.CommandFederated, Kinds: []endpoint.KindRef{{Kind: "Pod"}},
 			},
 			refused: []string{"kinds[0]", "federated shows no objects of the kind Pod"},
 		},

@@ -255,12 +255,12 @@ func (o *federatedOptions) connectSource() (*federatedSource, error) {
 }
 
 // deliveredName is an object of a kind that is delivered, as named on the command line.
-type deliveredName = objectName[federation.Kind]
+type deliveredName = objectName[federation.FederatedKind]
 
 // parseObjects parses names of delivered objects as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func (f *kindFlags) parseObjects(args []string) ([]deliveredName, error) {
-	return namedKinds[federation.Kind]{
-		find: func(text string) (federation.Kind, string, bool) {
+	return namedKinds[federation.FederatedKind]{
+		find: func(text string) (federation.FederatedKind, string, bool) {
 			kind, is := federated.FindKind(f.delivered, text)
 			return kind, kind.Kind, is
 		},

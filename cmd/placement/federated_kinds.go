@@ -18,7 +18,7 @@ import (
 type kindFlags struct {
 	added []string
 	// delivered are the delivered kinds, of which parseKinds makes sense.
-	delivered []federation.Kind
+	delivered []federation.FederatedKind
 }
 
 func (f *kindFlags) addKinds(flags *pflag.FlagSet) {
@@ -35,7 +35,7 @@ func (f *kindFlags) parseKinds() error {
 	f.delivered = federation.DefaultKinds()
 	for _, kind := range kinds {
 		resource, _ := meta.UnsafeGuessKindToResource(kind)
-		f.delivered = append(f.delivered, federation.Kind{GroupVersionKind: kind, Resource: resource.Resource})
+		f.delivered = append(f.delivered, federation.FederatedKind{GroupVersionKind: kind, Resource: resource.Resource})
 	}
 	return nil
 }

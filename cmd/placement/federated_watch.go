@@ -43,7 +43,7 @@ func (objectsOutput) changesAt() time.Time { return time.Time{} }
 
 // objectWatch prints an output about delivered objects whenever it changes.
 type objectWatch struct {
-	kinds  []federation.Kind
+	kinds  []federation.FederatedKind
 	format printers.Format
 	// once prints the output of a State, with the error about missing rights.
 	once func(state *explain.State, unread error) error

@@ -88,7 +88,7 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 }
 
 // addedObjects returns the one namespace of the added objects, and the objects as a question names them.
-func addedObjects(added *explain.State, delivered []federation.Kind) (namespace string, objects []endpoint.Object, err error) {
+func addedObjects(added *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
 	namespaces, objects, all := objectsIn(added, delivered, commandAdd)
 	switch {
 	case !all:

@@ -28,7 +28,7 @@ var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 var definitions = sync.OnceValues(manifests.Definitions)
 
 // readFiles returns a Reader of all files that a flag names, on a hub that delivers the kinds.
-func readFiles(delivered []federation.Kind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
+func readFiles(delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
 	reader, err := newFileReader(delivered)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func readFiles(delivered []federation.Kind, flag string, paths []string, stdin i
 }
 
 // newFileReader returns a Reader of the objects of a hub that delivers the kinds.
-func newFileReader(delivered []federation.Kind) (*statefile.Reader, error) {
+func newFileReader(delivered []federation.FederatedKind) (*statefile.Reader, error) {
 	crds, err := definitions()
 	if err != nil {
 		return nil, err

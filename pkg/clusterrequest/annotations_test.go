@@ -45,7 +45,7 @@ func TestAnnotationsOfTemplates(t *testing.T) {
 			request := w.request(test.purposes, func(r *openmcpv1alpha1.ClusterRequest) {
 				r.Annotations = map[string]string{"of-the-request": "never"} // Law 11: a tenant wrote it.
 			})
-			expectEqual(t, test.want, w.Evaluate(request).New.Annotations, "annotations")
+			expectEqual(t, test.want, w.Explain(request).New.Annotations, "annotations")
 		})
 	}
 }

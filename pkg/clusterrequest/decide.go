@@ -45,7 +45,7 @@ type Decision struct {
 	// Obsolete is a Grant to delete, after the Clusters in Leave are written.
 	Obsolete *openmcpv1alpha1.ClusterRequestGrant
 	// Evaluation is nil unless the outcome is Chosen or Refused. It has no verdicts on what was not looked at for the choice, which only
-	// Catalog.Evaluate returns.
+	// Catalog.Explain returns.
 	Evaluation *Evaluation
 	// Result is the outcome for the status. Empty if the status stays as it is.
 	Result Result

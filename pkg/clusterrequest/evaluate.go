@@ -66,9 +66,9 @@ type ProfileVerdict struct {
 	Rank int
 }
 
-// Evaluate chooses a Cluster or a profile for a request as if it had none. Decide is what controllers call, because a request that is
+// Explain chooses a Cluster or a profile for a request as if it had none. Decide is what controllers call, because a request that is
 // granted keeps what it has (docs/spec/cluster-request.md 4.1.3).
-func (c *Catalog) Evaluate(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
+func (c *Catalog) Explain(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
 	e := c.choose(request)
 	if len(e.Requirement.Missing) > 0 {
 		return e

@@ -19,11 +19,11 @@ func TestEvaluateIsReference(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		o := drawObjects(t)
 		catalog := NewCatalog(o.options)
-		fill(catalog, o, func() { catalog.Evaluate(drawRequest(t)) })
+		fill(catalog, o, func() { catalog.Explain(drawRequest(t)) })
 		change(t, catalog, &o)
 		for range 3 {
 			request := drawRequest(t)
-			e := catalog.Evaluate(request)
+			e := catalog.Explain(request)
 			want := reference(o, request)
 			got := choice{reason: e.Result.Reason}
 			switch {
@@ -96,7 +96,7 @@ func fill(catalog *Catalog, o objects, use func()) {
 
 // change removes an object of each kind after the Catalog was used.
 func change(t *rapid.T, catalog *Catalog, o *objects) {
-	catalog.Evaluate(drawRequest(t))
+	catalog.Explain(drawRequest(t))
 	if rapid.Bool().Draw(t, "remove") {
 		return
 	}

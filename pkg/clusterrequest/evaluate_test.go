@@ -101,7 +101,7 @@ func TestNewClusterIsOfTheBestProfile(t *testing.T) {
 			if test.purposes == "" {
 				test.purposes = "platform"
 			}
-			expectNew(t, w.Evaluate(w.request(test.purposes, test.request)), test.want, test.refused)
+			expectNew(t, w.Explain(w.request(test.purposes, test.request)), test.want, test.refused)
 		})
 	}
 }
@@ -227,7 +227,7 @@ func TestExistingClusters(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t, test.options)
 			test.change(w)
-			e := w.Evaluate(w.request("workload", test.request))
+			e := w.Explain(w.request("workload", test.request))
 			got := created
 			if e.Cluster != nil {
 				got = e.Cluster.Name
@@ -298,7 +298,7 @@ func TestNamesOfNewClusters(t *testing.T) {
 			if test.change != nil {
 				test.change(w)
 			}
-			cluster := w.Evaluate(w.request(test.purposes, test.request)).New
+			cluster := w.Explain(w.request(test.purposes, test.request)).New
 			expectEqual(t, test.want, keyOf(cluster).String(), "name")
 			want := map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
 			maps.Copy(want, test.labels)
@@ -310,11 +310,11 @@ func TestNamesOfNewClusters(t *testing.T) {
 		w.cluster("platform", "", nil)
 		request := w.request("platform", nil)
 		refused := []string{"Pending ClusterConflict", "Cluster team-a/platform exists", "cluster.openmcp.cloud/randomize-cluster-name=true"}
-		expectNew(t, w.Evaluate(request), "", refused)
+		expectNew(t, w.Explain(request), "", refused)
 		w.cluster("platform", "", func(c *openmcpv1alpha1.Cluster) { c.DeletionTimestamp = &now })
-		expectNew(t, w.Evaluate(request), "", []string{"Pending ClusterConflict", "Cluster team-a/platform is being deleted"})
+		expectNew(t, w.Explain(request), "", []string{"Pending ClusterConflict", "Cluster team-a/platform is being deleted"})
 		w.DeleteCluster(types.NamespacedName{Namespace: "team-a", Name: "platform"})
-		expectNew(t, w.Evaluate(request), "gardener/aws 1.20.3", nil)
+		expectNew(t, w.Explain(request), "gardener/aws 1.20.3", nil)
 	})
 }
 
@@ -324,7 +324,7 @@ func TestObjectsAreNotShared(t *testing.T) {
 	template := &openmcpv1alpha1.ClusterTemplate{Labels: map[string]openmcpv1alpha1.LabelValue{"a": "b"}}
 	w.purpose("platform", openmcpv1alpha1.PurposeSpec{ClusterTemplate: template})
 	request := w.request("platform", nil)
-	w.Evaluate(request).New.Spec.Purposes[0] = "changed"
+	w.Explain(request).New.Spec.Purposes[0] = "changed"
 	decision := w.Decide(request, now)
 	decision.Cluster.Labels["a"], decision.Cluster.Spec.Purposes[0] = "changed", "changed"
 	decision.Grant.Spec.Cluster.Labels["a"], decision.Grant.Status.Request.Spec.Purposes[0] = "changed", "changed"

@@ -178,8 +178,8 @@ func newDifference(evaluation Evaluation) Difference {
 	groups := groupsAfter(evaluation)
 	selected := make(map[string]bool, len(result.Selected))
 
-	for _, f := range result.Selected {
-		selected[f.Name] = true
+	for _, info := range result.Selected {
+		selected[info.Name] = true
 	}
 
 	difference.Gained = gains(result, selected, present, groups)
@@ -200,7 +200,7 @@ func newDifference(evaluation Evaluation) Difference {
 // gains returns the selected clusters that no decision has yet. It computes ranks only if there are any.
 func gains(result *scheduling.Result, selected, present map[string]bool, groups map[string]DecisionGroup) []Gain {
 	gained := []Gain{}
-	isNew := func(f *clusterinfo.ClusterInfo) bool { return selected[f.Name] && !present[f.Name] }
+	isNew := func(info *clusterinfo.ClusterInfo) bool { return selected[info.Name] && !present[info.Name] }
 
 	if !slices.ContainsFunc(result.Selected, isNew) {
 		return gained

@@ -84,15 +84,15 @@ func (s *State) WrittenUnsatisfied() Unsatisfied {
 	for _, p := range s.placements() {
 		conditions := p.Status.Conditions
 		existing := placement.NewExisting(p.API.Codec(), p, pages[p.Key()])
-		told := UnsatisfiedPlacement{
+		reported := UnsatisfiedPlacement{
 			Placement: p.Namespace + "/" + p.Name, API: namedAPI(p), Wanted: p.Wanted,
 			Selected: len(existing.Incumbents()), Uncounted: slices.Contains(s.Uncounted, p.API),
 			Stalled: meta.IsStatusConditionTrue(conditions, placement.ConditionMisconfigured) ||
 				meta.IsStatusConditionTrue(conditions, removalbudget.Condition),
 		}
 
-		if managed, _ := p.Managed(); managed && told.setReason(conditions) {
-			list.Placements = append(list.Placements, told)
+		if managed, _ := p.Managed(); managed && reported.setReason(conditions) {
+			list.Placements = append(list.Placements, reported)
 		}
 	}
 
@@ -135,20 +135,20 @@ func (p *UnsatisfiedPlacement) setReason(conditions []metav1.Condition) bool {
 
 func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	placement := evaluation.Placement
-	told := UnsatisfiedPlacement{
+	reported := UnsatisfiedPlacement{
 		Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
 		Stalled: evaluation.Result.Outcome() != scheduling.Decided, Selected: len(evaluation.Result.Selected),
 	}
 
-	if told.Stalled && !evaluation.Result.Applies() {
-		told.Selected = len(evaluation.Existing.Incumbents())
+	if reported.Stalled && !evaluation.Result.Applies() {
+		reported.Selected = len(evaluation.Existing.Incumbents())
 	}
 
-	told.setReason(evaluation.Status.Conditions)
+	reported.setReason(evaluation.Status.Conditions)
 
 	if causes := evaluation.Result.Rejections(); len(causes) > 0 {
-		told.Cause = &CauseReport{Verdict: causes[0].Stage.String(), Clause: causes[0].Clause, Clusters: causes[0].Clusters}
+		reported.Cause = &CauseReport{Verdict: causes[0].Stage.String(), Clause: causes[0].Clause, Clusters: causes[0].Clusters}
 	}
 
-	return told
+	return reported
 }

@@ -123,16 +123,16 @@ func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time
 			continue
 		}
 
-		q := placementPair{before: before[key]}
+		p := placementPair{before: before[key]}
 
-		if q.before != nil && q.before.placement.Object == placement.Object {
-			q.after = q.before
+		if p.before != nil && p.before.placement.Object == placement.Object {
+			p.after = p.before
 		} else {
-			q.after, concerned[key] = c.newInput(placement), true
+			p.after, concerned[key] = c.newInput(placement), true
 		}
 
-		if concerned[key] || c.maybeStalled(q.after) {
-			questions = append(questions, q)
+		if concerned[key] || c.maybeStalled(p.after) {
+			questions = append(questions, p)
 		} else {
 			unchanged++
 		}
@@ -212,31 +212,31 @@ func (c *comparison) compareAll(questions []placementPair) []outcome {
 }
 
 // compare evaluates a Placement in both States.
-func (c *comparison) compare(q placementPair) outcome {
-	key := q.after.placement.Key()
+func (c *comparison) compare(p placementPair) outcome {
+	key := p.after.placement.Key()
 	pages := c.pages[key]
 
 	var before Evaluation
 
-	if q.before != nil {
-		before = c.evaluate(q.before, c.before, c.beforeSnapshot, pages)
+	if p.before != nil {
+		before = c.evaluate(p.before, c.before, c.beforeSnapshot, pages)
 
 		if decided := before.Result != nil && before.Result.Outcome() == scheduling.Decided; decided && len(pages) == 0 {
 			pages = writtenPages(before.Plan)
-			before = c.evaluate(q.before, c.before, c.beforeSnapshot, pages)
+			before = c.evaluate(p.before, c.before, c.beforeSnapshot, pages)
 		}
 	}
 
-	after := c.evaluate(q.after, c.after, c.afterSnapshot, pages)
+	after := c.evaluate(p.after, c.after, c.afterSnapshot, pages)
 	difference := newDifference(after)
-	difference.New = q.before == nil
+	difference.New = p.before == nil
 	difference.Notes = notesOf(after, c.after)
 
 	if difference.Stalled != "" {
 		difference.Stalled = stalledMessage(after, "first")
 	}
 
-	if q.before != nil {
+	if p.before != nil {
 		markAnyway(&difference, before)
 	}
 

@@ -28,7 +28,7 @@ type Body struct {
 }
 
 // BodyOf returns the Body of an object, and its Payload, which is not to be delivered if the Body has a Mistake.
-func BodyOf(kind Kind, object *unstructured.Unstructured) (Body, *Payload) {
+func BodyOf(kind FederatedKind, object *unstructured.Unstructured) (Body, *Payload) {
 	payload := NewPayload(kind, object)
 	body := Body{Excluded: Excluded(kind, object)}
 

@@ -49,9 +49,9 @@ func (e *Evaluation) ChangeFrom(before *Evaluation, budget Budget, now time.Time
 
 	isDue := func(cluster string) bool { return slices.Contains(anyway, cluster) }
 	plan.Lose = slices.DeleteFunc(plan.Lose, isDue)
-	removal := e.removal(plan, nil, budget, past, now)
+	withdrawal := e.withdrawal(plan, nil, budget, past, now)
 
-	return Change{Withdrawn: removal.Allowed, Kept: removal.Kept, MatchesNone: e.matchesNone}, nil
+	return Change{Withdrawn: withdrawal.Allowed, Kept: withdrawal.Kept, MatchesNone: e.matchesNone}, nil
 }
 
 // sameHash is the hash of all works where only their clusters matter.

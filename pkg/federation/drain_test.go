@@ -52,7 +52,7 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 				past.OutOfScope = map[string]time.Time{"eu1": long, "eu2": long}
 			}
 
-			got := h.evaluate(inUSA()).removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, past, epoch)
+			got := h.evaluate(inUSA()).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, past, epoch)
 			if !slices.Equal(got.Allowed, c.allowed) || !slices.Equal(got.Kept, c.kept) {
 				t.Errorf("got that %v leave and %v stay, want %v and %v: %s", got.Allowed, got.Kept, c.allowed, c.kept, got.Held)
 			}
@@ -68,15 +68,15 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 func TestT17TheNextOnesAreHeld(t *testing.T) {
 	h, budget := newHub(), Budget{Percent: 50, Hub: 50}
 	past := Past{Target: "location=usa", Selected: "location=usa"}
-	remove := func(now time.Time, lose ...string) Removal {
-		removal := h.evaluate(inUSA()).removal(WorkPlan{Lose: lose}, nil, budget, past, now)
-		for _, cluster := range removal.Allowed {
-			if removal.Counts(cluster) {
+	remove := func(now time.Time, lose ...string) Withdrawal {
+		withdrawal := h.evaluate(inUSA()).withdrawal(WorkPlan{Lose: lose}, nil, budget, past, now)
+		for _, cluster := range withdrawal.Allowed {
+			if withdrawal.Counts(cluster) {
 				past.Withdrawn = append(past.Withdrawn, now)
 			}
 		}
 
-		return removal
+		return withdrawal
 	}
 
 	h.works = withWorks("eu1")

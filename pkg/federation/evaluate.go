@@ -16,7 +16,7 @@ import (
 
 // Object is an object of the hub, with what of it decides about its delivery.
 type Object struct {
-	Kind Kind
+	Kind FederatedKind
 	Meta metav1.ObjectMeta
 	Body Body
 }

@@ -288,34 +288,34 @@ func TestRemoval(t *testing.T) {
 		edit   func(*hub)
 		budget Budget
 		past   Past
-		want   Removal
-		// forScope is what Removal.ForScope returns.
+		want   Withdrawal
+		// forScope is what Withdrawal.ForScope returns.
 		forScope bool
 	}{
 		{name: "federated-selector F15: clusters that are not selected", budget: noBudget, past: same,
-			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
-		{name: "federated-selector F40: more than the budget", budget: tight, past: same, want: Removal{
+			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
+		{name: "federated-selector F40: more than the budget", budget: tight, past: same, want: Withdrawal{
 			Outside: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
 			Held: "2 of 3 clusters would lose ConfigMap/team-a/x within 10m0s, which exceeds 30%: eu1, eu2; they keep it. To withdraw it, " +
 				"set the annotation placement-hub.open-cluster-management.io/release-removal=d1",
 		}},
 		{name: "federated-selector F40: released", budget: Budget{Percent: 30, Release: "d1"}, past: same,
-			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
+			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
 		{name: "federated-selector F15: the user has changed the selector", budget: tight, past: Past{Target: "all clusters"},
-			want: Removal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}}},
+			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}}},
 		{name: "federated-selector F34: out of scope", budget: noBudget, past: same,
-			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Removal{
+			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Withdrawal{
 				Graced: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{"eu1": epoch, "eu2": epoch}, Outside: true,
 				RequeueAt: epoch.Add(ScopeGrace),
 			}},
 		{name: "federated-selector F34: out of scope for longer", budget: noBudget,
 			past: Past{Target: "location=usa", OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace)}},
-			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Removal{
+			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Withdrawal{
 				Allowed: []string{"eu1"}, Graced: []string{"eu2"}, Outside: true, RequeueAt: epoch.Add(ScopeGrace),
 				OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace), "eu2": epoch},
 			}, forScope: true},
 		{name: "federated-selector 3.2: a user that is not known yet", budget: noBudget, past: same,
-			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Removal{
+			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Withdrawal{
 				Outside: true, RequeueAt: epoch.Add(pendingRetry), Kept: []string{"eu1", "eu2"},
 				Held: "no work is withdrawn until the dependencies of Deployment.apps/team-a/web are known",
 			}},
@@ -328,7 +328,7 @@ func TestRemoval(t *testing.T) {
 				c.edit(h)
 			}
 
-			got := h.evaluate(usa).removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, c.past, epoch)
+			got := h.evaluate(usa).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, c.past, epoch)
 			if c.want.OutOfScope == nil {
 				c.want.OutOfScope = map[string]time.Time{}
 			}
@@ -352,12 +352,12 @@ func TestRemovalWindow(t *testing.T) {
 	past := Past{Target: "default", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
 	budget := Budget{Percent: 50, Hub: 50}
 
-	held := h.evaluate(configMap(nil)).removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
+	held := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
 	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {
 		t.Errorf("two of three works: %+v", held)
 	}
 
-	later := h.evaluate(configMap(nil)).removal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
+	later := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
 	if len(later.Allowed) != 1 {
 		t.Errorf("one of two works, after the window: %+v", later)
 	}

@@ -17,8 +17,8 @@ const (
 	groupApps = "apps"
 )
 
-// Kind is a kind of objects that are delivered.
-type Kind struct {
+// FederatedKind is a kind of objects that are delivered.
+type FederatedKind struct {
 	schema.GroupVersionKind
 
 	// Resource is the plural name in URLs.
@@ -26,8 +26,8 @@ type Kind struct {
 }
 
 // DefaultKinds returns the kinds that are delivered without configuration.
-func DefaultKinds() []Kind {
-	return []Kind{
+func DefaultKinds() []FederatedKind {
+	return []FederatedKind{
 		newKind("", kindConfigMap, "configmaps"),
 		newKind("", kindSecret, "secrets"),
 		newKind("", kindService, "services"),
@@ -38,11 +38,11 @@ func DefaultKinds() []Kind {
 	}
 }
 
-func newKind(group, kind, resource string) Kind {
-	return Kind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: versionV1, Kind: kind}, Resource: resource}
+func newKind(group, kind, resource string) FederatedKind {
+	return FederatedKind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: versionV1, Kind: kind}, Resource: resource}
 }
 
 // HasReplicas reports whether the replicas of the kind are distributed over the clusters.
-func (k Kind) HasReplicas() bool {
+func (k FederatedKind) HasReplicas() bool {
 	return k.Group == groupApps && (k.Kind == kindDeployment || k.Kind == kindReplicaSet)
 }

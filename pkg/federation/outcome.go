@@ -21,7 +21,7 @@ type Limits struct {
 
 // Outcome is what a plan may withdraw now, and what to remember for the next evaluation.
 type Outcome struct {
-	Removal
+	Withdrawal
 
 	// Past replaces what was remembered before.
 	Past Past
@@ -35,7 +35,7 @@ func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, pa
 	budget, mistake := BudgetOf(e.Object.Meta.Annotations, limits.Percent, limits.ScopeHold)
 	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
 
-	o := Outcome{Removal: e.removal(plan, unserved, budget, past, now), Mistake: mistake}
+	o := Outcome{Withdrawal: e.withdrawal(plan, unserved, budget, past, now), Mistake: mistake}
 
 	past.Unserved = o.Unserved
 	past.OutOfScope = e.StillOutOfScope(earliest(past.OutOfScope, o.OutOfScope))

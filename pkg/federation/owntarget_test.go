@@ -15,14 +15,14 @@ func TestANamespaceIsOutsideOfItsObjects(t *testing.T) {
 	usa := `[{"key":"location","operator":"in","values":["usa"]}]`
 
 	own := h.evaluate(configMap(map[string]string{SelectorAnnotation: usa})).
-		removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
+		withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
 	if own.Outside || own.Held != "" || len(own.Allowed) != 2 {
 		t.Errorf("after a change of the object: got %+v", own)
 	}
 
 	h.namespace.Annotations = map[string]string{SelectorAnnotation: usa}
 
-	others := h.evaluate(configMap(nil)).removal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
+	others := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
 	if !others.Outside || others.Reason != ReasonRemovalHeld || len(others.Allowed) != 0 {
 		t.Errorf("after a change of the Namespace: got %+v", others)
 	}

@@ -28,14 +28,14 @@ const hubPrefix = "placement-hub.open-cluster-management.io/"
 
 // Payload is the copy of an object that members get, without the Namespace. It is immutable.
 type Payload struct {
-	kind            Kind
+	kind            FederatedKind
 	namespace, name string
 	content         map[string]any
 }
 
 // NewPayload copies an object without its status, the metadata that the API server sets, and what only the hub reads
 // (docs/spec/federated-selector.md 3.1.4). Finalizers and ownerReferences are not copied, because nothing in the member serves them.
-func NewPayload(kind Kind, object *unstructured.Unstructured) *Payload {
+func NewPayload(kind FederatedKind, object *unstructured.Unstructured) *Payload {
 	content := runtime.DeepCopyJSON(object.Object)
 	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
 
@@ -89,7 +89,7 @@ func jsonMap(values map[string]string) map[string]any {
 }
 
 // Excluded returns why an object of a namespace that takes part is never delivered, or "" (docs/spec/federated-selector.md 3.1.4).
-func Excluded(kind Kind, object *unstructured.Unstructured) string {
+func Excluded(kind FederatedKind, object *unstructured.Unstructured) string {
 	if why := ExcludedByMetadata(kind, object); why != "" {
 		return why
 	}
@@ -109,7 +109,7 @@ func Excluded(kind Kind, object *unstructured.Unstructured) string {
 
 // ExcludedByMetadata returns why an object is never delivered as far as its metadata decides that, or "". It reads the name, the owners and
 // those annotations that MetadataAnnotations returns.
-func ExcludedByMetadata(kind Kind, meta metav1.Object) string {
+func ExcludedByMetadata(kind FederatedKind, meta metav1.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
 		return "is controlled by " + owner.Kind + " " + owner.Name
 	}

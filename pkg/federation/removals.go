@@ -52,8 +52,8 @@ type Past struct {
 	Withdrawn []time.Time
 }
 
-// Removal says which works of an object may be deleted now.
-type Removal struct {
+// Withdrawal says which works of an object may be deleted now.
+type Withdrawal struct {
 	// Allowed are the clusters that lose their work, sorted.
 	Allowed []string
 	// Graced are the clusters that keep it until ScopeGrace is over, and OutOfScope the next Past.OutOfScope.
@@ -77,22 +77,22 @@ type Removal struct {
 
 // ForScope reports whether a work may be deleted because its cluster is out of scope. The other clusters do not match, and would not match in any
 // scope, because an object is delivered to all matching clusters.
-func (r *Removal) ForScope() bool { return slices.ContainsFunc(r.Allowed, r.outOfScope) }
+func (r *Withdrawal) ForScope() bool { return slices.ContainsFunc(r.Allowed, r.outOfScope) }
 
 // Counts reports whether the removal of a cluster counts for the budget.
-func (r *Removal) Counts(cluster string) bool {
+func (r *Withdrawal) Counts(cluster string) bool {
 	return !r.drains(cluster) && (r.Outside || r.outOfScope(cluster))
 }
 
-func (r *Removal) drains(cluster string) bool { return slices.Contains(r.Draining, cluster) }
+func (r *Withdrawal) drains(cluster string) bool { return slices.Contains(r.Draining, cluster) }
 
 // withoutDraining returns those of the clusters that count for a budget.
-func (r *Removal) withoutDraining(clusters []string) []string {
+func (r *Withdrawal) withoutDraining(clusters []string) []string {
 	return slices.DeleteFunc(slices.Clone(clusters), r.drains)
 }
 
 // OnlyScope drops those of Allowed that are in scope.
-func (r *Removal) OnlyScope() {
+func (r *Withdrawal) OnlyScope() {
 	r.Allowed = slices.DeleteFunc(r.Allowed, func(cluster string) bool { return !r.outOfScope(cluster) })
 }
 
@@ -106,14 +106,14 @@ func (e *Evaluation) Reads() []clusterinfo.Property {
 	return append(reads, e.snapshot.Scope(e.Object.Meta.Namespace, nil).Reads()...)
 }
 
-func (r *Removal) outOfScope(cluster string) bool {
+func (r *Withdrawal) outOfScope(cluster string) bool {
 	_, out := r.OutOfScope[cluster]
 
 	return out
 }
 
 // hold keeps works of clusters for a cause.
-func (r *Removal) hold(clusters []string, reason, why string) {
+func (r *Withdrawal) hold(clusters []string, reason, why string) {
 	r.Kept = append(r.Kept, clusters...)
 	r.Reason = cmp.Or(r.Reason, reason)
 
@@ -125,44 +125,44 @@ func (r *Removal) hold(clusters []string, reason, why string) {
 }
 
 // lookAt moves RequeueAt to an earlier time.
-func (r *Removal) lookAt(at time.Time) {
+func (r *Withdrawal) lookAt(at time.Time) {
 	if r.RequeueAt.IsZero() || at.Before(r.RequeueAt) {
 		r.RequeueAt = at
 	}
 }
 
-// removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4). unserved are selected
+// withdrawal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4). unserved are selected
 // clusters for which a write has failed; those of WorkPlan.Conflicts count with them.
-func (e *Evaluation) removal(plan WorkPlan, unserved []string, budget Budget, past Past, now time.Time) Removal {
-	removal := Removal{
+func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget, past Past, now time.Time) Withdrawal {
+	withdrawal := Withdrawal{
 		OutOfScope: map[string]time.Time{}, Unserved: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget(),
 	}
 
 	for _, cluster := range slices.Concat(plan.Conflicts, unserved) {
-		removal.Unserved[cluster] = sinceIn(past.Unserved, cluster, now)
+		withdrawal.Unserved[cluster] = sinceIn(past.Unserved, cluster, now)
 	}
 
 	if len(plan.Lose) == 0 {
-		return removal
+		return withdrawal
 	}
 
 	for _, cluster := range plan.Lose {
 		if removalbudget.Drains(e.snapshot.Cluster(cluster)) {
-			removal.Draining = append(removal.Draining, cluster)
+			withdrawal.Draining = append(withdrawal.Draining, cluster)
 		}
 	}
 
 	out, in := e.split(plan.Lose)
-	e.loseScope(&removal, out, budget, past, now)
+	e.loseScope(&withdrawal, out, budget, past, now)
 
 	if len(in) > 0 {
-		e.loseInScope(&removal, in, len(removal.withoutDraining(plan.Lose)), budget, past, now)
+		e.loseInScope(&withdrawal, in, len(withdrawal.withoutDraining(plan.Lose)), budget, past, now)
 	}
 
-	slices.Sort(removal.Allowed)
-	slices.Sort(removal.Kept)
+	slices.Sort(withdrawal.Allowed)
+	slices.Sort(withdrawal.Kept)
 
-	return removal
+	return withdrawal
 }
 
 // sinceIn returns the time of a cluster, or now.
@@ -175,16 +175,16 @@ func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Tim
 }
 
 // loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works.
-func (e *Evaluation) loseScope(removal *Removal, out []string, budget Budget, past Past, now time.Time) {
-	exceeded := e.count(removal, len(removal.withoutDraining(out)), past, now).Exceeds(budget.Hub)
+func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, budget Budget, past Past, now time.Time) {
+	exceeded := e.count(withdrawal, len(withdrawal.withoutDraining(out)), past, now).Exceeds(budget.Hub)
 
 	var kept []string
 
 	for _, cluster := range out {
 		since := sinceIn(past.OutOfScope, cluster, now)
-		removal.OutOfScope[cluster] = since
+		withdrawal.OutOfScope[cluster] = since
 
-		grace, held := ScopeGrace, exceeded && !removal.drains(cluster)
+		grace, held := ScopeGrace, exceeded && !withdrawal.drains(cluster)
 		if held {
 			grace = max(ScopeGrace, budget.ScopeHold)
 		}
@@ -196,20 +196,20 @@ func (e *Evaluation) loseScope(removal *Removal, out []string, budget Budget, pa
 
 		switch {
 		case !due.After(now):
-			removal.Allowed = append(removal.Allowed, cluster)
+			withdrawal.Allowed = append(withdrawal.Allowed, cluster)
 
 			continue
 		case held:
 			kept = append(kept, cluster)
 		default:
-			removal.Graced = append(removal.Graced, cluster)
+			withdrawal.Graced = append(withdrawal.Graced, cluster)
 		}
 
-		removal.lookAt(due)
+		withdrawal.lookAt(due)
 	}
 
 	if len(kept) > 0 {
-		removal.hold(kept, ReasonRemovalHeld, fmt.Sprintf("clusters %s have left the scope of %s, and the removal budget of the hub, %d%%, holds "+
+		withdrawal.hold(kept, ReasonRemovalHeld, fmt.Sprintf("clusters %s have left the scope of %s, and the removal budget of the hub, %d%%, holds "+
 			"their works for %s at most; bind the set again, or wait", removalbudget.Name(kept), e.Object.Identity(), budget.Hub, budget.ScopeHold))
 	}
 }
@@ -225,47 +225,47 @@ func (*Evaluation) usersHold(budget Budget) time.Duration {
 
 // loseInScope decides about clusters that the object does not select any more; all is the number of clusters that would lose it and count for the
 // budget.
-func (e *Evaluation) loseInScope(removal *Removal, in []string, all int, budget Budget, past Past, now time.Time) {
+func (e *Evaluation) loseInScope(withdrawal *Withdrawal, in []string, all int, budget Budget, past Past, now time.Time) {
 	token := e.ReleaseToken()
-	released, counted := budget.Release == token, removal.withoutDraining(in)
-	count := e.count(removal, all, past, now)
+	released, counted := budget.Release == token, withdrawal.withoutDraining(in)
+	count := e.count(withdrawal, all, past, now)
 
 	switch {
 	case e.pendingUser != "":
-		removal.lookAt(now.Add(pendingRetry))
-		removal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
+		withdrawal.lookAt(now.Add(pendingRetry))
+		withdrawal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
 
 		return
 	case len(counted) == 0:
 	case e.matchesNone && past.Selected != e.Target.String() && !released:
-		removal.hold(counted, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
+		withdrawal.hold(counted, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
 			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(counted), e.Object.Identity(),
 			removalbudget.ReleaseAnnotation, token))
-	case removal.Outside && !released && count.Exceeds(budget.Percent):
-		removal.hold(counted, ReasonRemovalHeld, e.exceeded(count, counted, budget))
+	case withdrawal.Outside && !released && count.Exceeds(budget.Percent):
+		withdrawal.hold(counted, ReasonRemovalHeld, e.exceeded(count, counted, budget))
 
 		if len(past.Withdrawn) > 0 {
-			removal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
+			withdrawal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
 		}
 	default:
 		counted = nil
 	}
 
-	e.waitForGains(removal, slices.DeleteFunc(slices.Clone(in), func(cluster string) bool { return slices.Contains(counted, cluster) }), now)
+	e.waitForGains(withdrawal, slices.DeleteFunc(slices.Clone(in), func(cluster string) bool { return slices.Contains(counted, cluster) }), now)
 }
 
 // waitForGains lets healthy clusters keep their works while a selected cluster cannot get the object, for GainWait.
-func (e *Evaluation) waitForGains(removal *Removal, in []string, now time.Time) {
+func (e *Evaluation) waitForGains(withdrawal *Withdrawal, in []string, now time.Time) {
 	var until time.Time
 
-	for _, since := range removal.Unserved {
+	for _, since := range withdrawal.Unserved {
 		if due := since.Add(GainWait); due.After(until) {
 			until = due
 		}
 	}
 
 	if !until.After(now) {
-		removal.Allowed = append(removal.Allowed, in...)
+		withdrawal.Allowed = append(withdrawal.Allowed, in...)
 
 		return
 	}
@@ -276,14 +276,14 @@ func (e *Evaluation) waitForGains(removal *Removal, in []string, now time.Time) 
 		if info := e.snapshot.Cluster(cluster); info != nil && info.Available {
 			kept = append(kept, cluster)
 		} else {
-			removal.Allowed = append(removal.Allowed, cluster)
+			withdrawal.Allowed = append(withdrawal.Allowed, cluster)
 		}
 	}
 
 	if len(kept) > 0 {
-		removal.lookAt(until)
-		removal.hold(kept, "", fmt.Sprintf("clusters %s keep the object while clusters %s cannot get it, for %s at most",
-			removalbudget.Name(kept), removalbudget.Name(slices.Sorted(maps.Keys(removal.Unserved))), GainWait))
+		withdrawal.lookAt(until)
+		withdrawal.hold(kept, "", fmt.Sprintf("clusters %s keep the object while clusters %s cannot get it, for %s at most",
+			removalbudget.Name(kept), removalbudget.Name(slices.Sorted(maps.Keys(withdrawal.Unserved))), GainWait))
 	}
 }
 
@@ -369,9 +369,9 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 
 // count returns the count of a number of removals with those within the window. The total has the works that exist but are not those of clusters
 // that drain.
-func (e *Evaluation) count(removal *Removal, removals int, past Past, now time.Time) removalbudget.Count {
+func (e *Evaluation) count(withdrawal *Withdrawal, removals int, past Past, now time.Time) removalbudget.Count {
 	count := removalbudget.Count{Past: len(removalbudget.Within(past.Withdrawn, now)), Now: removals}
-	count.Total = count.Past - len(removal.Draining)
+	count.Total = count.Past - len(withdrawal.Draining)
 
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting {

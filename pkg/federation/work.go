@@ -52,7 +52,7 @@ const (
 type Identity struct {
 	types.NamespacedName
 
-	Kind Kind
+	Kind FederatedKind
 }
 
 // Identity returns the identity of the object.
@@ -237,7 +237,7 @@ func deleteOption(namespace workv1.ResourceIdentifier, orphan bool) *workv1.Dele
 }
 
 // feedbackRules returns what the agents report of an object of a kind.
-func feedbackRules(kind Kind) []workv1.FeedbackRule {
+func feedbackRules(kind FederatedKind) []workv1.FeedbackRule {
 	switch {
 	case kind.Group != groupApps:
 		return nil

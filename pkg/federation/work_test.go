@@ -21,14 +21,14 @@ import (
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
-func kindOf(name string) Kind {
+func kindOf(name string) FederatedKind {
 	for _, kind := range DefaultKinds() {
 		if kind.Kind == name {
 			return kind
 		}
 	}
 
-	return Kind{}
+	return FederatedKind{}
 }
 
 func objectOf(t *testing.T, text string) *unstructured.Unstructured {

@@ -207,14 +207,14 @@ func (c clusterChange) setsJoinedOrLeft() []string {
 }
 
 // setsContaining returns the sorted names of the sets that contain a cluster.
-func (i *Inventory) setsContaining(id uint, f *clusterinfo.ClusterInfo) []string {
-	if f == nil {
+func (i *Inventory) setsContaining(id uint, info *clusterinfo.ClusterInfo) []string {
+	if info == nil {
 		return nil
 	}
 
 	var holding []string
 
-	if set := i.sets.live[f.Labels[clusterv1beta2.ClusterSetLabel]]; set != nil && set.exclusive {
+	if set := i.sets.live[info.Labels[clusterv1beta2.ClusterSetLabel]]; set != nil && set.exclusive {
 		holding = append(holding, set.Name)
 	}
 

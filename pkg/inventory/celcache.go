@@ -60,7 +60,7 @@ func newCELCache(s *selector.Selector) *celCache {
 
 // match returns the verdict for a cluster as it is at a generation, and charges its cost to the evaluation, whether the verdict was cached
 // or not.
-func (c *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
+func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
 	cached, details, valid := c.lookUp(id, generation, evaluation.Now)
 
 	if !valid {
@@ -68,7 +68,7 @@ func (c *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64,
 
 		alone := &selector.EvalContext{Now: evaluation.Now, Done: evaluation.Done}
 
-		cached, details = evaluateVerdict(c.selector, f, alone)
+		cached, details = evaluateVerdict(c.selector, info, alone)
 		if !alone.Cancelled() {
 			c.add(id, generation, cached, details, evaluation.Now)
 		}
@@ -152,9 +152,9 @@ func (c *celCache) get(id uint) cachedVerdict {
 
 // evaluateVerdict evaluates a selector for a cluster.
 func evaluateVerdict(
-	s *selector.Selector, f *clusterinfo.ClusterInfo, evaluation *selector.EvalContext,
+	s *selector.Selector, info *clusterinfo.ClusterInfo, evaluation *selector.EvalContext,
 ) (cachedVerdict, verdictDetails) {
-	verdict := s.Match(f, evaluation)
+	verdict := s.Match(info, evaluation)
 	details := verdictDetails{err: verdict.Err, expression: verdict.Expression, since: evaluation.StableSince(), until: evaluation.RequeueAt()}
 
 	return cachedVerdict{

@@ -165,10 +165,10 @@ func (i *Inventory) Rebuild() {
 
 	i.alive, i.tainted, i.unreadable = newFlags(), newFlags(), newFlags()
 
-	for id, f := range i.eachCluster {
-		i.alive.set(id, !f.Terminating)
-		i.tainted.set(id, len(f.Taints) > 0)
-		i.unreadable.set(id, f.HasUnreadable())
+	for id, info := range i.eachCluster {
+		i.alive.set(id, !info.Terminating)
+		i.tainted.set(id, len(info.Taints) > 0)
+		i.unreadable.set(id, info.HasUnreadable())
 	}
 
 	i.decisions.recount()

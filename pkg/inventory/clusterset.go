@@ -76,14 +76,14 @@ func (s *ClusterSet) isOf(set *clusterv1beta2.ManagedClusterSet) bool {
 }
 
 // Contains reports whether the cluster is a member, whether or not it is terminating.
-func (s *ClusterSet) Contains(f *clusterinfo.ClusterInfo) bool {
+func (s *ClusterSet) Contains(info *clusterinfo.ClusterInfo) bool {
 	switch {
 	case s.exclusive:
-		return f.Labels[clusterv1beta2.ClusterSetLabel] == s.Name
+		return info.Labels[clusterv1beta2.ClusterSetLabel] == s.Name
 	case s.selector == nil:
 		return false
 	default:
-		return s.selector.Matches(f, &selector.EvalContext{})
+		return s.selector.Matches(info, &selector.EvalContext{})
 	}
 }
 

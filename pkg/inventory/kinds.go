@@ -46,7 +46,7 @@ var (
 
 // Kinds returns Clusters, ClusterSets, Bindings and Scores. Every watcher of a hub watches them, and every object of them is compared with
 // the API server before a new leader removes clusters.
-func Kinds() []*Kind { return []*Kind{Clusters, ClusterSets, Bindings, Scores} }
+func Kinds() []*ObjectKind { return []*ObjectKind{Clusters, ClusterSets, Bindings, Scores} }
 
 // Object is an API object.
 type Object interface {
@@ -54,8 +54,8 @@ type Object interface {
 	runtime.Object
 }
 
-// Kind is a kind of API objects in an Inventory.
-type Kind struct {
+// ObjectKind is a kind of API objects in an Inventory.
+type ObjectKind struct {
 	// Resource is the resource of the API server.
 	Resource schema.GroupVersionResource
 	// New returns an empty object.
@@ -68,7 +68,7 @@ type Kind struct {
 
 func newKind[T Object](
 	resource schema.GroupVersionResource, empty func() T, set, remove func(*Inventory, T) Affected, unreadable string,
-) *Kind {
+) *ObjectKind {
 	typed := func(change func(*Inventory, T) Affected) func(*Inventory, Object) Affected {
 		return func(i *Inventory, object Object) Affected {
 			of, ok := object.(T)
@@ -80,7 +80,7 @@ func newKind[T Object](
 		}
 	}
 
-	return &Kind{
+	return &ObjectKind{
 		Resource: resource, New: func() Object { return empty() }, Set: typed(set), Delete: typed(remove), Unreadable: unreadable,
 	}
 }

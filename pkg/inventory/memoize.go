@@ -54,14 +54,14 @@ func (r *requestCounts) add(identity string) {
 }
 
 // remove undoes add, and drops the results of the identity if fewer than minSubscribers are left.
-func (r *requestCounts) remove(identity string, answers *resultCache) {
+func (r *requestCounts) remove(identity string, results *resultCache) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	r.counts[identity]--
 
 	if r.counts[identity] < minSubscribers {
-		answers.drop(identity)
+		results.drop(identity)
 	}
 
 	if r.counts[identity] == 0 {
@@ -87,8 +87,8 @@ type resultEntry struct {
 	bytes          int
 }
 
-func newResultCache(s *requestCounts, limit int) *resultCache {
-	return &resultCache{requests: s, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
+func newResultCache(r *requestCounts, limit int) *resultCache {
+	return &resultCache{requests: r, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
 }
 
 // entry returns the function that computes a result, and makes it with newFind if there is none; nil if the result is not to be kept.

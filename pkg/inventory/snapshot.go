@@ -134,8 +134,8 @@ func (s Scope) Reads() []clusterinfo.Property {
 }
 
 // Contains reports whether an eligible set contains the cluster.
-func (s Scope) Contains(f *clusterinfo.ClusterInfo) bool {
-	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Contains(f) })
+func (s Scope) Contains(info *clusterinfo.ClusterInfo) bool {
+	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Contains(info) })
 }
 
 // Candidates returns the clusters of a scope that are not terminating, and the number of those that are. The caller owns the set.
@@ -200,11 +200,11 @@ func (s *Snapshot) MatchCEL(
 
 		var verdict selector.Verdict
 
-		f := s.infos.get(id)
+		info := s.infos.get(id)
 		if known {
-			verdict = v.celCache.match(id, f, s.Generation, evaluation)
+			verdict = v.celCache.match(id, info, s.Generation, evaluation)
 		} else {
-			verdict = by.Match(f, evaluation)
+			verdict = by.Match(info, evaluation)
 		}
 
 		if verdict.Matched {
@@ -212,7 +212,7 @@ func (s *Snapshot) MatchCEL(
 		}
 
 		if verdict.Err != nil {
-			failed(f, verdict)
+			failed(info, verdict)
 		}
 	}
 

@@ -70,8 +70,8 @@ func (a *valueIndex) build(all clusters) {
 		indexed.ids = map[string][]uint32{}
 	}
 
-	for id, f := range all {
-		a.eachOf(f, func(v *clustersByValue, value string) { v.add(value, id) })
+	for id, info := range all {
+		a.eachOf(info, func(v *clustersByValue, value string) { v.add(value, id) })
 	}
 }
 
@@ -101,14 +101,14 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 }
 
 // eachOf visits the indexed properties that a cluster has.
-func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(indexed *clustersByValue, value string)) {
-	if f == nil {
+func (a *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *clustersByValue, value string)) {
+	if info == nil {
 		return
 	}
 
-	if len(a.byKey) < len(f.Labels)+len(f.Claims) {
+	if len(a.byKey) < len(info.Labels)+len(info.Claims) {
 		for key, indexed := range a.byKey {
-			if value, has := f.Value(key); has {
+			if value, has := info.Value(key); has {
 				visit(indexed, value)
 			}
 		}
@@ -124,8 +124,8 @@ func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(indexed *clus
 		}
 	}
 
-	visitAll(clusterinfo.Label, f.Labels)
-	visitAll(clusterinfo.Claim, f.Claims)
+	visitAll(clusterinfo.Label, info.Labels)
+	visitAll(clusterinfo.Claim, info.Claims)
 }
 
 func (v *clustersByValue) add(value string, id uint) { v.ids[value] = append(v.ids[value], uint32(id)) }

@@ -91,8 +91,8 @@ func (v *view) match(candidates clusters) {
 	evaluation := &selector.EvalContext{}
 	v.matches = newFlags()
 
-	for id, f := range candidates {
-		if v.static.Matches(f, evaluation) {
+	for id, info := range candidates {
+		if v.static.Matches(info, evaluation) {
 			v.matches.set(id, true)
 		}
 	}
@@ -229,8 +229,8 @@ func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []c
 	}
 
 	for _, key := range changes {
-		for _, f := range []*clusterinfo.ClusterInfo{before, after} {
-			if value, has := f.Value(key); has {
+		for _, info := range []*clusterinfo.ClusterInfo{before, after} {
+			if value, has := info.Value(key); has {
 				visitAll(v.byValue[propertyValue{key, value}])
 			}
 		}
@@ -253,18 +253,18 @@ func eachCovering[V comparable](index map[clusterinfo.Property]map[V]struct{}, c
 }
 
 // eachOf visits the views that require a value that a cluster has.
-func (v *views) eachOf(f *clusterinfo.ClusterInfo, visit func(map[*view]struct{})) {
-	if f == nil {
+func (v *views) eachOf(info *clusterinfo.ClusterInfo, visit func(map[*view]struct{})) {
+	if info == nil {
 		return
 	}
 
-	visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Name, Name: f.Name}, f.Name}])
+	visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Name, Name: info.Name}, info.Name}])
 
-	for name, value := range f.Labels {
+	for name, value := range info.Labels {
 		visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Label, Name: name}, value}])
 	}
 
-	for name, value := range f.Claims {
+	for name, value := range info.Claims {
 		visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Claim, Name: name}, value}])
 	}
 }

@@ -111,8 +111,8 @@ func (b *viewBuild) everyCluster() flags {
 
 func (b *viewBuild) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {
 	for at, c := range b.clusters.chunks {
-		for n, f := range &c.items {
-			if f != nil && !yield(uint(at*chunkSize+n), f) {
+		for n, info := range &c.items {
+			if info != nil && !yield(uint(at*chunkSize+n), info) {
 				return
 			}
 		}

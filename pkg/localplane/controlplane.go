@@ -134,7 +134,7 @@ func (c *ControlPlane) adopt(tenant *ControlPlane) error {
 func (c *ControlPlane) release(tenant *ControlPlane) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tenants = slices.DeleteFunc(c.tenants, func(t *ControlPlane) bool { return t == tenant })
+	c.tenants = slices.DeleteFunc(c.tenants, func(plane *ControlPlane) bool { return plane == tenant })
 	c.prefixes = slices.DeleteFunc(c.prefixes, func(p string) bool { return p == tenant.prefix })
 }
 

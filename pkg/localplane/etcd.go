@@ -94,7 +94,7 @@ func DeleteKeys(ctx context.Context, etcd []string, prefix string) (int64, error
 	}
 	var errs []error
 	for _, url := range etcd {
-		answer, err := exchange(ctx, plainClient, http.MethodPost, url+"/v3/kv/deleterange", string(body))
+		response, err := exchange(ctx, plainClient, http.MethodPost, url+"/v3/kv/deleterange", string(body))
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -102,7 +102,7 @@ func DeleteKeys(ctx context.Context, etcd []string, prefix string) (int64, error
 		var result struct {
 			Deleted int64 `json:"deleted,string"`
 		}
-		if err := json.Unmarshal(answer, &result); err != nil {
+		if err := json.Unmarshal(response, &result); err != nil {
 			return 0, fmt.Errorf("deleting the keys below %s: reading the answer of etcd: %w", prefix, err)
 		}
 		return result.Deleted, nil

@@ -25,8 +25,8 @@ func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, 
 	}
 
 	leaving := existing.writableClusters()
-	for _, f := range result.Selected {
-		delete(leaving, f.Name)
+	for _, info := range result.Selected {
+		delete(leaving, info.Name)
 	}
 
 	if len(leaving) == 0 {
@@ -43,8 +43,8 @@ func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, 
 	if deciders.Ranked {
 		deciders.All = result.Request.ComparesAll()
 
-		for _, f := range result.Selected {
-			deciders.Clusters = append(deciders.Clusters, f.Name)
+		for _, info := range result.Selected {
+			deciders.Clusters = append(deciders.Clusters, info.Name)
 		}
 	}
 

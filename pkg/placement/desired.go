@@ -51,11 +51,11 @@ func NewDesired(result *scheduling.Result, existing Existing, now time.Time) Des
 
 // keepDecisions returns the Desired that keeps the existing decisions, each as decide returns it.
 func keepDecisions(existing Existing, decide func(*api.Decision) api.Decision) Desired {
-	e := newPageIndex(existing, clusterNames{names: existing.clusters()})
-	decisions := e.decisions()
+	p := newPageIndex(existing, clusterNames{names: existing.clusters()})
+	decisions := p.decisions()
 
 	return Desired{
-		pageIndex: e, keep: true, groupLength: math.MaxInt,
+		pageIndex: p, keep: true, groupLength: math.MaxInt,
 		decide: func(id int32) api.Decision { return decide(decisions[id]) },
 	}
 }
@@ -135,8 +135,8 @@ func (s *selection) keepGroups(rules []scheduling.GroupRule) {
 		}
 	}
 
-	for id, f := range s.result.Selected {
-		if rule, keeps := kept[f.Name]; keeps {
+	for id, info := range s.result.Selected {
+		if rule, keeps := kept[info.Name]; keeps {
 			s.rules[id] = rule
 		}
 	}
@@ -154,8 +154,8 @@ func (s *selection) desired(sorted bool) Desired {
 	d.scores = scores
 	d.partitions = s.partitions(s.order(scores))
 	d.decide = func(id int32) api.Decision {
-		f := s.result.Selected[id]
-		decision := api.Decision{Cluster: f.Name, Available: f.Available}
+		info := s.result.Selected[id]
+		decision := api.Decision{Cluster: info.Name, Available: info.Available}
 
 		if scores != nil {
 			decision.Score = scores[id]
@@ -172,8 +172,8 @@ func (s *selection) scores(update bool) []int64 {
 	scores := make([]int64, len(s.result.Selected))
 	next := 0
 
-	for f, score := range s.result.Scores() {
-		for next < len(scores) && s.result.Selected[next].Name < f.Name {
+	for info, score := range s.result.Scores() {
+		for next < len(scores) && s.result.Selected[next].Name < info.Name {
 			next++
 		}
 
@@ -181,7 +181,7 @@ func (s *selection) scores(update bool) []int64 {
 			break
 		}
 
-		if s.result.Selected[next].Name == f.Name {
+		if s.result.Selected[next].Name == info.Name {
 			scores[next] = score
 		}
 	}

@@ -29,8 +29,8 @@ type Options struct {
 type Evaluation struct {
 	// Result is the Result to apply. If the removal budget blocks it, it keeps the clusters that it would remove.
 	Result *scheduling.Result
-	// Removal is the result of the removal budget.
-	Removal removalbudget.Result
+	// BudgetResult is the result of the removal budget.
+	BudgetResult removalbudget.Result
 	// Plan has the writes.
 	Plan Plan
 	// LimitUnknown reports whether the result depends on an option of the hub that is not known.
@@ -73,12 +73,12 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 	e := Evaluation{}
 	budget := removalbudget.NewBudget(existing.Placement.RemovalSubject(), options.Limit)
 	e.LimitUnknown = budget.Unknown
-	e.Result, e.Removal = applyBudget(budget, result, existing, now)
-	e.LimitUnknown = e.LimitUnknown || e.Removal.LimitUnknown()
+	e.Result, e.BudgetResult = applyBudget(budget, result, existing, now)
+	e.LimitUnknown = e.LimitUnknown || e.BudgetResult.LimitUnknown()
 
 	if stricter, unknown := budget.Stricter(); unknown {
 		_, removal := applyBudget(stricter, result, existing, now)
-		e.LimitUnknown = e.LimitUnknown || removal.Held != e.Removal.Held
+		e.LimitUnknown = e.LimitUnknown || removal.Held != e.BudgetResult.Held
 	}
 
 	e.Plan = NewPlan(e.Result, existing, metav1.Time{Time: now})
@@ -97,23 +97,23 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 // Status returns the status of the Placement after the plan was applied; written reports whether it was applied completely. It returns the
 // existing status if that differs only by recorded removals that count no more (see removalbudget.Result.Recorded).
 func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bool) api.Status {
-	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Recorded(true), written)...)
+	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Recorded(true), written)...)
 	if sameStatus(placement.API, placement.Status, status) {
 		return status
 	}
 
-	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Record(true), written)...)
+	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Record(true), written)...)
 }
 
 // FailedStatus returns the status after the plan could not be applied. Existing has the decisions after the failure (see NewFailedStatus).
 func (e Evaluation) FailedStatus(existing Existing, cause string, now metav1.Time) api.Status {
-	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.Removal.Recorded(false), e.Removal.Conditions(false))...)
+	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.BudgetResult.Recorded(false), e.BudgetResult.Conditions(false))...)
 }
 
 // Reserve returns the existing status with a record of the clusters that the plan removes. It must be written before the plan is applied,
 // so that the removals count even if the process ends meanwhile. It returns false when there is nothing to record.
 func (e Evaluation) Reserve(placement *api.Placement, now metav1.Time) (api.Status, bool) {
-	condition, needed := e.Removal.Reserve()
+	condition, needed := e.BudgetResult.Reserve()
 	if !needed {
 		return placement.Status, false
 	}
@@ -150,7 +150,7 @@ func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condi
 		found = ProfilesFound(e.Result, e.missing, placement)
 	}
 
-	return slices.Concat(found, recorded, e.Removal.Conditions(written))
+	return slices.Concat(found, recorded, e.BudgetResult.Conditions(written))
 }
 
 // applyBudget checks a result against the removal budget, and returns the result to apply: when the budget is exceeded, one that keeps the

@@ -77,8 +77,8 @@ func TestNothingIsLimitedByDefault(t *testing.T) {
 		answer := selecting(placement, fleet(2)...)
 
 		evaluation := evaluate(answer, existing, Options{Limit: removalbudget.Limit{Percent: share}}, now.Time)
-		if evaluation.Result != answer || len(evaluation.Removal.Conditions(true)) > 0 {
-			t.Errorf("got %+v", evaluation.Removal)
+		if evaluation.Result != answer || len(evaluation.BudgetResult.Conditions(true)) > 0 {
+			t.Errorf("got %+v", evaluation.BudgetResult)
 		}
 
 		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
@@ -95,7 +95,7 @@ func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
 
 	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
-	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Held {
+	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).BudgetResult; ruling.Held {
 		t.Errorf("got %+v", ruling)
 	}
 }

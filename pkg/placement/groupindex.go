@@ -86,7 +86,7 @@ func searchGroupIndex(indices []groupIndex, index int) (at int, found bool) {
 		return index, true
 	}
 
-	return slices.BinarySearchFunc(indices, index, func(s groupIndex, index int) int { return cmp.Compare(s.index, index) })
+	return slices.BinarySearchFunc(indices, index, func(g groupIndex, index int) int { return cmp.Compare(g.index, index) })
 }
 
 // groupIndex returns the pages of an index; nil when no page has the index.

@@ -36,8 +36,8 @@ type member struct{ group, cluster int32 }
 func (o *occupant) stays() bool { return o.to != nil }
 
 // newOccupancy follows the clusters that the pages lose and gain.
-func newOccupancy(e *pageIndex, states []*pageState) occupancy {
-	o := occupancy{followed: make([]int32, e.ids())}
+func newOccupancy(pages *pageIndex, states []*pageState) occupancy {
+	o := occupancy{followed: make([]int32, pages.ids())}
 
 	for _, p := range states {
 		o.follow(p.lost)

@@ -76,29 +76,29 @@ func (p *existingPage) wellNamed() bool { return p.number != unnumbered }
 
 // newPageIndex indexes the pages and numbers the desired clusters.
 func newPageIndex(existing Existing, desired clusterNames) *pageIndex {
-	e := &pageIndex{Existing: existing, desired: desired, pages: make([]existingPage, 0, len(existing.Pages)+len(existing.terminating))}
+	p := &pageIndex{Existing: existing, desired: desired, pages: make([]existingPage, 0, len(existing.Pages)+len(existing.terminating))}
 
 	for i, pages := range [][]*api.Page{existing.Pages, existing.terminating} {
 		for _, page := range pages {
-			e.pages = append(e.pages, existingPage{
-				Page: page, at: len(e.pages), number: existing.number(page.Name), group: existing.groupOf(page), deleting: i > 0,
+			p.pages = append(p.pages, existingPage{
+				Page: page, at: len(p.pages), number: existing.number(page.Name), group: existing.groupOf(page), deleting: i > 0,
 			})
 		}
 	}
 
-	grouped := e.byGroup()
+	grouped := p.byGroup()
 	ids := make([]int32, 0, existing.count())
 
 	for _, page := range grouped {
 		start := len(ids)
-		ids = e.appendIDs(ids, page.Decisions)
+		ids = p.appendIDs(ids, page.Decisions)
 		page.clusters = ids[start:len(ids):len(ids)]
 	}
 
-	e.groupIndices = newGroupIndices(grouped, ids)
-	e.scratch = make([]int32, e.ids())
+	p.groupIndices = newGroupIndices(grouped, ids)
+	p.scratch = make([]int32, p.ids())
 
-	return e
+	return p
 }
 
 // byGroup returns the pages sorted by group index and name, so that the ids of a group are adjacent. Pages without an existing group come

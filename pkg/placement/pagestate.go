@@ -50,8 +50,8 @@ type room struct {
 }
 
 // newPageStates returns the states of the desired pages and of the existing pages that are deleted, by group index and number.
-func newPageStates(e *pageIndex, pages []desiredPage) []*pageState {
-	count := len(pages) + len(e.Pages)
+func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
+	count := len(pages) + len(index.Pages)
 
 	for i := range pages {
 		if pages[i].current != nil && !pages[i].renamed() {
@@ -60,7 +60,7 @@ func newPageStates(e *pageIndex, pages []desiredPage) []*pageState {
 	}
 
 	memory, states := make([]pageState, 0, count), make([]*pageState, 0, count)
-	stays := make([]bool, len(e.pages))
+	stays := make([]bool, len(index.pages))
 
 	add := func(state pageState) {
 		memory = append(memory, state)
@@ -87,8 +87,8 @@ func newPageStates(e *pageIndex, pages []desiredPage) []*pageState {
 		add(pageState{name: page.name, group: page.group, number: page.number, current: current, page: page, renames: renames})
 	}
 
-	for i := range e.writable() {
-		if page := &e.pages[i]; !stays[i] {
+	for i := range index.writable() {
+		if page := &index.pages[i]; !stays[i] {
 			add(pageState{name: page.Name, group: page.group, number: page.number, current: page, surplus: true})
 		}
 	}

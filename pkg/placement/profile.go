@@ -82,8 +82,8 @@ func decidedClusters(result *scheduling.Result, own Existing) []string {
 	}
 
 	clusters := make([]string, 0, len(result.Selected))
-	for _, f := range result.Selected {
-		clusters = append(clusters, f.Name)
+	for _, info := range result.Selected {
+		clusters = append(clusters, info.Name)
 	}
 
 	slices.Sort(clusters)
@@ -91,8 +91,8 @@ func decidedClusters(result *scheduling.Result, own Existing) []string {
 	return clusters
 }
 
-func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profile, bool) {
-	if f == nil {
+func profileFor(info *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profile, bool) {
+	if info == nil {
 		return clusterinfo.Profile{}, false
 	}
 
@@ -101,7 +101,7 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 		found bool
 	)
 
-	for _, claim := range f.Profiles {
+	for _, claim := range info.Profiles {
 		switch {
 		case claim.Doubt != "":
 		case claim.Namespace == namespace:
@@ -119,12 +119,12 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 func unbelieved(result *scheduling.Result) []string {
 	var texts []string
 
-	for _, f := range slices.SortedFunc(slices.Values(result.Selected), func(a, b *clusterinfo.ClusterInfo) int {
+	for _, info := range slices.SortedFunc(slices.Values(result.Selected), func(a, b *clusterinfo.ClusterInfo) int {
 		return strings.Compare(a.Name, b.Name)
 	}) {
-		for _, claim := range f.Profiles {
+		for _, claim := range info.Profiles {
 			if claim.Doubt != "" {
-				texts = append(texts, fmt.Sprintf("ClusterProfile %s of cluster %s (%s)", claim.Profile, f.Name, claim.Doubt))
+				texts = append(texts, fmt.Sprintf("ClusterProfile %s of cluster %s (%s)", claim.Profile, info.Name, claim.Doubt))
 			}
 		}
 	}

@@ -41,18 +41,18 @@ func idsByValue(rules []scheduling.GroupRule, clusters []*clusterinfo.ClusterInf
 		}
 	}
 
-	for id, f := range clusters {
-		addByValue(byKey, uint32(id), f)
+	for id, info := range clusters {
+		addByValue(byKey, uint32(id), info)
 	}
 
 	return func(key clusterinfo.Property) map[string][]uint32 { return byKey[key] }
 }
 
 // addByValue adds a cluster under each of the properties that it has, whichever are fewer: the properties or the labels and claims.
-func addByValue(byKey map[clusterinfo.Property]map[string][]uint32, id uint32, f *clusterinfo.ClusterInfo) {
-	if len(byKey) <= len(f.Labels)+len(f.Claims) {
+func addByValue(byKey map[clusterinfo.Property]map[string][]uint32, id uint32, info *clusterinfo.ClusterInfo) {
+	if len(byKey) <= len(info.Labels)+len(info.Claims) {
 		for key, ids := range byKey {
-			if value, has := f.Value(key); has {
+			if value, has := info.Value(key); has {
 				ids[value] = append(ids[value], id)
 			}
 		}
@@ -60,7 +60,7 @@ func addByValue(byKey map[clusterinfo.Property]map[string][]uint32, id uint32, f
 		return
 	}
 
-	for kind, values := range map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: f.Labels, clusterinfo.Claim: f.Claims} {
+	for kind, values := range map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: info.Labels, clusterinfo.Claim: info.Claims} {
 		for name, value := range values {
 			if ids := byKey[clusterinfo.Property{Kind: kind, Name: name}]; ids != nil {
 				ids[value] = append(ids[value], id)

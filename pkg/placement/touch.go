@@ -14,8 +14,7 @@ import (
 
 // touchedForAnnotation is on a page that was touched: written only to change its resourceVersion. It has the names and versions of the
 // pages that rely on the touched page, so that a repeated plan need not touch it again.
-const touchedForAnnotation = "placement-hub.open-cluster-management.io/confirmed"
-
+//
 // A page may give a staying cluster away because another page has the cluster. If two processes did that at the same time, with different
 // views of the pages, each could rely on the page that the other process writes: no write would be rejected, because no page was written
 // twice, and the cluster would be on no page.
@@ -25,6 +24,9 @@ const touchedForAnnotation = "placement-hub.open-cluster-management.io/confirmed
 // is rejected itself. Mostly the plan has written that page anyway, because it gains the cluster. Where both pages had the cluster from the
 // start, after an interrupted plan or a plan of another process, the page is touched: written without a change of its decisions. A touch is
 // valid as long as the page that relies on it has not changed: a process that has seen the touch has not written that page since.
+//
+// The annotation is named "confirmed" as in the releases before: another name would have every page touched again after an upgrade.
+const touchedForAnnotation = "placement-hub.open-cluster-management.io/confirmed"
 
 // withoutTouches returns the writes of a plan in which no page gives a cluster away.
 func withoutTouches(planned []plannedWrite) []Write {
@@ -42,8 +44,8 @@ func withoutTouches(planned []plannedWrite) []Write {
 
 // withTouches adds the touches that the writes and deletions need. Both are in the order in which they are applied.
 func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState) []Write {
-	s := newTouchPlan(order, planned, deletes)
-	if s == nil {
+	t := newTouchPlan(order, planned, deletes)
+	if t == nil {
 		return withoutTouches(planned)
 	}
 
@@ -51,18 +53,18 @@ func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState
 
 	for i := range planned {
 		name := planned[i].Desired.Name
-		writes = append(append(writes, s.touchesFor(name, planned[i].losses())...), planned[i].Write)
-		s.written[name] = true
+		writes = append(append(writes, t.touchesFor(name, planned[i].losses())...), planned[i].Write)
+		t.written[name] = true
 
 		for _, id := range planned[i].gains {
-			if names, given := s.pages[id]; given && !slices.Contains(names, name) {
-				s.pages[id] = append(names, name)
+			if names, given := t.pages[id]; given && !slices.Contains(names, name) {
+				t.pages[id] = append(names, name)
 			}
 		}
 	}
 
 	for _, p := range deletes {
-		writes = append(writes, s.touchesFor(p.name, p.clusters())...)
+		writes = append(writes, t.touchesFor(p.name, p.clusters())...)
 	}
 
 	return writes
@@ -124,22 +126,22 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 		return nil
 	}
 
-	s := &touchPlan{
+	t := &touchPlan{
 		order: order, pages: map[int32][]string{}, written: map[string]bool{}, current: make(map[string]*api.Page, len(order.Pages)),
 	}
 
 	for i := range order.writable() {
 		page := &order.pageIndex.pages[i]
-		s.current[page.Name] = page.Page
+		t.current[page.Name] = page.Page
 
 		for _, id := range page.clusters {
 			if given[id] {
-				s.pages[id] = append(s.pages[id], page.Name)
+				t.pages[id] = append(t.pages[id], page.Name)
 			}
 		}
 	}
 
-	return s
+	return t
 }
 
 // touchesFor returns touches of the pages that the giving page relies on when it gives these clusters away.

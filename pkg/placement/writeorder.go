@@ -61,12 +61,12 @@ type writeOrder struct {
 
 // newWriteOrder returns the write order of the desired pages; length is the maximal number of clusters in a group. It is nil when every
 // existing page keeps its clusters.
-func newWriteOrder(e *pageIndex, pages []desiredPage, length int) *writeOrder {
-	if unchanged(e, pages) {
+func newWriteOrder(p *pageIndex, pages []desiredPage, length int) *writeOrder {
+	if unchanged(p, pages) {
 		return nil
 	}
 
-	w := &writeOrder{pageIndex: e, length: length, pages: pages, states: newPageStates(e, pages), highest: e.highestTerminating()}
+	w := &writeOrder{pageIndex: p, length: length, pages: pages, states: newPageStates(p, pages), highest: p.highestTerminating()}
 	w.makeRooms()
 	w.prepare()
 
@@ -74,10 +74,10 @@ func newWriteOrder(e *pageIndex, pages []desiredPage, length int) *writeOrder {
 }
 
 // unchanged reports whether the desired pages are the existing pages, and each keeps its clusters, their order and its group.
-func unchanged(e *pageIndex, pages []desiredPage) bool {
+func unchanged(p *pageIndex, pages []desiredPage) bool {
 	changes := func(page desiredPage) bool { return page.renamed() || !page.holdsItsClusters() }
 
-	return len(pages) == len(e.Pages) && !slices.ContainsFunc(pages, changes)
+	return len(pages) == len(p.Pages) && !slices.ContainsFunc(pages, changes)
 }
 
 // makeRooms collects the indices with pages of another than their new group.

@@ -166,22 +166,22 @@ func (w Writer) send(ctx context.Context, codec api.Codec, request request, curr
 		return desired, fmt.Errorf("finding the kind of %T: %w", codec.Empty(), err)
 	}
 
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}}
-	answer.SetGroupVersionKind(kind)
+	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}}
+	response.SetGroupVersionKind(kind)
 
 	patch := client.RawPatch(types.MergePatchType, data)
 
 	if request.subresource == "" {
-		err = w.Client.Patch(ctx, answer, patch)
+		err = w.Client.Patch(ctx, response, patch)
 	} else {
-		err = w.Client.SubResource(request.subresource).Patch(ctx, answer, patch)
+		err = w.Client.SubResource(request.subresource).Patch(ctx, response, patch)
 	}
 
 	if err != nil {
 		return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 	}
 
-	return patched(codec, request, current, desired, answer.ObjectMeta), nil
+	return patched(codec, request, current, desired, response.ObjectMeta), nil
 }
 
 // patched returns a page after a patch whose response has only metadata, which saves the transfer of the decisions. If an admission webhook
@@ -282,14 +282,14 @@ func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, statu
 	}
 
 	// The response is decoded as metadata, because a Placement could be unreadable, and only the metadata are unknown.
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: placement.Namespace, Name: placement.Name}}
-	answer.SetGroupVersionKind(kind)
+	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: placement.Namespace, Name: placement.Name}}
+	response.SetGroupVersionKind(kind)
 
-	if err := w.Client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, data)); err != nil {
+	if err := w.Client.Status().Patch(ctx, response, client.RawPatch(types.MergePatchType, data)); err != nil {
 		return nil, fmt.Errorf("writing the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 
-	return withStatus(placement, status, answer.ResourceVersion)
+	return withStatus(placement, status, response.ResourceVersion)
 }
 
 // withStatus is a placement as it is read once its status is written.

@@ -158,8 +158,8 @@ func (r Result) hold(
 // allowedAt returns the time at which so many recent removals have expired that the scheduling.Result does not exceed the budget; zero means never.
 func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison) time.Time {
 	selected := make(map[string]bool, len(result.Selected))
-	for _, f := range result.Selected {
-		selected[f.Name] = true
+	for _, info := range result.Selected {
+		selected[info.Name] = true
 	}
 
 	for _, removal := range left.removals() {

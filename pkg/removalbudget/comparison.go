@@ -72,7 +72,7 @@ type losses struct {
 
 // countRemovals compares the previous clusters, and others without names, with a scheduling.Result.
 func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (comparison, losses) {
-	t := comparison{
+	c := comparison{
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
 		infeasible: others, others: others, held: b.heldBase(),
 	}
@@ -81,23 +81,23 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 
 	kept := make(map[string]bool, len(past))
 
-	for _, f := range result.Selected {
-		if past[f.Name] {
-			kept[f.Name] = true
+	for _, info := range result.Selected {
+		if past[info.Name] {
+			kept[info.Name] = true
 		} else {
-			t.gained++
+			c.gained++
 		}
 	}
 
 	if len(kept) == len(past) {
-		return t, lost
+		return c, lost
 	}
 
 	for cluster := range past {
 		switch {
 		case kept[cluster]:
 		case Drains(result.Cluster(cluster)):
-			t.previous--
+			c.previous--
 		case result.IsFeasible(cluster):
 			lost.outranked = append(lost.outranked, cluster)
 		default:
@@ -108,29 +108,29 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 	slices.Sort(lost.infeasible)
 	slices.Sort(lost.outranked)
 
-	t.infeasible += len(lost.infeasible)
-	t.outranked = len(lost.outranked)
+	c.infeasible += len(lost.infeasible)
+	c.outranked = len(lost.outranked)
 
-	return t, lost
+	return c, lost
 }
 
 // removed returns those of the losses that count and are not replaced, sorted by name. If only some of them are replaced, those that left
 // first are dropped first, and then those that are still feasible.
-func (l losses) removed(t comparison, left RecentRemovals, incumbents map[string]bool) []string {
+func (l losses) removed(c comparison, left RecentRemovals, incumbents map[string]bool) []string {
 	var (
 		certain, replaceable []string
 		counts               int
 	)
 
 	switch {
-	case t.countReplaced:
+	case c.countReplaced:
 		certain = slices.Concat(l.infeasible, l.outranked)
-	case t.wanted != nil:
+	case c.wanted != nil:
 		replaceable = slices.Concat(l.outranked, l.infeasible)
-		counts = t.removed() // Others may be among them, and be forgotten before one of these would be.
+		counts = c.removed() // Others may be among them, and be forgotten before one of these would be.
 	default:
 		certain, replaceable = l.infeasible, l.outranked
-		counts = t.removed() - t.infeasible
+		counts = c.removed() - c.infeasible
 	}
 
 	slices.SortStableFunc(replaceable, func(a, b string) int { return left.Clusters[a].Compare(left.Clusters[b]) })

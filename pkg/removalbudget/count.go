@@ -58,8 +58,8 @@ func Within(removals []time.Time, now time.Time) []time.Time {
 func counts(removed, now time.Time) bool { return now.Before(removed.Add(Window)) }
 
 // Drains reports whether a cluster has the taint of a cluster that is about to be deleted, and whose removal nothing can hold; false for nil.
-func Drains(f *clusterinfo.ClusterInfo) bool {
-	return f != nil && slices.ContainsFunc(f.Taints, func(taint clusterv1.Taint) bool { return taint.Key == openmcpv1alpha1.TerminatingTaint })
+func Drains(info *clusterinfo.ClusterInfo) bool {
+	return info != nil && slices.ContainsFunc(info.Taints, func(taint clusterv1.Taint) bool { return taint.Key == openmcpv1alpha1.TerminatingTaint })
 }
 
 // Name returns the first clusters of a list: "c1, c2, c3 and 37 more".

@@ -89,8 +89,8 @@ func (c *candidates) ranked() []Verdict {
 func (c *candidates) kept() map[int]bool {
 	var kept map[int]bool
 
-	for i, f := range c.clusters {
-		if c.incumbents[f.Name] && len(c.unreadable(f)) > 0 {
+	for i, info := range c.clusters {
+		if c.incumbents[info.Name] && len(c.unreadable(info)) > 0 {
 			if kept == nil {
 				kept = map[int]bool{}
 			}
@@ -103,12 +103,12 @@ func (c *candidates) kept() map[int]bool {
 }
 
 // unreadable returns the fields that could not be decoded of the cluster and of the scores that the prioritizers read.
-func (c *candidates) unreadable(f *clusterinfo.ClusterInfo) unreadable.Fields {
-	fields := f.Unreadable
+func (c *candidates) unreadable(info *clusterinfo.ClusterInfo) unreadable.Fields {
+	fields := info.Unreadable
 
 	for _, prioritizer := range c.request.Prioritizers {
 		if prioritizer.isAddOn() {
-			fields = append(slices.Clip(fields), f.Scores[prioritizer.Resource].Unreadable...)
+			fields = append(slices.Clip(fields), info.Scores[prioritizer.Resource].Unreadable...)
 		}
 	}
 

@@ -38,12 +38,12 @@ func (r *Result) lines() []string {
 		lines = append(lines, fmt.Sprintf("wake at: %v", r.RequeueAt))
 	}
 
-	for _, f := range r.Selected {
-		lines = append(lines, "selected: "+f.Name)
+	for _, info := range r.Selected {
+		lines = append(lines, "selected: "+info.Name)
 	}
 
-	for f, score := range r.Scores() {
-		lines = append(lines, fmt.Sprintf("score: %s %d", f.Name, score))
+	for info, score := range r.Scores() {
+		lines = append(lines, fmt.Sprintf("score: %s %d", info.Name, score))
 	}
 
 	for _, failed := range r.EvaluationErrors {

@@ -24,7 +24,7 @@ type SetState struct {
 }
 
 // Sets returns the SetStates of all sets, sorted by name.
-func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
+func (r *Result) Sets(info *clusterinfo.ClusterInfo) []SetState {
 	sets := r.snapshot.ClusterSets()
 	states := make([]SetState, 0, len(sets))
 
@@ -33,7 +33,7 @@ func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 			Set:      set,
 			Bound:    slices.Contains(r.Bound, set.Name),
 			Asked:    len(r.Request.ClusterSets) == 0 || slices.Contains(r.Request.ClusterSets, set.Name),
-			Contains: set.Contains(f),
+			Contains: set.Contains(info),
 		})
 	}
 
@@ -45,19 +45,19 @@ func (r *Result) OutOfScope(clusters []string) []string {
 	scope := r.snapshot.Scope(r.Request.Key.Namespace, r.Request.ClusterSets)
 
 	return slices.DeleteFunc(slices.Clone(clusters), func(name string) bool {
-		f := r.Cluster(name)
+		info := r.Cluster(name)
 
-		return f == nil || scope.Contains(f)
+		return info == nil || scope.Contains(info)
 	})
 }
 
 // Clauses returns, for each predicate, the results of its clauses on a cluster. A predicate without clauses matches.
-func (r *Result) Clauses(f *clusterinfo.ClusterInfo) [][]selector.Clause {
+func (r *Result) Clauses(info *clusterinfo.ClusterInfo) [][]selector.Clause {
 	evalContext := &selector.EvalContext{Now: r.now}
 	clauses := make([][]selector.Clause, 0, len(r.Request.Predicates))
 
 	for _, predicate := range r.Request.Predicates {
-		clauses = append(clauses, predicate.Selector.Explain(f, evalContext))
+		clauses = append(clauses, predicate.Selector.Explain(info, evalContext))
 	}
 
 	return clauses
@@ -77,16 +77,16 @@ type Tolerance struct {
 }
 
 // Tolerances returns the taints of a cluster in their order; nil when the evaluation was not completed.
-func (r *Result) Tolerances(f *clusterinfo.ClusterInfo) []Tolerance {
+func (r *Result) Tolerances(info *clusterinfo.ClusterInfo) []Tolerance {
 	if r.candidates == nil {
 		return nil
 	}
 
 	e := evaluation{request: r.Request, incumbents: r.candidates.incumbents, evalContext: &selector.EvalContext{Now: r.now}}
-	tolerances := make([]Tolerance, 0, len(f.Taints))
+	tolerances := make([]Tolerance, 0, len(info.Taints))
 
-	for _, taint := range f.Taints {
-		by, until := e.findToleration(f.Name, taint)
+	for _, taint := range info.Taints {
+		by, until := e.findToleration(info.Name, taint)
 		tolerance := Tolerance{Taint: taint, Text: taintText(taint), Tolerated: by != notTolerated, Until: until}
 
 		if by >= 0 {

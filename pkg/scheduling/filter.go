@@ -51,9 +51,9 @@ func (e *evaluation) filter() []filterRun {
 func (r filterRun) rejected() []Verdict {
 	var rejected []Verdict
 
-	for _, f := range r.before.clusters {
-		if _, passed := slices.BinarySearchFunc(r.after.clusters, f.Name, compareName); !passed {
-			rejected = append(rejected, Verdict{Cluster: f, Stage: r.plugin.stage})
+	for _, info := range r.before.clusters {
+		if _, passed := slices.BinarySearchFunc(r.after.clusters, info.Name, compareName); !passed {
+			rejected = append(rejected, Verdict{Cluster: info, Stage: r.plugin.stage})
 		}
 	}
 

@@ -27,7 +27,7 @@ var predicateFilter = &filterPlugin{
 	step:    StepPredicate,
 	reads:   func(r *Request, d *inventory.Dependencies) { d.Predicates = r.selectors() },
 	batch:   (*evaluation).filterPredicates,
-	rejects: func(e *evaluation, f *clusterinfo.ClusterInfo, _ *Verdict) bool { return !e.passesPredicates(f) },
+	rejects: func(e *evaluation, info *clusterinfo.ClusterInfo, _ *Verdict) bool { return !e.passesPredicates(info) },
 	text:    predicateText,
 	count:   countPredicates,
 }
@@ -40,17 +40,17 @@ func (e *evaluation) filterPredicates(*filtered) *filtered {
 
 func (e *evaluation) findMatching() *filtered {
 	candidates, terminating := e.snapshot.Candidates(e.scope)
-	members, p := candidates, &filtered{available: int(candidates.Count()), terminating: terminating}
+	members, f := candidates, &filtered{available: int(candidates.Count()), terminating: terminating}
 
 	if len(e.request.Predicates) > 0 {
 		members = e.matchAny(candidates)
 	}
 
-	p.tainted = e.snapshot.Tainted(members)
-	p.indices = e.snapshot.SortedByName(members)
-	p.clusters = e.clustersAt(p.indices)
+	f.tainted = e.snapshot.Tainted(members)
+	f.indices = e.snapshot.SortedByName(members)
+	f.clusters = e.clustersAt(f.indices)
 
-	return p
+	return f
 }
 
 func (e *evaluation) clustersAt(indices []uint) []*clusterinfo.ClusterInfo {
@@ -84,8 +84,8 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 	e.recorder.Begin(StepCEL)
 	defer e.recorder.End(StepCEL)
 
-	matching := e.snapshot.MatchCEL(predicate.Selector, candidates, e.evalContext, func(f *clusterinfo.ClusterInfo, verdict selector.Verdict) {
-		e.recordError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
+	matching := e.snapshot.MatchCEL(predicate.Selector, candidates, e.evalContext, func(info *clusterinfo.ClusterInfo, verdict selector.Verdict) {
+		e.recordError(predicate.CEL.Index(verdict.Expression), info.Name, verdict.Err)
 	})
 
 	for index := range e.snapshot.Unreadable(candidates).EachSet() {
@@ -97,7 +97,7 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 	return matching
 }
 
-func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
+func (e *evaluation) passesPredicates(info *clusterinfo.ClusterInfo) bool {
 	passes := len(e.request.Predicates) == 0
 
 	if e.costs == nil {
@@ -110,7 +110,7 @@ func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 		}
 
 		before := e.evalContext.Cost()
-		verdict := predicate.Selector.Match(f, e.evalContext)
+		verdict := predicate.Selector.Match(info, e.evalContext)
 
 		e.costs[i] += e.evalContext.Cost() - before
 		e.evalContext.LimitSelector(e.costs[i])
@@ -120,10 +120,10 @@ func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 		}
 
 		if verdict.Err != nil {
-			e.recordError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
+			e.recordError(predicate.CEL.Index(verdict.Expression), info.Name, verdict.Err)
 		}
 
-		if e.passesUnreadable(predicate, f) {
+		if e.passesUnreadable(predicate, info) {
 			return true
 		}
 	}
@@ -133,21 +133,21 @@ func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 
 // passesUnreadable reports whether a cluster passes a predicate whatever its CEL expressions return, because the cluster is in the
 // decisions and the expressions read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
-func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.ClusterInfo) bool {
-	if !predicate.Selector.HasCEL() || !e.incumbents[f.Name] || !f.HasUnreadable() {
+func (e *evaluation) passesUnreadable(predicate Predicate, info *clusterinfo.ClusterInfo) bool {
+	if !predicate.Selector.HasCEL() || !e.incumbents[info.Name] || !info.HasUnreadable() {
 		return false
 	}
 
-	unread := readsAny(predicate.Selector.Reads(), f.Unreadable)
+	unread := readsAny(predicate.Selector.Reads(), info.Unreadable)
 
-	for name, set := range f.Scores {
+	for name, set := range info.Scores {
 		// The event of a score that the predicate does not read does not enqueue the Placement when the score can be decoded again.
 		if len(set.Unreadable) > 0 && clusterinfo.Affects(predicate.Selector.Reads(), []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}) {
 			unread = true
 		}
 	}
 
-	return unread && predicate.Selector.WithoutCEL().Matches(f, &selector.EvalContext{})
+	return unread && predicate.Selector.WithoutCEL().Matches(info, &selector.EvalContext{})
 }
 
 // readsAny reports whether one of these properties depends on one of the fields.

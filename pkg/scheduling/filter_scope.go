@@ -15,7 +15,7 @@ const StageScope Stage = "OutOfScope"
 var scopeFilter = &filterPlugin{
 	stage:   StageScope,
 	reads:   func(r *Request, d *inventory.Dependencies) { d.ClusterSets = r.ClusterSets },
-	rejects: func(e *evaluation, f *clusterinfo.ClusterInfo, _ *Verdict) bool { return !e.scope.Contains(f) },
+	rejects: func(e *evaluation, info *clusterinfo.ClusterInfo, _ *Verdict) bool { return !e.scope.Contains(info) },
 	text:    func(r *reasons, _ Verdict, _ detail) string { return scopeText(r.result) },
 }
 

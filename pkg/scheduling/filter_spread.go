@@ -31,9 +31,9 @@ var spreadFilter = &filterPlugin{
 }
 
 // spreadText returns why the first of the constraints that forbids another cluster does so; empty when none does.
-func spreadText(constraints []hardConstraint, f *clusterinfo.ClusterInfo, d detail) string {
+func spreadText(constraints []hardConstraint, info *clusterinfo.ClusterInfo, d detail) string {
 	for _, by := range constraints {
-		if text := by.text(f, d); text != "" {
+		if text := by.text(info, d); text != "" {
 			return text
 		}
 	}
@@ -42,8 +42,8 @@ func spreadText(constraints []hardConstraint, f *clusterinfo.ClusterInfo, d deta
 }
 
 // text returns why the constraint forbids another cluster; empty when it does not.
-func (h hardConstraint) text(f *clusterinfo.ClusterInfo, d detail) string {
-	domain, found := h.Constraint.domain(f)
+func (h hardConstraint) text(info *clusterinfo.ClusterInfo, d detail) string {
+	domain, found := h.Constraint.domain(info)
 
 	switch {
 	case !found:

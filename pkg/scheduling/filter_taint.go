@@ -46,39 +46,39 @@ type taintResult struct {
 	until time.Time
 }
 
-func (e *evaluation) checkTaints(f *clusterinfo.ClusterInfo) taintResult {
-	j := taintResult{forbids: -1}
+func (e *evaluation) checkTaints(info *clusterinfo.ClusterInfo) taintResult {
+	t := taintResult{forbids: -1}
 
-	for i, taint := range f.Taints {
-		by, until := e.findToleration(f.Name, taint)
+	for i, taint := range info.Taints {
+		by, until := e.findToleration(info.Name, taint)
 
 		switch {
 		case by != notTolerated:
-			j.until = earliest(j.until, until)
+			t.until = earliest(t.until, until)
 		case taint.Effect == clusterv1.TaintEffectPreferNoSelect:
-			j.avoid++
+			t.avoid++
 		default:
-			return taintResult{forbids: i, until: j.until}
+			return taintResult{forbids: i, until: t.until}
 		}
 	}
 
-	return j
+	return t
 }
 
 // filterTaints removes the clusters with taints that are not tolerated.
-func (e *evaluation) filterTaints(p *filtered) *filtered {
+func (e *evaluation) filterTaints(in *filtered) *filtered {
 	var forbidden inventory.Members
 
 	avoid := map[string]int{}
 
-	for index := range p.tainted.EachSet() {
-		f := e.snapshot.ClusterInfo(index)
-		taints := e.checkTaints(f)
+	for index := range in.tainted.EachSet() {
+		info := e.snapshot.ClusterInfo(index)
+		taints := e.checkTaints(info)
 
 		switch {
 		case taints.forbids >= 0:
 			if forbidden == nil {
-				forbidden = p.tainted.Clone().ClearAll()
+				forbidden = in.tainted.Clone().ClearAll()
 			}
 
 			forbidden.Set(index)
@@ -87,15 +87,15 @@ func (e *evaluation) filterTaints(p *filtered) *filtered {
 
 			continue
 		case taints.avoid > 0:
-			avoid[f.Name] = taints.avoid
+			avoid[info.Name] = taints.avoid
 		}
 
 		e.evalContext.RequeueAfterChange(taints.until)
 	}
 
-	left := *p
+	left := *in
 	if forbidden != nil {
-		left = *p.without(forbidden)
+		left = *in.without(forbidden)
 	}
 
 	left.avoid = avoid
@@ -103,8 +103,8 @@ func (e *evaluation) filterTaints(p *filtered) *filtered {
 	return &left
 }
 
-func (e *evaluation) rejectsTaints(f *clusterinfo.ClusterInfo, verdict *Verdict) bool {
-	taints := e.checkTaints(f)
+func (e *evaluation) rejectsTaints(info *clusterinfo.ClusterInfo, verdict *Verdict) bool {
+	taints := e.checkTaints(info)
 
 	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
 	if taints.forbids >= 0 {
@@ -123,9 +123,9 @@ func countTaints(e *evaluation, before, _ *filtered, h histogram) {
 	counts := map[clusterv1.Taint]int{}
 
 	for index := range before.tainted.EachSet() {
-		f := e.snapshot.ClusterInfo(index)
-		if i := e.checkTaints(f).forbids; i >= 0 {
-			counts[clusterv1.Taint{Key: f.Taints[i].Key, Value: f.Taints[i].Value, Effect: f.Taints[i].Effect}]++
+		info := e.snapshot.ClusterInfo(index)
+		if i := e.checkTaints(info).forbids; i >= 0 {
+			counts[clusterv1.Taint{Key: info.Taints[i].Key, Value: info.Taints[i].Value, Effect: info.Taints[i].Effect}]++
 		}
 	}
 

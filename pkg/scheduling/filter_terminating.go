@@ -9,7 +9,7 @@ const StageTerminating Stage = "Terminating"
 
 var terminatingFilter = &filterPlugin{
 	stage:   StageTerminating,
-	rejects: func(_ *evaluation, f *clusterinfo.ClusterInfo, _ *Verdict) bool { return f.Terminating },
+	rejects: func(_ *evaluation, info *clusterinfo.ClusterInfo, _ *Verdict) bool { return info.Terminating },
 	text: func(_ *reasons, _ Verdict, d detail) string {
 		if d == allDetails {
 			return "is " + terminatingClause

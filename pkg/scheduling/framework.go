@@ -100,8 +100,8 @@ type selection struct {
 }
 
 // needs reports whether the cluster would be selected but for a constraint: there is room, or a constraint never allows it.
-func (s *selection) needs(f *clusterinfo.ClusterInfo) bool {
-	return s.room || hasNoDomain(s.spreads, f)
+func (s *selection) needs(info *clusterinfo.ClusterInfo) bool {
+	return s.room || hasNoDomain(s.spreads, info)
 }
 
 // detail is how much the text of a rejection says.

@@ -14,8 +14,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// FuzzLowerV1beta1 checks that every Placement converts to a valid Request, or to errors with their paths.
-func FuzzLowerV1beta1(f *testing.F) {
+// FuzzConvertV1beta1 checks that every Placement converts to a valid Request, or to errors with their paths.
+func FuzzConvertV1beta1(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"numberOfClusters": 2, "clusterSets": ["all"]}}`))
 	f.Add([]byte(`{}`))
 
@@ -33,8 +33,8 @@ func FuzzLowerV1beta1(f *testing.F) {
 	})
 }
 
-// FuzzLowerV1alpha1 checks the same for v1alpha1.
-func FuzzLowerV1alpha1(f *testing.F) {
+// FuzzConvertV1alpha1 checks the same for v1alpha1.
+func FuzzConvertV1alpha1(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"predicates": [{"clusterName": "c1"}, {"labelSelector": {}}]}}`))
 	f.Add([]byte(`{"metadata": {"name": "p"}, "spec": {"antiAffinity": {"topologyKey": "region", "topologyKeyType": "Label"}}}`))
 

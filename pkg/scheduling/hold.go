@@ -27,8 +27,8 @@ func (r *Result) Hold(existing map[string]bool, leaving []string, again time.Tim
 // rejections can change. Clusters join it like a copy of Hold.
 func (r *Result) Postpone(why Postponement, again time.Time) *Result {
 	leaving := maps.Clone(r.incumbents)
-	for _, f := range r.Selected {
-		delete(leaving, f.Name)
+	for _, info := range r.Selected {
+		delete(leaving, info.Name)
 	}
 
 	postponed := r.Hold(r.incumbents, slices.Collect(maps.Keys(leaving)), again)
@@ -42,8 +42,8 @@ func (r *Result) Postpone(why Postponement, again time.Time) *Result {
 func (r *Result) holding(existing map[string]bool, leaving []string) (selected []*clusterinfo.ClusterInfo, kept []string) {
 	joining := 0
 
-	for _, f := range r.Selected {
-		if !existing[f.Name] {
+	for _, info := range r.Selected {
+		if !existing[info.Name] {
 			joining++
 		}
 	}
@@ -65,19 +65,19 @@ func (r *Result) holding(existing map[string]bool, leaving []string) (selected [
 
 	refused := r.worstJoining(existing, joining-room)
 
-	for _, f := range r.Selected {
-		if !refused[f.Name] {
-			selected = append(selected, f)
+	for _, info := range r.Selected {
+		if !refused[info.Name] {
+			selected = append(selected, info)
 		}
 	}
 
 	for _, name := range leaving {
-		f := r.Cluster(name)
-		if f == nil {
-			f = &clusterinfo.ClusterInfo{Name: name} // The ManagedCluster is deleted.
+		info := r.Cluster(name)
+		if info == nil {
+			info = &clusterinfo.ClusterInfo{Name: name} // The ManagedCluster is deleted.
 		}
 
-		selected = append(selected, f)
+		selected = append(selected, info)
 	}
 
 	slices.SortFunc(selected, func(a, b *clusterinfo.ClusterInfo) int { return compareName(a, b.Name) })

@@ -20,7 +20,8 @@ var filterPlugins = [...]*filterPlugin{
 	rankFilter,
 }
 
-// prioritizerPlugins has all prioritizers, in the order of BuiltIns.
+// prioritizerPlugins has all prioritizers, in the order of BuiltIns. manifests/admission/placements.yaml has the names of the built-in ones too:
+// TestAdmissionKnowsThePrioritizers compares both.
 var prioritizerPlugins = [...]*prioritizerPlugin{
 	balancePrioritizer,
 	steadyPrioritizer,

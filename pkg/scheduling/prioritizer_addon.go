@@ -20,8 +20,8 @@ var addOnPrioritizer = &prioritizerPlugin{
 func (c *candidates) addOn(p Prioritizer) []int64 {
 	scores := make([]int64, len(c.clusters))
 
-	for i, f := range c.clusters {
-		if set, found := f.Scores[p.Resource]; found && !set.Expired(c.now) {
+	for i, info := range c.clusters {
+		if set, found := info.Scores[p.Resource]; found && !set.Expired(c.now) {
 			scores[i] = max(minScore, min(int64(set.Values[p.Score]), maxScore))
 		}
 	}

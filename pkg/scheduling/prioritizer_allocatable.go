@@ -23,8 +23,8 @@ func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioriti
 			return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(resource)}}
 		},
 		scores: func(c *candidates, _ Prioritizer) []int64 { return c.allocatable(string(resource)) },
-		hasScore: func(f *clusterinfo.ClusterInfo) bool {
-			_, reported := f.Resources[string(resource)]
+		hasScore: func(info *clusterinfo.ClusterInfo) bool {
+			_, reported := info.Resources[string(resource)]
 
 			return reported
 		},
@@ -49,9 +49,9 @@ func (c *candidates) allocatable(resource string) []int64 {
 
 	var beyond []int
 
-	for i, f := range c.clusters {
+	for i, info := range c.clusters {
 		amounts[i] = math.NaN()
-		if amount, reported := f.Resources[resource]; reported {
+		if amount, reported := info.Resources[resource]; reported {
 			if math.Abs(amount) <= most {
 				amounts[i] = amount
 			} else {

@@ -66,23 +66,23 @@ func (r *Request) spreadKeys() []clusterinfo.Property {
 func (c *candidates) domainDecisions(key clusterinfo.Property, decisions map[string]int) []int {
 	domains := map[string]int{}
 
-	for f := range c.available {
-		if domain, found := f.Value(key); found {
-			domains[domain] += decisions[f.Name]
+	for info := range c.available {
+		if domain, found := info.Value(key); found {
+			domains[domain] += decisions[info.Name]
 		}
 	}
 
 	loads, fullest := make([]int, len(c.clusters)), 0
 
-	for i, f := range c.clusters {
-		if domain, found := f.Value(key); found {
+	for i, info := range c.clusters {
+		if domain, found := info.Value(key); found {
 			loads[i] = domains[domain]
 			fullest = max(fullest, domains[domain])
 		}
 	}
 
-	for i, f := range c.clusters {
-		if _, found := f.Value(key); !found {
+	for i, info := range c.clusters {
+		if _, found := info.Value(key); !found {
 			loads[i] = fullest
 		}
 	}

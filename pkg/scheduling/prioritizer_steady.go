@@ -14,8 +14,8 @@ var steadyPrioritizer = &prioritizerPlugin{
 func (c *candidates) steady() []int64 {
 	scores := make([]int64, len(c.clusters))
 
-	for i, f := range c.clusters {
-		if c.incumbents[f.Name] {
+	for i, info := range c.clusters {
+		if c.incumbents[info.Name] {
 			scores[i] = maxScore
 		}
 	}

@@ -21,8 +21,8 @@ func (r *Result) ReasonOf(cluster string) string {
 // VerdictOf returns the same as Verdict. Without anti-affinity and spread constraints it evaluates this cluster alone, and counts the
 // feasible clusters that precede it.
 func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
-	f := r.Cluster(cluster)
-	if f == nil || r.candidates == nil {
+	info := r.Cluster(cluster)
+	if info == nil || r.candidates == nil {
 		return Verdict{}, false
 	}
 
@@ -40,7 +40,7 @@ func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 	}
 
 	// A new evaluation keeps its side effects out of this Result.
-	return newEvaluation(r.Request, r.snapshot, r.incumbents, r.now).filterCluster(f), true
+	return newEvaluation(r.Request, r.snapshot, r.incumbents, r.now).filterCluster(info), true
 }
 
 // isRanked reports whether the selection depends on more than the order of the clusters.
@@ -66,9 +66,9 @@ func (c *candidates) verdictOf(cluster string) (Verdict, bool) {
 
 // verdict returns the undecided verdict of a cluster by its index.
 func (c *candidates) verdict(i, rank int, kept map[int]bool) Verdict {
-	f := c.clusters[i]
+	info := c.clusters[i]
 
-	return Verdict{Cluster: f, Rank: rank, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1, kept: kept[i]}
+	return Verdict{Cluster: info, Rank: rank, Score: c.totals()[i], Avoid: c.avoid[info.Name], taint: -1, kept: kept[i]}
 }
 
 // lastSelected returns the worst of the selected clusters and their number; false when none is selected. It ranks the clusters only if

@@ -62,8 +62,8 @@ func (e *evaluation) filterAll() []Verdict {
 	clusters := e.snapshot.Clusters()
 	verdicts := make([]Verdict, 0, len(clusters))
 
-	for _, f := range clusters {
-		verdict := e.filterCluster(f)
+	for _, info := range clusters {
+		verdict := e.filterCluster(info)
 		if verdict.Stage != StageScope && verdict.Stage != StageTerminating {
 			e.result.Available++
 		}
@@ -75,11 +75,11 @@ func (e *evaluation) filterAll() []Verdict {
 }
 
 // filterCluster returns the Verdict of the first filter that rejects the cluster. A feasible cluster is undecided.
-func (e *evaluation) filterCluster(f *clusterinfo.ClusterInfo) Verdict {
-	verdict := Verdict{Cluster: f, taint: -1}
+func (e *evaluation) filterCluster(info *clusterinfo.ClusterInfo) Verdict {
+	verdict := Verdict{Cluster: info, taint: -1}
 
 	for _, plugin := range filterPlugins {
-		if plugin.rejects != nil && plugin.rejects(e, f, &verdict) {
+		if plugin.rejects != nil && plugin.rejects(e, info, &verdict) {
 			verdict.Stage = plugin.stage
 
 			break
@@ -108,8 +108,8 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 		plugin := prioritizer.plugin()
 
 		for i, score := range plugin.scores(c, prioritizer) {
-			if f := c.clusters[i]; plugin.hasScore == nil || plugin.hasScore(f) {
-				byName[f.Name] = score
+			if info := c.clusters[i]; plugin.hasScore == nil || plugin.hasScore(info) {
+				byName[info.Name] = score
 			}
 		}
 

@@ -69,14 +69,14 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 	e, texts := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now), r.reasons()
 
 	for _, name := range clusters {
-		f := r.Cluster(name)
-		if f == nil || f.Terminating {
+		info := r.Cluster(name)
+		if info == nil || info.Terminating {
 			h.add(StageTerminating, "deleted", 1)
 
 			continue
 		}
 
-		verdict := e.filterCluster(f)
+		verdict := e.filterCluster(info)
 		if verdict.Stage == undecided {
 			verdict, _ = r.VerdictOf(name)
 		}

@@ -138,8 +138,8 @@ func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
 
 		totals := r.candidates.totals()
 
-		for i, f := range r.candidates.clusters {
-			if !yield(f, totals[i]) {
+		for i, info := range r.candidates.clusters {
+			if !yield(info, totals[i]) {
 				return
 			}
 		}

@@ -22,7 +22,9 @@ type SpreadConstraint struct {
 }
 
 // domain returns the domain of a cluster; false when the cluster does not have the key.
-func (c SpreadConstraint) domain(f *clusterinfo.ClusterInfo) (string, bool) { return f.Value(c.Key) }
+func (c SpreadConstraint) domain(info *clusterinfo.ClusterInfo) (string, bool) {
+	return info.Value(c.Key)
+}
 
 // Spread is the distribution of the selected clusters over the domains of a constraint.
 type Spread struct {
@@ -101,13 +103,13 @@ func hardConstraints(spreads []Spread) []hardConstraint {
 }
 
 // hasNoDomain reports whether a hard constraint never allows the cluster, because the cluster does not have its key.
-func hasNoDomain(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
+func hasNoDomain(spreads []Spread, info *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(spreads, func(s Spread) bool {
 		if !s.Constraint.Hard {
 			return false
 		}
 
-		_, found := s.Constraint.domain(f)
+		_, found := s.Constraint.domain(info)
 
 		return !found
 	})
@@ -129,11 +131,11 @@ func spreadsBefore(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 
 // domainCounts returns the number of selected clusters in each domain of a cluster, in the order of the constraints; a missing domain
 // counts as the fullest.
-func domainCounts(spreads []Spread, f *clusterinfo.ClusterInfo) []int {
+func domainCounts(spreads []Spread, info *clusterinfo.ClusterInfo) []int {
 	counts := make([]int, 0, len(spreads))
 
 	for _, spread := range spreads {
-		if domain, found := spread.Constraint.domain(f); found {
+		if domain, found := spread.Constraint.domain(info); found {
 			counts = append(counts, spread.Selected[domain])
 		} else {
 			counts = append(counts, math.MaxInt)

@@ -58,8 +58,8 @@ type domainState struct {
 // noDomain is the number of the domain of a cluster that does not have the key.
 const noDomain = -1
 
-func (d *domainState) domain(f *clusterinfo.ClusterInfo) int {
-	name, found := d.constraint.domain(f)
+func (d *domainState) domain(info *clusterinfo.ClusterInfo) int {
+	name, found := d.constraint.domain(info)
 	if !found {
 		return noDomain
 	}
@@ -136,8 +136,8 @@ func newBuckets(constraints []SpreadConstraint, ranked []Verdict) ([]domainState
 // allowed reports whether no hard constraint forbids another cluster of the bucket.
 func (b *bucket) allowed(layouts []domainState) bool {
 	for i, domain := range b.domains {
-		l := &layouts[i]
-		if l.constraint.Hard && (domain == noDomain || l.selected[domain]+1-l.fewest > l.constraint.MaxSkew) {
+		d := &layouts[i]
+		if d.constraint.Hard && (domain == noDomain || d.selected[domain]+1-d.fewest > d.constraint.MaxSkew) {
 			return false
 		}
 	}
@@ -157,20 +157,20 @@ func (b *bucket) compare(other *bucket, layouts []domainState) int {
 }
 
 // domainCount returns the number of selected clusters in the domain of a constraint; a missing domain counts as the fullest.
-func (b *bucket) domainCount(l *domainState, constraint int) int {
+func (b *bucket) domainCount(d *domainState, constraint int) int {
 	if b.domains[constraint] == noDomain {
 		return math.MaxInt
 	}
 
-	return l.selected[b.domains[constraint]]
+	return d.selected[b.domains[constraint]]
 }
 
-func (b *bucket) selectFirst(layouts []domainState, f *clusterinfo.ClusterInfo) {
+func (b *bucket) selectFirst(layouts []domainState, info *clusterinfo.ClusterInfo) {
 	b.left = b.left[1:]
 
 	for i, domain := range b.domains {
 		if domain == noDomain {
-			layouts[i].without = append(layouts[i].without, f.Name)
+			layouts[i].without = append(layouts[i].without, info.Name)
 		} else {
 			layouts[i].selected[domain]++
 		}

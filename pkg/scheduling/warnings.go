@@ -73,9 +73,9 @@ func (c *candidates) eachScoreSet(visit func(Prioritizer, *clusterinfo.ClusterIn
 			continue
 		}
 
-		for _, f := range c.clusters {
-			if set, found := f.Scores[prioritizer.Resource]; found {
-				visit(prioritizer, f, set)
+		for _, info := range c.clusters {
+			if set, found := info.Scores[prioritizer.Resource]; found {
+				visit(prioritizer, info, set)
 			}
 		}
 	}
@@ -84,10 +84,10 @@ func (c *candidates) eachScoreSet(visit func(Prioritizer, *clusterinfo.ClusterIn
 func (c *candidates) warnings() []Warning {
 	var warnings []Warning
 
-	c.eachScoreSet(func(p Prioritizer, f *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
+	c.eachScoreSet(func(p Prioritizer, info *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
 		if set.Expired(c.now) {
 			warnings = append(warnings, Warning{
-				Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", f.Name, p.Resource),
+				Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", info.Name, p.Resource),
 			})
 		}
 	})

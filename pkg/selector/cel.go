@@ -214,8 +214,8 @@ type clusterValue struct {
 }
 
 // evaluate runs the expression for a cluster and charges its cost to the evaluation.
-func (p *program) evaluate(f *clusterinfo.ClusterInfo, evaluation *EvalContext) (bool, error) {
-	result, err := p.value(f, evaluation)
+func (p *program) evaluate(info *clusterinfo.ClusterInfo, evaluation *EvalContext) (bool, error) {
+	result, err := p.value(info, evaluation)
 	if err != nil {
 		return false, err
 	}
@@ -228,10 +228,10 @@ func (p *program) evaluate(f *clusterinfo.ClusterInfo, evaluation *EvalContext) 
 	return holds, nil
 }
 
-func (p *program) value(f *clusterinfo.ClusterInfo, evaluation *EvalContext) (ref.Val, error) {
+func (p *program) value(info *clusterinfo.ClusterInfo, evaluation *EvalContext) (ref.Val, error) {
 	m := newMeter(evaluation.limit(), evaluation.Done)
 
-	result, err := p.valueOf(&clusterValue{Mapper: lazyCluster(f, m), info: f, evaluation: evaluation, meter: m})
+	result, err := p.valueOf(&clusterValue{Mapper: lazyCluster(info, m), info: info, evaluation: evaluation, meter: m})
 
 	evaluation.Charge(min(m.cost, m.limit))
 

@@ -38,10 +38,10 @@ type lazyField struct {
 }
 
 // lazyCluster returns the map of a ManagedCluster.
-func lazyCluster(f *clusterinfo.ClusterInfo, m *meter) *lazyMap {
-	of := &lazyObject{info: f, meter: m}
+func lazyCluster(info *clusterinfo.ClusterInfo, m *meter) *lazyMap {
+	of := &lazyObject{info: info, meter: m}
 	of.object = sync.OnceValues(func() (map[string]any, error) {
-		object, err := f.Object()
+		object, err := info.Object()
 		m.chargeObject(object)
 
 		return object, err

@@ -29,15 +29,15 @@ type Clause struct {
 
 // Explain evaluates every clause on a cluster, in order, also the clauses after a failed one. A CEL expression for which the evaluation has
 // no budget left does not match.
-func (s *Selector) Explain(f *clusterinfo.ClusterInfo, evaluation *EvalContext) []Clause {
+func (s *Selector) Explain(info *clusterinfo.ClusterInfo, evaluation *EvalContext) []Clause {
 	clauses := make([]Clause, 0, len(s.requirements)+len(s.programs))
 
 	for i := range s.requirements {
 		r := &s.requirements[i]
-		clause := Clause{Text: r.String(), Matches: r.matches(f), Key: r.key, Operator: r.operator, Values: r.values}
+		clause := Clause{Text: r.String(), Matches: r.matches(info), Key: r.key, Operator: r.operator, Values: r.values}
 
 		if !clause.Matches {
-			clause.Failure = Verdict{requirement: r, cluster: f}.Failure()
+			clause.Failure = Verdict{requirement: r, cluster: info}.Failure()
 		}
 
 		clauses = append(clauses, clause)
@@ -46,7 +46,7 @@ func (s *Selector) Explain(f *clusterinfo.ClusterInfo, evaluation *EvalContext) 
 	for i, p := range s.programs {
 		clause := Clause{Text: "CEL " + p.source, Expression: p.source, Reads: slices.Clone(p.reads)}
 
-		holds, err := p.evaluate(f, evaluation)
+		holds, err := p.evaluate(info, evaluation)
 		if clause.Matches = holds && err == nil; !clause.Matches {
 			clause.Failure = Verdict{Err: err, Expression: i, program: p}.Failure()
 		}

@@ -35,8 +35,8 @@ type requirement struct {
 	bound    int64    // the value of OpGreaterThan and OpLessThan
 }
 
-func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
-	return r.matchesValue(f.Value(r.key))
+func (r *requirement) matches(info *clusterinfo.ClusterInfo) bool {
+	return r.matchesValue(info.Value(r.key))
 }
 
 func (r *requirement) matchesValue(value string, found bool) bool {
@@ -77,8 +77,8 @@ func (r *requirement) String() string {
 }
 
 // actual returns the value that a cluster has instead of the required one, to follow the requirement in a text: ": is us".
-func (r *requirement) actual(f *clusterinfo.ClusterInfo) string {
-	value, found := f.Value(r.key)
+func (r *requirement) actual(info *clusterinfo.ClusterInfo) string {
+	value, found := info.Value(r.key)
 	if !found {
 		return ": not set"
 	}

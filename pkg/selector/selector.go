@@ -204,20 +204,20 @@ func (s *Selector) WithoutCEL() *Selector {
 }
 
 // Matches reports whether a cluster matches, as Match does.
-func (s *Selector) Matches(f *clusterinfo.ClusterInfo, evaluation *EvalContext) bool {
-	return s.Match(f, evaluation).Matched
+func (s *Selector) Matches(info *clusterinfo.ClusterInfo, evaluation *EvalContext) bool {
+	return s.Match(info, evaluation).Matched
 }
 
 // Match evaluates the clauses on a cluster in the order name, labels, claims, CEL expressions, up to the first that does not hold.
-func (s *Selector) Match(f *clusterinfo.ClusterInfo, evaluation *EvalContext) Verdict {
+func (s *Selector) Match(info *clusterinfo.ClusterInfo, evaluation *EvalContext) Verdict {
 	for i := range s.requirements {
-		if r := &s.requirements[i]; !r.matches(f) {
-			return Verdict{selector: s, requirement: r, cluster: f}
+		if r := &s.requirements[i]; !r.matches(info) {
+			return Verdict{selector: s, requirement: r, cluster: info}
 		}
 	}
 
 	for i, p := range s.programs {
-		holds, err := p.evaluate(f, evaluation)
+		holds, err := p.evaluate(info, evaluation)
 		if err != nil {
 			return Verdict{Err: err, Expression: i, selector: s, program: p}
 		}

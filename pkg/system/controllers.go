@@ -107,8 +107,8 @@ func (o Options) ServesWebhook() (bool, error) {
 		return false, err
 	}
 
-	return slices.ContainsFunc(o.all(enabled), func(c member) bool {
-		return c.Webhook != nil && slices.Contains(enabled, c.Name)
+	return slices.ContainsFunc(o.all(enabled), func(m member) bool {
+		return m.Webhook != nil && slices.Contains(enabled, m.Name)
 	}), nil
 }
 

@@ -44,7 +44,7 @@ func (o Options) FederatedResources(mapper meta.RESTMapper) (
 }
 
 // federatedKinds returns federation.DefaultKinds, and after them FederatedKinds with their resources by the mapper.
-func (o Options) federatedKinds(mapper meta.RESTMapper) ([]federation.Kind, error) {
+func (o Options) federatedKinds(mapper meta.RESTMapper) ([]federation.FederatedKind, error) {
 	parsed, err := federation.ParseKinds(o.FederatedKinds)
 	if err != nil {
 		return nil, err
@@ -65,19 +65,19 @@ func (o Options) federatedKinds(mapper meta.RESTMapper) ([]federation.Kind, erro
 }
 
 // resolve returns a kind with its resource by the mapper.
-func resolve(mapper meta.RESTMapper, kind schema.GroupVersionKind) (federation.Kind, error) {
+func resolve(mapper meta.RESTMapper, kind schema.GroupVersionKind) (federation.FederatedKind, error) {
 	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 
 	switch {
 	case meta.IsNoMatchError(err):
-		return federation.Kind{}, fmt.Errorf("%s of %s: %w; install its CustomResourceDefinition, or leave the kind out",
+		return federation.FederatedKind{}, fmt.Errorf("%s of %s: %w; install its CustomResourceDefinition, or leave the kind out",
 			kind.Kind, kind.GroupVersion(), errNotServed)
 	case err != nil:
-		return federation.Kind{}, fmt.Errorf("looking for the resource of %s of %s: %w", kind.Kind, kind.GroupVersion(), err)
+		return federation.FederatedKind{}, fmt.Errorf("looking for the resource of %s of %s: %w", kind.Kind, kind.GroupVersion(), err)
 	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
-		return federation.Kind{}, fmt.Errorf("%s of %s is cluster-scoped; only objects in namespaces are delivered, so leave the kind out",
+		return federation.FederatedKind{}, fmt.Errorf("%s of %s is cluster-scoped; only objects in namespaces are delivered, so leave the kind out",
 			kind.Kind, kind.GroupVersion())
 	}
 
-	return federation.Kind{GroupVersionKind: kind, Resource: mapping.Resource.Resource}, nil
+	return federation.FederatedKind{GroupVersionKind: kind, Resource: mapping.Resource.Resource}, nil
 }

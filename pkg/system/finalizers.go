@@ -27,7 +27,7 @@ func federationFinalizers() []systems.Finalizer {
 		Remains: func(object *unstructured.Unstructured, list systems.List) []string {
 			identity := federation.Identity{
 				NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()},
-				Kind:           federation.Kind{GroupVersionKind: object.GroupVersionKind()},
+				Kind:           federation.FederatedKind{GroupVersionKind: object.GroupVersionKind()},
 			}
 			works := list(schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks"), federation.ManagedLabel+"=true")
 

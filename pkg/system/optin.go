@@ -64,7 +64,7 @@ func (o Options) optIn(
 
 // membersOf returns the enabled controllers of a system.
 func membersOf(all []member, system string, enabled []string) []member {
-	return slices.DeleteFunc(slices.Clone(all), func(c member) bool { return c.system != system || !slices.Contains(enabled, c.Name) })
+	return slices.DeleteFunc(slices.Clone(all), func(m member) bool { return m.system != system || !slices.Contains(enabled, m.Name) })
 }
 
 // needsOf returns the kinds without which the controllers of a system cannot run.

@@ -20,7 +20,7 @@ func (o Options) Enabled() ([]string, error) {
 	wanted := map[string]bool{}
 	var errs []error
 	for _, pattern := range o.Controllers {
-		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(all, func(c member) bool { return c.system == system }) {
+		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(all, func(m member) bool { return m.system == system }) {
 			stars[system] = true
 			continue
 		}

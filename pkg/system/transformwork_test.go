@@ -25,7 +25,7 @@ import (
 func workJSON(tb testing.TB, object, cluster int) []byte {
 	tb.Helper()
 
-	var kind federation.Kind
+	var kind federation.FederatedKind
 
 	for _, known := range federation.DefaultKinds() {
 		if known.Kind == "Deployment" {

@@ -45,14 +45,14 @@ func failing(clauses []selector.Clause) []selector.Clause {
 }
 
 // satisfyClauses returns candidates that satisfy the first failing clause. The second one is left to the next change.
-func (s *clusterSearch) satisfyClauses(result *scheduling.Result, f *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
+func (s *clusterSearch) satisfyClauses(result *scheduling.Result, info *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
 	if len(failing) == 0 || len(failing) > maxFailingClauses {
 		return nil
 	}
 
 	clause := failing[0]
 	if clause.Expression != "" {
-		return s.satisfyExpression(result, f, clause, predicate)
+		return s.satisfyExpression(result, info, clause, predicate)
 	}
 
 	if clause.Key.Kind != clusterinfo.Label && clause.Key.Kind != clusterinfo.Claim {
@@ -61,11 +61,11 @@ func (s *clusterSearch) satisfyClauses(result *scheduling.Result, f *clusterinfo
 
 	switch clause.Operator {
 	case metav1.LabelSelectorOpIn:
-		return s.setValues(f, clause.Key, clause.Values)
+		return s.setValues(info, clause.Key, clause.Values)
 	case metav1.LabelSelectorOpExists:
-		return s.setValues(f, clause.Key, append(commonValues(result, clause.Key), anyValue))
+		return s.setValues(info, clause.Key, append(commonValues(result, clause.Key), anyValue))
 	case selector.OpGreaterThan, selector.OpLessThan:
-		return s.setValues(f, clause.Key, beyond(clause))
+		return s.setValues(info, clause.Key, beyond(clause))
 	default:
 		return []candidate{s.unsetValue(clause.Key)}
 	}
@@ -92,7 +92,7 @@ var literal = regexp.MustCompile(`"([^"\\]*)"|'([^'\\]*)'`)
 
 // satisfyExpression tries, for the labels that an expression reads, the strings in it and the values of feasible clusters. The last
 // candidate is that the expression were true.
-func (s *clusterSearch) satisfyExpression(result *scheduling.Result, f *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
+func (s *clusterSearch) satisfyExpression(result *scheduling.Result, info *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
 	texts := make([]string, 0, maxValues)
 
 	for _, match := range literal.FindAllStringSubmatch(clause.Expression, maxValues) {
@@ -107,7 +107,7 @@ func (s *clusterSearch) satisfyExpression(result *scheduling.Result, f *clusteri
 		}
 
 		values := slices.DeleteFunc(append(commonValues(result, key), texts...), func(value string) bool { return value == key.Name })
-		candidates = append(candidates, s.setValues(f, key, values)...)
+		candidates = append(candidates, s.setValues(info, key, values)...)
 		candidates = append(candidates, s.unsetValue(key))
 	}
 
@@ -115,8 +115,8 @@ func (s *clusterSearch) satisfyExpression(result *scheduling.Result, f *clusteri
 }
 
 // setValues returns candidates that give the cluster one of the values.
-func (s *clusterSearch) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
-	present, has := f.Value(key)
+func (s *clusterSearch) setValues(info *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
+	present, has := info.Value(key)
 	known := map[string]bool{}
 
 	var candidates []candidate
@@ -159,8 +159,8 @@ func (s *clusterSearch) unsetValue(key clusterinfo.Property) candidate {
 func commonValues(result *scheduling.Result, key clusterinfo.Property) []string {
 	counts := map[string]int{}
 
-	for f := range result.Scores() {
-		if value, has := f.Value(key); has {
+	for info := range result.Scores() {
+		if value, has := info.Value(key); has {
 			counts[value]++
 		}
 	}

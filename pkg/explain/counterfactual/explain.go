@@ -28,15 +28,15 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 		}, true
 	}
 
-	f := result.Cluster(cluster)
-	if f == nil {
+	info := result.Cluster(cluster)
+	if info == nil {
 		return ClusterExplanation{}, false
 	}
 
 	explained := ClusterExplanation{
-		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Existing.Incumbents()[cluster], Terminating: f.Terminating,
-		Sets: setsOf(result, f), Predicates: predicatesOf(result, f), Taints: taintsOf(result, f), Prioritizers: []Prioritizer{},
-		Spread: spreadOf(result, f), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster), Gone: explain.GoneNote(f),
+		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Existing.Incumbents()[cluster], Terminating: info.Terminating,
+		Sets: setsOf(result, info), Predicates: predicatesOf(result, info), Taints: taintsOf(result, info), Prioritizers: []Prioritizer{},
+		Spread: spreadOf(result, info), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster), Gone: explain.GoneNote(info),
 	}
 
 	verdict, answered := result.Verdict(cluster)
@@ -53,7 +53,7 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	}
 
 	if key := result.Request.AntiAffinity; key != nil {
-		domain := newDomain(*key, f)
+		domain := newDomain(*key, info)
 		for _, selected := range result.Selected {
 			if value, has := selected.Value(*key); has {
 				domain.Selected[value]++
@@ -67,10 +67,10 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 }
 
 // setsOf returns the sets that contain the cluster or that the Placement may use.
-func setsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Set {
+func setsOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Set {
 	sets := []Set{}
 
-	for _, standing := range result.Sets(f) {
+	for _, standing := range result.Sets(info) {
 		set := Set{Name: standing.Set.Name, Contains: standing.Contains, Bound: standing.Bound, Asked: standing.Asked}
 		if standing.Set.Err != nil {
 			set.Broken = standing.Set.Err.Error()
@@ -84,8 +84,8 @@ func setsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Set {
 	return sets
 }
 
-func predicatesOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Predicate {
-	asked := result.Clauses(f)
+func predicatesOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Predicate {
+	asked := result.Clauses(info)
 	predicates := make([]Predicate, 0, len(asked))
 
 	for i, clauses := range asked {
@@ -102,8 +102,8 @@ func predicatesOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Predi
 	return predicates
 }
 
-func taintsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Taint {
-	tolerances := result.Tolerances(f)
+func taintsOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Taint {
+	tolerances := result.Tolerances(info)
 	taints := make([]Taint, 0, len(tolerances))
 
 	for _, tolerance := range tolerances {
@@ -171,42 +171,42 @@ func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
 
 	for _, scores := range result.Prioritizers() {
 		weight := scores.Prioritizer.Weight
-		told := Prioritizer{Name: scores.Prioritizer.Name(), Weight: weight, Points: int64(weight) * scores.Scores[cluster], Rank: 1}
+		reported := Prioritizer{Name: scores.Prioritizer.Name(), Weight: weight, Points: int64(weight) * scores.Scores[cluster], Rank: 1}
 
 		if score, given := scores.Scores[cluster]; given {
-			told.Score = &score
+			reported.Score = &score
 		}
 
-		if told.Points < 0 {
-			told.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
+		if reported.Points < 0 {
+			reported.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
 		}
 
 		for _, score := range scores.Scores {
-			if int64(weight)*score > told.Points {
-				told.Rank++
+			if int64(weight)*score > reported.Points {
+				reported.Rank++
 			}
 		}
 
-		prioritizers = append(prioritizers, told)
+		prioritizers = append(prioritizers, reported)
 	}
 
 	return prioritizers
 }
 
-func newDomain(key clusterinfo.Property, f *clusterinfo.ClusterInfo) Domain {
+func newDomain(key clusterinfo.Property, info *clusterinfo.ClusterInfo) Domain {
 	domain := Domain{Key: key.String(), Selected: map[string]int{}}
-	if value, has := f.Value(key); has {
+	if value, has := info.Value(key); has {
 		domain.Value = &value
 	}
 
 	return domain
 }
 
-func spreadOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Domain {
+func spreadOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Domain {
 	domains := make([]Domain, 0, len(result.Spreads))
 
 	for _, spread := range result.Spreads {
-		domain := newDomain(spread.Constraint.Key, f)
+		domain := newDomain(spread.Constraint.Key, info)
 		domain.MaxSkew, domain.WhenUnsatisfiable = spread.Constraint.MaxSkew, string(clusterv1beta1.ScheduleAnyway)
 
 		if spread.Constraint.Hard {

@@ -76,9 +76,9 @@ func New(hub Hub, access Access, admission func() (*statefile.Admission, error),
 
 // ServeHTTP serves GET and POST. Every response is a Response in JSON, errors included.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	answer, err := h.serve(w, req)
+	response, err := h.serve(w, req)
 	if err == nil {
-		write(w, req, http.StatusOK, answer)
+		write(w, req, http.StatusOK, response)
 
 		return
 	}
@@ -98,14 +98,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	write(w, req, refused.code, &Response{Error: refused.Error()})
 }
 
-func write(w http.ResponseWriter, req *http.Request, code int, answer *Response) {
+func write(w http.ResponseWriter, req *http.Request, code int, response *Response) {
 	var text bytes.Buffer
 
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 
-	if err := encoder.Encode(answer); err != nil {
+	if err := encoder.Encode(response); err != nil {
 		klog.FromContext(req.Context()).Error(err, "Cannot encode an answer", "path", req.URL.Path)
 		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
 
@@ -223,16 +223,16 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 		return nil, err
 	}
 
-	answer, err := h.evaluate(existing, live)
+	response, err := h.evaluate(existing, live)
 	if err != nil {
 		return nil, err
 	}
 
 	if note != "" {
-		answer.Warnings = append(answer.Warnings, note)
+		response.Warnings = append(response.Warnings, note)
 	}
 
-	return answer, nil
+	return response, nil
 }
 
 // admit validates a posted Placement and fills in its defaults. The Placement need not have a name.

@@ -85,36 +85,36 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 	}
 
 	report := explain.NewReport(evaluation, false)
-	answer := &Response{
+	response := &Response{
 		Placement: placement, Skipped: report.Skipped, Stalled: report.Stalled, Selected: report.Selected, Groups: report.Groups,
 		Conditions: report.Conditions, Warnings: report.Warnings, ChangesAt: report.ChangesAt, Verdicts: report.Clusters,
 		OutOfScope: report.OutOfScope, OutOfScopeReason: report.OutOfScopeReason,
 	}
 
 	if report.Stalled {
-		answer.Error = stalledMessage(evaluation)
+		response.Error = stalledMessage(evaluation)
 
-		return answer, nil
+		return response, nil
 	}
 
 	result := evaluation.Result
-	answer.Filters = filtersOf(result)
+	response.Filters = filtersOf(result)
 
 	for _, scores := range result.Prioritizers() {
-		answer.Prioritizers = append(answer.Prioritizers, Prioritizer{
+		response.Prioritizers = append(response.Prioritizers, Prioritizer{
 			Name: scores.Prioritizer.Name(), Weight: scores.Prioritizer.Weight, Scores: scores.Scores,
 		})
 	}
 
 	for cluster, score := range result.Scores() {
-		answer.Scores = append(answer.Scores, Score{Cluster: cluster.Name, Score: score})
+		response.Scores = append(response.Scores, Score{Cluster: cluster.Name, Score: score})
 	}
 
-	slices.SortFunc(answer.Scores, func(a, b Score) int {
+	slices.SortFunc(response.Scores, func(a, b Score) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster, b.Cluster))
 	})
 
-	return answer, nil
+	return response, nil
 }
 
 // filtersOf returns the clusters that pass each filter, by name.

@@ -55,7 +55,7 @@ type Question struct {
 	Objects []Object `json:"objects,omitempty"`
 	// Kinds are those whose objects the user may list in the namespace. The answer of simulate, diff and federated shows only objects of these
 	// kinds, besides Objects. Explanations have none.
-	Kinds []Kind `json:"kinds,omitempty"`
+	Kinds []KindRef `json:"kinds,omitempty"`
 	// Clusters are explained in full.
 	Clusters []string `json:"clusters,omitempty"`
 	// Manifests are the Objects in YAML or JSON, to compare with the hub as placement diff does, or to add to it as placement simulate --add does.
@@ -77,14 +77,14 @@ type Question struct {
 	Width       int  `json:"width,omitempty"`
 }
 
-// Kind names a kind of objects.
-type Kind struct {
+// KindRef names a kind of objects.
+type KindRef struct {
 	Group string `json:"group,omitempty"`
 	Kind  string `json:"kind"`
 }
 
 // GroupKind returns the kind as the API machinery names it.
-func (k Kind) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
+func (k KindRef) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
 // Object names an object of the namespace of a Question.
 type Object struct {
@@ -147,7 +147,7 @@ func (q *Question) validate() error {
 	}
 
 	for i, workload := range q.Workloads {
-		if workload.Name == "" || !slices.Contains(q.Kinds, Kind{Group: workload.Group, Kind: workload.Kind}) {
+		if workload.Name == "" || !slices.Contains(q.Kinds, KindRef{Group: workload.Group, Kind: workload.Kind}) {
 			return fmt.Errorf("workloads[%d]: a workload has a name, and a kind of those in kinds", i)
 		}
 	}

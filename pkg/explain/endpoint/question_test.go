@@ -10,7 +10,7 @@ import (
 
 // docs/spec/differences.md E1a: what a question asks for is bounded, and belongs to its command.
 func TestE1aQuestionsAreChecked(t *testing.T) {
-	thing, kind := Object{Kind: "Thing", Name: "x"}, Kind{Kind: "Thing"}
+	thing, kind := Object{Kind: "Thing", Name: "x"}, KindRef{Kind: "Thing"}
 
 	for _, tc := range []struct {
 		reason   string
@@ -22,9 +22,9 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		{reason: "manifests", question: Question{Objects: []Object{thing}, Manifests: "x"}, command: CommandDiff},
 		{
 			reason: "a simulation", command: CommandSimulate,
-			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Kinds: []Kind{kind}, WithoutBindings: []string{"edge"}},
+			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Kinds: []KindRef{kind}, WithoutBindings: []string{"edge"}},
 		},
-		{reason: "a report", question: Question{Command: CommandFederated, Kinds: []Kind{kind}}, command: CommandFederated},
+		{reason: "a report", question: Question{Command: CommandFederated, Kinds: []KindRef{kind}}, command: CommandFederated},
 		{reason: "an unknown command", question: Question{Command: "delete", Objects: []Object{thing}}, refused: `unknown command "delete"`},
 		{reason: "a report of nothing", question: Question{Command: CommandFederated}, refused: "objects, kinds: name what is asked about"},
 		{reason: "a difference without manifests", question: Question{Command: CommandDiff, Objects: []Object{thing}}, refused: "manifests"},
@@ -40,10 +40,10 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 			reason: "a report of manifests", refused: "manifests: they are of the commands diff and simulate",
 			question: Question{Command: CommandFederated, Objects: []Object{thing}, Manifests: "x"},
 		},
-		{reason: "an explanation of a kind", question: Question{Kinds: []Kind{kind}}, refused: "kinds: an explanation is of objects"},
-		{reason: "a kind without a name", question: Question{Command: CommandSimulate, Kinds: []Kind{{}}}, refused: "kinds[0]: kind is required"},
+		{reason: "an explanation of a kind", question: Question{Kinds: []KindRef{kind}}, refused: "kinds: an explanation is of objects"},
+		{reason: "a kind without a name", question: Question{Command: CommandSimulate, Kinds: []KindRef{{}}}, refused: "kinds[0]: kind is required"},
 		{
-			reason: "many kinds", question: Question{Command: CommandSimulate, Kinds: make([]Kind, maxKinds+1)},
+			reason: "many kinds", question: Question{Command: CommandSimulate, Kinds: make([]KindRef, maxKinds+1)},
 			refused: "kinds: " + strconv.Itoa(maxKinds+1) + " are too many",
 		},
 		{
@@ -60,7 +60,7 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		},
 		{
 			reason: "a comparison for workloads", command: CommandDiff,
-			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []Kind{kind}, Workloads: []Object{thing}, WorkloadsLeftOut: 3},
+			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: []Object{thing}, WorkloadsLeftOut: 3},
 		},
 		{
 			reason: "a workload of a kind for which no right is asked", refused: "workloads[0]: a workload has a name, and a kind of those in kinds",
@@ -68,15 +68,15 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		},
 		{
 			reason: "a workload without a name", refused: "workloads[0]",
-			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []Kind{kind}, Workloads: []Object{{Kind: "Thing"}}},
+			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: []Object{{Kind: "Thing"}}},
 		},
 		{
 			reason: "many workloads", refused: "workloads: " + strconv.Itoa(MaxWorkloads+1) + " are too many",
-			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []Kind{kind}, Workloads: make([]Object, MaxWorkloads+1)},
+			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: make([]Object, MaxWorkloads+1)},
 		},
 		{
 			reason: "a report for workloads", refused: "workloads: they are of the command diff",
-			question: Question{Command: CommandFederated, Kinds: []Kind{kind}, Workloads: []Object{thing}},
+			question: Question{Command: CommandFederated, Kinds: []KindRef{kind}, Workloads: []Object{thing}},
 		},
 		{
 			reason: "fewer than no workloads", refused: "workloadsLeftOut",

@@ -141,7 +141,7 @@ func (e Evaluation) pending(cluster string, work federation.ExistingWork, exists
 		return PendingWait
 	case exists && work.Deleting && !work.Foreign:
 		return PendingRemove
-	case slices.Contains(e.Removal.Kept, cluster):
+	case slices.Contains(e.Withdrawal.Kept, cluster):
 		return PendingHold
 	case slices.Contains(e.Plan.Lose, cluster), e.State == federation.Deleting && exists && !work.Foreign:
 		return PendingWithdraw

@@ -115,7 +115,7 @@ func compare(before *Evaluation, after Evaluation) Difference {
 	d := Difference{
 		Key: after.Key(), Object: identity.String(), Kind: identity.Kind.Kind, Group: identity.Kind.Group, Namespace: identity.Namespace,
 		Name: identity.Name, New: before == nil, State: string(after.State), Reason: after.Reason, Message: after.Message,
-		Gained: []Change{}, Lost: []Change{}, RemovalHeld: after.Removal.Held,
+		Gained: []Change{}, Lost: []Change{}, RemovalHeld: after.Withdrawal.Held,
 	}
 
 	if after.Unwritten != "" {
@@ -176,7 +176,7 @@ func (d Difference) withClusters(before *Evaluation, after Evaluation) Differenc
 			change.Replicas = ptr.To(works[cluster].Replicas)
 		}
 
-		if slices.Contains(after.Removal.Kept, cluster) {
+		if slices.Contains(after.Withdrawal.Kept, cluster) {
 			d.Held = append(d.Held, change)
 
 			continue

@@ -31,9 +31,9 @@ type Hub struct {
 type Evaluation struct {
 	*federation.Evaluation
 
-	// Plan has the writes, and Removal says which of those of Plan.Lose would be sent. They are empty unless the object is delivering.
-	Plan    federation.WorkPlan
-	Removal federation.Removal
+	// Plan has the writes, and Withdrawal says which of those of Plan.Lose would be sent. They are empty unless the object is delivering.
+	Plan       federation.WorkPlan
+	Withdrawal federation.Withdrawal
 	// Unwritten says why no work can be written; empty otherwise.
 	Unwritten string
 	// Users are the workloads that propagate the object to a cluster.
@@ -63,13 +63,13 @@ func (e Evaluation) Own() []federation.ExistingWork {
 func (e Evaluation) Clusters() []string {
 	switch e.State {
 	case federation.Delivering:
-		return slices.Concat(e.Selected, e.Removal.Kept)
+		return slices.Concat(e.Selected, e.Withdrawal.Kept)
 	case federation.Held, federation.Suspended:
 		own := e.Own()
 		clusters := make([]string, 0, len(own))
 
 		for _, work := range own {
-			if !slices.Contains(e.Plan.Lose, work.Cluster) || slices.Contains(e.Removal.Kept, work.Cluster) {
+			if !slices.Contains(e.Plan.Lose, work.Cluster) || slices.Contains(e.Withdrawal.Kept, work.Cluster) {
 				clusters = append(clusters, work.Cluster)
 			}
 		}
@@ -215,8 +215,8 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
 	outcome := e.Evaluation.Outcome(
 		e.Plan, r.objects.unserved(e), federation.Limits{Percent: limit, ScopeHold: e.scopeHold}, r.pasts[p.object.Key()], r.now)
-	e.Removal, e.BudgetMistake = outcome.Removal, outcome.Mistake
-	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Removal.Outside || len(e.Removal.OutOfScope) > 0)
+	e.Withdrawal, e.BudgetMistake = outcome.Withdrawal, outcome.Mistake
+	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Withdrawal.Outside || len(e.Withdrawal.OutOfScope) > 0)
 }
 
 // propagate notes the clusters of a workload for the dependencies that are delivered with it.
@@ -243,12 +243,12 @@ func (r *round) propagate(e *Evaluation, p *prepared) {
 }
 
 // dependencyKind returns the delivered kind of a dependency; false for ServiceAccounts.
-func (r *round) dependencyKind(dependency federation.Dependency) (federation.Kind, bool) {
+func (r *round) dependencyKind(dependency federation.Dependency) (federation.FederatedKind, bool) {
 	kinds := r.objects.kinds()
 
-	at := slices.IndexFunc(kinds, func(kind federation.Kind) bool { return kind.Group == "" && kind.Kind == dependency.Kind })
+	at := slices.IndexFunc(kinds, func(kind federation.FederatedKind) bool { return kind.Group == "" && kind.Kind == dependency.Kind })
 	if at < 0 {
-		return federation.Kind{}, false
+		return federation.FederatedKind{}, false
 	}
 
 	return kinds[at], true

@@ -14,7 +14,7 @@ var shortNames = map[string]string{
 }
 
 // FindKind returns the kind that a user names as kubectl does: deployment, deployments, deploy, deployments.apps or deployments.v1.apps.
-func FindKind(kinds []federation.Kind, text string) (federation.Kind, bool) {
+func FindKind(kinds []federation.FederatedKind, text string) (federation.FederatedKind, bool) {
 	name, suffix, qualified := strings.Cut(strings.ToLower(text), ".")
 
 	for _, kind := range kinds {
@@ -24,5 +24,5 @@ func FindKind(kinds []federation.Kind, text string) (federation.Kind, bool) {
 		}
 	}
 
-	return federation.Kind{}, false
+	return federation.FederatedKind{}, false
 }

@@ -27,7 +27,7 @@ import (
 // not matter.
 type Objects struct {
 	// Kinds are the delivered kinds; nil means federation.DefaultKinds.
-	Kinds []federation.Kind
+	Kinds []federation.FederatedKind
 	// HubNamespace is the namespace of the hub.
 	HubNamespace string
 	// MaxRemovalPercent is the removal budget of the hub; nil means unknown.
@@ -64,7 +64,7 @@ func (o *Objects) Delivers() bool {
 }
 
 // kinds returns the delivered kinds.
-func (o *Objects) kinds() []federation.Kind {
+func (o *Objects) kinds() []federation.FederatedKind {
 	if o.Kinds == nil {
 		return federation.DefaultKinds()
 	}
@@ -73,17 +73,17 @@ func (o *Objects) kinds() []federation.Kind {
 }
 
 // kindOf returns the delivered kind of an object.
-func (o *Objects) kindOf(object *unstructured.Unstructured) (federation.Kind, bool) {
+func (o *Objects) kindOf(object *unstructured.Unstructured) (federation.FederatedKind, bool) {
 	return o.KindOf(object.GroupVersionKind())
 }
 
 // KindOf returns the delivered kind; false if objects of the kind are not delivered.
-func (o *Objects) KindOf(gvk schema.GroupVersionKind) (federation.Kind, bool) {
+func (o *Objects) KindOf(gvk schema.GroupVersionKind) (federation.FederatedKind, bool) {
 	kinds := o.kinds()
 
-	at := slices.IndexFunc(kinds, func(kind federation.Kind) bool { return kind.GroupVersionKind == gvk })
+	at := slices.IndexFunc(kinds, func(kind federation.FederatedKind) bool { return kind.GroupVersionKind == gvk })
 	if at < 0 {
-		return federation.Kind{}, false
+		return federation.FederatedKind{}, false
 	}
 
 	return kinds[at], true
@@ -118,7 +118,7 @@ func (o *Objects) unserved(e *Evaluation) []string {
 }
 
 // Key returns the key of an object of a delivered kind.
-func Key(kind federation.Kind, namespace, name string) inventory.Key {
+func Key(kind federation.FederatedKind, namespace, name string) inventory.Key {
 	object := federation.Object{Kind: kind, Meta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 
 	return object.Key()
@@ -215,7 +215,7 @@ func (o *Objects) prepare() (all []*prepared, problems map[inventory.Key]string,
 	return all, problems, o.strayWorks(works)
 }
 
-func (o *Objects) prepareOne(kind federation.Kind, object *unstructured.Unstructured, works map[string][]*workv1.ManifestWork) (*prepared, error) {
+func (o *Objects) prepareOne(kind federation.FederatedKind, object *unstructured.Unstructured, works map[string][]*workv1.ManifestWork) (*prepared, error) {
 	p := &prepared{object: federation.Object{Kind: kind}, namespace: o.namespace(object.GetNamespace())}
 	p.object.Meta = metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Generation: object.GetGeneration(),
@@ -288,7 +288,7 @@ func (o *Objects) strayWorks(works map[string][]*workv1.ManifestWork) []string {
 
 			switch {
 			case o.namespace(work.Labels[federation.NamespaceLabel]) == nil:
-			case valid && !slices.ContainsFunc(o.kinds(), func(known federation.Kind) bool { return known.GroupKind().String() == kind }):
+			case valid && !slices.ContainsFunc(o.kinds(), func(known federation.FederatedKind) bool { return known.GroupKind().String() == kind }):
 				others[kind]++
 			case len(o.KindsUnread) == 0:
 				clusters[of] = append(clusters[of], work.Namespace)

@@ -136,7 +136,7 @@ func NewReport(e Evaluation, all bool) Report {
 		Key: e.Key(), Object: identity.String(), Kind: identity.Kind.Kind, Group: identity.Kind.Group, Namespace: identity.Namespace,
 		Name: identity.Name, State: string(e.State), Reason: e.Reason, Message: e.Message,
 		Selected: append([]string{}, e.Selected...), Propagated: slices.Clone(e.Propagated),
-		RemovalHeld: e.Removal.Held, Clusters: []Cluster{}, WorksUnread: e.worksUnread,
+		RemovalHeld: e.Withdrawal.Held, Clusters: []Cluster{}, WorksUnread: e.worksUnread,
 	}
 
 	misread := e.Reason == federation.ReasonClusterSelectorInvalid && e.Target.Placement == ""
@@ -219,8 +219,8 @@ func notesOf(e Evaluation) []string {
 
 // scopeHoldNote names the flag of the hub that decides for how long works are held; empty if it decides nothing.
 func (e Evaluation) scopeHoldNote() string {
-	for _, cluster := range e.Removal.Kept {
-		if _, out := e.Removal.OutOfScope[cluster]; out {
+	for _, cluster := range e.Withdrawal.Kept {
+		if _, out := e.Withdrawal.OutOfScope[cluster]; out {
 			return "the hub is taken to run with --lost-scope-hold=" + e.scopeHold.String() + "; give this flag here too if it has another value"
 		}
 	}

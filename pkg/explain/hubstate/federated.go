@@ -30,7 +30,7 @@ var managedWorks = client.MatchingLabels{federation.ManagedLabel: "true"}
 // If the user may not read the clusters, sets, bindings, Placements or decisions, the error names all missing rights, and the State is for
 // State.WrittenObjects. Kinds, Namespaces and ManifestWorks that may not be read are in Objects.Missing. After any other error the State is
 // nil.
-func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace string, kinds []federation.Kind) (*explain.State, error) {
+func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace string, kinds []federation.FederatedKind) (*explain.State, error) {
 	r := newReader(ctx, hub, &explain.State{}, forDelivery)
 	r.readAll(r.kinds(r.required), namespace)
 
@@ -49,7 +49,7 @@ func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace stri
 // with the names of works of these objects, and of given ones, which the hub may not have yet. What the user may not read is in
 // Objects.Missing.
 func AddFederated(
-	ctx context.Context, hub client.Reader, state *explain.State, namespace string, kinds []federation.Kind, given ...*unstructured.Unstructured,
+	ctx context.Context, hub client.Reader, state *explain.State, namespace string, kinds []federation.FederatedKind, given ...*unstructured.Unstructured,
 ) error {
 	if kinds == nil {
 		kinds = federation.DefaultKinds()

@@ -25,7 +25,7 @@ type FederatedWatcher struct {
 	*Watcher
 
 	namespace string
-	delivered []federation.Kind
+	delivered []federation.FederatedKind
 	// foreign are the works of others at the first read.
 	foreign []*workv1.ManifestWork
 }
@@ -35,7 +35,7 @@ type FederatedWatcher struct {
 //
 // Kinds that the hub does not serve, or that the user may not list, are not watched, and later States name them as the first one does.
 func NewFederatedWatcher(
-	ctx context.Context, config *rest.Config, hub client.Reader, namespace string, kinds []federation.Kind,
+	ctx context.Context, config *rest.Config, hub client.Reader, namespace string, kinds []federation.FederatedKind,
 ) (*FederatedWatcher, *explain.State, error) {
 	if kinds == nil {
 		kinds = federation.DefaultKinds()

@@ -112,7 +112,7 @@ func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object
 // ManifestWorks are not in it, because they have copies of Secrets; the report of a delivered object says that they were not read.
 func TestFleetViewHasAllThatAnExplanationReads(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}
-	withoutSecrets := slices.DeleteFunc(federation.DefaultKinds(), func(kind federation.Kind) bool { return kind.Kind == "Secret" })
+	withoutSecrets := slices.DeleteFunc(federation.DefaultKinds(), func(kind federation.FederatedKind) bool { return kind.Kind == "Secret" })
 
 	for _, fleet := range []bool{true, false} {
 		hub := viewer(t, "team-a", fleet, namespace)

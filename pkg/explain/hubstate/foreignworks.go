@@ -167,7 +167,7 @@ func (r *federatedReader) readGuard() {
 }
 
 // hasReplicas reports whether the replicas of an object are distributed.
-func hasReplicas(kinds []federation.Kind, objects []*unstructured.Unstructured) bool {
+func hasReplicas(kinds []federation.FederatedKind, objects []*unstructured.Unstructured) bool {
 	for _, object := range objects {
 		for _, kind := range kinds {
 			if kind.GroupVersionKind == object.GroupVersionKind() && kind.HasReplicas() {

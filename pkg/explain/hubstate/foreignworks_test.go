@@ -111,7 +111,7 @@ func workNameOf(t *testing.T, kind, name string) string {
 
 	kinds := federation.DefaultKinds()
 
-	at := slices.IndexFunc(kinds, func(k federation.Kind) bool { return k.Kind == kind })
+	at := slices.IndexFunc(kinds, func(k federation.FederatedKind) bool { return k.Kind == kind })
 	if at < 0 {
 		t.Fatalf("%s is not delivered", kind)
 	}

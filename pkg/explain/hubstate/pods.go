@@ -25,7 +25,7 @@ import (
 
 // Workload names a workload on a cluster.
 type Workload struct {
-	Kind            pods.Kind
+	Kind            pods.WorkloadKind
 	Namespace, Name string
 }
 

@@ -81,7 +81,7 @@ const (
 
 // evaluation is what admission makes of one workload.
 type evaluation struct {
-	kind      Kind
+	kind      WorkloadKind
 	object    *unstructured.Unstructured
 	admission admission
 	workload  *podscheduling.Workload
@@ -133,7 +133,7 @@ func (e *Evaluator) matching(workload *podscheduling.Workload) []*podscheduling.
 }
 
 // read reads a workload from an object.
-func read(kind Kind, object *unstructured.Unstructured) (*podscheduling.Workload, error) {
+func read(kind WorkloadKind, object *unstructured.Unstructured) (*podscheduling.Workload, error) {
 	raw, err := json.Marshal(object.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is a kind of workload that policies are injected into: docs/spec/pod-scheduling-policy.md 2.1.2.
-type Kind struct {
+// WorkloadKind is a kind of workload that policies are injected into: docs/spec/pod-scheduling-policy.md 2.1.2.
+type WorkloadKind struct {
 	schema.GroupVersionKind
 	// Resource is the plural name of the kind.
 	Resource string
@@ -28,7 +28,7 @@ type Kind struct {
 // templateOfSpec is the path of the pod template in most kinds.
 var templateOfSpec = []string{"spec", "template"}
 
-var kinds = []Kind{
+var kinds = []WorkloadKind{
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", shortName: "po"},
 	{
 		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ReplicationController"), Resource: "replicationcontrollers", shortName: "rc",
@@ -51,20 +51,20 @@ var kinds = []Kind{
 const daemonSet = "DaemonSet"
 
 // Kinds returns the kinds of workloads.
-func Kinds() []Kind { return slices.Clone(kinds) }
+func Kinds() []WorkloadKind { return slices.Clone(kinds) }
 
 // KindOf returns the kind of a group, version and kind.
-func KindOf(gvk schema.GroupVersionKind) (Kind, bool) {
-	at := slices.IndexFunc(kinds, func(kind Kind) bool { return kind.GroupVersionKind == gvk })
+func KindOf(gvk schema.GroupVersionKind) (WorkloadKind, bool) {
+	at := slices.IndexFunc(kinds, func(kind WorkloadKind) bool { return kind.GroupVersionKind == gvk })
 	if at < 0 {
-		return Kind{}, false
+		return WorkloadKind{}, false
 	}
 
 	return kinds[at], true
 }
 
 // FindKind returns the kind that a user names as kubectl does: deployment, deployments, deploy, deployments.apps or deployments.v1.apps.
-func FindKind(text string) (Kind, bool) {
+func FindKind(text string) (WorkloadKind, bool) {
 	name, suffix, qualified := strings.Cut(strings.ToLower(text), ".")
 
 	for _, kind := range kinds {
@@ -74,8 +74,8 @@ func FindKind(text string) (Kind, bool) {
 		}
 	}
 
-	return Kind{}, false
+	return WorkloadKind{}, false
 }
 
 // isPod reports whether the objects of the kind are Pods.
-func (k Kind) isPod() bool { return len(k.template) == 0 }
+func (k WorkloadKind) isPod() bool { return len(k.template) == 0 }

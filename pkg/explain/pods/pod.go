@@ -94,7 +94,7 @@ func (e *Evaluator) injectedPod(made *unstructured.Unstructured) (*unstructured.
 }
 
 // podFromTemplate returns a Pod of the template of a workload; nil if it has none.
-func podFromTemplate(kind Kind, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func podFromTemplate(kind WorkloadKind, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	template, found, err := unstructured.NestedMap(object.Object, kind.template...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(kind.template, "."), err)
@@ -114,7 +114,7 @@ func podFromTemplate(kind Kind, object *unstructured.Unstructured) (*unstructure
 }
 
 // podName returns the name of a Pod of a workload, with "*" for a suffix that is chosen at its creation.
-func podName(kind Kind, workload string) string {
+func podName(kind WorkloadKind, workload string) string {
 	if kind.Kind == "StatefulSet" {
 		return workload + "-0"
 	}
@@ -123,7 +123,7 @@ func podName(kind Kind, workload string) string {
 }
 
 // controllerReference returns the reference of the Pods of a workload to their controller, which may be an object in between.
-func controllerReference(kind Kind, object *unstructured.Unstructured) metav1.OwnerReference {
+func controllerReference(kind WorkloadKind, object *unstructured.Unstructured) metav1.OwnerReference {
 	gvk, name, uid := kind.GroupVersionKind, object.GetName(), object.GetUID()
 	if !kind.between.Empty() {
 		gvk, name, uid = kind.between, name+"-*", betweenUID(object)

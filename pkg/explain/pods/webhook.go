@@ -17,7 +17,7 @@ const anyValue = "*"
 
 // notReviewed returns why the API server does not send an object to the webhook of policies: docs/spec/pod-scheduling-policy.md 2.1.2 leaves
 // its rules and selectors to the administrator. It is empty if the object is sent, or if the configuration is not known.
-func (e *Evaluator) notReviewed(kind Kind, object *unstructured.Unstructured, as admission) string {
+func (e *Evaluator) notReviewed(kind WorkloadKind, object *unstructured.Unstructured, as admission) string {
 	if e.objects.Webhook == nil {
 		return ""
 	}
@@ -62,7 +62,7 @@ func selects(selector *metav1.LabelSelector, given map[string]string) bool {
 }
 
 // covers reports whether a rule is about an operation on the objects of a kind. By matchPolicy Equivalent, the version does not matter.
-func covers(rule *admissionregistrationv1.RuleWithOperations, kind Kind, operation admissionregistrationv1.OperationType) bool {
+func covers(rule *admissionregistrationv1.RuleWithOperations, kind WorkloadKind, operation admissionregistrationv1.OperationType) bool {
 	return (slices.Contains(rule.Operations, operation) || slices.Contains(rule.Operations, admissionregistrationv1.OperationAll)) &&
 		(slices.Contains(rule.APIGroups, kind.Group) || slices.Contains(rule.APIGroups, anyValue)) &&
 		(slices.Contains(rule.Resources, kind.Resource) || slices.Contains(rule.Resources, anyValue))

@@ -16,31 +16,31 @@ import (
 )
 
 // writeCluster writes the explanation of one cluster for people.
-func writeCluster(out *bytes.Buffer, s counterfactual.ClusterExplanation, style Style) {
-	headline := Printable(oneLine(s.Reason))
-	if s.Verdict != "" {
-		headline = style.verdict(s.Verdict, s.Verdict) + ", " + headline
+func writeCluster(out *bytes.Buffer, c counterfactual.ClusterExplanation, style Style) {
+	headline := Printable(oneLine(c.Reason))
+	if c.Verdict != "" {
+		headline = style.verdict(c.Verdict, c.Verdict) + ", " + headline
 	}
 
-	fmt.Fprintf(out, "%s: %s\n", style.bold(s.Cluster), headline)
+	fmt.Fprintf(out, "%s: %s\n", style.bold(c.Cluster), headline)
 
-	if s.Gone != "" {
-		fmt.Fprintf(out, "  %s\n", Printable(indented(s.Gone)))
+	if c.Gone != "" {
+		fmt.Fprintf(out, "  %s\n", Printable(indented(c.Gone)))
 	}
 
-	writeScope(out, s)
-	writePredicates(out, s)
-	writeTaints(out, s)
-	writeScores(out, s)
-	writeDomains(out, s)
-	writeDecision(out, s)
-	writeCounterfactuals(out, s)
+	writeScope(out, c)
+	writePredicates(out, c)
+	writeTaints(out, c)
+	writeScores(out, c)
+	writeDomains(out, c)
+	writeDecision(out, c)
+	writeCounterfactuals(out, c)
 }
 
-func writeScope(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
+func writeScope(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
 	rows := [][]string{}
 
-	for _, set := range s.Sets {
+	for _, set := range c.Sets {
 		said := []string{"does not hold it", "not bound to the namespace", "not asked for"}
 		for i, is := range []bool{set.Contains, set.Bound, set.Asked} {
 			if is {
@@ -71,10 +71,10 @@ func section(out *bytes.Buffer, name string, rows [][]string) {
 	writeTable(out, rows, nil)
 }
 
-func writePredicates(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
+func writePredicates(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
 	rows := [][]string{}
 
-	for _, predicate := range s.Predicates {
+	for _, predicate := range c.Predicates {
 		if len(predicate.Clauses) == 0 {
 			rows = append(rows, []string{fmt.Sprintf("  predicate %d", predicate.Number), "every cluster", yesNo(true)})
 		}
@@ -95,17 +95,17 @@ func writePredicates(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	}
 
 	name := "predicates"
-	if len(s.Predicates) > 1 {
+	if len(c.Predicates) > 1 {
 		name += " (one of them must match)"
 	}
 
 	section(out, name, rows)
 }
 
-func writeTaints(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
-	rows := make([][]string, 0, len(s.Taints))
+func writeTaints(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
+	rows := make([][]string, 0, len(c.Taints))
 
-	for _, taint := range s.Taints {
+	for _, taint := range c.Taints {
 		said := "not tolerated"
 		if taint.Tolerated {
 			said = "tolerated: " + taint.By
@@ -125,14 +125,14 @@ func writeTaints(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	section(out, "taints", rows)
 }
 
-func writeScores(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
-	if s.Score == nil {
+func writeScores(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
+	if c.Score == nil {
 		return
 	}
 
 	rows := [][]string{{"  PRIORITIZER", "WEIGHT", "SCORE", "POINTS", "RANK"}}
 
-	for _, prioritizer := range s.Prioritizers {
+	for _, prioritizer := range c.Prioritizers {
 		score := noValue
 		if prioritizer.Score != nil {
 			score = strconv.FormatInt(*prioritizer.Score, 10)
@@ -140,15 +140,15 @@ func writeScores(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 
 		rows = append(rows, []string{
 			"  " + prioritizer.Name, "x" + strconv.Itoa(int(prioritizer.Weight)), score,
-			strconv.FormatInt(prioritizer.Points, 10), fmt.Sprintf("%d of %d", prioritizer.Rank, s.Feasible),
+			strconv.FormatInt(prioritizer.Points, 10), fmt.Sprintf("%d of %d", prioritizer.Rank, c.Feasible),
 		})
 	}
 
-	rows = append(rows, []string{"  all", "", "", strconv.FormatInt(*s.Score, 10), fmt.Sprintf("%d of %d", s.Rank, s.Feasible)})
+	rows = append(rows, []string{"  all", "", "", strconv.FormatInt(*c.Score, 10), fmt.Sprintf("%d of %d", c.Rank, c.Feasible)})
 	section(out, "scores", rows)
 }
 
-func writeDomains(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
+func writeDomains(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
 	rows := [][]string{}
 	add := func(what string, domain counterfactual.Domain, terms string) {
 		value := "not set"
@@ -159,47 +159,47 @@ func writeDomains(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 		rows = append(rows, []string{"  " + what + " " + domain.Key, "the cluster: " + value, "selected: " + sortedCounts(domain.Selected) + terms})
 	}
 
-	if s.AntiAffinity != nil {
-		add("different", *s.AntiAffinity, "")
+	if c.AntiAffinity != nil {
+		add("different", *c.AntiAffinity, "")
 	}
 
-	for _, domain := range s.Spread {
+	for _, domain := range c.Spread {
 		add("even", domain, fmt.Sprintf("; skew at most %d, %s", domain.MaxSkew, domain.WhenUnsatisfiable))
 	}
 
 	section(out, "domains", rows)
 }
 
-func writeDecision(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
+func writeDecision(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
 	switch {
-	case s.Decision == nil && !s.Decided:
+	case c.Decision == nil && !c.Decided:
 		return
-	case s.Decision == nil:
+	case c.Decision == nil:
 		fmt.Fprint(out, "  decision: written now, and to be taken away\n")
 
 		return
 	}
 
-	place := s.Decision.Page
-	if s.Decision.Group != nil {
-		place += fmt.Sprintf(", group %s", strings.TrimSpace(strconv.Itoa(int(*s.Decision.Group))+" "+s.Decision.GroupName))
+	place := c.Decision.Page
+	if c.Decision.Group != nil {
+		place += fmt.Sprintf(", group %s", strings.TrimSpace(strconv.Itoa(int(*c.Decision.Group))+" "+c.Decision.GroupName))
 	}
 
-	if !s.Decided {
+	if !c.Decided {
 		place += "; not written yet"
 	}
 
 	fmt.Fprintf(out, "  decision: %s\n", place)
 }
 
-func writeCounterfactuals(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
-	for _, found := range s.Counterfactuals {
+func writeCounterfactuals(out *bytes.Buffer, c counterfactual.ClusterExplanation) {
+	for _, found := range c.Counterfactuals {
 		fmt.Fprintf(out, "  %s\n", Printable(oneLine(found.Text)))
 	}
 
 	switch {
-	case len(s.Counterfactuals) > 0 || s.Verdict == "" || s.Verdict == scheduling.StageSelected.String():
-	case s.Terminating:
+	case len(c.Counterfactuals) > 0 || c.Verdict == "" || c.Verdict == scheduling.StageSelected.String():
+	case c.Terminating:
 		fmt.Fprint(out, "  nothing selects a cluster that is being deleted\n")
 	default:
 		fmt.Fprint(out, "  no one or two of the changes that were tried would have it selected\n")

@@ -105,10 +105,10 @@ func writeExplanation(out *bytes.Buffer, e counterfactual.Explanation, style Sty
 
 func writeExplainedNames(out *bytes.Buffer, e counterfactual.Explanation) {
 	for _, cluster := range e.Selected {
-		told := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained counterfactual.ClusterExplanation) bool {
+		reported := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained counterfactual.ClusterExplanation) bool {
 			return explained.Cluster == cluster
 		})
-		if told {
+		if reported {
 			fmt.Fprintf(out, "%s %s\n", QualifiedName(e.Placement, e.API), cluster)
 		}
 	}

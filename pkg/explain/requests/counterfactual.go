@@ -89,7 +89,7 @@ func (t *trial) with(more edit, others []edit) *trial {
 
 // evaluate finds out what the request gets.
 func (t *trial) evaluate() {
-	switch evaluation := t.objects.catalog().Evaluate(t.request); {
+	switch evaluation := t.objects.catalog().Explain(t.request); {
 	case evaluation.Cluster != nil:
 		t.change.Cluster = keyOf(evaluation.Cluster).String()
 	case evaluation.New != nil:

@@ -134,7 +134,7 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 		catalog = objects.without(request).catalog()
 	}
 
-	evaluation := catalog.Evaluate(request)
+	evaluation := catalog.Explain(request)
 
 	report := Report{
 		Namespace: request.Namespace, Name: request.Name, Outcome: string(decided.Outcome),
@@ -185,17 +185,17 @@ func newRequirement(from *clusterrequest.Requirement) Requirement {
 	}
 
 	for _, trait := range from.Traits {
-		told := Trait{Optional: trait.Optional}
+		reported := Trait{Optional: trait.Optional}
 
 		for _, alternative := range trait.AnyOf {
-			told.AnyOf = append(told.AnyOf, alternative.String())
+			reported.AnyOf = append(reported.AnyOf, alternative.String())
 		}
 
 		for _, by := range trait.By {
-			told.By = append(told.By, sourceName(by))
+			reported.By = append(reported.By, sourceName(by))
 		}
 
-		requirement.Traits = append(requirement.Traits, told)
+		requirement.Traits = append(requirement.Traits, reported)
 	}
 
 	return requirement

@@ -32,11 +32,11 @@ func newChanges(live client.Reader) *changes {
 }
 
 // last returns when the object of a cycle, its Namespace, a binding there or its Placement was changed last.
-func (c *changes) last(ctx context.Context, p *cycle) (time.Time, error) {
-	last := p.memory.changed
+func (c *changes) last(ctx context.Context, current *cycle) (time.Time, error) {
+	last := current.memory.changed
 
-	at, err := c.get(types.NamespacedName{Namespace: p.key.Namespace}, func() (time.Time, error) {
-		return c.namespaceChange(ctx, p.key.Namespace)
+	at, err := c.get(types.NamespacedName{Namespace: current.key.Namespace}, func() (time.Time, error) {
+		return c.namespaceChange(ctx, current.key.Namespace)
 	})
 	if err != nil {
 		return time.Time{}, err
@@ -44,11 +44,11 @@ func (c *changes) last(ctx context.Context, p *cycle) (time.Time, error) {
 
 	last = problems.Later(last, at)
 
-	if p.Target.Placement == "" {
+	if current.Target.Placement == "" {
 		return last, nil
 	}
 
-	placement := types.NamespacedName{Namespace: p.key.Namespace, Name: p.Target.Placement}
+	placement := types.NamespacedName{Namespace: current.key.Namespace, Name: current.Target.Placement}
 
 	at, err = c.get(placement, func() (time.Time, error) {
 		found := &clusterv1beta1.Placement{}

@@ -23,35 +23,35 @@ type deletion struct {
 }
 
 // delete deletes the works of an object that is being deleted, and then removes the finalizer (docs/spec/federated-selector.md 3.1.5).
-func (d *deletion) delete(ctx context.Context, p *cycle) (time.Duration, error) {
-	planned := p.Deletion()
+func (d *deletion) delete(ctx context.Context, c *cycle) (time.Duration, error) {
+	planned := c.Deletion()
 
-	err := d.remove(ctx, p, planned.Orphan, func(ctx context.Context, cluster string) error { return d.orphan(ctx, p, cluster) })
+	err := d.remove(ctx, c, planned.Orphan, func(ctx context.Context, cluster string) error { return d.orphan(ctx, c, cluster) })
 	if err != nil {
 		return 0, err
 	}
 
-	err = d.remove(ctx, p, planned.Delete, func(ctx context.Context, cluster string) error { return d.deleteWork(ctx, p, cluster) })
+	err = d.remove(ctx, c, planned.Delete, func(ctx context.Context, cluster string) error { return d.deleteWork(ctx, c, cluster) })
 	if err != nil {
 		return 0, err
 	}
 
-	if err := d.abandon(ctx, p, planned.Release); err != nil {
+	if err := d.abandon(ctx, c, planned.Release); err != nil {
 		return 0, err
 	}
 
-	if p.Works, err = d.load(ctx, p); err != nil {
+	if c.Works, err = d.load(ctx, c); err != nil {
 		return 0, err
 	}
 
-	switch left := p.Deletion(); {
+	switch left := c.Deletion(); {
 	case left.Done():
-		if err := d.removeFinalizer(ctx, p); err != nil {
+		if err := d.removeFinalizer(ctx, c); err != nil {
 			return 0, err
 		}
 
 		return 0, nil
-	case len(left.Release)+len(left.Delete) > 0 && p.notes.count > 0:
+	case len(left.Release)+len(left.Delete) > 0 && c.notes.count > 0:
 		return time.Nanosecond, nil
 	default:
 		return deletionRetry, nil
@@ -61,11 +61,11 @@ func (d *deletion) delete(ctx context.Context, p *cycle) (time.Duration, error) 
 // gone deletes the works of an object that does not exist, if the API server says so too: its finalizer was removed by somebody else, or its
 // works were made by a hub that has ended.
 func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, error) {
-	p := &cycle{key: key, memory: d.state.memories.get(key)}
+	c := &cycle{key: key, memory: d.state.memories.get(key)}
 
 	d.retries.forget(key)
 
-	works, err := d.load(ctx, p)
+	works, err := d.load(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +77,7 @@ func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, 
 	}
 
 	kind := d.state.kinds[key.GroupKind]
-	p.removal.ProvedAt = d.clock.Now()
+	c.removal.ProvedAt = d.clock.Now()
 
 	err = d.live.Get(ctx, key.NamespacedName, objects.Metadata(kind.GroupVersionKind))
 	if err == nil {
@@ -93,10 +93,10 @@ func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, 
 	object := federation.Object{
 		Kind: kind, Meta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, DeletionTimestamp: &deletion},
 	}
-	p.Evaluation = federation.Evaluate(object, federation.View{Snapshot: d.snapshot, Works: works}, d.clock.Now())
+	c.Evaluation = federation.Evaluate(object, federation.View{Snapshot: d.snapshot, Works: works}, d.clock.Now())
 
-	again, err := d.delete(ctx, p)
-	if left := p.Deletion(); err == nil && left.Done() {
+	again, err := d.delete(ctx, c)
+	if left := c.Deletion(); err == nil && left.Done() {
 		d.state.forget(key) // No event of an own deletion enqueues the object.
 	}
 

@@ -24,10 +24,10 @@ const parallelWrites = 8
 // remove calls a function that takes the object, or replicas of it, from each of the clusters. The error is errChanged if the object has changed
 // since it was evaluated, or the proof is too old: then no further write begins.
 func (w *writer) remove(
-	ctx context.Context, p *cycle, clusters []string, write func(ctx context.Context, cluster string) error,
+	ctx context.Context, c *cycle, clusters []string, write func(ctx context.Context, cluster string) error,
 ) error {
 	return w.each(ctx, clusters, func(ctx context.Context, cluster string) error {
-		if err := w.proceed(ctx, p); err != nil {
+		if err := w.proceed(ctx, c); err != nil {
 			return err
 		}
 
@@ -37,13 +37,13 @@ func (w *writer) remove(
 
 // proceed returns nil if the next write may take the object from a cluster, and errChanged if the object has to be evaluated again
 // (docs/spec/differences.md B13).
-func (w *writer) proceed(ctx context.Context, p *cycle) error {
-	latest, err := w.latest(ctx, p)
+func (w *writer) proceed(ctx context.Context, c *cycle) error {
+	latest, err := w.latest(ctx, c)
 	if err != nil {
 		return err
 	}
 
-	if err := p.removal.Proceed(latest, w.clock.Now()); err != nil {
+	if err := c.removal.Proceed(latest, w.clock.Now()); err != nil {
 		return fmt.Errorf("%w: %w", errChanged, err)
 	}
 
@@ -51,13 +51,13 @@ func (w *writer) proceed(ctx context.Context, p *cycle) error {
 		return nil // The Namespace does not decide about what is being deleted.
 	}
 
-	namespace, err := w.namespace(ctx, p.key.Namespace)
+	namespace, err := w.namespace(ctx, c.key.Namespace)
 	if err != nil {
 		return err
 	}
 
-	if (namespace == nil) != (p.namespace == nil) || namespace != nil && !federation.SameDefaults(namespace, p.namespace) {
-		return fmt.Errorf("%w: the Namespace %s has other defaults", errChanged, p.key.Namespace)
+	if (namespace == nil) != (c.namespace == nil) || namespace != nil && !federation.SameDefaults(namespace, c.namespace) {
+		return fmt.Errorf("%w: the Namespace %s has other defaults", errChanged, c.key.Namespace)
 	}
 
 	return nil
@@ -114,7 +114,7 @@ func gathered(errs []error) error {
 }
 
 // abandon removes the finalizers of agents from works of clusters that do not exist any more, if the API server says so too.
-func (w *writer) abandon(ctx context.Context, p *cycle, clusters []string) error {
+func (w *writer) abandon(ctx context.Context, c *cycle, clusters []string) error {
 	return w.each(ctx, clusters, func(ctx context.Context, cluster string) error {
 		err := w.live.Get(ctx, types.NamespacedName{Name: cluster}, objects.Metadata(managedCluster))
 
@@ -125,6 +125,6 @@ func (w *writer) abandon(ctx context.Context, p *cycle, clusters []string) error
 			return fmt.Errorf("reading ManagedCluster %s: %w", cluster, err)
 		}
 
-		return w.release(ctx, p, cluster)
+		return w.release(ctx, c, cluster)
 	})
 }

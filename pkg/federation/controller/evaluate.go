@@ -32,10 +32,10 @@ func (h *hub) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
 		return nil, fmt.Errorf("reading %s from the cache: %w", h.state.identity(key), err)
 	}
 
-	p := &cycle{key: key, memory: h.state.memories.get(key), shown: h.state.Shared.Observed.Now()}
+	c := &cycle{key: key, memory: h.state.memories.get(key), shown: h.state.Shared.Observed.Now()}
 	object := federation.Object{Kind: kind, Meta: metadata.ObjectMeta}
 
-	excluded, err := h.excluded(ctx, p, kind, metadata)
+	excluded, err := h.excluded(ctx, c, kind, metadata)
 	if err != nil {
 		return nil, err
 	}
@@ -43,38 +43,38 @@ func (h *hub) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
 	switch {
 	case excluded != "":
 		object.Body = federation.Body{Excluded: excluded}
-	case p.memory.version == metadata.ResourceVersion:
-		object.Body = p.memory.body
+	case c.memory.version == metadata.ResourceVersion:
+		object.Body = c.memory.body
 	default:
-		if object.Meta, err = h.read(ctx, p, kind); err != nil || p.payload == nil {
+		if object.Meta, err = h.read(ctx, c, kind); err != nil || c.payload == nil {
 			return nil, err
 		}
 
-		object.Body = p.memory.body
+		object.Body = c.memory.body
 	}
 
-	view, err := h.view(ctx, p, &object)
+	view, err := h.view(ctx, c, &object)
 	if err != nil {
 		return nil, err
 	}
 
-	p.Evaluation = federation.Evaluate(object, view, h.clock.Now())
-	p.removal = freshness.Plan{Meta: object.Meta.DeepCopy(), Annotations: federation.HubAnnotations, ProvedAt: h.clock.Now()}
+	c.Evaluation = federation.Evaluate(object, view, h.clock.Now())
+	c.removal = freshness.Plan{Meta: object.Meta.DeepCopy(), Annotations: federation.HubAnnotations, ProvedAt: h.clock.Now()}
 
-	return p, nil
+	return c, nil
 }
 
 // excluded returns why an object without works is never delivered, as far as its metadata decides that, or "". Such an object, as the
 // ReplicaSet of a Deployment, is not read: it can change often. The works of an object that has some count on its content.
 func (h *hub) excluded(
-	ctx context.Context, p *cycle, kind federation.Kind, metadata *metav1.PartialObjectMetadata,
+	ctx context.Context, c *cycle, kind federation.FederatedKind, metadata *metav1.PartialObjectMetadata,
 ) (string, error) {
 	why := federation.ExcludedByMetadata(kind, metadata)
 	if why == "" {
 		return "", nil
 	}
 
-	works, err := h.stored(ctx, p.key)
+	works, err := h.stored(ctx, c.key)
 	if err != nil || len(works) > 0 {
 		return "", err
 	}
@@ -84,13 +84,13 @@ func (h *hub) excluded(
 
 // read reads the content of an object from the API server, keeps its payload in the cycle and everything else in the memory, and returns its
 // metadata. Without a payload the object does not exist.
-func (h *hub) read(ctx context.Context, p *cycle, kind federation.Kind) (metav1.ObjectMeta, error) {
+func (h *hub) read(ctx context.Context, c *cycle, kind federation.FederatedKind) (metav1.ObjectMeta, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind.GroupVersionKind)
 
-	identity := h.state.identity(p.key)
+	identity := h.state.identity(c.key)
 
-	err := h.live.Get(ctx, p.key.NamespacedName, object)
+	err := h.live.Get(ctx, c.key.NamespacedName, object)
 	if absent(err) {
 		return metav1.ObjectMeta{}, nil
 	}
@@ -100,9 +100,9 @@ func (h *hub) read(ctx context.Context, p *cycle, kind federation.Kind) (metav1.
 	}
 
 	body, payload := federation.BodyOf(kind, object)
-	if p.payload = payload; p.memory.version != object.GetResourceVersion() {
-		p.memory.version, p.memory.body, p.memory.hashes = object.GetResourceVersion(), body, nil
-		p.memory.changed = problems.LastChange(object)
+	if c.payload = payload; c.memory.version != object.GetResourceVersion() {
+		c.memory.version, c.memory.body, c.memory.hashes = object.GetResourceVersion(), body, nil
+		c.memory.changed = problems.LastChange(object)
 	}
 
 	return metav1.ObjectMeta{
@@ -113,62 +113,62 @@ func (h *hub) read(ctx context.Context, p *cycle, kind federation.Kind) (metav1.
 }
 
 // view returns what the hub knows around an object.
-func (h *hub) view(ctx context.Context, p *cycle, object *federation.Object) (federation.View, error) {
-	works, err := h.load(ctx, p)
+func (h *hub) view(ctx context.Context, c *cycle, object *federation.Object) (federation.View, error) {
+	works, err := h.load(ctx, c)
 	if err != nil {
 		return federation.View{}, err
 	}
 
-	namespace, err := h.namespace(ctx, p.key.Namespace)
+	namespace, err := h.namespace(ctx, c.key.Namespace)
 	if err != nil {
 		return federation.View{}, err
 	}
 
-	p.namespace = namespace
+	c.namespace = namespace
 
-	users, err := h.users(ctx, p.key, namespace)
+	users, err := h.users(ctx, c.key, namespace)
 	if err != nil {
 		return federation.View{}, err
 	}
 
-	if p.followed = h.decisions(ctx, object, namespace); p.followed.err != nil {
-		return federation.View{}, p.followed.err
+	if c.followed = h.decisions(ctx, object, namespace); c.followed.err != nil {
+		return federation.View{}, c.followed.err
 	}
 
 	return federation.View{
 		Compiler: h.state.Shared.Compiler, Snapshot: h.snapshot, HubNamespace: h.namespaceName, Namespace: namespace, Works: works, Users: users,
 		Unguarded: h.state.unguarded.Load(),
-		Decisions: func(string) federation.Decisions { return p.followed.Decisions },
+		Decisions: func(string) federation.Decisions { return c.followed.Decisions },
 		Reached: func(d federation.Dependency) ([]string, bool) {
-			return h.reached(ctx, p.key.Namespace, d)
+			return h.reached(ctx, c.key.Namespace, d)
 		},
 	}, nil
 }
 
 // load lists the works of the object into the cycle, and returns what of them counts.
-func (h *hub) load(ctx context.Context, p *cycle) ([]federation.ExistingWork, error) {
-	stored, err := h.stored(ctx, p.key)
+func (h *hub) load(ctx context.Context, c *cycle) ([]federation.ExistingWork, error) {
+	stored, err := h.stored(ctx, c.key)
 	if err != nil {
 		return nil, err
 	}
 
-	p.stored = stored
+	c.stored = stored
 
-	return h.existing(p, stored)
+	return h.existing(c, stored)
 }
 
 // loadPayload reads the payload of the evaluated object unless the cycle has it.
-func (h *hub) loadPayload(ctx context.Context, p *cycle) error {
-	if p.payload != nil {
+func (h *hub) loadPayload(ctx context.Context, c *cycle) error {
+	if c.payload != nil {
 		return nil
 	}
 
-	meta, err := h.read(ctx, p, p.Object.Kind)
+	meta, err := h.read(ctx, c, c.Object.Kind)
 	if err != nil {
 		return err
 	}
 
-	if p.payload == nil || meta.ResourceVersion != p.Object.Meta.ResourceVersion {
+	if c.payload == nil || meta.ResourceVersion != c.Object.Meta.ResourceVersion {
 		return errChanged
 	}
 
@@ -176,26 +176,26 @@ func (h *hub) loadPayload(ctx context.Context, p *cycle) error {
 }
 
 // hash returns the hash of the works of a variant; it reads the object if the hash is not known.
-func (h *hub) hash(ctx context.Context, p *cycle, variant federation.Variant) (string, error) {
-	if known, found := p.memory.hashes[variant]; found {
+func (h *hub) hash(ctx context.Context, c *cycle, variant federation.Variant) (string, error) {
+	if known, found := c.memory.hashes[variant]; found {
 		return known, nil
 	}
 
-	if err := h.loadPayload(ctx, p); err != nil {
+	if err := h.loadPayload(ctx, c); err != nil {
 		return "", err
 	}
 
-	work, err := p.workOf(variant)
+	work, err := c.workOf(variant)
 	if err != nil {
 		return "", err
 	}
 
-	if p.memory.hashes == nil {
-		p.memory.hashes = map[federation.Variant]string{}
+	if c.memory.hashes == nil {
+		c.memory.hashes = map[federation.Variant]string{}
 	}
 
 	hash := work.Annotations[federation.HashAnnotation]
-	p.memory.hashes[variant] = hash
+	c.memory.hashes[variant] = hash
 
 	return hash, nil
 }

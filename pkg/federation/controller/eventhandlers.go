@@ -64,8 +64,8 @@ func (e *eventHandlers) listen(ctx context.Context) error {
 const without = "The hub does without them."
 
 // kinds returns what is watched beside the delivered objects and the kinds of the inventory.
-func (e *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
-	return []sharedinventory.Kind{
+func (e *eventHandlers) kinds(ctx context.Context) []sharedinventory.Listener {
+	return []sharedinventory.Listener{
 		{Object: &corev1.Namespace{}, Handler: freshness.Observe(e.state.Shared.Observed, namespaceResource,
 			objects.On(func(before, after *corev1.Namespace, initial bool) { e.updateNamespace(ctx, before, after, initial) },
 				func(*corev1.Namespace) {})), Unreadable: without},
@@ -77,8 +77,8 @@ func (e *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
 }
 
 // objectKinds returns the kinds of the delivered objects.
-func (e *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind {
-	kinds := make([]sharedinventory.Kind, 0, len(e.state.kinds))
+func (e *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Listener {
+	kinds := make([]sharedinventory.Listener, 0, len(e.state.kinds))
 
 	for of, kind := range e.state.kinds {
 		handler := objects.On(
@@ -86,7 +86,7 @@ func (e *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 				e.updateObject(ctx, keyOf(of, after), before, after, initial)
 			},
 			func(last *metav1.PartialObjectMetadata) { e.deleteObject(ctx, keyOf(of, last)) })
-		kinds = append(kinds, sharedinventory.Kind{
+		kinds = append(kinds, sharedinventory.Listener{
 			Object: objects.Metadata(kind.GroupVersionKind), Cache: e.objects, Unreadable: without,
 			Handler: freshness.Observe(e.state.Shared.Observed, resourceOf(kind), handler),
 		})

@@ -49,21 +49,21 @@ func (h *hub) stored(ctx context.Context, key inventory.Key) ([]*workv1.Manifest
 }
 
 // existing returns what of works counts. A work that the hub has deleted is being deleted, also before the watch shows that.
-func (h *hub) existing(p *cycle, stored []*workv1.ManifestWork) ([]federation.ExistingWork, error) {
-	works, err := federation.ExistingWorksOf(h.state.identity(p.key), stored)
+func (h *hub) existing(c *cycle, stored []*workv1.ManifestWork) ([]federation.ExistingWork, error) {
+	works, err := federation.ExistingWorksOf(h.state.identity(c.key), stored)
 	if err != nil {
-		return nil, fmt.Errorf("reading the works of %s: %w", h.state.identity(p.key), err)
+		return nil, fmt.Errorf("reading the works of %s: %w", h.state.identity(c.key), err)
 	}
 
 	deleted := map[string]types.UID{}
 
 	for i, work := range stored {
-		if uid, found := p.memory.deleted[work.Namespace]; found && uid == work.UID {
+		if uid, found := c.memory.deleted[work.Namespace]; found && uid == work.UID {
 			works[i].Deleting, deleted[work.Namespace] = true, uid
 		}
 	}
 
-	p.memory.deleted = deleted
+	c.memory.deleted = deleted
 
 	return works, nil
 }
@@ -143,16 +143,16 @@ func (h *hub) namespace(ctx context.Context, name string) (*metav1.ObjectMeta, e
 }
 
 // latest returns the metadata that the cache has of the object; nil if it has none.
-func (h *hub) latest(ctx context.Context, p *cycle) (*metav1.ObjectMeta, error) {
-	metadata := objects.Metadata(h.state.kinds[p.key.GroupKind].GroupVersionKind)
+func (h *hub) latest(ctx context.Context, c *cycle) (*metav1.ObjectMeta, error) {
+	metadata := objects.Metadata(h.state.kinds[c.key.GroupKind].GroupVersionKind)
 
-	err := h.objects.Get(ctx, p.key.NamespacedName, metadata, client.UnsafeDisableDeepCopy)
+	err := h.objects.Get(ctx, c.key.NamespacedName, metadata, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("reading %s from the cache: %w", h.state.identity(p.key), err)
+		return nil, fmt.Errorf("reading %s from the cache: %w", h.state.identity(c.key), err)
 	}
 
 	return &metadata.ObjectMeta, nil

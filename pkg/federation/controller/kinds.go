@@ -22,11 +22,11 @@ var workKind = schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")
 
 var managedCluster = inventory.Clusters.Resource.GroupVersion().WithKind("ManagedCluster")
 
-func groupKind(kind federation.Kind) inventory.GroupKind {
+func groupKind(kind federation.FederatedKind) inventory.GroupKind {
 	return inventory.GroupKind(kind.GroupKind().String())
 }
 
-func resourceOf(kind federation.Kind) schema.GroupVersionResource {
+func resourceOf(kind federation.FederatedKind) schema.GroupVersionResource {
 	return kind.GroupVersion().WithResource(kind.Resource)
 }
 

@@ -63,12 +63,12 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 
 // reconcile returns after which time to look again; zero for never.
 func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Duration, metrics.Outcome, error) {
-	p, err := r.evaluate(ctx, key)
+	c, err := r.evaluate(ctx, key)
 	if err != nil {
 		return 0, metrics.Failed, err
 	}
 
-	if p == nil {
+	if c == nil {
 		again, err := r.deletion.gone(ctx, key)
 
 		switch {
@@ -81,21 +81,21 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 		return again, metrics.Unchanged, nil
 	}
 
-	r.state.link(p.key, p.link())
+	r.state.link(c.key, c.link())
 
-	p.memory.past.OutOfScope = p.StillOutOfScope(p.memory.past.OutOfScope)
+	c.memory.past.OutOfScope = c.StillOutOfScope(c.memory.past.OutOfScope)
 
-	again, err := r.carryOut(ctx, p)
+	again, err := r.carryOut(ctx, c)
 
-	if len(p.notes.withdrawn) > 0 {
-		r.state.link(p.key, p.link()) // The dependencies leave after the object.
+	if len(c.notes.withdrawn) > 0 {
+		r.state.link(c.key, c.link()) // The dependencies leave after the object.
 	}
 
-	err = errors.Join(err, r.reporter.report(ctx, p, err == nil))
+	err = errors.Join(err, r.reporter.report(ctx, c, err == nil))
 
 	switch {
 	case errors.Is(err, errChanged): // The events of the change may have been handled before.
-		if p.notes.count > 0 {
+		if c.notes.count > 0 {
 			r.retries.changed.Forget(key) // What is left of the plan goes on without waiting.
 		}
 
@@ -106,7 +106,7 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 
 	r.retries.changed.Forget(key)
 
-	if p.notes.count > 0 {
+	if c.notes.count > 0 {
 		return again, metrics.Changed, nil
 	}
 
@@ -114,20 +114,20 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 }
 
 // carryOut does what the evaluation says. It returns after which time to look again; zero for never.
-func (r *reconciler) carryOut(ctx context.Context, p *cycle) (time.Duration, error) {
-	switch p.State {
+func (r *reconciler) carryOut(ctx context.Context, c *cycle) (time.Duration, error) {
+	switch c.State {
 	case federation.Deleting:
-		return r.deletion.delete(ctx, p)
+		return r.deletion.delete(ctx, c)
 	case federation.Delivering:
-		again, err := r.delivery.deliver(ctx, p)
+		again, err := r.delivery.deliver(ctx, c)
 
-		return again, errors.Join(err, r.delivery.abandon(ctx, p, p.Abandoned()))
+		return again, errors.Join(err, r.delivery.abandon(ctx, c, c.Abandoned()))
 	case federation.NotDelivered:
-		r.state.Shared.Inventory.Unsubscribe(p.key)
+		r.state.Shared.Inventory.Unsubscribe(c.key)
 	case federation.Held, federation.Suspended:
-		again, err := r.delivery.withdrawLost(ctx, p)
+		again, err := r.delivery.withdrawLost(ctx, c)
 
-		return again, errors.Join(err, r.delivery.abandon(ctx, p, p.Abandoned())) // Otherwise the namespace of the cluster would not go.
+		return again, errors.Join(err, r.delivery.abandon(ctx, c, c.Abandoned())) // Otherwise the namespace of the cluster would not go.
 	}
 
 	return 0, nil

@@ -34,19 +34,19 @@ type reporter struct {
 
 // report sends the Events of a cycle: one for what it has done, and one for each problem that is new. A cycle that is not complete ended with an
 // error: the problems that it does not show may be there still.
-func (r *reporter) report(ctx context.Context, p *cycle, complete bool) error {
-	if p.notes.held != "" {
-		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", p.notes.held)
+func (r *reporter) report(ctx context.Context, c *cycle, complete bool) error {
+	if c.notes.held != "" {
+		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", c.notes.held)
 	}
 
-	r.reportChange(ctx, p, federation.ReasonDelivered, "Delivered to clusters ", p.notes.delivered)
-	r.reportChange(ctx, p, federation.ReasonWithdrawn, "Withdrawn from clusters ", p.notes.withdrawn)
+	r.reportChange(ctx, c, federation.ReasonDelivered, "Delivered to clusters ", c.notes.delivered)
+	r.reportChange(ctx, c, federation.ReasonWithdrawn, "Withdrawn from clusters ", c.notes.withdrawn)
 
-	notes := p.problems(r.clock.Now())
+	notes := c.problems(r.clock.Now())
 
-	fresh, err := r.state.problems.New(p.key, problems.Look{
-		Notes: notes, Partial: !complete || p.Pending() || len(p.notes.missed) > 0 && !p.notes.told,
-		Changed: func() (time.Time, error) { return r.changes.last(ctx, p) },
+	fresh, err := r.state.problems.New(c.key, problems.Look{
+		Notes: notes, Partial: !complete || c.Pending() || len(c.notes.missed) > 0 && !c.notes.told,
+		Changed: func() (time.Time, error) { return r.changes.last(ctx, c) },
 	})
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r *reporter) report(ctx context.Context, p *cycle, complete bool) error {
 		federation.ReasonDeletionWaiting,
 	} {
 		if slices.Contains(fresh, reason) {
-			r.event(p, corev1.EventTypeWarning, reason, notes[reason])
+			r.event(c, corev1.EventTypeWarning, reason, notes[reason])
 		}
 	}
 
@@ -66,16 +66,16 @@ func (r *reporter) report(ctx context.Context, p *cycle, complete bool) error {
 }
 
 // reportChange sends an Event and writes a log line about the clusters that really gained or lost the object; none for no cluster.
-func (r *reporter) reportChange(ctx context.Context, p *cycle, reason, did string, clusters []string) {
+func (r *reporter) reportChange(ctx context.Context, c *cycle, reason, did string, clusters []string) {
 	if len(clusters) == 0 {
 		return
 	}
 
 	slices.Sort(clusters)
 
-	note := did + scheduling.NameReasons(clusters, p.ReasonOf)
-	klog.FromContext(ctx).Info("The clusters of an object changed", "object", p.key.String(), "changes", note)
-	r.event(p, corev1.EventTypeNormal, reason, note)
+	note := did + scheduling.NameReasons(clusters, c.ReasonOf)
+	klog.FromContext(ctx).Info("The clusters of an object changed", "object", c.key.String(), "changes", note)
+	r.event(c, corev1.EventTypeNormal, reason, note)
 }
 
 // problems returns the notes about what is wrong with an object, by the reasons of their Events.
@@ -160,10 +160,10 @@ func (c *cycle) missing() string {
 }
 
 // event sends an Event about the object.
-func (r *reporter) event(p *cycle, eventType, reason, note string) {
-	object := p.Object
+func (r *reporter) event(c *cycle, eventType, reason, note string) {
+	object := c.Object
 	reference := &corev1.ObjectReference{
-		APIVersion: object.Kind.GroupVersion().String(), Kind: object.Kind.Kind, Namespace: p.key.Namespace, Name: p.key.Name,
+		APIVersion: object.Kind.GroupVersion().String(), Kind: object.Kind.Kind, Namespace: c.key.Namespace, Name: c.key.Name,
 		UID: object.Meta.UID,
 	}
 	r.recorder.Eventf(reference, nil, eventType, reason, action, "%s", note)

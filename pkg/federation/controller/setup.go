@@ -33,7 +33,7 @@ const component = "placement-hub-federation"
 // Options say what is delivered, and how.
 type Options struct {
 	// Kinds returns the delivered kinds.
-	Kinds func(meta.RESTMapper) ([]federation.Kind, error)
+	Kinds func(meta.RESTMapper) ([]federation.FederatedKind, error)
 	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within removalbudget.Window for causes outside of
 	// the object, from 0 to removalbudget.NoLimit; an annotation of the object wins over it.
 	MaxRemovalPercent int

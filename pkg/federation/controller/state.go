@@ -25,7 +25,7 @@ type state struct {
 	*sharedinventory.Subscriber
 
 	// kinds are the delivered kinds by the GroupKind of their keys.
-	kinds map[inventory.GroupKind]federation.Kind
+	kinds map[inventory.GroupKind]federation.FederatedKind
 	// works has the own writes of ManifestWorks that the cache does not show yet.
 	works    *assumecache.Cache[inventory.Key, *workv1.ManifestWork]
 	memories *memories
@@ -37,10 +37,10 @@ type state struct {
 }
 
 func newState(
-	shared *sharedinventory.Shared, kinds []federation.Kind, c clock.PassiveClock, formerRenewal func() time.Time,
+	shared *sharedinventory.Shared, kinds []federation.FederatedKind, c clock.PassiveClock, formerRenewal func() time.Time,
 ) *state {
 	s := &state{
-		Subscriber: sharedinventory.NewSubscriber(shared), kinds: make(map[inventory.GroupKind]federation.Kind, len(kinds)),
+		Subscriber: sharedinventory.NewSubscriber(shared), kinds: make(map[inventory.GroupKind]federation.FederatedKind, len(kinds)),
 		works: assumecache.New[inventory.Key, *workv1.ManifestWork](c), memories: newMemories(), links: newLinks(),
 		problems: problems.New[inventory.Key](c, formerRenewal),
 	}

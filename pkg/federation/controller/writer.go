@@ -65,12 +65,12 @@ type appliedMetadata struct {
 
 // apply writes the work of a cluster by server-side apply. Only a work that is known to be the hub's is written with force; where another
 // manager has the fields of an unknown one, the hub has not written it.
-func (w *writer) apply(ctx context.Context, p *cycle, cluster string) error {
-	variant := p.Variant(cluster)
+func (w *writer) apply(ctx context.Context, c *cycle, cluster string) error {
+	variant := c.Variant(cluster)
 
-	work, err := p.workOf(variant)
+	work, err := c.workOf(variant)
 	if err != nil {
-		p.notes.fail(cluster)
+		c.notes.fail(cluster)
 
 		return err
 	}
@@ -83,35 +83,35 @@ func (w *writer) apply(ctx context.Context, p *cycle, cluster string) error {
 		return fmt.Errorf("encoding ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
 
-	existing, known := p.existing(cluster)
+	existing, known := c.existing(cluster)
 	options := []client.PatchOption{client.FieldOwner(federation.FieldManager)}
 
 	if known {
 		options = append(options, client.ForceOwnership)
 	}
 
-	answer := answerOf(cluster, work.Name)
-	err = w.client.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, data), options...)
+	response := answerOf(cluster, work.Name)
+	err = w.client.Patch(ctx, response, client.RawPatch(types.ApplyPatchType, data), options...)
 	metrics.ObserveFederationWrite(requestApply, resultOf(err))
 
 	switch {
 	case !known && apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		p.notes.took(cluster)
+		c.notes.took(cluster)
 
 		return nil
 	case withoutNamespace(err):
-		p.notes.miss(cluster)
+		c.notes.miss(cluster)
 
 		return nil
 	case err != nil:
-		p.notes.refuse("ManifestWork "+cluster+"/"+work.Name, err)
-		p.notes.fail(cluster)
+		c.notes.refuse("ManifestWork "+cluster+"/"+work.Name, err)
+		c.notes.fail(cluster)
 
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
 
-	w.assume(p, answer, &work.Spec, p.storedIn(cluster))
-	p.notes.wrote(cluster, !known || existing.Deleting)
+	w.assume(c, response, &work.Spec, c.storedIn(cluster))
+	c.notes.wrote(cluster, !known || existing.Deleting)
 
 	return nil
 }
@@ -132,58 +132,58 @@ func withoutNamespace(err error) bool {
 // answerOf returns what the response to a write of a work is decoded into. It has only the metadata, which saves the transfer of the payload,
 // and a status that cannot be decoded does not make a write fail that was done.
 func answerOf(cluster, name string) *metav1.PartialObjectMetadata {
-	answer := objects.Metadata(workKind)
-	answer.Namespace, answer.Name = cluster, name
+	response := objects.Metadata(workKind)
+	response.Namespace, response.Name = cluster, name
 
-	return answer
+	return response
 }
 
 // assume keeps the work that a write with a spec made of the last one, nil for none, until the watch has shown it.
-func (w *writer) assume(p *cycle, answer *metav1.PartialObjectMetadata, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) {
-	w.state.works.Assume(p.key, federation.WrittenWork(answer.ObjectMeta, spec, last))
+func (w *writer) assume(c *cycle, response *metav1.PartialObjectMetadata, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) {
+	w.state.works.Assume(c.key, federation.WrittenWork(response.ObjectMeta, spec, last))
 }
 
 // addFinalizer adds the finalizer to the object unless it has it.
-func (w *writer) addFinalizer(ctx context.Context, p *cycle) error {
-	if slices.Contains(p.Object.Meta.Finalizers, federation.Finalizer) {
+func (w *writer) addFinalizer(ctx context.Context, c *cycle) error {
+	if slices.Contains(c.Object.Meta.Finalizers, federation.Finalizer) {
 		return nil
 	}
 
-	err := w.patchFinalizers(ctx, p, append(slices.Clone(p.Object.Meta.Finalizers), federation.Finalizer))
-	p.notes.refuse("the finalizer "+federation.Finalizer, err)
+	err := w.patchFinalizers(ctx, c, append(slices.Clone(c.Object.Meta.Finalizers), federation.Finalizer))
+	c.notes.refuse("the finalizer "+federation.Finalizer, err)
 
 	return err
 }
 
 // removeFinalizer removes the finalizer from the object.
-func (w *writer) removeFinalizer(ctx context.Context, p *cycle) error {
-	finalizers := slices.DeleteFunc(slices.Clone(p.Object.Meta.Finalizers), func(name string) bool { return name == federation.Finalizer })
-	if len(finalizers) == len(p.Object.Meta.Finalizers) {
+func (w *writer) removeFinalizer(ctx context.Context, c *cycle) error {
+	finalizers := slices.DeleteFunc(slices.Clone(c.Object.Meta.Finalizers), func(name string) bool { return name == federation.Finalizer })
+	if len(finalizers) == len(c.Object.Meta.Finalizers) {
 		return nil
 	}
 
-	err := w.patchFinalizers(ctx, p, finalizers)
-	p.notes.refuseRemoval("the removal of the finalizer "+federation.Finalizer, err)
+	err := w.patchFinalizers(ctx, c, finalizers)
+	c.notes.refuseRemoval("the removal of the finalizer "+federation.Finalizer, err)
 
 	return client.IgnoreNotFound(err)
 }
 
 // patchFinalizers sets the finalizers of the object. A conflict is that of an object that has changed.
-func (w *writer) patchFinalizers(ctx context.Context, p *cycle, finalizers []string) error {
-	object := objects.Metadata(p.Object.Kind.GroupVersionKind)
-	object.Namespace, object.Name = p.key.Namespace, p.key.Name
+func (w *writer) patchFinalizers(ctx context.Context, c *cycle, finalizers []string) error {
+	object := objects.Metadata(c.Object.Kind.GroupVersionKind)
+	object.Namespace, object.Name = c.key.Namespace, c.key.Name
 
-	if err := w.sendFinalizers(ctx, object, &p.Object.Meta, finalizers, requestFinalizer); err != nil {
-		return fmt.Errorf("changing the finalizers of %s: %w", p.Object.Identity(), err)
+	if err := w.sendFinalizers(ctx, object, &c.Object.Meta, finalizers, requestFinalizer); err != nil {
+		return fmt.Errorf("changing the finalizers of %s: %w", c.Object.Identity(), err)
 	}
 
-	p.notes.wrote("", false)
+	c.notes.wrote("", false)
 
-	if p.memory.version == p.Object.Meta.ResourceVersion {
-		p.memory.version = object.ResourceVersion // Nothing else has changed.
+	if c.memory.version == c.Object.Meta.ResourceVersion {
+		c.memory.version = object.ResourceVersion // Nothing else has changed.
 	}
 
-	p.Object.Meta.ResourceVersion, p.Object.Meta.Finalizers = object.ResourceVersion, object.Finalizers
+	c.Object.Meta.ResourceVersion, c.Object.Meta.Finalizers = object.ResourceVersion, object.Finalizers
 
 	return nil
 }
@@ -202,8 +202,8 @@ func (w *writer) sendFinalizers(
 }
 
 // deleteWork deletes the work of a cluster, if it is still the one that was evaluated.
-func (w *writer) deleteWork(ctx context.Context, p *cycle, cluster string) error {
-	stored := p.storedIn(cluster)
+func (w *writer) deleteWork(ctx context.Context, c *cycle, cluster string) error {
+	stored := c.storedIn(cluster)
 	if stored == nil {
 		return nil
 	}
@@ -213,25 +213,25 @@ func (w *writer) deleteWork(ctx context.Context, p *cycle, cluster string) error
 	metrics.ObserveFederationWrite(requestDelete, resultOf(err))
 
 	if err != nil && !apierrors.IsNotFound(err) {
-		p.notes.refuseRemoval("the deletion of ManifestWork "+cluster+"/"+stored.Name, err)
+		c.notes.refuseRemoval("the deletion of ManifestWork "+cluster+"/"+stored.Name, err)
 
 		return fmt.Errorf("deleting ManifestWork %s/%s: %w", cluster, stored.Name, err)
 	}
 
 	if len(stored.Finalizers) == 0 || err != nil {
-		w.state.works.AssumeDeleted(p.key, stored)
+		w.state.works.AssumeDeleted(c.key, stored)
 	} else {
-		p.deleted(cluster, stored.UID)
+		c.deleted(cluster, stored.UID)
 	}
 
-	p.notes.wrote(cluster, false)
+	c.notes.wrote(cluster, false)
 
 	return nil
 }
 
 // release removes the finalizers of an agent from the work of a cluster that does not exist any more.
-func (w *writer) release(ctx context.Context, p *cycle, cluster string) error {
-	stored := p.storedIn(cluster)
+func (w *writer) release(ctx context.Context, c *cycle, cluster string) error {
+	stored := c.storedIn(cluster)
 	if stored == nil {
 		return nil
 	}
@@ -241,40 +241,40 @@ func (w *writer) release(ctx context.Context, p *cycle, cluster string) error {
 		return nil
 	}
 
-	return w.patchWork(p, stored, &stored.Spec, func(answer *metav1.PartialObjectMetadata) error {
-		return w.sendFinalizers(ctx, answer, &stored.ObjectMeta, others, requestPatch)
+	return w.patchWork(c, stored, &stored.Spec, func(response *metav1.PartialObjectMetadata) error {
+		return w.sendFinalizers(ctx, response, &stored.ObjectMeta, others, requestPatch)
 	})
 }
 
 // patchWork has a patch of a work sent, which has the spec after it.
 func (w *writer) patchWork(
-	p *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, send func(answer *metav1.PartialObjectMetadata) error,
+	c *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, send func(response *metav1.PartialObjectMetadata) error,
 ) error {
-	answer := answerOf(stored.Namespace, stored.Name)
+	response := answerOf(stored.Namespace, stored.Name)
 
-	switch err := send(answer); {
+	switch err := send(response); {
 	case apierrors.IsNotFound(err):
-		w.state.works.AssumeDeleted(p.key, stored)
+		w.state.works.AssumeDeleted(c.key, stored)
 
 		return nil
 	case err != nil:
-		p.notes.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
+		c.notes.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
 
 		return fmt.Errorf("patching ManifestWork %s/%s: %w", stored.Namespace, stored.Name, err)
-	case !answer.DeletionTimestamp.IsZero() && len(answer.Finalizers) == 0:
-		w.state.works.AssumeDeleted(p.key, stored)
+	case !response.DeletionTimestamp.IsZero() && len(response.Finalizers) == 0:
+		w.state.works.AssumeDeleted(c.key, stored)
 	default:
-		w.assume(p, answer, spec, stored)
+		w.assume(c, response, spec, stored)
 	}
 
-	p.notes.wrote(stored.Namespace, false)
+	c.notes.wrote(stored.Namespace, false)
 
 	return nil
 }
 
 // orphan changes the work of a cluster so that its agent keeps the copies when the work is deleted.
-func (w *writer) orphan(ctx context.Context, p *cycle, cluster string) error {
-	stored := p.storedIn(cluster)
+func (w *writer) orphan(ctx context.Context, c *cycle, cluster string) error {
+	stored := c.storedIn(cluster)
 	if stored == nil {
 		return nil
 	}
@@ -282,7 +282,7 @@ func (w *writer) orphan(ctx context.Context, p *cycle, cluster string) error {
 	spec := stored.Spec.DeepCopy()
 	spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
 
-	return w.patchWork(p, stored, spec, func(answer *metav1.PartialObjectMetadata) error {
+	return w.patchWork(c, stored, spec, func(response *metav1.PartialObjectMetadata) error {
 		data, err := json.Marshal(map[string]any{
 			"metadata": map[string]any{"uid": stored.UID},
 			"spec": map[string]any{"deleteOption": map[string]any{
@@ -293,7 +293,7 @@ func (w *writer) orphan(ctx context.Context, p *cycle, cluster string) error {
 			return fmt.Errorf("encoding the delete option: %w", err)
 		}
 
-		err = w.client.Patch(ctx, answer, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
+		err = w.client.Patch(ctx, response, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
 		metrics.ObserveFederationWrite(requestPatch, resultOf(err))
 
 		return err //nolint:wrapcheck // Named by patchWork.

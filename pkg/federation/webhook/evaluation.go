@@ -67,7 +67,9 @@ func (h *handler) evaluate(ctx context.Context, request *admission.Request) (*re
 	if result.isNamespace {
 		err = h.evaluateNamespace(ctx, result, snapshot, before, after)
 	} else {
-		at := slices.IndexFunc(h.hub.Kinds, func(kind federation.Kind) bool { return metav1.GroupVersionKind(kind.GroupVersionKind) == request.Kind })
+		at := slices.IndexFunc(h.hub.Kinds, func(kind federation.FederatedKind) bool {
+			return metav1.GroupVersionKind(kind.GroupVersionKind) == request.Kind
+		})
 		if at < 0 {
 			return nil, nil
 		}
@@ -99,7 +101,7 @@ func sameAnnotations(before, after *unstructured.Unstructured) bool {
 
 // evaluateObject evaluates an object by its existing works.
 func (h *handler) evaluateObject(
-	ctx context.Context, into *reviewed, snapshot *inventory.Snapshot, kind federation.Kind, before, after *unstructured.Unstructured,
+	ctx context.Context, into *reviewed, snapshot *inventory.Snapshot, kind federation.FederatedKind, before, after *unstructured.Unstructured,
 ) error {
 	namespace, err := h.hub.Reader.NamespaceMeta(ctx, after.GetNamespace())
 	if err != nil || namespace == nil {
@@ -123,7 +125,7 @@ func (h *handler) evaluateObject(
 }
 
 func (h *handler) evaluateOne(
-	ctx context.Context, snapshot *inventory.Snapshot, kind federation.Kind, content *unstructured.Unstructured, namespace *metav1.ObjectMeta,
+	ctx context.Context, snapshot *inventory.Snapshot, kind federation.FederatedKind, content *unstructured.Unstructured, namespace *metav1.ObjectMeta,
 	works []federation.ExistingWork,
 ) (*federation.Evaluation, error) {
 	body, _ := federation.BodyOf(kind, content)
@@ -137,7 +139,7 @@ func (h *handler) evaluateNamespace(
 ) (err error) {
 	name := after.GetName()
 	object := federation.Object{ // The annotation of no Namespace is the token of the generation.
-		Kind: federation.Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(namespaceKind)},
+		Kind: federation.FederatedKind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(namespaceKind)},
 		Meta: metav1.ObjectMeta{Namespace: name, Generation: 1},
 	}
 

@@ -18,7 +18,7 @@ import (
 // Hub is what the warnings about clusters depend on. All fields must be set.
 type Hub struct {
 	// Kinds are the delivered kinds.
-	Kinds []federation.Kind
+	Kinds []federation.FederatedKind
 	// Namespace is the namespace of the hub itself.
 	Namespace string
 	// Compiler compiles the selectors of the objects.

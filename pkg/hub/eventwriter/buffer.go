@@ -72,9 +72,9 @@ func (b *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, ac
 	}
 
 	b.serial = max(b.serial+1, now.UnixNano())
-	n := &pendingEvent{seriesKey: who, at: now, serial: b.serial, count: 1, lastAt: now}
-	b.track(n)
-	b.push(n)
+	p := &pendingEvent{seriesKey: who, at: now, serial: b.serial, count: 1, lastAt: now}
+	b.track(p)
+	b.push(p)
 }
 
 // full reports whether the buffer drops further events.
@@ -85,9 +85,9 @@ func (b *buffer) full() bool {
 	return len(b.pending) >= maxPending
 }
 
-func (b *buffer) push(n *pendingEvent) {
-	n.queued = true
-	b.pending = append(b.pending, n)
+func (b *buffer) push(p *pendingEvent) {
+	p.queued = true
+	b.pending = append(b.pending, p)
 
 	select {
 	case b.ready <- struct{}{}:
@@ -96,29 +96,29 @@ func (b *buffer) push(n *pendingEvent) {
 }
 
 // track adds a new event to the series, and ends the oldest one if there are too many.
-func (b *buffer) track(n *pendingEvent) {
+func (b *buffer) track(p *pendingEvent) {
 	if len(b.order) >= maxSeries {
 		b.endSeries(b.order[0])
 		b.order = append(b.order[:0], b.order[1:]...)
 	}
 
-	b.series[n.seriesKey] = n
-	b.order = append(b.order, n)
+	b.series[p.seriesKey] = p
+	b.order = append(b.order, p)
 }
 
 // endSeries ends a series, and enqueues its final count if it is not written yet.
-func (b *buffer) endSeries(n *pendingEvent) {
-	b.enqueueCount(n)
+func (b *buffer) endSeries(p *pendingEvent) {
+	b.enqueueCount(p)
 
-	if b.series[n.seriesKey] == n {
-		delete(b.series, n.seriesKey)
+	if b.series[p.seriesKey] == p {
+		delete(b.series, p.seriesKey)
 	}
 }
 
 // enqueueCount enqueues the count of a series if it has not been written.
-func (b *buffer) enqueueCount(n *pendingEvent) {
-	if n.count > 1 && n.written < n.count && !n.queued {
-		b.push(n)
+func (b *buffer) enqueueCount(p *pendingEvent) {
+	if p.count > 1 && p.written < p.count && !p.queued {
+		b.push(p)
 	}
 }
 
@@ -127,12 +127,12 @@ func (b *buffer) flushSeries(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	b.order = slices.DeleteFunc(b.order, func(n *pendingEvent) bool {
-		over := now.Sub(n.lastAt) >= seriesPeriod
+	b.order = slices.DeleteFunc(b.order, func(p *pendingEvent) bool {
+		over := now.Sub(p.lastAt) >= seriesPeriod
 		if over {
-			b.endSeries(n)
+			b.endSeries(p)
 		} else {
-			b.enqueueCount(n)
+			b.enqueueCount(p)
 		}
 
 		return over

@@ -103,25 +103,25 @@ func newSource(controller string) source {
 }
 
 // event converts a pendingEvent to the object that is sent to the API server.
-func (s source) event(n pendingEvent) *eventsv1.Event {
-	namespace := n.regarding.Namespace
+func (s source) event(p pendingEvent) *eventsv1.Event {
+	namespace := p.regarding.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
 
 	event := &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Name: util.GenerateEventName(n.regarding.Name, n.serial), Namespace: namespace},
-		EventTime:           metav1.MicroTime{Time: n.at},
+		ObjectMeta:          metav1.ObjectMeta{Name: util.GenerateEventName(p.regarding.Name, p.serial), Namespace: namespace},
+		EventTime:           metav1.MicroTime{Time: p.at},
 		ReportingController: s.controller, ReportingInstance: s.instance,
-		Action: n.action, Reason: n.reason, Type: n.kind, Note: n.note,
-		Regarding: n.regarding,
+		Action: p.action, Reason: p.reason, Type: p.kind, Note: p.note,
+		Regarding: p.regarding,
 	}
-	if n.related != (corev1.ObjectReference{}) {
-		event.Related = &n.related
+	if p.related != (corev1.ObjectReference{}) {
+		event.Related = &p.related
 	}
 
-	if n.count > 1 {
-		event.Series = &eventsv1.EventSeries{Count: n.count, LastObservedTime: metav1.MicroTime{Time: n.lastAt}}
+	if p.count > 1 {
+		event.Series = &eventsv1.EventSeries{Count: p.count, LastObservedTime: metav1.MicroTime{Time: p.lastAt}}
 	}
 
 	return event

@@ -209,12 +209,12 @@ func (w *Writer) send(ctx context.Context, next pendingEvent) error {
 	return wrapError("creating", next, err)
 }
 
-func wrapError(verb string, n pendingEvent, err error) error {
+func wrapError(verb string, p pendingEvent, err error) error {
 	if err == nil {
 		return nil
 	}
 
-	return fmt.Errorf("%s an Event about %s %s/%s: %w", verb, n.regarding.Kind, n.regarding.Namespace, n.regarding.Name, err)
+	return fmt.Errorf("%s an Event about %s %s/%s: %w", verb, p.regarding.Kind, p.regarding.Namespace, p.regarding.Name, err)
 }
 
 // NewSink returns a sink that writes events to the API server of config.

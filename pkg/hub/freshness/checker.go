@@ -78,7 +78,7 @@ func New(
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
 // nil if the result was computed on a state of the hub that existed after the snapshot was taken. Otherwise it returns ErrObjectChanged,
 // ErrViewChanged, ErrHistoryLost, a *BehindError if the view is still behind, or the error of a request.
-func (c *Checker) Prove(ctx context.Context, removal Removal) error {
+func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 	if c.baseline != nil {
 		if err := c.baseline.wait(ctx); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (c *Checker) comparable(p *proof, behind *BehindError) bool {
 
 // proveContents proves a removal whose clusters say in the API server what the view shows, in whichever version. The clusters are read before
 // the other objects, which have not changed up to then if they have the version of the view.
-func (c *Checker) proveContents(ctx context.Context, removal Removal, behind *BehindError) error {
+func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behind *BehindError) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, name := range removal.Clusters {
@@ -175,9 +175,9 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 			return nil
 		}
 
-		answer, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
+		r, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
 		if err == nil {
-			bindings = answer.objects
+			bindings = r.objects
 		}
 
 		return err
@@ -276,9 +276,9 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 		}
 
 		reads.Go(func() error {
-			answer, err := c.reader.list(readsCtx, resource, "")
+			r, err := c.reader.list(readsCtx, resource, "")
 			if err == nil {
-				p.addList(answer, p.versionsOf(resource, answer))
+				p.addList(r, p.versionsOf(resource, r))
 			}
 
 			return err

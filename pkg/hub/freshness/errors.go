@@ -13,9 +13,9 @@ import (
 const maxObjectsInError = 3
 
 var (
-	// ErrObjectChanged means that the object of a Removal differs from the evaluated one, and that the view already shows the change.
+	// ErrObjectChanged means that the object of a ProofRequest differs from the evaluated one, and that the view already shows the change.
 	ErrObjectChanged = errors.New("the object has changed since it was evaluated")
-	// ErrViewChanged means that the view has shown a change of what decides about a Removal since the snapshot of the result was taken, so that
+	// ErrViewChanged means that the view has shown a change of what decides about a ProofRequest since the snapshot of the result was taken, so that
 	// the result has to be computed again.
 	ErrViewChanged = errors.New("what decides about the clusters has changed since the object was evaluated")
 	// ErrProofExpired means that a plan was proved longer than Validity ago, so that it has to be made and proved again.

@@ -164,8 +164,8 @@ func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialOb
 }
 
 // removal removes the first clusters from the placement as the server has it.
-func (s *server) removal(clusters int) freshness.Removal {
-	r := freshness.Removal{Object: object(placements, "ns", "p"), Meta: s.objects[object(placements, "ns", "p")]}
+func (s *server) removal(clusters int) freshness.ProofRequest {
+	r := freshness.ProofRequest{Object: object(placements, "ns", "p"), Meta: s.objects[object(placements, "ns", "p")]}
 	for i := range clusters {
 		r.Clusters = append(r.Clusters, cluster(i).Name)
 	}
@@ -174,7 +174,7 @@ func (s *server) removal(clusters int) freshness.Removal {
 }
 
 // prove proves a removal, and returns the result in a few words. Unless the removal says since when, its snapshot is taken now.
-func (s *server) prove(t *testing.T, removal freshness.Removal) string {
+func (s *server) prove(t *testing.T, removal freshness.ProofRequest) string {
 	t.Helper()
 
 	if removal.Since == 0 {

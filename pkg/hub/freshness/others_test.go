@@ -22,7 +22,7 @@ var (
 )
 
 // decidedByOthers returns a server with the namespace, and a removal that the namespace and the page decide about.
-func decidedByOthers(clusters int) (*server, freshness.Removal) {
+func decidedByOthers(clusters int) (*server, freshness.ProofRequest) {
 	s := newServer()
 	s.see(s.put(namespace, 0))
 

@@ -14,7 +14,7 @@ import (
 
 // proof is what the API server has shown of the objects that decide about a removal.
 type proof struct {
-	removal Removal
+	removal ProofRequest
 	// clusters are those of the removal.
 	clusters map[string]bool
 	// object is the metadata of the object of the removal, if found is true.
@@ -31,7 +31,7 @@ type proof struct {
 	lists []*reading
 }
 
-func newProof(removal Removal) *proof {
+func newProof(removal ProofRequest) *proof {
 	p := &proof{removal: removal, since: removal.Since, clusters: make(map[string]bool, len(removal.Clusters)), versions: map[Object]string{}}
 	for _, name := range removal.Clusters {
 		p.clusters[name] = true

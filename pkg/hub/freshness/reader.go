@@ -70,12 +70,12 @@ func newReader(client metadata.Interface, observed *Observed, history *history) 
 
 // object reads the metadata of an object; found is false if it does not exist.
 func (r *reader) object(ctx context.Context, object Object) (meta metav1.ObjectMeta, found bool, err error) {
-	answer, err := r.read(ctx, request{resource: object.Resource, namespace: object.Namespace, name: object.Name})
+	read, err := r.read(ctx, request{resource: object.Resource, namespace: object.Namespace, name: object.Name})
 	if err != nil {
 		return metav1.ObjectMeta{}, false, err
 	}
 
-	meta, found = answer.objects[object.NamespacedName]
+	meta, found = read.objects[object.NamespacedName]
 
 	return meta, found, nil
 }
@@ -101,26 +101,26 @@ func (r *reader) recentList(resource schema.GroupVersionResource) *reading {
 func (r *reader) read(ctx context.Context, what request) (*reading, error) {
 	r.mu.Lock()
 
-	answer := r.pending[what]
-	if answer == nil {
-		answer = &reading{done: make(chan struct{})}
-		r.pending[what] = answer
+	read := r.pending[what]
+	if read == nil {
+		read = &reading{done: make(chan struct{})}
+		r.pending[what] = read
 
-		go r.run(context.WithoutCancel(ctx), what, answer, r.running[what]) // Other callers may still wait when ctx ends.
+		go r.run(context.WithoutCancel(ctx), what, read, r.running[what]) // Other callers may still wait when ctx ends.
 	}
 
 	r.mu.Unlock()
 
 	select {
-	case <-answer.done:
-		return answer, answer.err
+	case <-read.done:
+		return read, read.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("reading %s: %w", what.resource.Resource, ctx.Err())
 	}
 }
 
 // run sends a request after the previous equal request has a response.
-func (r *reader) run(ctx context.Context, what request, answer, before *reading) {
+func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if before != nil {
 		<-before.done
 	}
@@ -129,16 +129,16 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request.
-	r.running[what], answer.view = answer, r.observed.Now()
+	r.running[what], read.view = read, r.observed.Now()
 	r.mu.Unlock()
 
 	if what.namespace == "" && what.name == "" {
-		answer.shown = r.observed.objects(what.resource, "")
+		read.shown = r.observed.objects(what.resource, "")
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	answer.objects, answer.err = r.send(ctx, what)
-	answer.ended = time.Now()
+	read.objects, read.err = r.send(ctx, what)
+	read.ended = time.Now()
 
 	cancel()
 	<-r.limit
@@ -146,16 +146,16 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.running[what] == answer {
+	if r.running[what] == read {
 		delete(r.running, what)
 	}
 
-	if answer.err == nil && what.namespace == "" && what.name == "" {
-		r.lists[what.resource] = answer
-		time.AfterFunc(listMaxAge, func() { r.expire(what.resource, answer) })
+	if read.err == nil && what.namespace == "" && what.name == "" {
+		r.lists[what.resource] = read
+		time.AfterFunc(listMaxAge, func() { r.expire(what.resource, read) })
 	}
 
-	close(answer.done)
+	close(read.done)
 }
 
 // expire drops a list that is older than listMaxAge.

@@ -57,12 +57,12 @@ func (m *Memory[K]) New(key K, look Look) ([]string, error) {
 	fresh := known.fresh(look.Notes)
 
 	if len(fresh) > 0 && !known.settled {
-		told, err := m.told(look)
+		reported, err := m.told(look)
 		if err != nil {
 			return nil, fmt.Errorf("finding out whether problems are new: %w", err)
 		}
 
-		if told {
+		if reported {
 			fresh = nil
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-// Kind is a kind of objects with its event handler.
-type Kind struct {
+// Listener is an event handler of a kind of objects.
+type Listener struct {
 	// Object is an empty object of the kind, which may be a PartialObjectMetadata.
 	Object  client.Object
 	Handler toolscache.ResourceEventHandler
@@ -31,14 +31,14 @@ type Kind struct {
 	Unreadable string
 }
 
-// Kinds returns the kinds of the inventory with the handlers that Listen registers.
-func (s *Shared) Kinds() []Kind {
+// Listeners returns the kinds of the inventory with the handlers that Listen registers.
+func (s *Shared) Listeners() []Listener {
 	all := inventory.Kinds()
-	kinds := make([]Kind, 0, len(all))
+	kinds := make([]Listener, 0, len(all))
 
 	for _, of := range all {
 		handler := objects.On(func(_, after client.Object, _ bool) { s.Set(of, after) }, func(last client.Object) { s.Delete(of, last) })
-		kinds = append(kinds, Kind{
+		kinds = append(kinds, Listener{
 			Object: of.New(), Handler: handler, Unreadable: of.Unreadable,
 		})
 	}
@@ -49,7 +49,7 @@ func (s *Shared) Kinds() []Kind {
 // Listen registers the event handlers of a controller's own kinds with the informers of a cache and, on the first call, those of the
 // inventory, unless Connect has. It returns when all of them have handled the initial lists, or an error if these did not arrive. The metrics of
 // the kinds end with ctx, after which another call may listen to the same kinds.
-func (s *Shared) Listen(ctx context.Context, informers cache.Cache, own ...Kind) error {
+func (s *Shared) Listen(ctx context.Context, informers cache.Cache, own ...Listener) error {
 	if s.followed != nil {
 		select {
 		case <-s.followed:
@@ -88,12 +88,12 @@ func (s *Shared) Synced() bool {
 
 // registerAll registers the handlers of the inventory, unless an earlier call has, and of a controller's own kinds. It returns what tells of
 // the initial lists of both.
-func (s *Shared) registerAll(ctx context.Context, informers cache.Cache, own []Kind) ([]toolscache.DoneChecker, error) {
+func (s *Shared) registerAll(ctx context.Context, informers cache.Cache, own []Listener) ([]toolscache.DoneChecker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	if s.synced == nil {
-		synced, err := s.register(ctx, informers, s.Kinds())
+		synced, err := s.register(ctx, informers, s.Listeners())
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (s *Shared) follow(ctx context.Context, informers cache.Cache) error {
 }
 
 // register registers the handlers of kinds; mu must be held.
-func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Kind) ([]toolscache.DoneChecker, error) {
+func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Listener) ([]toolscache.DoneChecker, error) {
 	synced := make([]toolscache.DoneChecker, 0, len(kinds))
 
 	for _, kind := range kinds {
@@ -157,13 +157,13 @@ func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Ki
 }
 
 // tellSynced sets the gauge of a kind when its initial list was handled, and resets it when the source ends.
-func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.DoneChecker) {
+func tellSynced(ctx context.Context, reported prometheus.Gauge, synced toolscache.DoneChecker) {
 	select {
 	case <-synced.Done():
-		told.Set(1)
+		reported.Set(1)
 		<-ctx.Done()
 	case <-ctx.Done():
 	}
 
-	told.Set(0)
+	reported.Set(0)
 }

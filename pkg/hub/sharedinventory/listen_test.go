@@ -87,8 +87,8 @@ var sharedKinds = []string{
 	"*v1.ManagedCluster", "*v1beta2.ManagedClusterSet", "*v1beta2.ManagedClusterSetBinding", "*v1alpha1.AddOnPlacementScore",
 }
 
-func own(object client.Object) Kind {
-	return Kind{Object: object, Handler: toolscache.ResourceEventHandlerFuncs{}}
+func own(object client.Object) Listener {
+	return Listener{Object: object, Handler: toolscache.ResourceEventHandlerFuncs{}}
 }
 
 // Whoever comes first registers the handlers of the inventory, and each controller waits for the inventory and for its own kinds, not for
@@ -213,7 +213,7 @@ func TestListenFailsWithItsInformers(t *testing.T) {
 func TestTheHandlersOfTheInventoryAreObserved(t *testing.T) {
 	s := New()
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}
-	before, handler := s.Observed.Now(), s.Kinds()[0].Handler
+	before, handler := s.Observed.Now(), s.Listeners()[0].Handler
 
 	handler.OnAdd(cluster, false)
 

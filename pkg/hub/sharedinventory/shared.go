@@ -177,7 +177,7 @@ func (s *Shared) HandleSets(enqueue func(affected inventory.Affected)) {
 }
 
 // Set handles an added or changed object of a kind of the inventory.
-func (s *Shared) Set(kind *inventory.Kind, after inventory.Object) {
+func (s *Shared) Set(kind *inventory.ObjectKind, after inventory.Object) {
 	at := time.Now()
 	affected := kind.Set(s.Inventory, after)
 	s.Observed.Set(freshness.ObjectOf(kind.Resource, after), after.GetResourceVersion(), affected.Changes)
@@ -185,7 +185,7 @@ func (s *Shared) Set(kind *inventory.Kind, after inventory.Object) {
 }
 
 // Delete handles a deleted object of a kind of the inventory, given its last known state.
-func (s *Shared) Delete(kind *inventory.Kind, last inventory.Object) {
+func (s *Shared) Delete(kind *inventory.ObjectKind, last inventory.Object) {
 	at := time.Now()
 	affected := kind.Delete(s.Inventory, last)
 	s.Observed.Delete(freshness.ObjectOf(kind.Resource, last))

@@ -21,15 +21,15 @@ import (
 )
 
 // applyTraced calls apply in a span, and reads the objects again that conflicted.
-func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
-	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
-	err := r.apply(ctx, p)
+func (r *reconciler) applyTraced(ctx context.Context, c *cycle) error {
+	ctx, span := r.tracer.begin(ctx, "write", c.placement.Key())
+	err := r.apply(ctx, c)
 
-	if len(p.refused.pages) > 0 || p.refused.status {
-		r.reread(ctx, p)
+	if len(c.refused.pages) > 0 || c.refused.status {
+		r.reread(ctx, c)
 	}
 
-	span.wrote(p.Result, p.stats.writes, err)
+	span.wrote(c.Result, c.stats.writes, err)
 	span.End()
 
 	return err
@@ -37,16 +37,16 @@ func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 
 // apply writes the decisions in the API of the Placement first, and then the mirrored formats. An error in one format does not keep the
 // others from being written.
-func (r *reconciler) apply(ctx context.Context, p *cycle) error {
-	err := r.applyOwn(ctx, p)
+func (r *reconciler) apply(ctx context.Context, c *cycle) error {
+	err := r.applyOwn(ctx, c)
 	if queue.Outdated(err) || queue.Terminating(err) {
 		return err
 	}
 
-	for i := range p.outputs[1:] {
-		output := &p.outputs[i+1]
+	for i := range c.outputs[1:] {
+		output := &c.outputs[i+1]
 
-		err = errors.Join(err, r.applyMirror(ctx, p, output)) // The first one decides how the retry goes.
+		err = errors.Join(err, r.applyMirror(ctx, c, output)) // The first one decides how the retry goes.
 	}
 
 	return err
@@ -54,49 +54,49 @@ func (r *reconciler) apply(ctx context.Context, p *cycle) error {
 
 // applyOwn writes the plan in its order: pages, the status of the Placement, surplus deletions. When a page cannot be written, the status
 // reports the failure, so that it is never empty and never claims decisions that do not exist (docs/spec/differences.md A5, A7).
-func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
+func (r *reconciler) applyOwn(ctx context.Context, c *cycle) error {
 	start := r.clock.Now()
-	own := p.own()
-	p.changes.before = own.present.Pages
-	news := r.reporter.forCycle(p.placement, p.Result, &p.changes)
-	observe := r.observer(ctx, p, own)
+	own := c.own()
+	c.changes.before = own.present.Pages
+	recorder := r.reporter.forCycle(c.placement, c.Result, &c.changes)
+	observe := r.observer(ctx, c, own)
 
 	var edited map[string]bool
 
 	if !own.plan.Empty() {
-		edited = r.state.contents.edited(p.placement.Key(), own.present.Pages)
+		edited = r.state.contents.edited(c.placement.Key(), own.present.Pages)
 	}
 
 	defer func() {
-		news.send()
-		news.sendChanges(ctx, edited)
-		news.warnOfLosses(edited, r.state.served.warnPercent())
+		recorder.send()
+		recorder.sendChanges(ctx, edited)
+		recorder.warnOfLosses(edited, r.state.served.warnPercent())
 	}()
 
-	if err := r.reserve(ctx, p); err != nil {
+	if err := r.reserve(ctx, c); err != nil {
 		return err
 	}
 
-	writer := r.budgetedWriter(p)
+	writer := r.budgetedWriter(c)
 	written, err := writer.Write(ctx, own.plan, observe)
 
 	switch {
 	case queue.Outdated(err), queue.Terminating(err):
 		return err
 	case err != nil:
-		r.reportFailure(ctx, p, news, err)
+		r.reportFailure(ctx, c, recorder, err)
 
 		return err
 	}
 
-	p.stats.at = r.clock.Now()
-	status := p.Status(p.placement, metav1.Time{Time: p.stats.at}, !p.deletesForNewSpec())
+	c.stats.at = r.clock.Now()
+	status := c.Status(c.placement, metav1.Time{Time: c.stats.at}, !c.deletesForNewSpec())
 
-	if err := r.writeStatus(ctx, p, news, status); err != nil {
+	if err := r.writeStatus(ctx, c, recorder, status); err != nil {
 		return err
 	}
 
-	err = r.delete(ctx, writer, p, own, written, observe)
+	err = r.delete(ctx, writer, c, own, written, observe)
 
 	if !own.plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
@@ -106,37 +106,37 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 }
 
 // applyMirror writes the decisions in a mirrored format, with a timeout of its own.
-func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) error {
+func (r *reconciler) applyMirror(ctx context.Context, c *cycle, output *output) error {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	observe := r.observer(ctx, p, output)
+	observe := r.observer(ctx, c, output)
 
-	writer := r.budgetedWriter(p)
+	writer := r.budgetedWriter(c)
 
 	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.
 	}
 
-	return r.delete(ctx, writer, p, output, written, observe)
+	return r.delete(ctx, writer, c, output, written, observe)
 }
 
 // delete deletes surplus pages.
 func (r *reconciler) delete(
-	ctx context.Context, writer placement.Writer, p *cycle, output *output, written placement.Written, observe placement.Observer,
+	ctx context.Context, writer placement.Writer, c *cycle, output *output, written placement.Written, observe placement.Observer,
 ) error {
-	p.stats.begin(output.plan)
+	c.stats.begin(output.plan)
 
 	return writer.Delete(ctx, output.plan, written, observe)
 }
 
 // budgetedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or on an old proof.
 // The Placement is then evaluated again, which proves the removals again (docs/spec/differences.md B13).
-func (r *reconciler) budgetedWriter(p *cycle) placement.Writer {
-	writer, plan := r.writer, freshness.Plan{Meta: &p.placement.ObjectMeta, ProvedAt: p.provedAt}
+func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
+	writer, plan := r.writer, freshness.Plan{Meta: &c.placement.ObjectMeta, ProvedAt: c.provedAt}
 	writer.Proceed = func(ctx context.Context) error {
-		current, err := r.placement(ctx, p.placement.Key())
+		current, err := r.placement(ctx, c.placement.Key())
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (r *reconciler) budgetedWriter(p *cycle) placement.Writer {
 		}
 
 		if err := plan.Proceed(latest, r.clock.Now()); err != nil {
-			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(p.placement), queue.ErrOutdated, err)
+			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(c.placement), queue.ErrOutdated, err)
 		}
 
 		return nil
@@ -157,35 +157,35 @@ func (r *reconciler) budgetedWriter(p *cycle) placement.Writer {
 }
 
 // reportFailure writes the failure to the status. Its own error is logged; the caller retries.
-func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRecorder, failure error) {
+func (r *reconciler) reportFailure(ctx context.Context, c *cycle, recorder *cycleRecorder, failure error) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	now, err := r.existing(ctx, p.own().present.Codec, p.placement)
+	now, err := r.existing(ctx, c.own().present.Codec, c.placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
 
-		now = p.own().present
+		now = c.own().present
 	}
 
-	p.stats.at = r.clock.Now()
-	status := p.FailedStatus(now, placement.Cause(failure), metav1.Time{Time: p.stats.at})
+	c.stats.at = r.clock.Now()
+	status := c.FailedStatus(now, placement.Cause(failure), metav1.Time{Time: c.stats.at})
 
-	if err := r.writeStatus(ctx, p, news, status); err != nil && !queue.Outdated(err) {
+	if err := r.writeStatus(ctx, c, recorder, status); err != nil && !queue.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 }
 
 // writeStatus writes the status if it differs, and sends the events that belong to it.
-func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecorder, status api.Status) error {
-	if _, err := r.patchStatus(ctx, p, status); err != nil {
+func (r *reconciler) writeStatus(ctx context.Context, c *cycle, recorder *cycleRecorder, status api.Status) error {
+	if _, err := r.patchStatus(ctx, c, status); err != nil {
 		return err
 	}
 
-	r.state.placements.Note(p.placement.Key(), stateOf(p.Result, status))
+	r.state.placements.Note(c.placement.Key(), stateOf(c.Result, status))
 
-	if p.holdBegins() {
-		news.warnOfHold(p.Removal.Summary())
+	if c.holdBegins() {
+		recorder.warnOfHold(c.BudgetResult.Summary())
 	}
 
 	return nil
@@ -193,45 +193,45 @@ func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecor
 
 // reserve records in the status which clusters are about to leave, before a page loses them: if the process ends meanwhile, the next leader
 // counts them as removed. It writes nothing without a budget, or while nothing leaves.
-func (r *reconciler) reserve(ctx context.Context, p *cycle) error {
-	status, needed := p.Reserve(p.placement, metav1.Time{Time: r.clock.Now()})
+func (r *reconciler) reserve(ctx context.Context, c *cycle) error {
+	status, needed := c.Reserve(c.placement, metav1.Time{Time: r.clock.Now()})
 	if !needed {
 		return nil
 	}
 
-	patched, err := r.patchStatus(ctx, p, status)
+	patched, err := r.patchStatus(ctx, c, status)
 	if patched != nil {
-		p.placement = patched
+		c.placement = patched
 	}
 
 	return err
 }
 
 // patchStatus writes the status if it differs, and returns the written Placement; nil if nothing was written.
-func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status api.Status) (*api.Placement, error) {
-	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
+func (r *reconciler) patchStatus(ctx context.Context, c *cycle, status api.Status) (*api.Placement, error) {
+	patched, err := r.writer.WriteStatus(ctx, c.placement, status)
 	if err != nil {
-		p.stats.count("status", err)
-		p.refused.status = queue.Outdated(err)
+		c.stats.count("status", err)
+		c.refused.status = queue.Outdated(err)
 
 		return nil, err
 	}
 
 	if patched != nil {
-		p.stats.count("status", nil)
-		r.state.statuses.Assume(p.placement.Key(), patched)
+		c.stats.count("status", nil)
+		r.state.statuses.Assume(c.placement.Key(), patched)
 	}
 
 	return patched, nil
 }
 
 // observer returns a function that assumes and counts every write of a page, and lists those in the API of the Placement as changes.
-func (r *reconciler) observer(ctx context.Context, p *cycle, output *output) placement.Observer {
+func (r *reconciler) observer(ctx context.Context, c *cycle, output *output) placement.Observer {
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.
 	}
 
-	p.stats.begin(output.plan)
+	c.stats.begin(output.plan)
 
 	codec := output.present.Codec
 	clusters := make(map[string]int, len(output.present.Pages))
@@ -241,10 +241,10 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output) pla
 	}
 
 	return func(action placement.Action, page *api.Page, err error) {
-		p.stats.count(string(action), err)
+		c.stats.count(string(action), err)
 
 		if err != nil {
-			p.refused.note(output.present, page, err)
+			c.refused.note(output.present, page, err)
 
 			return
 		}
@@ -254,15 +254,15 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output) pla
 		}
 
 		if action == placement.ActionDelete {
-			r.state.pages[codec].AssumeDeleted(p.placement.Key(), page)
+			r.state.pages[codec].AssumeDeleted(c.placement.Key(), page)
 		} else {
-			r.state.pages[codec].Assume(p.placement.Key(), page)
+			r.state.pages[codec].Assume(c.placement.Key(), page)
 		}
 
-		if codec == p.placement.API.Codec() {
+		if codec == c.placement.API.Codec() {
 			silent := action == placement.ActionUpdateDecisions && len(page.Decisions) == 0 && clusters[page.Name] == 0
-			p.changes.add(pageChange{action: action, page: page, silent: silent})
-			r.state.contents.wrote(p.placement.Key(), page, action == placement.ActionDelete)
+			c.changes.add(pageChange{action: action, page: page, silent: silent})
+			r.state.contents.wrote(c.placement.Key(), page, action == placement.ActionDelete)
 		}
 
 		clusters[page.Name] = len(page.Decisions)

@@ -44,7 +44,7 @@ func newChurn(t *testing.T) *churn {
 	r.state.Queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
-	for _, kind := range append((&eventHandlers{state: r.state}).kinds(), r.state.Shared.Kinds()...) {
+	for _, kind := range append((&eventHandlers{state: r.state}).kinds(), r.state.Shared.Listeners()...) {
 		c.handlers[fmt.Sprintf("%T", kind.Object)] = kind.Handler
 	}
 

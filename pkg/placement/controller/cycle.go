@@ -71,15 +71,15 @@ func (c *cycle) next(now time.Time) reconcile.Result {
 // deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
 // budget is not in force, and once they are gone a condition has to be written.
 func (c *cycle) deletesForNewSpec() bool {
-	return c.Removal.SpecChanged() && len(c.own().plan.Deletes) > 0
+	return c.BudgetResult.SpecChanged() && len(c.own().plan.Deletes) > 0
 }
 
 // joinsWhileHeld reports whether decisions were written while a removal is held: clusters that have joined change when it is not.
-func (c *cycle) joinsWhileHeld() bool { return c.Removal.Held && len(c.changes.list) > 0 }
+func (c *cycle) joinsWhileHeld() bool { return c.BudgetResult.Held && len(c.changes.list) > 0 }
 
 // holdBegins reports whether a removal is held that was not held before.
 func (c *cycle) holdBegins() bool {
-	return c.Removal.Held && !meta.IsStatusConditionTrue(c.placement.Status.Conditions, removalbudget.Condition)
+	return c.BudgetResult.Held && !meta.IsStatusConditionTrue(c.placement.Status.Conditions, removalbudget.Condition)
 }
 
 // writeStats has what a reconcile has written.

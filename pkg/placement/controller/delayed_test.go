@@ -50,8 +50,8 @@ type delayedHub struct {
 	objects map[freshness.Object]inventory.Object
 	// states has the objects after each write, and pending the events of each kind that the view has not got.
 	states  []map[freshness.Object]inventory.Object
-	pending map[*inventory.Kind][]func()
-	delayed *inventory.Kind
+	pending map[*inventory.ObjectKind][]func()
+	delayed *inventory.ObjectKind
 	// writes is how many more writes happen while requests are answered.
 	writes int
 
@@ -62,7 +62,7 @@ type delayedHub struct {
 
 func newDelayedHub(seed uint64) *delayedHub {
 	h := &delayedHub{
-		random: rand.New(rand.NewPCG(seed, 0)), objects: map[freshness.Object]inventory.Object{}, pending: map[*inventory.Kind][]func(){},
+		random: rand.New(rand.NewPCG(seed, 0)), objects: map[freshness.Object]inventory.Object{}, pending: map[*inventory.ObjectKind][]func(){},
 		shared: sharedinventory.New(), placement: &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: "p", UID: "1", Generation: 1, ResourceVersion: "1",
 		}},
@@ -73,7 +73,7 @@ func newDelayedHub(seed uint64) *delayedHub {
 }
 
 // write writes an object, or deletes it.
-func (h *delayedHub) write(kind *inventory.Kind, object inventory.Object, deletes bool) {
+func (h *delayedHub) write(kind *inventory.ObjectKind, object inventory.Object, deletes bool) {
 	h.version++
 	object.SetResourceVersion(strconv.Itoa(h.version))
 

@@ -38,16 +38,16 @@ func (r *reconciler) plan(ctx context.Context, object *api.Placement) (*cycle, e
 		return nil, err
 	}
 
-	p := &cycle{
+	c := &cycle{
 		Evaluation: evaluation, placement: object, outputs: []output{{present: existing, plan: evaluation.Plan}},
 		stats: writeStats{clock: r.clock}, provedAt: r.clock.Now(),
 	}
 
 	metrics.ObserveScheduling(r.clock.Since(now))
-	metrics.ObserveResult(p.Result)
+	metrics.ObserveResult(c.Result)
 
 	if !r.state.served.writesProfiles(object.Key()) {
-		return p, nil
+		return c, nil
 	}
 
 	references, err := r.existing(ctx, Multicluster, object)
@@ -55,10 +55,10 @@ func (r *reconciler) plan(ctx context.Context, object *api.Placement) (*cycle, e
 		return nil, err
 	}
 
-	answer, _ := placement.Profiles(p.Result, existing, references)
-	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan()})
+	response, _ := placement.Profiles(c.Result, existing, references)
+	c.outputs = append(c.outputs, output{present: references, plan: response.Plan()})
 
-	return p, nil
+	return c, nil
 }
 
 // schedule evaluates the Placement, with a Result whose removals are proved. If the status needs new subscriptions and an event arrived
@@ -215,9 +215,9 @@ func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumb
 		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
 	}
 
-	for _, f := range result.Selected {
-		clusters = append(clusters, f.Name)
-		changes = changes || !incumbents[f.Name]
+	for _, info := range result.Selected {
+		clusters = append(clusters, info.Name)
+		changes = changes || !incumbents[info.Name]
 	}
 
 	if changes || r.state.inventory.Assumed(key) {
@@ -255,13 +255,13 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 // removes no cluster.
 func removalOf(
 	p *api.Placement, existing placement.Existing, result *scheduling.Result, since uint64,
-) (freshness.Removal, bool) {
+) (freshness.ProofRequest, bool) {
 	deciders, removes := placement.DecidersOfRemoval(result, existing)
 	if !removes {
-		return freshness.Removal{}, false
+		return freshness.ProofRequest{}, false
 	}
 
-	return freshness.Removal{
+	return freshness.ProofRequest{
 		Since: since, Object: placementObject(p), Meta: p.ObjectMeta, ClusterSets: result.Request.ClusterSets,
 		Clusters: deciders.Clusters, Ranked: deciders.Ranked, AllClusters: deciders.All, Reads: result.Reads(), Scores: result.Request.ReadsScores(),
 	}, true

@@ -53,22 +53,22 @@ func (e *eventHandlers) source() *sharedinventory.Source {
 const withoutFields = "The hub does without them."
 
 // kinds returns the kinds that are watched beside those of the inventory: Placements, their decisions, and ClusterProfiles.
-func (e *eventHandlers) kinds() []sharedinventory.Kind {
-	var kinds []sharedinventory.Kind
+func (e *eventHandlers) kinds() []sharedinventory.Listener {
+	var kinds []sharedinventory.Listener
 
 	for _, adapter := range e.state.served.apis {
-		kinds = append(kinds, sharedinventory.Kind{
+		kinds = append(kinds, sharedinventory.Listener{
 			Object: adapter.Empty(), Handler: freshness.Observe(e.state.Shared.Observed, placements(adapter), e.placements(adapter)),
 			Unreadable: "If they are in its spec, its decisions stay as they are.",
 		})
 	}
 
 	for _, codec := range e.state.served.forms() {
-		kinds = append(kinds, sharedinventory.Kind{Object: codec.Empty(), Handler: e.decisions(codec), Unreadable: withoutFields})
+		kinds = append(kinds, sharedinventory.Listener{Object: codec.Empty(), Handler: e.decisions(codec), Unreadable: withoutFields})
 	}
 
 	if e.state.served.profiles {
-		kinds = append(kinds, sharedinventory.Kind{
+		kinds = append(kinds, sharedinventory.Listener{
 			Object: &clusterinventory.ClusterProfile{}, Handler: objects.On(e.updateProfile, e.deleteProfile), Unreadable: withoutFields,
 		})
 	}

@@ -75,7 +75,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		r.state.Resume(key)
 	}()
 
-	pass, err := r.plan(ctx, p)
+	c, err := r.plan(ctx, p)
 	if errors.Is(err, freshness.ErrObjectChanged) {
 		r.state.Queue.Requeue(key, change)
 
@@ -86,9 +86,9 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		return reconcile.Result{}, r.fail(key, change, span, err)
 	}
 
-	err = r.applyTraced(ctx, pass)
+	err = r.applyTraced(ctx, c)
 	carriedOut = err == nil
-	r.recordMetrics(change, span, pass, err)
+	r.recordMetrics(change, span, c, err)
 
 	if queue.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
@@ -100,7 +100,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		return again, err
 	}
 
-	return pass.next(r.clock.Now()), nil
+	return c.next(r.clock.Now()), nil
 }
 
 // fail counts a failed reconcile, keeps its change for the retry, and returns the error.
@@ -113,11 +113,11 @@ func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err
 }
 
 // recordMetrics counts a reconcile by its cause and outcome.
-func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err error) {
-	span.wrote(p.Result, p.stats.writes, err)
+func (r *reconciler) recordMetrics(change queue.Change, span span, c *cycle, err error) {
+	span.wrote(c.Result, c.stats.writes, err)
 
-	if len(p.changes.list) > 0 {
-		metrics.Moved(p.changes.count())
+	if len(c.changes.list) > 0 {
+		metrics.Moved(c.changes.count())
 	}
 
 	outcome := metrics.Unchanged
@@ -128,7 +128,7 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err
 		outcome = metrics.Outdated
 	case err != nil:
 		outcome = metrics.Failed
-	case p.stats.writes > 0:
+	case c.stats.writes > 0:
 		outcome = metrics.Changed
 	}
 
@@ -137,10 +137,10 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err
 
 	switch outcome {
 	case metrics.Outdated, metrics.Failed:
-		r.state.Queue.Requeue(p.placement.Key(), change)
+		r.state.Queue.Requeue(c.placement.Key(), change)
 	case metrics.Changed:
 		if !change.At.IsZero() {
-			cause.ObserveLatency(p.stats.last.Sub(change.At))
+			cause.ObserveLatency(c.stats.last.Sub(change.At))
 		}
 	case metrics.Unchanged:
 	}

@@ -72,7 +72,7 @@ func (r *cycleRecorder) send() {
 	pages := map[placement.Action][]*api.Page{}
 
 	for _, change := range r.changes.list {
-		if _, told := pageEvents[change.action]; !told || change.silent {
+		if _, reported := pageEvents[change.action]; !reported || change.silent {
 			continue
 		}
 
@@ -169,15 +169,15 @@ func (w words) String() string { return w() }
 func scores(result *scheduling.Result) string {
 	var text strings.Builder
 
-	for f, score := range result.Scores() {
+	for info, score := range result.Scores() {
 		number := strconv.FormatInt(score, 10)
-		if text.Len()+len(f.Name)+len(number)+2 > longestScores {
+		if text.Len()+len(info.Name)+len(number)+2 > longestScores {
 			text.WriteString("......")
 
 			break
 		}
 
-		text.WriteString(f.Name)
+		text.WriteString(info.Name)
 		text.WriteByte(':')
 		text.WriteString(number)
 		text.WriteByte(' ')

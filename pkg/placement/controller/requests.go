@@ -35,8 +35,8 @@ type convertedRequest struct {
 	watchesRejected bool
 }
 
-func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o servedAPIs) *requests {
-	return &requests{compiler: compiler, inventory: inv, served: o, converted: map[inventory.Key]convertedRequest{}}
+func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, s servedAPIs) *requests {
+	return &requests{compiler: compiler, inventory: inv, served: s, converted: map[inventory.Key]convertedRequest{}}
 }
 
 // of returns the Request of a Placement. A Request of an older generation does not replace the known one.
@@ -63,46 +63,46 @@ func (r *requests) of(placement *api.Placement) *scheduling.Request {
 }
 
 // withProfiles adds ClusterProfiles to the dependencies of a Placement whose decisions are mirrored as references to them.
-func (r *requests) withProfiles(key inventory.Key, interest inventory.Dependencies) inventory.Dependencies {
+func (r *requests) withProfiles(key inventory.Key, dependencies inventory.Dependencies) inventory.Dependencies {
 	if r.served.writesProfiles(key) {
-		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
+		dependencies.Reads = append(dependencies.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
 	}
 
-	return interest
+	return dependencies
 }
 
 // updateDependencies subscribes the Placement to what the status of a result depends on. It returns true if an event may have been missed
 // between the snapshot of the result and the subscription.
-func (r *requests) updateDependencies(key inventory.Key, answer *scheduling.Result) (missed bool) {
-	if !r.updates(key, answer) {
+func (r *requests) updateDependencies(key inventory.Key, response *scheduling.Result) (missed bool) {
+	if !r.updates(key, response) {
 		return false // A newer request is evaluated once more.
 	}
 
-	dependencies := r.withProfiles(key, answer.Dependencies())
+	dependencies := r.withProfiles(key, response.Dependencies())
 	defer r.inventory.HoldViews(key, dependencies)() // It can be slow to evaluate selectors, so it runs without the lock.
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	known := r.converted[key]
-	if known.request != answer.Request || known.watchesRejected == answer.ListsRejections() {
+	if known.request != response.Request || known.watchesRejected == response.ListsRejections() {
 		return false
 	}
 
-	known.watchesRejected = answer.ListsRejections()
+	known.watchesRejected = response.ListsRejections()
 	r.converted[key] = known
 
-	return r.inventory.UpdateDependencies(key, dependencies) != answer.Generation && known.watchesRejected
+	return r.inventory.UpdateDependencies(key, dependencies) != response.Generation && known.watchesRejected
 }
 
 // updates reports whether a result is of the current request, and changes what the Placement depends on.
-func (r *requests) updates(key inventory.Key, answer *scheduling.Result) bool {
+func (r *requests) updates(key inventory.Key, response *scheduling.Result) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	known := r.converted[key]
 
-	return known.request == answer.Request && known.watchesRejected != answer.ListsRejections()
+	return known.request == response.Request && known.watchesRejected != response.ListsRejections()
 }
 
 // known returns the Request of a Placement if it was converted before, or nil.

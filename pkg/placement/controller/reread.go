@@ -15,21 +15,21 @@ import (
 
 // reread reads the objects that conflicted from the API server and assumes them, so that the next reconcile knows them even where the cache
 // is far behind. Other assumed writes stay.
-func (r *reconciler) reread(ctx context.Context, p *cycle) {
+func (r *reconciler) reread(ctx context.Context, c *cycle) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	for _, refused := range p.refused.pages {
-		r.rereadPage(ctx, p, refused)
+	for _, refused := range c.refused.pages {
+		r.rereadPage(ctx, c, refused)
 	}
 
-	if p.refused.status {
-		r.rereadPlacement(ctx, p.placement)
+	if c.refused.status {
+		r.rereadPlacement(ctx, c.placement)
 	}
 }
 
-func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPage) {
-	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
+func (r *reconciler) rereadPage(ctx context.Context, c *cycle, refused refusedPage) {
+	owner, key, pages := c.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
 
 	live, err := objects.LiveObject(ctx, r.live, refused.form.EmptyList(), key)
 

@@ -38,33 +38,33 @@ type state struct {
 }
 
 // newState returns the state of the Placements in a shared inventory, whose changes enqueue them.
-func newState(shared *sharedinventory.Shared, o servedAPIs, c clock.PassiveClock) *state {
+func newState(shared *sharedinventory.Shared, served servedAPIs, c clock.PassiveClock) *state {
 	pages := map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]{}
 
-	for _, codec := range o.forms() {
+	for _, codec := range served.forms() {
 		pages[codec] = assumecache.New[inventory.Key, *api.Page](c)
 	}
 
-	m := &state{
+	s := &state{
 		Subscriber: sharedinventory.NewSubscriber(shared),
-		served:     o,
+		served:     served,
 		inventory:  shared.Inventory,
-		requests:   newRequests(shared.Compiler, shared.Inventory, o),
+		requests:   newRequests(shared.Compiler, shared.Inventory, served),
 		pages:      pages,
 		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
 		placements: metrics.NewPlacementStates[inventory.Key](),
 		contents:   newContents(),
 	}
-	m.Counted, m.Settled = true, m.countWritten
+	s.Counted, s.Settled = true, s.countWritten
 
 	for codec, writes := range pages {
-		sharedinventory.Track(m.Subscriber, "decision", writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
+		sharedinventory.Track(s.Subscriber, "decision", writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
 	}
 
-	sharedinventory.Track(m.Subscriber, "placement", m.statuses, func(of *api.Placement) client.Object { return of.API.Empty() }, api.Read)
-	shared.Handle(func(subscriber inventory.Key) bool { return subscriber.API() != "" }, m.EnqueueAffected)
+	sharedinventory.Track(s.Subscriber, "placement", s.statuses, func(of *api.Placement) client.Object { return of.API.Empty() }, api.Read)
+	shared.Handle(func(subscriber inventory.Key) bool { return subscriber.API() != "" }, s.EnqueueAffected)
 
-	return m
+	return s
 }
 
 // forget drops the state of a Placement that is gone or not managed.

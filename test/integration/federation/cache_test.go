@@ -107,7 +107,7 @@ func startCache(ctx context.Context) cache.Cache {
 
 // payloadOf returns the payload of a Deployment.
 func payloadOf(namespace string) *federation.Payload {
-	var kind federation.Kind
+	var kind federation.FederatedKind
 
 	for _, known := range federation.DefaultKinds() {
 		if known.Kind == "Deployment" {

@@ -164,7 +164,7 @@ func identityOf(object client.Object) federation.Identity {
 	Expect(err).NotTo(HaveOccurred())
 
 	kinds := federation.DefaultKinds()
-	i := slices.IndexFunc(kinds, func(kind federation.Kind) bool { return kind.GroupVersionKind == gvk })
+	i := slices.IndexFunc(kinds, func(kind federation.FederatedKind) bool { return kind.GroupVersionKind == gvk })
 	Expect(i).To(BeNumerically(">=", 0), "%s is delivered by default", gvk)
 
 	return federation.Identity{NamespacedName: client.ObjectKeyFromObject(object), Kind: kinds[i]}

@@ -248,11 +248,11 @@ func (s *podsSample) applyRefused(ctx context.Context) error {
 			if err == nil {
 				return fmt.Errorf("%s %s is not refused yet", object.GetKind(), client.ObjectKeyFromObject(object)), nil
 			}
-			_, answer, denied := strings.Cut(err.Error(), "denied the request: ")
+			_, response, denied := strings.Cut(err.Error(), "denied the request: ")
 			if !denied {
 				return fmt.Errorf("creating %s %s: %w", object.GetKind(), client.ObjectKeyFromObject(object), err), nil
 			}
-			s.table.Refused = append(s.table.Refused, fmt.Sprintf("%s %s: %s", object.GetKind(), client.ObjectKeyFromObject(object), answer))
+			s.table.Refused = append(s.table.Refused, fmt.Sprintf("%s %s: %s", object.GetKind(), client.ObjectKeyFromObject(object), response))
 			return nil, nil
 		})
 		if err != nil {

@@ -48,7 +48,7 @@ const (
 // New binds the address and mounts /metrics, /healthz, /livez, /readyz and /readyz/evaluation. config and client reach the API server that
 // authenticates (TokenReview) and authorizes (SubjectAccessReview) the callers.
 func New(ctx context.Context, o Options, config *rest.Config, client *http.Client) (*Server, error) {
-	e := &Server{
+	s := &Server{
 		mux:        http.NewServeMux(),
 		live:       map[string]healthz.Checker{"ping": healthz.Ping},
 		evaluation: map[string]healthz.Checker{},
@@ -56,30 +56,30 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 		notes:      map[string]func() string{},
 	}
 	var err error
-	if e.gate, err = newGate(config, client); err != nil {
+	if s.gate, err = newGate(config, client); err != nil {
 		return nil, fmt.Errorf("finding out who may ask: %w", err)
 	}
-	if e.tlsConfig, e.certificates, err = o.tlsConfig(); err != nil {
+	if s.tlsConfig, s.certificates, err = o.tlsConfig(); err != nil {
 		return nil, err
 	}
 	series := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
 	if o.Open {
-		e.mux.Handle("/metrics", series)
+		s.mux.Handle("/metrics", series)
 	} else {
-		e.Handle("/metrics", series)
+		s.Handle("/metrics", series)
 	}
-	e.handleProbe("/healthz", e.live)
-	e.handleProbe("/livez", e.live)
-	e.handleProbe(evaluationPath, e.evaluation)
-	e.mux.HandleFunc(readinessPath, e.serveReadiness)
-	e.mux.HandleFunc(readinessPath+"/", e.serveReadiness)
+	s.handleProbe("/healthz", s.live)
+	s.handleProbe("/livez", s.live)
+	s.handleProbe(evaluationPath, s.evaluation)
+	s.mux.HandleFunc(readinessPath, s.serveReadiness)
+	s.mux.HandleFunc(readinessPath+"/", s.serveReadiness)
 
 	var listen net.ListenConfig
-	if e.listener, err = listen.Listen(ctx, o.Network, o.Address); err != nil {
+	if s.listener, err = listen.Listen(ctx, o.Network, o.Address); err != nil {
 		return nil, fmt.Errorf("--listen: %w; choose another address, or port 0 for a free one", err)
 	}
-	klog.FromContext(ctx).Info("Serving HTTPS", "address", e.listener.Addr().String())
-	return e, nil
+	klog.FromContext(ctx).Info("Serving HTTPS", "address", s.listener.Addr().String())
+	return s, nil
 }
 
 // Handle mounts a handler for authorized callers, also where the configuration opens /metrics to everybody. The handler finds the user in

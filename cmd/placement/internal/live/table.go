@@ -140,8 +140,8 @@ func unsettled(p *api.Placement, selected int) string {
 			return fmt.Sprintf("condition %s is about generation %d, the present one is %d", kind, condition.ObservedGeneration, p.Generation)
 		}
 	}
-	if told := p.Status.Selected; p.API == api.V1beta1 && told != selected {
-		return fmt.Sprintf("its PlacementDecisions hold %d clusters, its status says %d", selected, told)
+	if shown := p.Status.Selected; p.API == api.V1beta1 && shown != selected {
+		return fmt.Sprintf("its PlacementDecisions hold %d clusters, its status says %d", selected, shown)
 	}
 	return ""
 }

@@ -231,11 +231,11 @@ func mayDo(ctx context.Context, client kubernetes.Interface, r right) (bool, err
 			Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name, Namespace: r.namespace,
 		},
 	}}
-	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	response, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
 		return false, fmt.Errorf("asking the API server whether this process may %s: %w", r, err)
 	}
-	return answer.Status.Allowed, nil
+	return response.Status.Allowed, nil
 }
 
 // checkLeaseNamespace creates the lease with a dry run: the elector would only log, for ever, that its namespace is missing.

@@ -59,7 +59,7 @@ func (c *ChangeReader) State() (*explain.State, error) {
 }
 
 // Deliver sets the delivered kinds, as Reader.Deliver does.
-func (c *ChangeReader) Deliver(kinds []federation.Kind) { c.reader.Deliver(kinds) }
+func (c *ChangeReader) Deliver(kinds []federation.FederatedKind) { c.reader.Deliver(kinds) }
 
 // Apply applies the objects of the files to a State as `kubectl apply` does to a hub: it sets the fields of the file, removes fields of the last
 // apply that the file lacks, and keeps the others, among them the status. It does not modify the given State. Result.Kept are the spec fields

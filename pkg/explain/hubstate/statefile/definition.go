@@ -132,9 +132,9 @@ func findingsOf(errs field.ErrorList) []finding {
 				path, text = found[1]+found[2], err.Detail
 			}
 		case err.Type == field.ErrorTypeInvalid:
-			told := *err
-			told.Detail = ruleOf(err)
-			text = told.ErrorBody()
+			reported := *err
+			reported.Detail = ruleOf(err)
+			text = reported.ErrorBody()
 		default:
 		}
 

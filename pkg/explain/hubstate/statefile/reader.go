@@ -53,7 +53,7 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 
 // Deliver sets the delivered kinds; the default is federation.DefaultKinds. Of kinds that are not known otherwise, only the metadata is
 // validated.
-func (r *Reader) Deliver(kinds []federation.Kind) { r.state.Federated.Kinds = kinds }
+func (r *Reader) Deliver(kinds []federation.FederatedKind) { r.state.Federated.Kinds = kinds }
 
 // Read reads a file: YAML documents or JSON, single objects or lists. The name is for messages; State returns the errors.
 func (r *Reader) Read(file string, content []byte) {

@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// Removal is a result that removes clusters from a Placement or another object that asks for clusters.
-type Removal struct {
+// ProofRequest asks for the proof of a result that removes clusters from a Placement or another object that asks for clusters.
+type ProofRequest struct {
 	// Since is the number of the last change of the view before the snapshot of the result was taken, as Observed.Now returns it.
 	Since uint64
 	// Object names the object, and Meta is its metadata as it was evaluated.
@@ -40,15 +40,15 @@ type Removal struct {
 }
 
 // many reports whether the clusters are compared with lists of all of them.
-func (r Removal) many() bool { return r.AllClusters || len(r.Clusters) > maxSingleReads }
+func (r ProofRequest) many() bool { return r.AllClusters || len(r.Clusters) > maxSingleReads }
 
 // includes reports whether the object selects from a set that is bound to its namespace.
-func (r Removal) includes(set string) bool {
+func (r ProofRequest) includes(set string) bool {
 	return !r.AnyScope && (len(r.ClusterSets) == 0 || slices.Contains(r.ClusterSets, set))
 }
 
 // sets returns the sets of the bindings that the object uses, if they decide about the removal.
-func (r Removal) sets(bindings []types.NamespacedName) []Object {
+func (r ProofRequest) sets(bindings []types.NamespacedName) []Object {
 	var sets []Object
 
 	for _, binding := range bindings {
@@ -61,7 +61,7 @@ func (r Removal) sets(bindings []types.NamespacedName) []Object {
 }
 
 // reads reports whether the result depends on one of the changed properties of a cluster.
-func (r Removal) reads(changed []clusterinfo.Property) bool {
+func (r ProofRequest) reads(changed []clusterinfo.Property) bool {
 	return len(changed) > 0 && (r.Reads == nil || clusterinfo.Affects(r.Reads, changed) ||
 		slices.ContainsFunc(changed, func(of clusterinfo.Property) bool { return of.Kind == clusterinfo.Name }))
 }
