@@ -53,8 +53,9 @@ Apply them on the server: the definitions are too large for the annotation of a 
 		"Leave off the controller that taints each cluster whose availability no agent reports.")
 	flags.BoolVar(&o.chosen.ManifestWorks, "manifestworks", false,
 		"Install the definition of ManifestWorks, which the system federation needs and Open Cluster Management brings.")
-	flags.BoolVar(&o.removal, "removal", false, "Print what to delete instead: the objects of --system, or without it those of the hub, webhooks first. "+
-		"Definitions, and with them the objects of users, and namespaces are not among them.")
+	flags.BoolVar(&o.removal, "removal", false,
+		"Print what to delete instead: the objects of --system, or without it those of the hub, webhooks first. "+
+			"Definitions, and with them the objects of users, and namespaces are not among them.")
 	flags.StringVar(&o.chosen.Image, "image", "placement-hub:latest", "Image of the hub.")
 	return cmd
 }

@@ -28,7 +28,9 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 			BesideUpstream: true, Image: "registry.example/hub:v1",
 		}},
 		{"what turns a system off", []string{"--removal", "--system=federation"}, deploy.Choices{Systems: []string{manifests.Federation}}},
-		{"without taints, with ManifestWorks", []string{"--without-taints", "--manifestworks"}, deploy.Choices{WithoutTaints: true, ManifestWorks: true}},
+		{"without taints, with ManifestWorks", []string{"--without-taints", "--manifestworks"}, deploy.Choices{
+			WithoutTaints: true, ManifestWorks: true,
+		}},
 	}
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {

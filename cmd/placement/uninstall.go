@@ -74,7 +74,8 @@ func newUninstallCommand() *cobra.Command {
 	}
 	flags.BoolVar(&o.release, "release-finalizers", false, "Remove the finalizers of the hub from the objects of all namespaces.")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print what would be removed, and change nothing.")
-	flags.StringSliceVar(&o.systems, "system", nil, "Systems whose finalizers are released: "+strings.Join(manifests.Systems(), ", ")+". Default: all.")
+	flags.StringSliceVar(&o.systems, "system", nil,
+		"Systems whose finalizers are released: "+strings.Join(manifests.Systems(), ", ")+". Default: all.")
 	flags.StringVar(&o.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs, or did.")
 	return cmd
 }

@@ -15,7 +15,10 @@ func TestUninstallSaysWhatItNeeds(t *testing.T) {
 		want string
 	}{
 		{nil, "say what to do: --release-finalizers"},
-		{[]string{"--release-finalizers", "--system=fleet"}, `--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`},
+		{
+			[]string{"--release-finalizers", "--system=fleet"},
+			`--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`,
+		},
 		{[]string{"--release-finalizers", "-n", "shop"}, "--namespace: objects of all namespaces are released"},
 		{[]string{"shop"}, `unknown command "shop" for "placement uninstall"`},
 	} {

@@ -37,8 +37,14 @@ func TestLeftFinalizers(t *testing.T) {
 		finalizers []string
 		err        []string
 	}{
-		{reason: "without the right nothing is listed", code: http.StatusOK, clusters: []metav1.PartialObjectMetadata{object("1", "cluster.openmcp.cloud/provider")}},
-		{reason: "no object has one", allowed: []string{"clusters"}, code: http.StatusOK, clusters: []metav1.PartialObjectMetadata{object("1", "other.io/x")}},
+		{
+			reason: "without the right nothing is listed", code: http.StatusOK,
+			clusters: []metav1.PartialObjectMetadata{object("1", "cluster.openmcp.cloud/provider")},
+		},
+		{
+			reason: "no object has one", allowed: []string{"clusters"}, code: http.StatusOK,
+			clusters: []metav1.PartialObjectMetadata{object("1", "other.io/x")},
+		},
 		{
 			reason: "objects are counted once", allowed: []string{"clusters", "accessrequests"}, code: http.StatusOK,
 			clusters: []metav1.PartialObjectMetadata{
@@ -48,7 +54,10 @@ func TestLeftFinalizers(t *testing.T) {
 			objects: 2, finalizers: []string{"cluster.openmcp.cloud/provider", "request.cluster.openmcp.cloud/<uid>"},
 		},
 		{reason: "the resource is not served", allowed: []string{"clusters"}, code: http.StatusNotFound},
-		{reason: "the API server fails", allowed: []string{"clusters"}, code: http.StatusInternalServerError, err: []string{"listing clusters.cluster.openmcp.cloud"}},
+		{
+			reason: "the API server fails", allowed: []string{"clusters"}, code: http.StatusInternalServerError,
+			err: []string{"listing clusters.cluster.openmcp.cloud"},
+		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {

@@ -93,6 +93,11 @@ func (h *Hub) Find(ctx context.Context, entries []systems.Entry) ([]*Held, error
 		all  []*Held
 		errs []error
 	)
+	list := func(resource schema.GroupVersionResource, selector string) []metav1.PartialObjectMetadata {
+		objects, err := h.list(ctx, resource, selector)
+		errs = append(errs, err)
+		return objects
+	}
 	for _, entry := range entries {
 		for _, finalizer := range entry.Finalizers {
 			found, err := h.find(ctx, finalizer)
@@ -101,11 +106,7 @@ func (h *Hub) Find(ctx context.Context, entries []systems.Entry) ([]*Held, error
 			for _, held := range found {
 				held.System = entry.Name
 				if finalizer.Remains != nil {
-					held.Remains = finalizer.Remains(held.Object, func(resource schema.GroupVersionResource, selector string) []metav1.PartialObjectMetadata {
-						objects, err := h.list(ctx, resource, selector)
-						errs = append(errs, err)
-						return objects
-					})
+					held.Remains = finalizer.Remains(held.Object, list)
 				}
 			}
 			all = append(all, found...)

@@ -59,7 +59,8 @@ func fakeHub(t *testing.T, answers map[string][]answer) (hub *Hub, patches *[]st
 
 // status returns a failure of the API server.
 func status(code int, reason metav1.StatusReason) answer {
-	failure := metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: string(reason)} //nolint:gosec // It is an HTTP code.
+	failure := metav1.Status{Status: metav1.StatusFailure, Reason: reason, Message: string(reason)}
+	failure.Code = int32(code) //nolint:gosec // It is an HTTP code.
 	failure.APIVersion, failure.Kind = "v1", "Status"
 	return answer{code, failure}
 }
@@ -86,10 +87,12 @@ func TestFindGoesOnWithoutWhatItCannotRead(t *testing.T) {
 	verbs := metav1.Verbs{"list", "patch"}
 	hub, _ := fakeHub(t, map[string][]answer{
 		"GET /api": {{http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}}}},
-		"GET /apis": {{http.StatusOK, metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{{
-			Name: "broken.io", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "broken.io/v1", Version: "v1"}},
-			PreferredVersion: metav1.GroupVersionForDiscovery{GroupVersion: "broken.io/v1", Version: "v1"},
-		}}}}},
+		"GET /apis": {{http.StatusOK, metav1.APIGroupList{
+			TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{{
+				Name: "broken.io", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "broken.io/v1", Version: "v1"}},
+				PreferredVersion: metav1.GroupVersionForDiscovery{GroupVersion: "broken.io/v1", Version: "v1"},
+			}},
+		}}},
 		"GET /apis/broken.io/v1": {status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)},
 		"GET /api/v1": {{http.StatusOK, metav1.APIResourceList{
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1", APIResources: []metav1.APIResource{
