@@ -53,7 +53,7 @@ func (e *excerpt) addLine(line string) {
 		*e = excerpt{head: []string{line}, failure: isFailure}
 		return
 	case isMessage && len(e.head) == 0:
-		e.head, e.tail = append(e.tail, line), nil
+		e.head, e.tail = slices.Concat(e.tail, []string{line}), nil
 		return
 	}
 	if len(e.head) > 0 && len(e.head) < headLines {

@@ -23,6 +23,12 @@ type bootstrap struct {
 	interval   time.Duration
 }
 
+func newBootstrap(r reconciler, ready *readiness) *bootstrap {
+	r.missing = map[absent]bool{}
+
+	return &bootstrap{reconciler: &r, ready: ready.check, interval: bootstrapInterval}
+}
+
 // NeedLeaderElection tells the manager to start it on every replica.
 func (*bootstrap) NeedLeaderElection() bool { return false }
 

@@ -159,10 +159,7 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 		o.AddReadyCheck("webhook", ready.check)
 	}
 
-	ofReplica := *r
-	ofReplica.missing = map[absent]bool{}
-
-	if err := mgr.Add(&bootstrap{reconciler: &ofReplica, ready: ready.check, interval: bootstrapInterval}); err != nil {
+	if err := mgr.Add(newBootstrap(*r, ready)); err != nil {
 		return fmt.Errorf("adding the start of the webhooks: %w", err)
 	}
 

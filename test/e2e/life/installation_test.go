@@ -137,7 +137,7 @@ func (i *installation) waitForRollout(t *testing.T) {
 }
 
 // helm runs Helm with directories of its own.
-func (i *installation) helm(t *testing.T, arguments ...string) string {
+func (i *installation) helm(t *testing.T, arguments ...string) {
 	t.Helper()
 	path, err := env.FindHelm()
 	suite.Must(t, err)
@@ -148,7 +148,6 @@ func (i *installation) helm(t *testing.T, arguments ...string) string {
 	if err != nil {
 		t.Fatalf("helm %s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}
-	return string(output)
 }
 
 // upgrade installs or upgrades the release with every system, and waits until its Pods are ready.
@@ -168,7 +167,10 @@ func (i *installation) settle(t *testing.T, w *witness, tag string) {
 	i.waitForPods(t, hubImage+tag, replicas)
 	since := w.moves.Load()
 	suite.Eventually(t, "waiting for the leader to carry out changes", func() error { return w.movedSince(since) })
-	time.Sleep(time.Second) // What it writes without need, it writes at once.
+	select { // What it writes without need, it writes at once.
+	case <-t.Context().Done():
+	case <-time.After(time.Second):
+	}
 }
 
 // waitForPods waits until so many Pods are ready, all with this image, and no other one is left.

@@ -46,17 +46,14 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		name, tag string
 		do        func(*testing.T)
 	}{
-		{"Helm adopts what kubectl has applied, and upgrades", thisTag, func(t *testing.T) { i.upgrade(t, "--take-ownership", "--force-conflicts") }},
+		{"Helm adopts what kubectl has applied, and upgrades", thisTag, i.adopt},
 		{"kubectl rolls back to the previous version", previousTag, i.applyPrevious},
-		{"Helm upgrades again", thisTag, func(t *testing.T) { i.upgrade(t, "--force-conflicts") }},
-		{"Helm changes the image to the previous version", previousTag, func(t *testing.T) { i.upgrade(t, "--set", "image.tag="+previousTag) }},
-		{"Helm rolls back", thisTag, func(t *testing.T) { i.helm(t, "rollback", release, "--wait", "--timeout", rollout) }},
-		{"helm test succeeds", thisTag, func(t *testing.T) { i.helm(t, "test", release, "--timeout", rollout) }},
-		{"a system is turned off", thisTag, func(t *testing.T) { i.turnOff(t, manifests.PodScheduling) }},
-		{"and on", thisTag, func(t *testing.T) {
-			i.upgrade(t)
-			suite.Eventually(t, "waiting for the webhooks", func() error { return i.TryReviews(t) })
-		}},
+		{"Helm upgrades again", thisTag, i.adopt},
+		{"Helm changes the image to the previous version", previousTag, i.usePreviousImage},
+		{"Helm rolls back", thisTag, i.rollBack},
+		{"helm test succeeds", thisTag, i.test},
+		{"a system is turned off", thisTag, i.turnOff},
+		{"and on", thisTag, i.turnOn},
 		{"the node is drained", thisTag, i.drain},
 	} {
 		t.Run(step.name, func(t *testing.T) {
@@ -122,13 +119,41 @@ func (i *installation) quiet(t *testing.T) map[string]string {
 	return outcome
 }
 
-// turnOff turns a system off. Its webhook does not outlive it, and what it was for goes on without it.
-func (i *installation) turnOff(t *testing.T, system string) {
+// adopt upgrades to this version, whoever has applied what is there.
+func (i *installation) adopt(t *testing.T) {
 	t.Helper()
-	i.upgrade(t, "--set", "systems."+system+"=false")
+	i.upgrade(t, "--take-ownership", "--force-conflicts")
+}
+
+func (i *installation) usePreviousImage(t *testing.T) {
+	t.Helper()
+	i.upgrade(t, "--set", "image.tag="+previousTag)
+}
+
+func (i *installation) rollBack(t *testing.T) {
+	t.Helper()
+	i.helm(t, "rollback", release, "--wait", "--timeout", rollout)
+}
+
+func (i *installation) test(t *testing.T) {
+	t.Helper()
+	i.helm(t, "test", release, "--timeout", rollout)
+}
+
+// turnOff turns a system off. Its webhook does not outlive it, and what it was for goes on without it.
+func (i *installation) turnOff(t *testing.T) {
+	t.Helper()
+	i.upgrade(t, "--set", "systems."+manifests.PodScheduling+"=false")
 	if err := i.TryInjection(t); err == nil || !strings.Contains(err.Error(), "has the nodeSelector") {
-		t.Errorf("a new Pod after %s was turned off: %v; want one without constraints", system, err)
+		t.Errorf("a new Pod after the system was turned off: %v; want one without constraints", err)
 	}
+}
+
+// turnOn turns all systems on, of which the leader before the rollout does not know one.
+func (i *installation) turnOn(t *testing.T) {
+	t.Helper()
+	i.upgrade(t)
+	suite.Eventually(t, "waiting for the webhooks", func() error { return i.TryReviews(t) })
 }
 
 // drain evicts the Pods of the hub one after the other, as a drained node does. The PodDisruptionBudget keeps one of them at any time.

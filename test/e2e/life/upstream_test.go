@@ -59,20 +59,10 @@ func TestReplaceUpstream(t *testing.T) {
 		name string
 		do   func(*testing.T)
 	}{
-		{"the image of the hub", func(t *testing.T) { i.setImage(t, hubImage+thisTag) }},
-		{"the image of upstream again", func(t *testing.T) { i.setImage(t, upstreamImage) }},
-		{"the hub beside upstream", func(t *testing.T) {
-			i.kubectl(t, "apply", "--server-side", "--force-conflicts", "--kustomize", filepath.Join(i.root, "deploy", "overlays", "beside-upstream"))
-			i.waitForRollout(t)
-			i.scaleUpstream(t, 0)
-			i.waitForPods(t, hubImage+thisTag, replicas)
-		}},
-		{"upstream instead of the hub", func(t *testing.T) {
-			i.scaleUpstream(t, 1)
-			i.kubectl(t, "--namespace", manifests.Namespace, "rollout", "status", upstreamDeployment, "--timeout", rollout)
-			i.kubectl(t, "--namespace", manifests.Namespace, "delete", deployment)
-			i.waitForPods(t, upstreamImage, 1)
-		}},
+		{"the image of the hub", i.useHub},
+		{"the image of upstream again", i.useUpstream},
+		{"the hub beside upstream", i.runBeside},
+		{"upstream instead of the hub", i.runUpstream},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			step.do(t)
@@ -144,7 +134,9 @@ func (i *installation) createFleet(t *testing.T) {
 	}
 	for n := range clusters {
 		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("cluster-%03d", n), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: fleet, "stage": []string{"canary", "prod"}[min(1, n/20)]},
+			Name: fmt.Sprintf("cluster-%03d", n), Labels: map[string]string{
+				clusterv1beta2.ClusterSetLabel: fleet, "stage": []string{"canary", "prod"}[min(1, n/20)],
+			},
 		}}
 		if n%10 == 0 {
 			cluster.Spec.Taints = []clusterv1.Taint{{Key: "maintenance", Effect: clusterv1.TaintEffectNoSelect, TimeAdded: metav1.Now()}}
@@ -173,9 +165,13 @@ func (i *installation) createPlacements(t *testing.T) {
 		"tainted": {Tolerations: []clusterv1beta1.Toleration{{Key: "maintenance", Operator: clusterv1beta1.TolerationOpExists}}},
 		"memory": {
 			NumberOfClusters: new(int32(5)),
-			PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{Mode: clusterv1beta1.PrioritizerPolicyModeExact, Configurations: []clusterv1beta1.PrioritizerConfig{{
-				ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "ResourceAllocatableMemory"}, Weight: 2,
-			}}},
+			PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{
+				Mode: clusterv1beta1.PrioritizerPolicyModeExact,
+				Configurations: []clusterv1beta1.PrioritizerConfig{{
+					ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "ResourceAllocatableMemory"},
+					Weight:          2,
+				}},
+			},
 		},
 		"groups": {DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{
 			DecisionGroups: []clusterv1beta1.DecisionGroup{{
@@ -203,7 +199,8 @@ func (i *installation) waitForDecisions(t *testing.T, name string) {
 			return err
 		}
 		pages := &clusterv1beta1.PlacementDecisionList{}
-		if err := i.Client.List(t.Context(), pages, client.InNamespace(team), client.MatchingLabels{clusterv1beta1.PlacementLabel: name}); err != nil {
+		of := client.MatchingLabels{clusterv1beta1.PlacementLabel: name}
+		if err := i.Client.List(t.Context(), pages, client.InNamespace(team), of); err != nil {
 			return err
 		}
 		count := 0
@@ -232,6 +229,34 @@ func (i *installation) decisions(t *testing.T) map[string][]string {
 		all[page.Name] = content
 	}
 	return all
+}
+
+func (i *installation) useHub(t *testing.T) {
+	t.Helper()
+	i.setImage(t, hubImage+thisTag)
+}
+
+func (i *installation) useUpstream(t *testing.T) {
+	t.Helper()
+	i.setImage(t, upstreamImage)
+}
+
+// runBeside installs the overlay, and scales upstream down.
+func (i *installation) runBeside(t *testing.T) {
+	t.Helper()
+	i.kubectl(t, "apply", "--server-side", "--force-conflicts", "--kustomize", filepath.Join(i.root, "deploy", "overlays", "beside-upstream"))
+	i.waitForRollout(t)
+	i.scaleUpstream(t, 0)
+	i.waitForPods(t, hubImage+thisTag, replicas)
+}
+
+// runUpstream scales upstream up, and ends the hub.
+func (i *installation) runUpstream(t *testing.T) {
+	t.Helper()
+	i.scaleUpstream(t, 1)
+	i.kubectl(t, "--namespace", manifests.Namespace, "rollout", "status", upstreamDeployment, "--timeout", rollout)
+	i.kubectl(t, "--namespace", manifests.Namespace, "delete", deployment)
+	i.waitForPods(t, upstreamImage, 1)
 }
 
 // setImage names another image in upstream's Deployment, as the operator does with placementImagePullSpec.

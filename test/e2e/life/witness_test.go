@@ -53,8 +53,8 @@ type witness struct {
 	findings []string
 }
 
-// find records what must not happen.
-func (w *witness) find(format string, arguments ...any) {
+// findf records what must not happen.
+func (w *witness) findf(format string, arguments ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.findings = append(w.findings, time.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, arguments...))
@@ -159,19 +159,19 @@ func (w *witness) watchDecisions(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			w.find("%v", err)
+			w.findf("%v", err)
 			return
 		}
 		w.moves.Add(1)
 		for _, missing := range history.MissingOf(w.kept, []history.Event{event}) {
-			w.find("%s", missing)
+			w.findf("%s", missing)
 		}
 	}
 }
 
 // churn gives the label to clusters and takes it away, and changes the number of clusters of the Placement to others that all can have.
 func (w *witness) churn(ctx context.Context, placement *clusterv1beta1.Placement) {
-	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano()))) //nolint:gosec // It chooses clusters.
+	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
@@ -185,16 +185,17 @@ func (w *witness) churn(ctx context.Context, placement *clusterv1beta1.Placement
 			body = fmt.Sprintf(`{"spec":{"numberOfClusters":%d}}`, steady+restless+random.IntN(3))
 		}
 		if err := w.hub.Client.Patch(ctx, changed, suite.MergePatch(body)); err != nil && ctx.Err() == nil {
-			w.find("changing %s: %v", changed.GetName(), err)
+			w.findf("changing %s: %v", changed.GetName(), err)
 		}
 	}
 }
 
 // callWebhooks has the API server call every webhook all the time: one whose server is gone fails the request.
 func (w *witness) callWebhooks(ctx context.Context, t *testing.T) {
+	t.Helper()
 	for ctx.Err() == nil {
 		if err := w.hub.TryReviews(t); err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "failed calling webhook") {
-			w.find("%v", err)
+			w.findf("%v", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -209,7 +210,8 @@ func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *syn
 	api, err := client.NewWithWatch(w.hub.Environment.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	suite.Must(t, err)
 	for _, list := range []client.ObjectList{
-		&clusterv1.ManagedClusterList{}, &workv1.ManifestWorkList{}, &openmcpv1alpha1.ClusterRequestGrantList{}, &openmcpv1alpha1.ClusterRequestList{},
+		&clusterv1.ManagedClusterList{}, &workv1.ManifestWorkList{},
+		&openmcpv1alpha1.ClusterRequestGrantList{}, &openmcpv1alpha1.ClusterRequestList{},
 	} {
 		opened, err := api.Watch(ctx, list)
 		suite.Must(t, err)
@@ -222,15 +224,15 @@ func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *syn
 				object, isObject := event.Object.(client.Object)
 				switch {
 				case event.Type == watch.Error || !isObject:
-					w.find("the watch of %T ended: %v", list, event.Object)
+					w.findf("the watch of %T ended: %v", list, event.Object)
 				case event.Type == watch.Deleted:
-					w.find("%T %s was deleted", object, client.ObjectKeyFromObject(object))
+					w.findf("%T %s was deleted", object, client.ObjectKeyFromObject(object))
 				case object.GetDeletionTimestamp() != nil:
-					w.find("%T %s is being deleted", object, client.ObjectKeyFromObject(object))
+					w.findf("%T %s is being deleted", object, client.ObjectKeyFromObject(object))
 				}
 			}
 			if ctx.Err() == nil {
-				w.find("the watch of %T ended", list)
+				w.findf("the watch of %T ended", list)
 			}
 		})
 	}

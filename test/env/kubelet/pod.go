@@ -4,28 +4,17 @@ package kubelet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-
-	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 const (
@@ -205,128 +194,6 @@ func (p *pod) confirmDeletion(ctx context.Context) {
 	}
 }
 
-// prepare checks that the Pod can run here, and returns the arguments of its process with the path of the program first.
-func (p *pod) prepare(ctx context.Context) (*exec.Cmd, error) {
-	of := p.seen()
-	if len(of.Spec.Containers) != 1 || len(of.Spec.InitContainers) > 0 {
-		return nil, errors.New("the tests' kubelet runs Pods with one container")
-	}
-	p.container = of.Spec.Containers[0]
-	program, known := p.kubelet.options.Images[p.container.Image]
-	if !known || len(p.container.Command) > 0 {
-		return nil, fmt.Errorf("the tests' kubelet runs the entrypoints of known images, and not %q of the image %s", p.container.Command, p.container.Image)
-	}
-	for _, volume := range of.Spec.Volumes {
-		if volume.EmptyDir == nil && volume.Projected == nil {
-			return nil, fmt.Errorf("the tests' kubelet has no volumes like %s", volume.Name)
-		}
-	}
-	arguments := slices.Clone(p.container.Args)
-	if program.Command != "" {
-		if len(arguments) == 0 || arguments[0] != program.Command {
-			return nil, fmt.Errorf("the tests' kubelet runs %s of the image %s", program.Command, p.container.Image)
-		}
-		arguments = arguments[1:]
-	}
-	for number, name := range p.ports() {
-		flag, known := program.Listen[name]
-		if !known {
-			return nil, fmt.Errorf("the tests' kubelet knows no flag for the port %s of the image %s", name, p.container.Image)
-		}
-		address, err := freeAddress(ctx)
-		if err != nil {
-			return nil, err
-		}
-		p.addresses[number] = address
-		arguments = append(arguments, flag+"="+address)
-	}
-	environment, err := p.environment(of)
-	if err != nil {
-		return nil, err
-	}
-	directory, err := p.makeDirectory(ctx, of)
-	if err != nil {
-		return nil, err
-	}
-	kubeconfig := filepath.Join(directory, kubeconfigFile)
-	for _, flag := range program.Flags {
-		arguments = append(arguments, strings.NewReplacer("$KUBECONFIG", kubeconfig, "$NAMESPACE", of.Namespace).Replace(flag))
-	}
-	command := exec.Command(program.Path, arguments...) //nolint:noctx // The kubelet ends it with a grace period.
-	command.Dir = directory
-	command.Env = append(environment, "KUBECONFIG="+kubeconfig, "TMPDIR="+directory, "HOME="+directory)
-	return command, nil
-}
-
-// ports returns the names of the ports of the container by number: the number itself for one that only a probe has.
-func (p *pod) ports() map[int32]string {
-	ports := map[int32]string{}
-	for _, probe := range []*corev1.Probe{p.container.LivenessProbe, p.container.ReadinessProbe} {
-		if probe != nil && probe.HTTPGet != nil && probe.HTTPGet.Port.IntVal != 0 {
-			ports[probe.HTTPGet.Port.IntVal] = probe.HTTPGet.Port.String()
-		}
-	}
-	for _, port := range p.container.Ports {
-		ports[port.ContainerPort] = port.Name
-	}
-	return ports
-}
-
-const kubeconfigFile = "kubeconfig"
-
-// freeAddress returns an address of loopback that is free at this moment.
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return "", fmt.Errorf("finding a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-// environment returns the variables of the container.
-func (p *pod) environment(of *corev1.Pod) ([]string, error) {
-	known := map[string]string{
-		"metadata.name": of.Name, "metadata.namespace": of.Namespace, "metadata.uid": string(of.UID),
-		"spec.nodeName": of.Spec.NodeName, "spec.serviceAccountName": of.Spec.ServiceAccountName, "status.podIP": loopback,
-	}
-	var environment []string
-	for _, variable := range p.container.Env {
-		value := variable.Value
-		if from := variable.ValueFrom; from != nil {
-			if from.FieldRef == nil || known[from.FieldRef.FieldPath] == "" {
-				return nil, fmt.Errorf("the tests' kubelet cannot set the variable %s from its source", variable.Name)
-			}
-			value = known[from.FieldRef.FieldPath]
-		}
-		environment = append(environment, variable.Name+"="+value)
-	}
-	return environment, nil
-}
-
-// makeDirectory makes the directory of the process, with a kubeconfig that has a token of the ServiceAccount of the Pod.
-func (p *pod) makeDirectory(ctx context.Context, of *corev1.Pod) (string, error) {
-	requests, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: of.Name, UID: of.UID},
-	}}
-	token, err := p.kubelet.client.CoreV1().ServiceAccounts(of.Namespace).CreateToken(requests, of.Spec.ServiceAccountName, request, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("requesting a token: %w", err)
-	}
-	config := rest.AnonymousClientConfig(p.kubelet.options.Config)
-	config.BearerToken = token.Status.Token
-	content, err := localplane.Kubeconfig(config)
-	if err != nil {
-		return "", fmt.Errorf("writing a kubeconfig: %w", err)
-	}
-	directory := filepath.Join(p.kubelet.options.Directory, string(of.UID))
-	if err := os.Mkdir(directory, 0o700); err != nil {
-		return "", fmt.Errorf("making the directory of the pod: %w", err)
-	}
-	return directory, os.WriteFile(filepath.Join(directory, kubeconfigFile), content, 0o600)
-}
-
 // runOnce runs the process to its end, which it brings about when the Pod is deleted or the liveness probe fails.
 func (p *pod) runOnce(ctx context.Context, prepared *exec.Cmd) (*corev1.ContainerStateTerminated, error) {
 	of := p.seen()
@@ -374,11 +241,12 @@ func (p *pod) runOnce(ctx context.Context, prepared *exec.Cmd) (*corev1.Containe
 	probing.Wait()
 
 	ended := &corev1.ContainerStateTerminated{
-		ExitCode: int32(command.ProcessState.ExitCode()), Reason: "Completed", StartedAt: started, FinishedAt: metav1.Now(), //nolint:gosec // -1 to 255.
+		ExitCode: int32(command.ProcessState.ExitCode()), //nolint:gosec // -1 to 255.
+		Reason:   "Completed", StartedAt: started, FinishedAt: metav1.Now(),
 	}
 	if status, isUnix := command.ProcessState.Sys().(syscall.WaitStatus); isUnix && status.Signaled() {
-		ended.Signal = int32(status.Signal()) //nolint:gosec // 1 to 64.
-		ended.ExitCode = 128 + ended.Signal   // As a shell and a container runtime report it.
+		ended.Signal = int32(status.Signal())
+		ended.ExitCode = 128 + ended.Signal // As a shell and a container runtime report it.
 	}
 	if ended.ExitCode != 0 {
 		ended.Reason, ended.Message = "Error", waited.Error()+" "+reason
@@ -438,90 +306,4 @@ func (p *pod) end(ctx context.Context, command *exec.Cmd, done <-chan struct{}) 
 			p.kubelet.fail(fmt.Errorf("ending the process of pod %s: %w", describe(of), err))
 		}
 	}
-}
-
-// report writes the status of the Pod unless it has done so, and notes whether it is ready. A Pod that is gone has none.
-func (p *pod) report(ctx context.Context, phase corev1.PodPhase, state corev1.ContainerState, ready bool) {
-	p.mu.Lock()
-	of := p.latest
-	key := fmt.Sprint(phase, ready, p.restarts, state.Running != nil)
-	if key == p.reported {
-		p.mu.Unlock()
-		return
-	}
-	p.reported = key
-	p.isReady = ready
-	status := p.status(of, phase, state)
-	p.mu.Unlock()
-
-	if ctx.Err() != nil {
-		return
-	}
-	requests, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": of.UID}, "status": status})
-	if err == nil {
-		_, err = p.kubelet.client.CoreV1().Pods(of.Namespace).Patch(requests, of.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
-	}
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && ctx.Err() == nil {
-		p.kubelet.fail(fmt.Errorf("reporting the status of pod %s: %w", describe(of), err))
-	}
-}
-
-// status returns the status of the Pod. The lock is held.
-func (p *pod) status(of *corev1.Pod, phase corev1.PodPhase, state corev1.ContainerState) corev1.PodStatus {
-	now := metav1.Now()
-	condition := func(kind corev1.PodConditionType, is bool) corev1.PodCondition {
-		status := corev1.ConditionFalse
-		if is {
-			status = corev1.ConditionTrue
-		}
-		return corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: now}
-	}
-	container := corev1.ContainerStatus{
-		Name: p.container.Name, Image: p.container.Image, ImageID: p.container.Image, State: state, LastTerminationState: p.last,
-		Ready: p.isReady, Started: new(state.Running != nil), RestartCount: p.restarts,
-	}
-	status := corev1.PodStatus{
-		Phase: phase, HostIP: loopback, PodIP: loopback, PodIPs: []corev1.PodIP{{IP: loopback}}, StartTime: &now,
-		Conditions: []corev1.PodCondition{
-			condition(corev1.PodInitialized, true), condition(corev1.ContainersReady, p.isReady), condition(corev1.PodReady, p.isReady),
-		},
-	}
-	if of.Status.StartTime != nil {
-		status.StartTime = of.Status.StartTime
-	}
-	if container.Name == "" { // The Pod was refused.
-		container.Name, container.Image = of.Spec.Containers[0].Name, of.Spec.Containers[0].Image
-	}
-	status.ContainerStatuses = []corev1.ContainerStatus{container}
-	return status
-}
-
-// numberOf returns the number of a port of a Service's target at a Pod.
-func numberOf(of *corev1.Pod, port corev1.ServicePort) int32 {
-	if number := port.TargetPort.IntVal; number != 0 {
-		return number
-	}
-	for i := range of.Spec.Containers {
-		for _, has := range of.Spec.Containers[i].Ports {
-			if has.Name == port.TargetPort.StrVal {
-				return has.ContainerPort
-			}
-		}
-	}
-	return 0
-}
-
-// probePort returns the number of the port of a probe.
-func (p *pod) probePort(probe *corev1.HTTPGetAction) (int32, error) {
-	if number := probe.Port.IntVal; number != 0 {
-		return number, nil
-	}
-	for _, has := range p.container.Ports {
-		if has.Name == probe.Port.StrVal {
-			return has.ContainerPort, nil
-		}
-	}
-	return 0, errors.New("no port " + strconv.Quote(strings.TrimSpace(probe.Port.String())))
 }

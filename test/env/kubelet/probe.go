@@ -5,8 +5,10 @@ package kubelet
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +26,7 @@ func (p *pod) probe(ctx context.Context, running *sync.WaitGroup, probe *corev1.
 		client := &http.Client{
 			Timeout: time.Duration(probe.TimeoutSeconds) * time.Second,
 			// A kubelet does not check certificates either.
-			Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, //nolint:gosec // See above.
+			Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 		}
 		var succeeded, failed int32
 		for wait := max(time.Duration(probe.InitialDelaySeconds)*time.Second, 500*time.Millisecond); ; {
@@ -54,14 +56,14 @@ func (p *pod) probe(ctx context.Context, running *sync.WaitGroup, probe *corev1.
 // try returns an error unless the handler answers with success.
 func (p *pod) try(ctx context.Context, client *http.Client, handler *corev1.HTTPGetAction) error {
 	if handler == nil {
-		return fmt.Errorf("the tests' kubelet has no other probes than httpGet")
+		return errors.New("the tests' kubelet has no other probes than httpGet")
 	}
 	port, err := p.probePort(handler)
 	if err != nil {
 		return err
 	}
 	url := strings.ToLower(string(handler.Scheme)) + "://" + p.addresses[port] + handler.Path
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("probing: %w", err)
 	}
@@ -76,4 +78,17 @@ func (p *pod) try(ctx context.Context, client *http.Client, handler *corev1.HTTP
 		return fmt.Errorf("probing: the answer is %s", response.Status)
 	}
 	return nil
+}
+
+// probePort returns the number of the port of a probe.
+func (p *pod) probePort(probe *corev1.HTTPGetAction) (int32, error) {
+	if number := probe.Port.IntVal; number != 0 {
+		return number, nil
+	}
+	for _, has := range p.container.Ports {
+		if has.Name == probe.Port.StrVal {
+			return has.ContainerPort, nil
+		}
+	}
+	return 0, errors.New("no port " + strconv.Quote(strings.TrimSpace(probe.Port.String())))
 }

@@ -148,7 +148,8 @@ func (r *Router) resolve(ctx context.Context, hostPort string) (string, error) {
 			if strconv.Itoa(int(has.Port)) != port {
 				continue
 			}
-			address := k.ready(service.Namespace, labels.SelectorFromSet(service.Spec.Selector), func(of *corev1.Pod) int32 { return numberOf(of, has) })
+			selected := labels.SelectorFromSet(service.Spec.Selector)
+			address := k.ready(service.Namespace, selected, func(of *corev1.Pod) int32 { return numberOf(of, has) })
 			if address == "" {
 				return "", fmt.Errorf("service %s/%s has no ready Pod", service.Namespace, service.Name)
 			}
@@ -156,4 +157,19 @@ func (r *Router) resolve(ctx context.Context, hostPort string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no service has the address %s", hostPort)
+}
+
+// numberOf returns the number of a port of a Service's target at a Pod.
+func numberOf(of *corev1.Pod, port corev1.ServicePort) int32 {
+	if number := port.TargetPort.IntVal; number != 0 {
+		return number
+	}
+	for i := range of.Spec.Containers {
+		for _, has := range of.Spec.Containers[i].Ports {
+			if has.Name == port.TargetPort.StrVal {
+				return has.ContainerPort
+			}
+		}
+	}
+	return 0
 }

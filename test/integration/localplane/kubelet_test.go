@@ -28,7 +28,9 @@ func shell(name, script string, policy corev1.RestartPolicy) *corev1.Pod {
 			NodeName: kubeletNode, RestartPolicy: policy, TerminationGracePeriodSeconds: ptr.To[int64](1),
 			Containers: []corev1.Container{{
 				Name: "main", Image: "shell", Args: []string{"-c", script},
-				Env: []corev1.EnvVar{{Name: "WHERE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}},
+				Env: []corev1.EnvVar{{Name: "WHERE", ValueFrom: &corev1.EnvVarSource{
+					FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"},
+				}}},
 			}},
 		},
 	}
