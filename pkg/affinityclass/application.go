@@ -87,7 +87,7 @@ func choose(
 	class, err := classes(name)
 	switch {
 	case err != nil:
-		return nil, nil, fmt.Errorf("read AffinityClass %q: %w", name, err)
+		return nil, nil, fmt.Errorf("reading AffinityClass %q: %w", name, err)
 	case class == nil:
 		return nil, field.Invalid(classPath, name, notFound(name)), nil
 	case class.DeletionTimestamp != nil && !slices.Contains(kept, name):

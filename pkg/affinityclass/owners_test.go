@@ -222,7 +222,7 @@ func TestCheckPod(t *testing.T) {
 		{"affinity-class A15: the class is gone", owned, map[string]string{zone: "dc1"}, managed, given(),
 			Verdict{Status: http.StatusForbidden, Message: `AffinityClass "dc1" not found`}},
 		{"affinity-class 1.4: the class cannot be read", owned, map[string]string{zone: "dc1"}, managed, failing,
-			Verdict{Status: http.StatusInternalServerError, Message: `read AffinityClass "dc1": timeout`}},
+			Verdict{Status: http.StatusInternalServerError, Message: `reading AffinityClass "dc1": timeout`}},
 		{"affinity-class A17: the HelmRelease has no class", owned, nil, newFixture(set, release("main-db", "")), given(), Verdict{}},
 		{"affinity-class A18: a bare Pod", object("Pod", "p"), nil, managed, given(), Verdict{}},
 		{"affinity-class A19: the first HelmRelease counts", object("Pod", "main-db-0", "StatefulSet/db", "HelmRelease/cache"), nil, ambiguous,

@@ -49,7 +49,7 @@ func CheckPod(pod *Object, nodeSelector map[string]string, lookup Lookup, classe
 	class, err := classes(name)
 	switch {
 	case err != nil:
-		verdict.Status, verdict.Message = statusInternalError, fmt.Sprintf("read AffinityClass %q: %v", name, err)
+		verdict.Status, verdict.Message = statusInternalError, fmt.Sprintf("reading AffinityClass %q: %v", name, err)
 
 		return verdict
 	case class == nil:

@@ -101,7 +101,7 @@ func keep(classes Classes, record Record) (Resolution, error) {
 	}
 	class, err := classes(record.Class)
 	if err != nil {
-		return Resolution{}, fmt.Errorf("read AffinityClass %q: %w", record.Class, err)
+		return Resolution{}, fmt.Errorf("reading AffinityClass %q: %w", record.Class, err)
 	}
 	if class == nil {
 		resolution.Refusal = field.Invalid(classPath, record.Class, notFound(record.Class))

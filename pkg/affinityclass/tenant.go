@@ -74,7 +74,7 @@ func CheckTenant(tree *Tree, classes Classes, old, tenant *appsv1alpha1.Tenant) 
 		class, err := classes(name)
 		switch {
 		case err != nil:
-			return Review{}, fmt.Errorf("read AffinityClass %q: %w", name, err)
+			return Review{}, fmt.Errorf("reading AffinityClass %q: %w", name, err)
 		case class == nil:
 			review.Warnings = append(review.Warnings, fmt.Sprintf("%s: %s", path, notFound(name)))
 		case class.DeletionTimestamp != nil && !slices.Contains(named, name):
@@ -105,7 +105,7 @@ func (r *Review) checkDefault(classes Classes, named []string, spec *appsv1alpha
 	class, err := classes(name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("read AffinityClass %q: %w", name, err)
+		return fmt.Errorf("reading AffinityClass %q: %w", name, err)
 	case class == nil:
 		r.refuse(defaultPath, name, notFound(name))
 	case class.DeletionTimestamp != nil && !slices.Contains(named, name):

@@ -74,7 +74,7 @@ func TestCheckTenant(t *testing.T) {
 	t.Run("affinity-class 1.6: a class that cannot be read refuses", func(t *testing.T) {
 		failing := func(string) (*cozystackv1alpha1.AffinityClass, error) { return nil, errors.New("timeout") }
 		for _, tenant := range []*appsv1alpha1.Tenant{tenant(RootNamespace, "a", "dc1"), tenant(RootNamespace, "a", "", "dc1")} {
-			if _, err := CheckTenant(NewTree(nil), failing, nil, tenant); err == nil || err.Error() != `read AffinityClass "dc1": timeout` {
+			if _, err := CheckTenant(NewTree(nil), failing, nil, tenant); err == nil || err.Error() != `reading AffinityClass "dc1": timeout` {
 				t.Errorf("CheckTenant() = %v, want the error of the lookup", err)
 			}
 		}

@@ -53,7 +53,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	}
 
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read AccessRequest %s: %w", key, err)
+		return reconcile.Result{}, fmt.Errorf("reading AccessRequest %s: %w", key, err)
 	}
 
 	if access.DeletionTimestamp != nil {
@@ -90,7 +90,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
 	err := client.IgnoreNotFound(r.writer.Delete(ctx, access, client.Preconditions{UID: &access.UID, ResourceVersion: &access.ResourceVersion}))
 	if err != nil {
-		return fmt.Errorf("delete AccessRequest %s, whose ttl is over: %w", client.ObjectKeyFromObject(access), err)
+		return fmt.Errorf("deleting AccessRequest %s, whose ttl is over: %w", client.ObjectKeyFromObject(access), err)
 	}
 
 	klog.FromContext(ctx).V(2).Info("Deleted an AccessRequest whose ttl is over", "ttl", access.Spec.TTL.Duration)
@@ -301,7 +301,7 @@ func read[T client.Object](ctx context.Context, reader client.Reader, key types.
 	}
 
 	if err != nil {
-		return none, fmt.Errorf("read %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
+		return none, fmt.Errorf("reading %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
 	}
 
 	return object, nil

@@ -50,7 +50,7 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	recorder, err := eventwriter.Add(mgr, Name, func() bool { return false })
 	if err != nil {
-		return fmt.Errorf("write events of AccessRequests: %w", err)
+		return fmt.Errorf("writing events of AccessRequests: %w", err)
 	}
 
 	live, err := objects.NewConfirmed(mgr)

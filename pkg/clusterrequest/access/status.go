@@ -28,7 +28,7 @@ func (r *reconciler) label(ctx context.Context, access *openmcpv1alpha1.AccessRe
 	}
 
 	if err := objects.Patch(ctx, r.writer, access, labelled); err != nil {
-		return fmt.Errorf("write the labels of AccessRequest %s: %w", client.ObjectKeyFromObject(access), err)
+		return fmt.Errorf("writing the labels of AccessRequest %s: %w", client.ObjectKeyFromObject(access), err)
 	}
 
 	access.ObjectMeta = labelled.ObjectMeta

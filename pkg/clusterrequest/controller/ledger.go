@@ -245,17 +245,17 @@ func (l *ledger) send(ctx context.Context, stored, wanted *openmcpv1alpha1.Clust
 
 		switch {
 		case apierrors.IsNotFound(err):
-			return nil, fmt.Errorf("create Cluster %s: %w: create the namespace, or name another one in --shared-clusters-namespace or in "+
+			return nil, fmt.Errorf("creating Cluster %s: %w: create the namespace, or name another one in --shared-clusters-namespace or in "+
 				"spec.clusterTemplate.namespace of the Purpose", client.ObjectKeyFromObject(wanted), err)
 		case err != nil:
-			return nil, fmt.Errorf("create Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
+			return nil, fmt.Errorf("creating Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
 		}
 
 		return written, nil
 	}
 
 	if err := objects.Patch(ctx, l.writer, stored, written); err != nil {
-		return nil, fmt.Errorf("write the requests of Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
+		return nil, fmt.Errorf("writing the requests of Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
 	}
 
 	return written, nil
@@ -287,7 +287,7 @@ func (l *ledger) remove(ctx context.Context, cluster *openmcpv1alpha1.Cluster) e
 	}
 
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete Cluster %s: %w", key, err)
+		return fmt.Errorf("deleting Cluster %s: %w", key, err)
 	}
 
 	return nil
@@ -311,7 +311,7 @@ func (l *ledger) read(ctx context.Context, key types.NamespacedName) error {
 	}
 
 	if err != nil {
-		return fmt.Errorf("read Cluster %s: %w", key, err)
+		return fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
 
 	l.setCluster(cluster)

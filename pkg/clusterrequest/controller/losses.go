@@ -47,7 +47,7 @@ func (p *proof) proceed(ctx context.Context) error {
 
 		err := p.cached.Get(ctx, key, latest)
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read ClusterRequest %s: %w", key, err)
+			return fmt.Errorf("reading ClusterRequest %s: %w", key, err)
 		}
 
 		return p.compare(latest, err == nil)
@@ -55,7 +55,7 @@ func (p *proof) proceed(ctx context.Context) error {
 
 	latest, found, err := objects.LiveMetadata(ctx, p.live, p.decidedBy, key)
 	if err != nil {
-		return fmt.Errorf("read ClusterRequest %s: %w", key, err)
+		return fmt.Errorf("reading ClusterRequest %s: %w", key, err)
 	}
 
 	served, err := definition(ctx, p.live)

@@ -147,7 +147,7 @@ func (o *orphans) gone(ctx context.Context, suspects []types.UID) ([]types.UID, 
 	for _, kind := range []string{"ClusterRequest", "ClusterRequestGrant"} {
 		list := objects.MetadataList(openmcpv1alpha1.GroupVersion.WithKind(kind))
 		if err := o.live.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("list all %ss: %w", kind, err)
+			return nil, fmt.Errorf("listing all %ss: %w", kind, err)
 		}
 
 		for i := range list.Items {

@@ -63,7 +63,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	}
 
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read ClusterRequest %s: %w", key, err)
+		return reconcile.Result{}, fmt.Errorf("reading ClusterRequest %s: %w", key, err)
 	}
 
 	r.states.Note(key.NamespacedName, metrics.RequestState{Status: string(request.Status.Status), Reason: request.Status.Reason})
@@ -183,7 +183,7 @@ func (r *reconciler) readGrant(ctx context.Context, key types.NamespacedName) er
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("read ClusterRequestGrant %s: %w", key, err)
+		return fmt.Errorf("reading ClusterRequestGrant %s: %w", key, err)
 	}
 
 	r.ledger.change(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
@@ -216,11 +216,11 @@ func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.Cl
 					openmcpv1alpha1.GroupVersion.WithResource("clusterrequestgrants").GroupResource(), key.Name, err))
 			}
 
-			return fmt.Errorf("create ClusterRequestGrant %s: %w", key, err)
+			return fmt.Errorf("creating ClusterRequestGrant %s: %w", key, err)
 		}
 	case clusterrequest.OutcomeAdopted:
 		if err := r.writer.Update(ctx, grant); err != nil {
-			return fmt.Errorf("adopt ClusterRequestGrant %s: %w", key, err)
+			return fmt.Errorf("adopting ClusterRequestGrant %s: %w", key, err)
 		}
 	default:
 		return nil
@@ -277,7 +277,7 @@ func (r *reconciler) deleteGrant(ctx context.Context, proved *proof, grant *open
 	}
 
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete ClusterRequestGrant %s: %w", key, err)
+		return fmt.Errorf("deleting ClusterRequestGrant %s: %w", key, err)
 	}
 
 	r.ledger.change(func(c *clusterrequest.Catalog) { c.DeleteGrant(key) })

@@ -50,7 +50,7 @@ func (r *clusterReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	}
 
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read Cluster %s: %w", key, err)
+		return reconcile.Result{}, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
 
 	var again time.Duration
@@ -121,7 +121,7 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 	}
 
 	if err != nil {
-		return fmt.Errorf("read Cluster %s: %w", key, err)
+		return fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
 
 	if cluster.UID != cached.UID || cluster.DeletionTimestamp == nil || inUse(cluster) {
@@ -161,7 +161,7 @@ func (r *clusterReconciler) lease(ctx context.Context, cluster *openmcpv1alpha1.
 	}
 
 	if err != nil {
-		return types.NamespacedName{}, fmt.Errorf("read ClusterProvider %s: %w", r.name, err)
+		return types.NamespacedName{}, fmt.Errorf("reading ClusterProvider %s: %w", r.name, err)
 	}
 
 	return r.leases.key(cluster, provider), nil

@@ -124,7 +124,7 @@ func (l *leases) last(ctx context.Context, key types.NamespacedName, uid types.U
 
 	err := l.live.Get(ctx, at, lease)
 	if client.IgnoreNotFound(err) != nil {
-		return renewal{}, fmt.Errorf("read the Lease %s: %w", at, err)
+		return renewal{}, fmt.Errorf("reading the Lease %s: %w", at, err)
 	}
 
 	if err == nil && l.isOwn(lease) {
@@ -167,7 +167,7 @@ func (l *leases) forget(ctx context.Context, key types.NamespacedName) error {
 func (l *leases) end(ctx context.Context, key, at types.NamespacedName) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: at.Namespace, Name: at.Name}}
 	if err := l.writer.Delete(ctx, lease); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete the Lease %s: %w", at, err)
+		return fmt.Errorf("deleting the Lease %s: %w", at, err)
 	}
 
 	l.mu.Lock()

@@ -46,7 +46,7 @@ func (r *profileReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	}
 
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read ClusterProvider %s: %w", key.Name, err)
+		return reconcile.Result{}, fmt.Errorf("reading ClusterProvider %s: %w", key.Name, err)
 	}
 
 	if object.DeletionTimestamp != nil {

@@ -163,7 +163,7 @@ func (r *reconciler) createOwn(ctx context.Context, c *cycle, object client.Obje
 	}
 
 	if err := observe(requestCreate, r.client.Create(ctx, object)); err != nil {
-		return fmt.Errorf("create %s %s: %w", kind, c.name(), err)
+		return fmt.Errorf("creating %s %s: %w", kind, c.name(), err)
 	}
 
 	return nil
@@ -181,7 +181,7 @@ func (r *reconciler) createAgent(ctx context.Context, object client.Object) erro
 
 	err = observe(requestCreate, r.client.Create(ctx, object))
 	if client.IgnoreAlreadyExists(err) != nil {
-		return fmt.Errorf("create %s %s: %w", kind, key, err)
+		return fmt.Errorf("creating %s %s: %w", kind, key, err)
 	}
 
 	return nil
@@ -253,7 +253,7 @@ func (r *reconciler) provider(ctx context.Context, cluster *openmcpv1alpha1.Clus
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("read ClusterProvider %s: %w", ref.Name, err)
+		return nil, fmt.Errorf("reading ClusterProvider %s: %w", ref.Name, err)
 	}
 
 	return provider, nil

@@ -103,7 +103,7 @@ func (r *reconciler) read(ctx context.Context, key reconcile.Request) (*cycle, e
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("read Cluster %s: %w", key, err)
+		return nil, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
 
 	name := types.NamespacedName{Name: c.name()}
@@ -114,7 +114,7 @@ func (r *reconciler) read(ctx context.Context, key reconcile.Request) (*cycle, e
 	case apierrors.IsNotFound(err):
 		c.managed = nil
 	case err != nil:
-		return nil, fmt.Errorf("read ManagedCluster %s: %w", name.Name, err)
+		return nil, fmt.Errorf("reading ManagedCluster %s: %w", name.Name, err)
 	case !clusterrequest.IsPublished(c.managed, key.NamespacedName):
 		c.managed, c.taken = nil, "ManagedCluster"
 	}
@@ -125,7 +125,7 @@ func (r *reconciler) read(ctx context.Context, key reconcile.Request) (*cycle, e
 	case apierrors.IsNotFound(err):
 		c.namespace = nil
 	case err != nil:
-		return nil, fmt.Errorf("read Namespace %s: %w", name.Name, err)
+		return nil, fmt.Errorf("reading Namespace %s: %w", name.Name, err)
 	case !clusterrequest.IsPublished(c.namespace, key.NamespacedName):
 		c.namespace, c.taken = nil, "Namespace"
 	}

@@ -184,7 +184,7 @@ func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error)
 	// The cache may show a state from before the taint, or a ManagedCluster of that name that is gone.
 	err = observe(requestDelete, r.client.Delete(ctx, c.managed, client.Preconditions{UID: &c.managed.UID}))
 	if client.IgnoreNotFound(err) != nil {
-		return 0, fmt.Errorf("delete ManagedCluster %s: %w", c.name(), err)
+		return 0, fmt.Errorf("deleting ManagedCluster %s: %w", c.name(), err)
 	}
 
 	metrics.ObserveDrain(drain.TimedOut)
@@ -225,7 +225,7 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 		}
 
 		if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-			return left, fmt.Errorf("list PlacementDecisions: %w", err)
+			return left, fmt.Errorf("listing PlacementDecisions: %w", err)
 		}
 
 		err := meta.EachListItem(list, func(object runtime.Object) error {
@@ -236,7 +236,7 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 			return nil
 		})
 		if err != nil {
-			return left, fmt.Errorf("list PlacementDecisions: %w", err)
+			return left, fmt.Errorf("listing PlacementDecisions: %w", err)
 		}
 	}
 
@@ -244,7 +244,7 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 
 	err := r.live.List(ctx, works, client.InNamespace(name))
 	if err != nil && !meta.IsNoMatchError(err) { // A hub without ManifestWorks has none.
-		return left, fmt.Errorf("list ManifestWorks of namespace %s: %w", name, err)
+		return left, fmt.Errorf("listing ManifestWorks of namespace %s: %w", name, err)
 	}
 
 	for i := range works.Items {
@@ -270,7 +270,7 @@ func (r *reconciler) deleteNamespace(ctx context.Context, c *cycle) error {
 
 		err := observe(requestDelete, client.IgnoreNotFound(r.client.Delete(ctx, object, preconditions)))
 		if err != nil {
-			return fmt.Errorf("delete %s %s: %w", kind, client.ObjectKeyFromObject(object), err)
+			return fmt.Errorf("deleting %s %s: %w", kind, client.ObjectKeyFromObject(object), err)
 		}
 	}
 

@@ -36,7 +36,7 @@ func (r *reconciler) patch(ctx context.Context, present, wanted *clusterv1.Manag
 	}
 
 	if err := objects.Patch(ctx, r.client, present, wanted, options...); err != nil {
-		return fmt.Errorf("write ManagedCluster %s: %w", present.Name, err)
+		return fmt.Errorf("writing ManagedCluster %s: %w", present.Name, err)
 	}
 
 	klog.FromContext(ctx).V(2).Info("Wrote a ManagedCluster", "managedCluster", present.Name, "ofStatus", status)

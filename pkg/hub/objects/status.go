@@ -27,7 +27,7 @@ func PatchStatus[T object[T]](ctx context.Context, writer client.Client, of T, c
 	}
 
 	if err := Patch(ctx, writer, of, changed, OfStatus()); err != nil {
-		return of, fmt.Errorf("write the status of %s: %w", identity(writer, of), err)
+		return of, fmt.Errorf("writing the status of %s: %w", identity(writer, of), err)
 	}
 
 	return changed, nil
@@ -65,7 +65,7 @@ func ApplyStatus(ctx context.Context, writer client.Client, of client.Object, ow
 	chosen.observe(err)
 
 	if err != nil {
-		return fmt.Errorf("write the status of %s: %w", identity(writer, of), err)
+		return fmt.Errorf("writing the status of %s: %w", identity(writer, of), err)
 	}
 
 	return nil

@@ -73,7 +73,7 @@ func TestPatchStatusErrors(t *testing.T) {
 			before.ResourceVersion = tc.version
 
 			got, err := PatchStatus(t.Context(), store, before, ready)
-			if !tc.is(err) || !strings.HasPrefix(err.Error(), "write the status of Cluster default/c: ") {
+			if !tc.is(err) || !strings.HasPrefix(err.Error(), "writing the status of Cluster default/c: ") {
 				t.Errorf("got %v", err)
 			}
 
@@ -105,7 +105,7 @@ func TestApplyStatus(t *testing.T) {
 	observer := WithObserver(func(err error) { outcome = err })
 
 	err := ApplyStatus(t.Context(), owned, stored, own, observer)
-	if !apierrors.IsConflict(err) || !apierrors.IsConflict(outcome) || !strings.HasPrefix(err.Error(), "write the status of Cluster default/c: ") {
+	if !apierrors.IsConflict(err) || !apierrors.IsConflict(outcome) || !strings.HasPrefix(err.Error(), "writing the status of Cluster default/c: ") {
 		t.Errorf("got %v, want a conflict with the former write", err)
 	}
 

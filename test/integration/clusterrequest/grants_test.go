@@ -151,7 +151,7 @@ var _ = Describe("grants", func() {
 
 		request := w.request(w.platform, nil)
 		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonError)
-		Expect(request.Status.Message).To(ContainSubstring("create Cluster " + clusterrequest.DefaultSharedNamespace + "/" + w.platform))
+		Expect(request.Status.Message).To(ContainSubstring("creating Cluster " + clusterrequest.DefaultSharedNamespace + "/" + w.platform))
 		mend()
 		w.granted(request)
 	})

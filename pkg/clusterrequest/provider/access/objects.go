@@ -46,7 +46,7 @@ func (t *target) present(ctx context.Context, id string) (*accessObjects, error)
 
 	for _, list := range []client.ObjectList{accounts, roles, clusterRoles, roleBindings, clusterRoleBindings} {
 		if err := t.client.List(ctx, list, client.MatchingLabels{openmcpv1alpha1.AccessIDLabel: id}); err != nil {
-			return nil, fmt.Errorf("list the objects of the AccessRequest on the cluster: %w", err)
+			return nil, fmt.Errorf("listing the objects of the AccessRequest on the cluster: %w", err)
 		}
 	}
 
@@ -141,7 +141,7 @@ func write[T any, P pointer[T]](ctx context.Context, c client.Client, present, w
 			}
 		case !equality.Semantic.DeepEqual(before, have):
 			if err := c.Update(ctx, have); err != nil {
-				return fmt.Errorf("update %s on the cluster: %w", describe(have), err)
+				return fmt.Errorf("updating %s on the cluster: %w", describe(have), err)
 			}
 		}
 
@@ -155,7 +155,7 @@ func write[T any, P pointer[T]](ctx context.Context, c client.Client, present, w
 
 func create(ctx context.Context, c client.Client, object client.Object) error {
 	if err := c.Create(ctx, object); err != nil {
-		return fmt.Errorf("create %s on the cluster: %w", describe(object), err)
+		return fmt.Errorf("creating %s on the cluster: %w", describe(object), err)
 	}
 
 	return nil
@@ -165,7 +165,7 @@ func create(ctx context.Context, c client.Client, object client.Object) error {
 func remove(ctx context.Context, c client.Client, object client.Object) error {
 	uid := object.GetUID()
 	if err := client.IgnoreNotFound(c.Delete(ctx, object, client.Preconditions{UID: &uid})); err != nil {
-		return fmt.Errorf("delete %s on the cluster: %w", describe(object), err)
+		return fmt.Errorf("deleting %s on the cluster: %w", describe(object), err)
 	}
 
 	return nil

@@ -60,7 +60,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	}
 
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read AccessRequest %s: %w", key, err)
+		return reconcile.Result{}, fmt.Errorf("reading AccessRequest %s: %w", key, err)
 	}
 
 	renewal, err := r.act(ctx, request)
@@ -122,7 +122,7 @@ func (r *reconciler) cluster(ctx context.Context, request *openmcpv1alpha1.Acces
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read Cluster %s: %w", clusterKey(request), err)
+		return nil, fmt.Errorf("reading Cluster %s: %w", clusterKey(request), err)
 	default:
 		return cluster, nil
 	}

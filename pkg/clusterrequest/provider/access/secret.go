@@ -95,7 +95,7 @@ func (r *reconciler) put(ctx context.Context, before, secret *corev1.Secret) err
 	}
 
 	if err != nil {
-		return fmt.Errorf("write Secret %s: %w", client.ObjectKeyFromObject(secret), err)
+		return fmt.Errorf("writing Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
 
 	return nil
@@ -113,7 +113,7 @@ func (r *reconciler) secret(ctx context.Context, request *openmcpv1alpha1.Access
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", client.ObjectKeyFromObject(secret), err)
+		return nil, fmt.Errorf("reading Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
 
 	return secret, nil
@@ -131,7 +131,7 @@ func (r *reconciler) deleteSecret(ctx context.Context, request *openmcpv1alpha1.
 	}
 
 	if err := client.IgnoreNotFound(r.writer.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})); err != nil {
-		return fmt.Errorf("delete Secret %s: %w", client.ObjectKeyFromObject(secret), err)
+		return fmt.Errorf("deleting Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
 
 	return nil

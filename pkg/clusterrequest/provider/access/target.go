@@ -116,7 +116,7 @@ func (t *target) createNamespace(ctx context.Context, name string) error {
 
 	err = t.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create namespace %s on the cluster: %w", name, err)
+		return fmt.Errorf("creating namespace %s on the cluster: %w", name, err)
 	}
 
 	return nil
@@ -130,7 +130,7 @@ func (t *target) exists(ctx context.Context, object client.Object) (bool, error)
 	}
 
 	if err != nil {
-		return false, fmt.Errorf("read %s on the cluster: %w", describe(object), err)
+		return false, fmt.Errorf("reading %s on the cluster: %w", describe(object), err)
 	}
 
 	return true, nil

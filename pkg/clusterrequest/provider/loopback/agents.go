@@ -102,7 +102,7 @@ func (r *agentReconciler) Reconcile(ctx context.Context, key reconcile.Request) 
 
 	err := r.cached.Get(ctx, key.NamespacedName, cluster)
 	if client.IgnoreNotFound(err) != nil {
-		return reconcile.Result{}, fmt.Errorf("read Cluster %s: %w", key, err)
+		return reconcile.Result{}, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
 
 	own := err == nil && cluster.Spec.ClusterProviderRef.Name == r.provider.options.Name
@@ -133,7 +133,7 @@ func (r *agentReconciler) memberConfig(ctx context.Context, cluster *openmcpv1al
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("read AccessRequest %s: %w", key, err)
+		return nil, fmt.Errorf("reading AccessRequest %s: %w", key, err)
 	}
 
 	if err := r.adopt(ctx, request, client.ObjectKeyFromObject(cluster), key.Name); err != nil {
@@ -146,7 +146,7 @@ func (r *agentReconciler) memberConfig(ctx context.Context, cluster *openmcpv1al
 
 	secret := &corev1.Secret{}
 	if err := r.live.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: request.Status.SecretRef.Name}, secret); err != nil {
-		return nil, fmt.Errorf("read the Secret of AccessRequest %s: %w", key, err)
+		return nil, fmt.Errorf("reading the Secret of AccessRequest %s: %w", key, err)
 	}
 
 	return secret.Data[access.KubeconfigKey], nil
@@ -224,7 +224,7 @@ func (r *agentReconciler) requestAccess(ctx context.Context, key types.Namespace
 
 	err = r.writer.Create(ctx, request)
 	if client.IgnoreAlreadyExists(err) != nil {
-		return fmt.Errorf("create AccessRequest %s: %w", key, err)
+		return fmt.Errorf("creating AccessRequest %s: %w", key, err)
 	}
 
 	return nil
@@ -241,7 +241,7 @@ func (r *agentReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.Clu
 
 	member, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
-		return fmt.Errorf("read the kubeconfig for Cluster %s: %w", key, err)
+		return fmt.Errorf("reading the kubeconfig for Cluster %s: %w", key, err)
 	}
 
 	hub, renewal, err := r.hubConfig(ctx, cluster.Status.ManagedCluster)
@@ -263,7 +263,7 @@ func (r *agentReconciler) end(ctx context.Context, key types.NamespacedName) err
 
 	list := &openmcpv1alpha1.AccessRequestList{}
 	if err := r.cached.List(ctx, list, client.InNamespace(r.Namespace)); err != nil {
-		return fmt.Errorf("list AccessRequests: %w", err)
+		return fmt.Errorf("listing AccessRequests: %w", err)
 	}
 
 	for i := range list.Items {
@@ -275,7 +275,7 @@ func (r *agentReconciler) end(ctx context.Context, key types.NamespacedName) err
 
 		err := r.writer.Delete(ctx, request, client.Preconditions{UID: &request.UID})
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
+			return fmt.Errorf("deleting AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
 		}
 	}
 

@@ -85,7 +85,7 @@ func New(options Options) *Provider {
 func (p *Provider) Profiles(ctx context.Context, hub client.Reader) ([]openmcpv1alpha1.Profile, error) {
 	configs := &loopbackv1alpha1.ProviderConfigList{}
 	if err := hub.List(ctx, configs); err != nil {
-		return nil, fmt.Errorf("list ProviderConfigs: %w", err)
+		return nil, fmt.Errorf("listing ProviderConfigs: %w", err)
 	}
 
 	slices.SortFunc(configs.Items, func(a, b loopbackv1alpha1.ProviderConfig) int { return strings.Compare(a.Name, b.Name) })
@@ -155,7 +155,7 @@ func (p *Provider) TearDown(ctx context.Context, cluster *openmcpv1alpha1.Cluste
 	}
 
 	if _, err := localplane.DeleteKeys(ctx, p.options.Etcd, prefix(key)); err != nil {
-		return fmt.Errorf("delete the objects of Cluster %s: %w", key, err)
+		return fmt.Errorf("deleting the objects of Cluster %s: %w", key, err)
 	}
 
 	if err := localplane.RemoveDataDir(ctx, p.directory(key)); err != nil {
