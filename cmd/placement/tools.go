@@ -46,8 +46,8 @@ type tool struct {
 
 	// report adds to the reports of simulate what a State without changes gives.
 	report func(o *simulateOptions, in *simulated, wanted wantedObjects, reports *explain.Reports) error
-	// added are the results for which simulate --add reads objects with readAdded, and reports what they change with simulate. No Placement depends on
-	// these objects.
+	// added are the results for which simulate --add reads objects with readAdded, and reports what they change with simulate. No Placement
+	// depends on these objects.
 	added     explain.Concern
 	readAdded func(ctx context.Context, o *simulateOptions, hub client.Client) (state *explain.State, unread, err error)
 	simulate  func(a *addition, whatIf *explain.WhatIf, namespace string) (incomplete, err error)

@@ -68,7 +68,9 @@ func AddFederated(
 
 	for _, kind := range kinds {
 		known := state.KindOf(kind.GroupVersionKind)
-		if r.read(known, namespaces); r.unread[known] != nil {
+		r.read(known, namespaces)
+
+		if r.unread[known] != nil {
 			r.objects.KindsUnread = append(r.objects.KindsUnread, kind.Kind)
 		}
 	}

@@ -173,7 +173,9 @@ func (r *podsReader) readNamespace(name string) {
 // readClusterWide reads the objects of the whole cluster that decide about Pods.
 func (r *podsReader) readClusterWide() {
 	for _, kind := range r.kinds(func(kind *explain.Kind) bool { return !r.limited(kind) && kind != namespaceKind }) {
-		if r.read(kind, nil); apierrors.IsForbidden(r.unread[kind]) {
+		r.read(kind, nil)
+
+		if apierrors.IsForbidden(r.unread[kind]) {
 			r.objects.Unread = append(r.objects.Unread, kind.Kind)
 		}
 	}

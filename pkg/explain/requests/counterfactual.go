@@ -60,7 +60,7 @@ func searchChanges(objects *Objects, request *openmcpv1alpha1.ClusterRequest, ev
 		helps = s.Two(fails, nil)
 	}
 
-	var found []Change
+	found := make([]Change, 0, len(helps))
 	for _, help := range helps {
 		found = append(found, help.change)
 	}

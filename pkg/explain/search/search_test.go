@@ -3,7 +3,7 @@
 package search_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,7 +92,7 @@ func TestASearchIsBounded(t *testing.T) {
 
 func TestOneOfASubject(t *testing.T) {
 	s := adding(5, 0, 1, 5, 6, 15)
-	s.Subject = func(change int) string { return fmt.Sprint(change % 10) }
+	s.Subject = func(change int) string { return strconv.Itoa(change % 10) }
 
 	helps, _ := s.One(sum{})
 	if len(helps) != 2 || helps[1].total != 6 {

@@ -34,8 +34,9 @@ import (
 // as those can be that are older than the webhooks.
 func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 	property.CheckTimes(tb, 100, func(t *rapid.T) {
+		stage := rapid.SampledFrom([]string{"prod", "test"}).Draw(t, "stage")
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: "team-a", Labels: map[string]string{corev1.LabelMetadataName: "team-a", "stage": rapid.SampledFrom([]string{"prod", "test"}).Draw(t, "stage")},
+			Name: "team-a", Labels: map[string]string{corev1.LabelMetadataName: "team-a", "stage": stage},
 		}}
 		state := &explain.State{Pods: tools.Objects{Namespaces: []*corev1.Namespace{namespace}}}
 
