@@ -168,8 +168,10 @@ func (i *installation) createPlacements(t *testing.T) {
 			PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{
 				Mode: clusterv1beta1.PrioritizerPolicyModeExact,
 				Configurations: []clusterv1beta1.PrioritizerConfig{{
-					ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "ResourceAllocatableMemory"},
-					Weight:          2,
+					ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+						Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "ResourceAllocatableMemory",
+					},
+					Weight: 2,
 				}},
 			},
 		},

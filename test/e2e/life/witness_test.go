@@ -194,7 +194,8 @@ func (w *witness) churn(ctx context.Context, placement *clusterv1beta1.Placement
 func (w *witness) callWebhooks(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for ctx.Err() == nil {
-		if err := w.hub.TryReviews(t); err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "failed calling webhook") {
+		err := w.hub.TryReviews(t) //nolint:contextcheck // It takes the context of the test, as everything in suite.
+		if err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "failed calling webhook") {
 			w.findf("%v", err)
 		}
 		select {

@@ -241,7 +241,7 @@ func (p *pod) runOnce(ctx context.Context, prepared *exec.Cmd) (*corev1.Containe
 	probing.Wait()
 
 	ended := &corev1.ContainerStateTerminated{
-		ExitCode: int32(command.ProcessState.ExitCode()), //nolint:gosec // -1 to 255.
+		ExitCode: int32(command.ProcessState.ExitCode()),
 		Reason:   "Completed", StartedAt: started, FinishedAt: metav1.Now(),
 	}
 	if status, isUnix := command.ProcessState.Sys().(syscall.WaitStatus); isUnix && status.Signaled() {

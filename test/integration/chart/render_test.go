@@ -193,6 +193,8 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 	} {
 		t.Run(c.set, func(t *testing.T) {
 			forEachHelm(t, func(t *testing.T, helm helmVersion) {
+				t.Helper()
+
 				output, err := helm.try(t, "template", release, directory, "--set", c.set)
 				if err == nil || !strings.Contains(output, c.want) {
 					t.Errorf("helm template: %v\n%s\nwant %q", err, output, c.want)
