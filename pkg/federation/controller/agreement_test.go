@@ -120,8 +120,11 @@ func (a *agreement) refuse(verb, cluster string) error {
 // restart gives the hub a memory without what it remembered.
 func (a *agreement) restart() { a.state.memories = newMemories() }
 
-// done lets the hub do everything that it does within the time in which clusters keep their works after they have left the scope.
+// done lets the hub do everything that it does within the time in which clusters keep their works after they have left the scope. It has seen
+// what the tools see: one whose caches are behind may deliver to a cluster that is not bound any more.
 func (a *agreement) done() {
+	a.show()
+
 	for range 2 {
 		if _, err := a.reconcileOnce(keyOfConfigMap("x")); err != nil {
 			a.Fatal(err)
