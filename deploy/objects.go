@@ -52,7 +52,7 @@ func Objects(chosen Choices) ([]*unstructured.Unstructured, error) {
 			continue
 		}
 		if err := chosen.setContainer(object); err != nil {
-			return nil, fmt.Errorf("Deployment %s: %w", object.GetName(), err)
+			return nil, fmt.Errorf("setting the container of Deployment %s: %w", object.GetName(), err)
 		}
 	}
 	for _, system := range chosen.Systems {

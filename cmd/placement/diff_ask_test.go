@@ -35,7 +35,8 @@ func TestE1aTheWorkloadsThatAreCompared(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
 	hub := builder.WithObjects(made, pod("team-a", "p"), pod("team-a", "q"), pod("team-b", "theirs")).Build()
-	deployments, podKind, secrets := endpoint.KindRef{Group: "apps", Kind: "Deployment"}, endpoint.KindRef{Kind: "Pod"}, endpoint.KindRef{Kind: "Secret"}
+	deployments := endpoint.KindRef{Group: "apps", Kind: "Deployment"}
+	podKind, secrets := endpoint.KindRef{Kind: "Pod"}, endpoint.KindRef{Kind: "Secret"}
 	for _, tc := range []struct {
 		reason     string
 		kinds      []endpoint.KindRef

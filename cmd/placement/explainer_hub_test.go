@@ -242,9 +242,10 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		want, not     []string
 	}{
 		{
-			reason: "every Placement, as view", roles: roleView, question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}}), code: 200,
-			want: []string{"team-a/every: all 3 feasible selected", "team-a/other: all 3 feasible selected"},
-			not:  []string{"theirs", "hidden", "ConfigMap"},
+			reason: "every Placement, as view", roles: roleView, code: 200,
+			question: simulate(endpoint.Question{Kinds: []endpoint.KindRef{placements}}),
+			want:     []string{"team-a/every: all 3 feasible selected", "team-a/other: all 3 feasible selected"},
+			not:      []string{"theirs", "hidden", "ConfigMap"},
 		},
 		{
 			reason: "one Placement", roles: roleView, question: simulate(endpoint.Question{Objects: []endpoint.Object{every}}), code: 200,
@@ -398,7 +399,8 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 		},
 		{
 			reason: "a policy and workloads that the user may not list", roles: rolePolicies, code: 403, not: []string{"nodeSelector"},
-			question: withWorkload(compare(newPolicy, []endpoint.KindRef{deployments}, policy), "web"), want: []string{"may not list deployments.apps"},
+			question: withWorkload(compare(newPolicy, []endpoint.KindRef{deployments}, policy), "web"),
+			want:     []string{"may not list deployments.apps"},
 		},
 		{
 			reason: "a policy to compare, as edit", roles: kubernetesEdit, code: 403, not: []string{"nodeSelector"},

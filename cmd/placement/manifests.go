@@ -80,5 +80,5 @@ func (o *manifestsOptions) run(out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("making the objects of the installation: %w", err)
 	}
-	return deploy.Print(out, objects) //nolint:wrapcheck // It names the object.
+	return deploy.Print(out, objects)
 }

@@ -90,7 +90,7 @@ func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	if err := preflight.Reach(config, config.Timeout); err != nil {
-		return err //nolint:wrapcheck // It names the server.
+		return err
 	}
 	if !o.dryRun && len(o.systems) == 0 {
 		if err := o.refuseRunningHub(ctx, config); err != nil {
@@ -99,7 +99,7 @@ func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
 	}
 	hub, err := uninstall.New(config)
 	if err != nil {
-		return err //nolint:wrapcheck // It names the server.
+		return err
 	}
 	found, err := hub.Find(ctx, o.entries())
 	errs := []error{err, uninstall.Print(stdout, found)}
@@ -159,8 +159,8 @@ func (o *uninstallOptions) refuseRunningHub(ctx context.Context, config *rest.Co
 	if holder == "" || expired(lease, time.Now()) != "" {
 		return nil
 	}
-	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers again; stop it and wait until the lease has expired, delete "+
-		"the lease once no process of the hub is left, or name the systems that it does not run with --system", holder, o.hubNamespace, name)
+	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers again; stop it and wait until the lease has expired, "+
+		"delete the lease once no process of the hub is left, or name the systems that it does not run with --system", holder, o.hubNamespace, name)
 }
 
 // summary says how many finalizers were released.

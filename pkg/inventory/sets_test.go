@@ -33,7 +33,11 @@ func TestAffectedSets(t *testing.T) {
 		{"a cluster that comes", func(i *Inventory) Affected { return i.SetCluster(managed("new", "prod")) }, []string{"global", "prod"}},
 		{"one that goes", func(i *Inventory) Affected { return i.DeleteCluster("in-eu") }, []string{"eu", "global", "late"}},
 		{"one that moves", func(i *Inventory) Affected { return i.SetCluster(managed("c", "dev")) }, []string{"dev", "prod"}},
-		{"one that leaves for a set that does not exist", func(i *Inventory) Affected { return i.SetCluster(managed("c", "gone")) }, []string{"prod"}},
+		{
+			"one that leaves for a set that does not exist",
+			func(i *Inventory) Affected { return i.SetCluster(managed("c", "gone")) },
+			[]string{"prod"},
+		},
 		{"a label that no set reads", func(i *Inventory) Affected { return i.SetCluster(managed("c", "prod", "a", "b")) }, nil},
 		{"no set for a set with a selector", func(i *Inventory) Affected { return i.SetCluster(managed("none", "late")) }, nil},
 		{"one that begins to terminate stays a member", func(i *Inventory) Affected {
@@ -109,14 +113,75 @@ func TestMembersAreKnownForOneGenerationOfAValidSet(t *testing.T) {
 	}
 }
 
+// membership is an inventory beside the sets and clusters that it was given.
+type membership struct {
+	inventory *Inventory
+	compiler  *selector.Compiler
+	sets      map[string]*clusterv1beta2.ManagedClusterSet
+	clusters  map[string]*clusterinfo.ClusterInfo
+}
+
+func (m *membership) members() map[string][]string { return membersOf(m.compiler, m.sets, m.clusters) }
+
+// changeSet adds, changes or deletes a set, which affects that set.
+func (m *membership) changeSet(t *rapid.T, generation int64) (got Affected, want []string) {
+	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "set")
+	if rapid.IntRange(0, 4).Draw(t, "gone") == 0 {
+		if _, is := m.sets[name]; is {
+			want = []string{name}
+		}
+
+		delete(m.sets, name)
+
+		return m.inventory.DeleteClusterSet(name), want
+	}
+
+	m.sets[name] = generationOf(exclusive(name), generation)
+	if rapid.Bool().Draw(t, "selects") {
+		m.sets[name] = generationOf(setOf(name, clusterv1beta2.LabelSelector, &metav1.LabelSelector{
+			MatchLabels: map[string]string{"region": "eu"},
+		}), generation)
+	}
+
+	return m.inventory.SetClusterSet(m.sets[name]), []string{name}
+}
+
+// changeCluster adds, changes or deletes a cluster, which affects the sets with other members after it.
+func (m *membership) changeCluster(t *rapid.T, labels *rapid.Generator[map[string]string]) (got Affected, want []string) {
+	before := m.members()
+
+	name := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "cluster")
+	if rapid.IntRange(0, 4).Draw(t, "leaves") == 0 {
+		got = m.inventory.DeleteCluster(name)
+
+		delete(m.clusters, name)
+	} else {
+		changed := managed(name, "")
+		changed.Labels = labels.Draw(t, "labels")
+		got = m.inventory.SetCluster(changed)
+		m.clusters[name] = &clusterinfo.ClusterInfo{Name: name, Labels: changed.Labels}
+	}
+
+	for set, members := range m.members() {
+		if !slices.Equal(before[set], members) {
+			want = append(want, set)
+		}
+	}
+
+	return got, want
+}
+
 // The naive reference matches every set with every cluster.
 func TestMembershipIsWhatEverySetSays(t *testing.T) {
-	labels := rapid.MapOfN(rapid.SampledFrom([]string{clusterv1beta2.ClusterSetLabel, "region"}), rapid.SampledFrom([]string{"", "a", "b", "eu"}), 0, 2)
+	keys, values := []string{clusterv1beta2.ClusterSetLabel, "region"}, []string{"", "a", "b", "eu"}
+	labels := rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom(values), 0, 2)
 
 	property.Check(t, func(t *rapid.T) {
-		compiler := selector.NewCompiler()
-		i, sets := New(compiler), map[string]*clusterv1beta2.ManagedClusterSet{}
-		clusters := map[string]*clusterinfo.ClusterInfo{}
+		m := &membership{
+			compiler: selector.NewCompiler(),
+			sets:     map[string]*clusterv1beta2.ManagedClusterSet{}, clusters: map[string]*clusterinfo.ClusterInfo{},
+		}
+		m.inventory = New(m.compiler)
 
 		for generation := range rapid.IntRange(0, 12).Draw(t, "steps") {
 			var (
@@ -124,48 +189,10 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 				want []string
 			)
 
-			before := membersOf(compiler, sets, clusters)
-
 			if rapid.Bool().Draw(t, "changes a set") {
-				name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "set")
-				_, is := sets[name]
-
-				if rapid.IntRange(0, 4).Draw(t, "gone") == 0 {
-					got = i.DeleteClusterSet(name)
-
-					delete(sets, name)
-				} else {
-					sets[name] = generationOf(exclusive(name), int64(generation))
-					if rapid.Bool().Draw(t, "selects") {
-						sets[name] = generationOf(setOf(name, clusterv1beta2.LabelSelector, &metav1.LabelSelector{
-							MatchLabels: map[string]string{"region": "eu"},
-						}), int64(generation))
-					}
-
-					got, is = i.SetClusterSet(sets[name]), true
-				}
-
-				if is {
-					want = []string{name}
-				}
+				got, want = m.changeSet(t, int64(generation))
 			} else {
-				name := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "cluster")
-				if rapid.IntRange(0, 4).Draw(t, "leaves") == 0 {
-					got = i.DeleteCluster(name)
-
-					delete(clusters, name)
-				} else {
-					changed := managed(name, "")
-					changed.Labels = labels.Draw(t, "labels")
-					got = i.SetCluster(changed)
-					clusters[name] = &clusterinfo.ClusterInfo{Name: name, Labels: changed.Labels}
-				}
-
-				for set, members := range membersOf(compiler, sets, clusters) {
-					if !slices.Equal(before[set], members) {
-						want = append(want, set)
-					}
-				}
+				got, want = m.changeCluster(t, labels)
 			}
 
 			slices.Sort(want)
@@ -175,8 +202,8 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 				t.Fatalf("affected are %q, want %q", got.Sets, want)
 			}
 
-			for name, members := range membersOf(compiler, sets, clusters) {
-				if count, known := i.Members(sets[name]); !known || count != uint(len(members)) {
+			for name, members := range m.members() {
+				if count, known := m.inventory.Members(m.sets[name]); !known || count != uint(len(members)) {
 					t.Fatalf("the set %s has %d members (known: %t), want %q", name, count, known, members)
 				}
 			}

@@ -3,8 +3,8 @@
 // Package scheduling selects clusters as a pure function: Schedule(Request, Snapshot, incumbents, now) -> Result.
 //
 // A Request is a Placement in terms that do not depend on its API: pkg/placement/api converts each API to it, in one file for each
-// (convert_*.go), and pkg/federation makes Requests of annotations. Filters and prioritizers are plugins: one file (filter_*.go, prioritizer_*.go) and one line in
-// the tables of plugins.go. A plugin has its name, what it reads, its function and the texts of its rejections; dependencies, validation,
+// (convert_*.go), and pkg/federation makes Requests of annotations. Filters and prioritizers are plugins: one file (filter_*.go,
+// prioritizer_*.go) and one line in the tables of plugins.go. A plugin has its name, what it reads, its function and the texts of its rejections; dependencies, validation,
 // metrics and reasons follow from the tables. The filters are, in this order: scope (the bound and selected sets), termination, predicates and
 // taints before the prioritizers rank the clusters, and anti-affinity (the best ranked cluster of each value of a key remains), spread
 // constraints and the number of clusters after. The Result has for every existing cluster the filter that rejected it, or that it was selected,

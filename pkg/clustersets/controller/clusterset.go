@@ -51,12 +51,12 @@ func SetupClusterSet(shared *sharedinventory.Shared) func(manager.Manager, queue
 		}
 		shared.HandleSets(changed.enqueue)
 
-		return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-								Named(ClusterSet).
-								Watches(&clusterv1beta2.ManagedClusterSet{}, statusChanges).
-								WatchesRawSource(changed).
-								WithOptions(queue.Options[reconcile.Request](s)).
-								Complete(r)
+		return builder.ControllerManagedBy(mgr).
+			Named(ClusterSet).
+			Watches(&clusterv1beta2.ManagedClusterSet{}, statusChanges).
+			WatchesRawSource(changed).
+			WithOptions(queue.Options[reconcile.Request](s)).
+			Complete(r)
 	}
 }
 

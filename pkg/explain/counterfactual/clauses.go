@@ -45,7 +45,9 @@ func failing(clauses []selector.Clause) []selector.Clause {
 }
 
 // satisfyClauses returns candidates that satisfy the first failing clause. The second one is left to the next change.
-func (s *clusterSearch) satisfyClauses(result *scheduling.Result, info *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
+func (s *clusterSearch) satisfyClauses(
+	result *scheduling.Result, info *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int,
+) []candidate {
 	if len(failing) == 0 || len(failing) > maxFailingClauses {
 		return nil
 	}
@@ -92,7 +94,9 @@ var literal = regexp.MustCompile(`"([^"\\]*)"|'([^'\\]*)'`)
 
 // satisfyExpression tries, for the labels that an expression reads, the strings in it and the values of feasible clusters. The last
 // candidate is that the expression were true.
-func (s *clusterSearch) satisfyExpression(result *scheduling.Result, info *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
+func (s *clusterSearch) satisfyExpression(
+	result *scheduling.Result, info *clusterinfo.ClusterInfo, clause selector.Clause, predicate int,
+) []candidate {
 	texts := make([]string, 0, maxValues)
 
 	for _, match := range literal.FindAllStringSubmatch(clause.Expression, maxValues) {

@@ -215,7 +215,9 @@ func (o *Objects) prepare() (all []*prepared, problems map[inventory.Key]string,
 	return all, problems, o.strayWorks(works)
 }
 
-func (o *Objects) prepareOne(kind federation.FederatedKind, object *unstructured.Unstructured, works map[string][]*workv1.ManifestWork) (*prepared, error) {
+func (o *Objects) prepareOne(
+	kind federation.FederatedKind, object *unstructured.Unstructured, works map[string][]*workv1.ManifestWork,
+) (*prepared, error) {
 	p := &prepared{object: federation.Object{Kind: kind}, namespace: o.namespace(object.GetNamespace())}
 	p.object.Meta = metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Generation: object.GetGeneration(),

@@ -49,7 +49,8 @@ func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace stri
 // with the names of works of these objects, and of given ones, which the hub may not have yet. What the user may not read is in
 // Objects.Missing.
 func AddFederated(
-	ctx context.Context, hub client.Reader, state *explain.State, namespace string, kinds []federation.FederatedKind, given ...*unstructured.Unstructured,
+	ctx context.Context, hub client.Reader, state *explain.State, namespace string, kinds []federation.FederatedKind,
+	given ...*unstructured.Unstructured,
 ) error {
 	if kinds == nil {
 		kinds = federation.DefaultKinds()

@@ -125,8 +125,8 @@ func (h *handler) evaluateObject(
 }
 
 func (h *handler) evaluateOne(
-	ctx context.Context, snapshot *inventory.Snapshot, kind federation.FederatedKind, content *unstructured.Unstructured, namespace *metav1.ObjectMeta,
-	works []federation.ExistingWork,
+	ctx context.Context, snapshot *inventory.Snapshot, kind federation.FederatedKind, content *unstructured.Unstructured,
+	namespace *metav1.ObjectMeta, works []federation.ExistingWork,
 ) (*federation.Evaluation, error) {
 	body, _ := federation.BodyOf(kind, content)
 

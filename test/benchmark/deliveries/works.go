@@ -25,7 +25,9 @@ type Expected struct {
 func NewExpected(objects []*unstructured.Unstructured) (*Expected, error) {
 	e := &Expected{hashes: map[string]string{}, replicas: map[string]int32{}}
 	for _, object := range objects {
-		i := slices.IndexFunc(federation.DefaultKinds(), func(k federation.FederatedKind) bool { return k.GroupVersionKind == object.GroupVersionKind() })
+		i := slices.IndexFunc(federation.DefaultKinds(), func(k federation.FederatedKind) bool {
+			return k.GroupVersionKind == object.GroupVersionKind()
+		})
 		if i < 0 {
 			return nil, fmt.Errorf("%s is not delivered", object.GroupVersionKind())
 		}

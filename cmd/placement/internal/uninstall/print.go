@@ -14,8 +14,10 @@ const maxRemains = 5
 // Print writes what was found: for each finalizer what it is for, what stays without it, and its objects.
 func Print(w io.Writer, all []*Held) error {
 	var text strings.Builder
+	last := ""
 	for i, held := range all {
-		if i == 0 || all[i-1].Finalizer.String() != held.Finalizer.String() {
+		if finalizer := held.Finalizer.String(); finalizer != last {
+			last = finalizer
 			if i > 0 {
 				text.WriteString("\n")
 			}

@@ -60,7 +60,7 @@ func fakeHub(t *testing.T, answers map[string][]answer) (hub *Hub, patches *[]st
 // status returns a failure of the API server.
 func status(code int, reason metav1.StatusReason) answer {
 	failure := metav1.Status{Status: metav1.StatusFailure, Reason: reason, Message: string(reason)}
-	failure.Code = int32(code) //nolint:gosec // It is an HTTP code.
+	failure.Code = int32(code)
 	failure.APIVersion, failure.Kind = "v1", "Status"
 	return answer{code, failure}
 }
