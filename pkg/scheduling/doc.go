@@ -4,11 +4,11 @@
 //
 // A Request is a Placement in terms that do not depend on its API: pkg/placement/api converts each API to it, in one file for each
 // (convert_*.go), and pkg/federation makes Requests of annotations. Filters and prioritizers are plugins: one file (filter_*.go,
-// prioritizer_*.go) and one line in the tables of plugins.go. A plugin has its name, what it reads, its function and the texts of its rejections; dependencies, validation,
-// metrics and reasons follow from the tables. The filters are, in this order: scope (the bound and selected sets), termination, predicates and
-// taints before the prioritizers rank the clusters, and anti-affinity (the best ranked cluster of each value of a key remains), spread
-// constraints and the number of clusters after. The Result has for every existing cluster the filter that rejected it, or that it was selected,
-// and computes the exact clause on demand.
+// prioritizer_*.go) and one line in the tables of plugins.go. A plugin has its name, what it reads, its function and the texts of its
+// rejections; dependencies, validation, metrics and reasons follow from the tables. The filters are, in this order: scope (the bound and
+// selected sets), termination, predicates and taints before the prioritizers rank the clusters, and anti-affinity (the best ranked cluster
+// of each value of a key remains), spread constraints and the number of clusters after. The Result has for every existing cluster the
+// filter that rejected it, or that it was selected, and computes the exact clause on demand.
 //
 // The Result does not depend on the order of clusters, maps or calls: ties are broken by score, then by name. A Request with a validation
 // error, or with a set in scope whose selector is broken, has the Outcome Invalid; the writer of the decisions keeps the last good

@@ -45,7 +45,7 @@ var suites = []suite{
 // longest has the packages with servers that take longest, for the first run: later ones know how long each took.
 var longest = []string{
 	"test/e2e/leaders", "test/integration/federation", "test/e2e/life", "test/integration/federationfaults", "test/consumers",
-	"test/integration/faults", "test/integration/binding", "test/integration/platform", "test/integration/access",
+	"test/integration/chart", "test/integration/faults", "test/integration/binding", "test/integration/platform", "test/integration/access",
 	"test/integration/decisions", "test/integration/scale", "test/e2e/commands", "test/e2e/hub", "test/e2e/platform",
 }
 
