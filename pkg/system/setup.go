@@ -39,7 +39,7 @@ const defaultReconcileTimeout = time.Minute
 const defaultNamespace = "open-cluster-management-hub"
 
 // Options say which controllers run and how.
-type Options struct { //nolint:recvcheck // Entries refer to fields and flags set them; the other methods take a copy that nobody changes.
+type Options struct { //nolint:recvcheck // Systems returns references to the fields, for flags. The other methods read a copy.
 	// Controllers are patterns over Names: "*" all that have no system, "system/*" all of a system, "name" that one, "-name" not that one.
 	Controllers []string
 	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means

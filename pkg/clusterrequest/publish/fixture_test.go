@@ -239,7 +239,7 @@ func (w *world) change(change func(*openmcpv1alpha1.Cluster)) {
 	}
 }
 
-// told returns whether the controller has sent an Event with this reason since the previous call.
+// told reports whether the controller has created an Event with this reason since the previous call.
 func (w *world) told(reason string) bool {
 	found := false
 

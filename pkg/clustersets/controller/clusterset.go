@@ -108,7 +108,7 @@ func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1bet
 }
 
 // statusChanges enqueues every ManagedClusterSet whose spec is as it was, settleDelay later: a change of the status or of the metadata, most
-// often an own write. Of all other changes the inventory tells.
+// often an own write. The source membership enqueues the sets of all other changes.
 var statusChanges = handler.Funcs{
 	UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
 		if e.ObjectOld.GetUID() == e.ObjectNew.GetUID() && e.ObjectOld.GetGeneration() == e.ObjectNew.GetGeneration() {

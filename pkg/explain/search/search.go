@@ -78,7 +78,8 @@ func (s *Search[S, C]) one(from S, limit int) (helps, fails []S) {
 	return helps, fails
 }
 
-// Two evaluates states with a change that did not help with each of a second. A non-nil instead returns the state that stands for one that helps.
+// Two extends states that one change has led to, and that do not help, by each second change, and returns those that help then. If instead is
+// not nil, its result takes the place of each of them.
 func (s *Search[S, C]) Two(fails []S, instead func(S) S) []S {
 	var helps []S
 

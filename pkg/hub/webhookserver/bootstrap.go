@@ -29,7 +29,7 @@ func newBootstrap(r reconciler, ready *readiness) *bootstrap {
 	return &bootstrap{reconciler: &r, ready: ready.check, interval: bootstrapInterval}
 }
 
-// NeedLeaderElection tells the manager to start it on every replica.
+// NeedLeaderElection returns false, so that the manager starts it on every replica.
 func (*bootstrap) NeedLeaderElection() bool { return false }
 
 // Start returns when the process is ready, or ctx ends.

@@ -26,7 +26,7 @@ const world = "world"
 
 // TestLifeOfAnInstallation installs the previous version by kustomize and upgrades it with Helm, rolls back in both ways, turns a system off and
 // on, drains the node and uninstalls, while clusters and Placements change all the time. No cluster that stays selected leaves a decision, no
-// work, grant or cluster is deleted, nothing that nobody changed is written again, and no webhook is without a server.
+// work, grant or cluster is deleted, no object that was left alone is written again, and every request for a webhook is answered.
 //
 // Requests for webhooks reach a Pod through kubelet.Router: the Service and its selector count, kube-proxy does not.
 func TestLifeOfAnInstallation(t *testing.T) {
@@ -107,7 +107,7 @@ func (i *installation) release(t *testing.T) {
 	}
 }
 
-// quiet returns what nobody changes: decisions, works and grants, but for those of the churn.
+// quiet returns the versions of the decisions, works and grants outside the namespace whose clusters and Placement change.
 func (i *installation) quiet(t *testing.T) map[string]string {
 	t.Helper()
 	outcome := i.Outcome(t)
@@ -119,7 +119,7 @@ func (i *installation) quiet(t *testing.T) map[string]string {
 	return outcome
 }
 
-// adopt upgrades to this version, whoever has applied what is there.
+// adopt upgrades to this version, and takes over objects that kubectl has applied.
 func (i *installation) adopt(t *testing.T) {
 	t.Helper()
 	i.upgrade(t, "--take-ownership", "--force-conflicts")

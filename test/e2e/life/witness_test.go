@@ -205,7 +205,7 @@ func (w *witness) callWebhooks(ctx context.Context, t *testing.T) {
 	}
 }
 
-// watchDeletions looks for clusters, works and grants that are deleted; nobody asks for that.
+// watchDeletions records each deletion of a cluster, work, request or grant. The test deletes none while it runs.
 func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *sync.WaitGroup) {
 	t.Helper()
 	api, err := client.NewWithWatch(w.hub.Environment.AdminConfig(), client.Options{Scheme: system.Scheme()})

@@ -101,7 +101,7 @@ func (k *Kubelet) Stop() error {
 	return errors.Join(k.errors...)
 }
 
-// see starts the worker of a new Pod, or tells it of a change.
+// see starts the worker of a new Pod, or gives the worker the changed Pod.
 func (k *Kubelet) see(ctx context.Context, object any) {
 	seen, isPod := object.(*corev1.Pod)
 	if !isPod {

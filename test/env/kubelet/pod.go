@@ -146,7 +146,7 @@ func (p *pod) refuse(ctx context.Context, why error) {
 	p.waitForDeletion(ctx)
 }
 
-// waitForDeletion waits until somebody deletes the Pod, of which nothing runs.
+// waitForDeletion waits until a Pod without a process is deleted, and confirms that.
 func (p *pod) waitForDeletion(ctx context.Context) {
 	for p.seen().DeletionTimestamp == nil {
 		select {

@@ -16,8 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// probe calls the handler of a probe in its period until ctx ends, and tells of each verdict: that the probe succeeded or failed as many times
-// in a row as its thresholds ask for.
+// probe calls the handler of a probe in its period until ctx ends. It calls verdict with true after as many successes in a row as the success
+// threshold says, and with false after as many failures as the failure threshold says.
 func (p *pod) probe(ctx context.Context, running *sync.WaitGroup, probe *corev1.Probe, verdict func(bool)) {
 	if probe == nil {
 		return

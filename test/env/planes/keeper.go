@@ -95,7 +95,7 @@ func (k *keeper) serve(ctx context.Context, connection net.Conn) error {
 	if !k.beginRestore() {
 		return plane.Stop()
 	}
-	connection.Close() //nolint:errcheck // It tells the client that a further one waits for this control plane.
+	connection.Close() //nolint:errcheck // The client waits for the end of the connection.
 	return k.restore(ctx, plane)
 }
 

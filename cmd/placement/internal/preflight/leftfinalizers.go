@@ -20,8 +20,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
-// leftPage is the number of objects of one response.
-const leftPage = 500
+// leftObjects is how many objects of a resource are looked at. Tenants create such objects, and must not delay the start of the hub.
+const leftObjects = 500
 
 // logLeftFinalizers logs each system of which no controller is enabled and whose finalizers objects still have: nothing removes them, so that these
 // objects cannot be deleted. It asks for the resources of the system alone, of which the process still has the right to list.
@@ -46,7 +46,7 @@ func logLeftFinalizers(ctx context.Context, config *rest.Config, client kubernet
 	}
 }
 
-// leftFinalizers returns the number of objects that have finalizers of a system, and these finalizers.
+// leftFinalizers returns the number of objects that have finalizers of a system, among the first of each resource, and these finalizers.
 func leftFinalizers(
 	ctx context.Context, config *rest.Config, client kubernetes.Interface, entry systems.Entry,
 ) (objects int, finalizers []string, err error) {
@@ -96,7 +96,7 @@ func finalizersOf(entry systems.Entry, object *metav1.PartialObjectMetadata) []s
 	return names
 }
 
-// eachListed calls a function with each object of a resource; with none if the process may not list them.
+// eachListed calls a function with the first objects of a resource; with none if the process may not list them.
 func eachListed(
 	ctx context.Context, reader metadata.Interface, client kubernetes.Interface, resource schema.GroupVersionResource,
 	call func(*metav1.PartialObjectMetadata),
@@ -105,20 +105,15 @@ func eachListed(
 	if err != nil || !allowed {
 		return err
 	}
-	options := metav1.ListOptions{Limit: leftPage}
-	for {
-		page, err := reader.Resource(resource).List(ctx, options)
-		if apierrors.IsNotFound(err) { // The API server does not serve the resource.
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
-		}
-		for i := range page.Items {
-			call(&page.Items[i])
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return nil
-		}
+	first, err := reader.Resource(resource).List(ctx, metav1.ListOptions{Limit: leftObjects})
+	if apierrors.IsNotFound(err) { // The API server does not serve the resource.
+		return nil
 	}
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
+	}
+	for i := range first.Items {
+		call(&first.Items[i])
+	}
+	return nil
 }

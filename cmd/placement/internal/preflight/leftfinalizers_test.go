@@ -60,6 +60,7 @@ func TestLeftFinalizers(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
+			lists := 0
 			server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
 				answer.Header().Set("Content-Type", "application/json")
 				if request.Method == http.MethodPost {
@@ -77,8 +78,12 @@ func TestLeftFinalizers(t *testing.T) {
 				list := &metav1.PartialObjectMetadataList{}
 				list.APIVersion, list.Kind = metav1.SchemeGroupVersion.String(), "PartialObjectMetadataList"
 				if request.URL.Path == "/apis/cluster.openmcp.cloud/v1alpha1/clusters" {
+					lists++
+					if lists > 1 {
+						t.Error("clusters are listed again, want the first page alone, however many there are")
+					}
 					answer.WriteHeader(tc.code)
-					list.Items = tc.clusters
+					list.Items, list.Continue = tc.clusters, "more"
 				}
 				expect.NoError(t, json.NewEncoder(answer).Encode(list))
 			}))
