@@ -16,8 +16,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// oddities are states of a page, some of which only others can write.
-var oddities = map[string]func(*rapid.T, *store, *api.Page){
+// damages are states of a page, some of which only others can write.
+var damages = map[string]func(*rapid.T, *store, *api.Page){
 	"a cluster of another page": func(t *rapid.T, s *store, p *api.Page) {
 		other := s.pages[rapid.SampledFrom(slices.Sorted(maps.Keys(s.pages))).Draw(t, "other")]
 		p.Decisions = append(p.Decisions, other.Decisions[:min(1, len(other.Decisions))]...)
@@ -68,7 +68,7 @@ var oddities = map[string]func(*rapid.T, *store, *api.Page){
 // After any change of the pages and the status by others, no staying cluster is ever missing from all pages, and after finitely many plans
 // every selected cluster is on a writable page.
 func TestOddPagesArePutRight(t *testing.T) {
-	names := slices.Sorted(maps.Keys(oddities))
+	names := slices.Sorted(maps.Keys(damages))
 
 	ofEachKind(t, 50, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
@@ -80,10 +80,10 @@ func TestOddPagesArePutRight(t *testing.T) {
 
 		s.settle(t, s.schedule(shuffled(drawSeed(t), clusters...)))
 
-		for range rapid.IntRange(1, 3).Draw(t, "oddities") {
+		for range rapid.IntRange(1, 3).Draw(t, "damages") {
 			page := *s.pages[rapid.SampledFrom(slices.Sorted(maps.Keys(s.pages))).Draw(t, "page")]
 			page.Decisions, page.OwnerReferences = slices.Clone(page.Decisions), slices.Clone(page.OwnerReferences)
-			oddities[rapid.SampledFrom(names).Draw(t, "oddity")](t, s, &page)
+			damages[rapid.SampledFrom(names).Draw(t, "damage")](t, s, &page)
 			s.put(&page)
 		}
 

@@ -4,8 +4,8 @@
 //
 //   - No pure package reaches a client, and nothing that ships reaches a test, over any number of imports (imports_test.go).
 //   - Packages are described, and no name is a catch-all (shape_test.go).
-//   - Words that have been replaced do not return (words_test.go).
-//   - docs/architecture.md shows the directories of the repository (tree_test.go).
+//   - Words that have been replaced do not return, in names, comments, texts of tests, pages and YAML files (words_test.go).
+//   - docs/architecture.md shows the directories of the repository, and its flowchart shows packages (tree_test.go).
 //   - What leaves the surface of the last release stands in CHANGELOG.md as an action that is required (released_test.go).
 //   - Property tests have a budget and a seed that is printed (properties_test.go).
 //   - Cited rules and pages exist in the tree (citations_test.go, rules_test.go).

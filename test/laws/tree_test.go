@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -125,6 +127,64 @@ func ignoredDirs(t *testing.T, repository fs.FS) []string {
 		}
 	}
 	return dirs
+}
+
+func TestDiagramShowsPackages(t *testing.T) {
+	expectLaw(t, checkDiagram(t, os.DirFS(root(t))))
+}
+
+// nodeLabel matches the text in the brackets of a node of a flowchart, and chainedNode a node of a chain of arrows.
+var (
+	nodeLabel   = regexp.MustCompile(`\w+\["([\w./]+)(?:<br/>[^"]*)?"\]`)
+	chainedNode = regexp.MustCompile(`(\w+) -->`)
+)
+
+// checkDiagram demands of each node in the flowchart of docs/architecture.md whose name is one word that it is a directory of the
+// repository or of pkg, or a name of a package there. A node that is named by its label has no name of its own.
+func checkDiagram(t *testing.T, repository fs.FS) []string {
+	t.Helper()
+	page, err := fs.ReadFile(repository, lawPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(page), "```mermaid\nflowchart")
+	block, _, closed := strings.Cut(block, "```")
+	if !found || !closed {
+		return []string{lawPage + ": no flowchart; show how an event passes through the packages in one"}
+	}
+	var names []string
+	for _, label := range nodeLabel.FindAllStringSubmatch(block, -1) {
+		name, _, _ := strings.Cut(label[1], ".")
+		names = append(names, name)
+	}
+	for _, node := range chainedNode.FindAllStringSubmatch(block, -1) {
+		if !strings.Contains(block, node[1]+"[") {
+			names = append(names, node[1])
+		}
+	}
+	var findings []string
+	for _, name := range names {
+		_, atRoot := fs.Stat(repository, name)
+		if _, inPkg := fs.Stat(repository, path.Join("pkg", name)); atRoot != nil && inPkg != nil {
+			findings = append(findings, fmt.Sprintf("%s: its flowchart shows %s, which is no directory of the repository or of pkg", lawPage, name))
+		}
+	}
+	return findings
+}
+
+func TestDiagramCheckerFindsAWrongNode(t *testing.T) {
+	const diagram = "```mermaid\nflowchart LR\n  api[(\"API server\")]\n  cmd[\"cmd/a\"]\n  w[\"a.Writer\"]\n  x[\"a/gone\"]\n" +
+		"  a --> facts --> b[\"b<br/>plan\"]\n  api -- \"watch events\" --> cmd\n```\n"
+	repository := fstest.MapFS{"cmd/a/a.go": {}, "pkg/a/a.go": {}, lawPage: {Data: []byte("# Title\n\n" + diagram)}}
+	expectFindings(t, checkDiagram(t, repository), []string{
+		lawPage + ": its flowchart shows a/gone, which is no directory of the repository or of pkg",
+		lawPage + ": its flowchart shows facts, which is no directory of the repository or of pkg",
+		lawPage + ": its flowchart shows b, which is no directory of the repository or of pkg",
+	})
+	repository[lawPage] = &fstest.MapFile{Data: []byte("# Title\n")}
+	expectFindings(t, checkDiagram(t, repository), []string{
+		lawPage + ": no flowchart; show how an event passes through the packages in one",
+	})
 }
 
 func TestTreeCheckerFindsAWrongTree(t *testing.T) {

@@ -41,7 +41,7 @@ func TestAKeyIsTakenForItsEarliestChange(t *testing.T) {
 			h.Enqueue(PriorityInitial, before, "a")
 			h.Enqueue(PriorityFleet, at(3), "a")
 		}, at(3)},
-		{"doubts about what has changed", func(h *house) {
+		{"a recheck, without a change of its own", func(h *house) {
 			h.Enqueue(PriorityFleet, at(3), "a")
 			h.Enqueue(PriorityRecheck, before, "a")
 		}, at(3)},

@@ -61,7 +61,7 @@ func TestLeastPrivilege(t *testing.T) {
 		}
 	}
 	if len(idle) > 0 {
-		t.Errorf("granted, and never used; drop it from manifests/rbac, or let the tour use it:%s", describe(idle))
+		t.Errorf("granted, and never used; drop it from manifests/rbac, or let this test use it:%s", describe(idle))
 	}
 	for _, holding := range holdings() {
 		t.Run("holding "+holding.String(), func(t *testing.T) { checkHolding(t, h, holding) })
