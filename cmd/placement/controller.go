@@ -115,6 +115,7 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 
 // runControllers runs a manager with the selected controllers and the endpoint until ctx ends. It trusts that o is complete and valid.
 func runControllers(ctx context.Context, config *rest.Config, o *controllerOptions) (err error) {
+	ctx = o.controllers.Webhook.DrainAfter(ctx)
 	watches := watchhealth.New()
 	informers := o.controllers.CacheOptions()
 	informers.NewInformer = watches.NewInformer

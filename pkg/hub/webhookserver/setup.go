@@ -88,6 +88,8 @@ type Options struct {
 	NewInformer func(
 		toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers,
 	) toolscache.SharedIndexInformer
+
+	drain *drain // of DrainAfter; nil for none
 }
 
 // Setup adds the server of the webhooks to the manager, and the controller of their certificates and configurations. It returns an error
@@ -257,13 +259,19 @@ func newServer(o Options, certs *certificateSource, answers http.Handler) *manag
 	config.NextProtos = []string{"h2", "http/1.1"}
 	config.GetCertificate = certs.GetCertificate
 
+	connections := o.drain
+	if connections == nil {
+		connections = &drain{}
+	}
+
 	logger := klog.Background()
 	logger.Info("Serving the webhooks", "address", o.Listener.Addr().String())
 
 	return &manager.Server{
 		Name: "webhook",
 		Server: &http.Server{
-			Handler:           answers,
+			Handler:           connections.answers(answers),
+			ConnState:         connections.count,
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,

@@ -40,7 +40,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	i.WantGrant(t)
 	suite.Eventually(t, "waiting for the webhooks", func() error { return i.TryReviews(t) })
 	w := watchWorld(t, i.Hub)
-	before := i.quiet(t)
+	before, running := i.quiet(t), previousTag
 
 	for _, step := range []struct {
 		name, tag string
@@ -57,6 +57,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		{"the node is drained", thisTag, i.drain},
 	} {
 		t.Run(step.name, func(t *testing.T) {
+			w.cuts.Store(running == previousTag)
 			step.do(t)
 			i.settle(t, w, step.tag)
 			if diff := cmp.Diff(before, i.quiet(t)); diff != "" {
@@ -67,6 +68,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+		running = step.tag
 	}
 	w.pause(t)
 	i.uninstall(t, w)
