@@ -30,6 +30,8 @@
 //
 //   - rbac/clusterset-roles: what the controller "clusterset-roles" needs in addition, and holds because it grants it.
 //
+//   - rbac/left-finalizers: what the leader needs to find objects whose deletion waits for a system that is off.
+//
 //   - rbac/people: roles for people, without bindings: three that are aggregated to view, edit and admin, and
 //     "tenant", "fleet-view" and "debug".
 //

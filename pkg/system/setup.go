@@ -24,6 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/hub/leftfinalizers"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
@@ -162,6 +163,13 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	if err := systems.Add(mgr, optIn...); err != nil {
 		return err
+	}
+
+	off := slices.DeleteFunc(o.Systems(), func(system systems.Entry) bool {
+		return system.Name == "" || len(membersOf(all, system.Name, enabled)) > 0
+	})
+	if err := leftfinalizers.Add(mgr, off); err != nil {
+		return fmt.Errorf("preparing to report what systems that are off have left: %w", err)
 	}
 
 	for _, member := range membersOf(all, "", enabled) {

@@ -4,10 +4,13 @@ package hub
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -23,6 +26,26 @@ const (
 	inWorld = "world" // The namespace of suite.CreateWorld, and the name of its objects.
 	foreign = "example.com/foreign"
 )
+
+// wantWaiting returns an error unless exactly these objects have an event that says why their deletion waits.
+func wantWaiting(t *testing.T, h *suite.Hub, want ...string) error {
+	t.Helper()
+	written := &eventsv1.EventList{}
+	if err := h.Client.List(t.Context(), written); err != nil {
+		return err
+	}
+	about := map[string]bool{}
+	for i := range written.Items {
+		event := &written.Items[i]
+		if event.Reason == "DeletionWaiting" && strings.Contains(event.Note, "placement uninstall --release-finalizers --system=") {
+			about[event.Regarding.Kind+" "+event.Regarding.Name] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(about)); !slices.Equal(got, want) {
+		return fmt.Errorf("there are events about %v, want %v", got, want)
+	}
+	return nil
+}
 
 // world returns the metadata of an object of suite.CreateWorld.
 func world() metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: inWorld, Name: inWorld} }
@@ -63,11 +86,14 @@ func TestUninstallReleasesFinalizers(t *testing.T) {
 		suite.Must(t, h.Client.Delete(t.Context(), object))
 	}
 
-	// A hub without the systems says what is left of them.
+	// A hub without the systems says what is left of them, to admins in the log and to users in events.
 	without := h.StartReplica(t)
 	without.WantStderr(t, `"The system is off, but objects have its finalizers, and cannot be deleted.`, `system="affinityclass" objects=1 `,
 		`system="clusterrequest" objects=3 `)
 	h.WantHolder(t, without)
+	suite.Eventually(t, "waiting for the events of objects that are being deleted", func() error {
+		return wantWaiting(t, h, "AffinityClass dc1", "Cluster world", "ClusterRequest world")
+	})
 	h.Stop(t, without)
 
 	dry := uninstallAs(t, h, "--dry-run")

@@ -48,7 +48,6 @@ func Run(ctx context.Context, config *rest.Config, controllers system.Options, l
 		}
 	}
 	logLeftWorks(ctx, config, client, controllers)
-	logLeftFinalizers(ctx, config, client, controllers)
 	return nil
 }
 
