@@ -13,18 +13,15 @@ func TestColumnsHaveOneValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	checked := 0
 
 	for _, definition := range definitions {
 		if !strings.HasSuffix(definition.Spec.Group, "openmcp.cloud") {
 			continue
 		}
-
 		for _, version := range definition.Spec.Versions {
 			for _, column := range version.AdditionalPrinterColumns {
 				checked++
-
 				if strings.Contains(column.JSONPath, "*") || strings.Contains(column.JSONPath, "..") {
 					t.Errorf("%s: column %s has the path %q, which finds several values", definition.Name, column.Name, column.JSONPath)
 				}

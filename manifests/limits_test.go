@@ -17,31 +17,26 @@ import (
 // C2a: the policies have the numbers and the texts of the conversion.
 func TestPoliciesHaveTheLimitsOfTheHub(t *testing.T) {
 	checked := 0
-
 	for _, object := range objects(t) {
 		if object.GetKind() != "ValidatingAdmissionPolicy" || !strings.Contains(object.GetName(), "-limits") {
 			continue
 		}
-
 		checked++
 		of := limits.All()
 		if strings.HasSuffix(object.GetName(), "-v1alpha1") {
 			of = []limits.Limit{limits.Predicates, limits.Requirements, limits.Values}
 		}
-
 		expressions := expressionsOf(t, object)
 
 		for _, limit := range of {
 			if got, want := expressions[limit.Name], strconv.Itoa(limit.Max); got != want {
 				t.Errorf("%s: variable %s is %q, want %s", object.GetName(), limit.Name, got, want)
 			}
-
 			name := "at" + strings.TrimPrefix(limit.Name, "max")
 			if got, want := expressions[name], fmt.Sprintf("': must have at most ' + string(variables.%s) + ' %s: ' + '%s'",
 				limit.Name, limit.Items, limit.Instead); got != want {
 				t.Errorf("%s: variable %s is\n%s\nwant\n%s", object.GetName(), name, got, want)
 			}
-
 			delete(expressions, limit.Name)
 		}
 
@@ -60,12 +55,10 @@ func TestPoliciesHaveTheLimitsOfTheHub(t *testing.T) {
 // expressionsOf returns the variables of a policy.
 func expressionsOf(t *testing.T, policy *unstructured.Unstructured) map[string]string {
 	t.Helper()
-
 	variables, _, err := unstructured.NestedSlice(policy.Object, "spec", "variables")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	expressions := map[string]string{}
 
 	for _, variable := range variables {
@@ -73,7 +66,6 @@ func expressionsOf(t *testing.T, policy *unstructured.Unstructured) map[string]s
 		name, _ := fields["name"].(string)
 		expressions[name], _ = fields["expression"].(string)
 	}
-
 	return expressions
 }
 
@@ -81,15 +73,12 @@ func expressionsOf(t *testing.T, policy *unstructured.Unstructured) map[string]s
 func TestAdmissionKnowsThePrioritizers(t *testing.T) {
 	want := "['" + strings.Join(scheduling.BuiltIns(), "', '") + "']"
 	checked := 0
-
 	for _, object := range objects(t) {
 		if object.GetKind() != "ValidatingAdmissionPolicy" {
 			continue
 		}
-
 		if got, has := expressionsOf(t, object)["builtIns"]; has {
 			checked++
-
 			if got != want {
 				t.Errorf("%s: the variable builtIns is %s, want %s", object.GetName(), got, want)
 			}

@@ -25,7 +25,6 @@ func Roles() (map[string]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	roles := map[string]Role{}
 
 	for _, obj := range objs {
@@ -33,7 +32,6 @@ func Roles() (map[string]Role, error) {
 		if !found {
 			continue
 		}
-
 		var decoded struct {
 			Rules []rbacv1.PolicyRule `json:"rules"`
 		}
@@ -42,7 +40,6 @@ func Roles() (map[string]Role, error) {
 		}
 
 		role := roles[name]
-
 		switch obj.GetKind() {
 		case "ClusterRole":
 			role.Cluster = decoded.Rules
@@ -51,7 +48,6 @@ func Roles() (map[string]Role, error) {
 		default:
 			continue
 		}
-
 		roles[name] = role
 	}
 

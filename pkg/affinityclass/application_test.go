@@ -15,7 +15,6 @@ func spec(class string) map[string]any {
 	if class == "" {
 		return map[string]any{"replicas": int64(2)}
 	}
-
 	return map[string]any{"replicas": int64(2), "affinityClass": class}
 }
 
@@ -23,7 +22,6 @@ func TestCheckApplication(t *testing.T) {
 	scaled := func(class string) map[string]any {
 		changed := spec(class)
 		changed["replicas"] = int64(3)
-
 		return changed
 	}
 	refused := func(class, text string) []string {
@@ -109,7 +107,6 @@ func TestResolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		return hash
 	}
 	inAcme, other := Namespace{Name: "tenant-acme"}, tenant(RootNamespace, "acme", "dc2", "dc2")

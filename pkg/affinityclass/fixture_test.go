@@ -22,7 +22,6 @@ func class(name, key, value string) *cozystackv1alpha1.AffinityClass {
 	class.Name, class.Finalizers = name, []string{cozystackv1alpha1.InUseFinalizer}
 	class.Spec.NodeSelector = map[string]cozystackv1alpha1.NodeLabelValue{key: cozystackv1alpha1.NodeLabelValue(value)}
 	class.Spec.Enforcement = cozystackv1alpha1.EnforcementDeny
-
 	return class
 }
 
@@ -30,7 +29,6 @@ func class(name, key, value string) *cozystackv1alpha1.AffinityClass {
 func deleted(class *cozystackv1alpha1.AffinityClass) *cozystackv1alpha1.AffinityClass {
 	class = class.DeepCopy()
 	class.DeletionTimestamp = &metav1.Time{}
-
 	return class
 }
 
@@ -44,7 +42,6 @@ func given(classes ...*cozystackv1alpha1.AffinityClass) Classes {
 				return class, nil
 			}
 		}
-
 		return nil, nil
 	}
 }
@@ -56,7 +53,6 @@ func tenant(namespace, name, defaultClass string, allowed ...string) *appsv1alph
 	tenant := &appsv1alpha1.Tenant{}
 	tenant.Namespace, tenant.Name = namespace, name
 	tenant.Spec.DefaultAffinityClass, tenant.Spec.AllowedAffinityClasses = defaultClass, allowed
-
 	return tenant
 }
 

@@ -63,7 +63,6 @@ func tenantName(name string) bool {
 			return false
 		}
 	}
-
 	return name != ""
 }
 
@@ -76,7 +75,6 @@ func checkName(namespace, name string) string {
 	if owned := WorkloadNamespace(namespace, name); len(owned) > validation.DNS1123LabelMaxLength {
 		return fmt.Sprintf("the tenant's namespace %q would have %d characters, more than %d", owned, len(owned), validation.DNS1123LabelMaxLength)
 	}
-
 	return ""
 }
 
@@ -112,7 +110,6 @@ func (a Allowed) Record() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the allowed classes: %w", err)
 	}
-
 	return string(text), nil
 }
 
@@ -123,6 +120,5 @@ func parseAllowed(record string) Allowed {
 		return Allowed{Restricted: true}
 	}
 	slices.Sort(names)
-
 	return Allowed{Restricted: true, Names: slices.Compact(names)}
 }

@@ -71,7 +71,6 @@ func (a *Application) Values() map[string]any {
 		values = map[string]any{}
 	}
 	delete(values, classField)
-
 	return values
 }
 
@@ -82,7 +81,6 @@ func (a *Application) Created(release metav1.Object) bool {
 			return true
 		}
 	}
-
 	return false
 }
 

@@ -76,7 +76,6 @@ func Walk(pod *Object, lookup Lookup) (Ancestry, error) {
 	if _, err := w.follow(pod); err != nil {
 		return Ancestry{}, err
 	}
-
 	return w.found, nil
 }
 
@@ -105,7 +104,6 @@ func (w *walk) follow(object *Object) (reached bool, err error) {
 		} else {
 			w.found.Ambiguous = true
 		}
-
 		return true, nil
 	}
 	followed := false

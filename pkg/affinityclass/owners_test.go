@@ -29,7 +29,6 @@ func newFixture(objects ...*Object) *fixture {
 	for _, object := range objects {
 		w.objects[object.Kind.Kind+"/"+object.Name] = object
 	}
-
 	return w
 }
 
@@ -39,7 +38,6 @@ func (w *fixture) lookup(target Target) (*Object, error) {
 		return nil, fmt.Errorf("%s is looked up without a UID", target)
 	}
 	key := target.Kind.Kind + "/" + target.Name
-
 	return w.objects[key], w.errors[key]
 }
 
@@ -54,14 +52,12 @@ func object(kind, name string, owners ...string) *Object {
 		}
 		o.Owners = append(o.Owners, metav1.OwnerReference{APIVersion: apiVersion, Kind: ownerKind, Name: ownerName, UID: types.UID(owner)})
 	}
-
 	return o
 }
 
 // labelled returns an object with the label of Flux.
 func labelled(o *Object, release string) *Object {
 	o.Labels = map[string]string{fluxNameLabel: release}
-
 	return o
 }
 
@@ -72,7 +68,6 @@ func release(name, class string, owners ...string) *Object {
 	if class != "" {
 		o.Labels[ClassLabel] = class
 	}
-
 	return o
 }
 
@@ -83,7 +78,6 @@ func chain(length int) (*Object, []*Object) {
 	for i := 1; i < length; i++ {
 		owners = append(owners, object("Owner", strconv.Itoa(i), fmt.Sprintf("Owner/%d", i+1)))
 	}
-
 	return pod, append(owners, labelled(object("Owner", strconv.Itoa(length)), "main-db"))
 }
 
@@ -163,7 +157,6 @@ func TestWalk(t *testing.T) {
 		endless := func(target Target) (*Object, error) {
 			next := object(releaseKind.Kind, target.Name)
 			next.Kind = releaseKind
-
 			return labelled(next, target.Name+"x"), nil
 		}
 		if _, err := Walk(labelled(object("Pod", "p"), "a"), endless); !errors.Is(err, errTooManyReleases) {

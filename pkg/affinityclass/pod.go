@@ -50,11 +50,9 @@ func CheckPod(pod *Object, nodeSelector map[string]string, lookup Lookup, classe
 	switch {
 	case err != nil:
 		verdict.Status, verdict.Message = statusInternalError, fmt.Sprintf("reading AffinityClass %q: %v", name, err)
-
 		return verdict
 	case class == nil:
 		verdict.Status, verdict.Message = statusForbidden, notFound(name)
-
 		return verdict
 	}
 	constraints := constraintsOf(class)
@@ -77,6 +75,5 @@ func constraintsOf(class *cozystackv1alpha1.AffinityClass) podscheduling.Constra
 	for key, value := range class.Spec.NodeSelector {
 		selector[key] = string(value)
 	}
-
 	return podscheduling.Constraints{NodeSelector: selector}
 }

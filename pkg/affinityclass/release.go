@@ -41,7 +41,6 @@ func NewRelease(resolution Resolution) Release {
 	if class := resolution.Class; class != nil {
 		release.Scheduling = map[string]any{classField: class.Name, "nodeSelector": nodeSelector(class)}
 	}
-
 	return release
 }
 
@@ -50,7 +49,6 @@ func nodeSelector(class *cozystackv1alpha1.AffinityClass) map[string]any {
 	for key, value := range class.Spec.NodeSelector {
 		selector[key] = string(value)
 	}
-
 	return selector
 }
 
@@ -62,7 +60,6 @@ func (r Release) InStep(labels, annotations map[string]string, values map[string
 	if labelled != (r.Class != "") || class != r.Class || annotations[ResolvedAnnotation] != r.Record || scheduled != (r.Scheduling != nil) {
 		return false
 	}
-
 	return r.Scheduling == nil || reflect.DeepEqual(scheduling, any(r.Scheduling))
 }
 
@@ -81,13 +78,11 @@ func ReleaseLabels(group, kind, name string) map[string]string {
 func ApplicationOf(labels map[string]string) (kind schema.GroupKind, name string, found bool) {
 	kind = schema.GroupKind{Group: labels[applicationGroupLabel], Kind: labels[applicationKindLabel]}
 	name = labels[applicationNameLabel]
-
 	return kind, name, kind.Group != "" && kind.Kind != "" && name != ""
 }
 
 // ofApplication reports whether labels are those of the HelmRelease of an application.
 func ofApplication(labels map[string]string) bool {
 	_, _, found := ApplicationOf(labels)
-
 	return found
 }

@@ -37,7 +37,6 @@ func ParseRecord(annotation string) (Record, bool) {
 	if !found || err != nil || len(digits) != hashDigits/2 || strings.ToLower(hash) != hash {
 		return Record{}, false
 	}
-
 	return Record{Class: class, Hash: hash}, true
 }
 
@@ -54,7 +53,6 @@ func HashSpec(spec map[string]any) (string, error) {
 		return "", fmt.Errorf("encode the spec: %w", err)
 	}
 	sum := sha256.Sum256(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
-
 	return hex.EncodeToString(sum[:])[:hashDigits], nil
 }
 
@@ -118,6 +116,5 @@ func resolveAnew(tree *Tree, classes Classes, namespace Namespace, spec map[stri
 	if class != nil {
 		resolution.Record.Class = class.Name
 	}
-
 	return resolution, err
 }

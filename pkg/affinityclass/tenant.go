@@ -23,7 +23,6 @@ func ClassesOf(list []*cozystackv1alpha1.AffinityClass) Classes {
 	for _, class := range list {
 		byName[class.Name] = class
 	}
-
 	return func(name string) (*cozystackv1alpha1.AffinityClass, error) { return byName[name], nil }
 }
 
@@ -64,7 +63,6 @@ func CheckTenant(tree *Tree, classes Classes, old, tenant *appsv1alpha1.Tenant) 
 		path := allowedPath.Index(i)
 		if slices.Contains(tenant.Spec.AllowedAffinityClasses[:i], name) {
 			review.Errors = append(review.Errors, field.Duplicate(path, name))
-
 			continue
 		}
 		if !above.Allowed.Has(name) {
@@ -83,7 +81,6 @@ func CheckTenant(tree *Tree, classes Classes, old, tenant *appsv1alpha1.Tenant) 
 	}
 
 	err := review.checkDefault(classes, named, &tenant.Spec, effective(&tenant.Spec, above))
-
 	return review, err
 }
 
@@ -151,7 +148,6 @@ func (t *Tree) Compliance(tenant *appsv1alpha1.Tenant, applications []Applicatio
 	}
 	if len(outside) > 0 {
 		slices.Sort(outside)
-
 		return false, ReasonApplicationsOutside, fmt.Sprintf(messageOfApplicationsOutside, own.Allowed, atMost(outside))
 	}
 	if class := tenant.Spec.DefaultAffinityClass; class != "" && !own.Allowed.Has(class) {
@@ -180,6 +176,5 @@ func atMost(names []string) string {
 	if more := len(names) - maxNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 	}
-
 	return strings.Join(names, ", ")
 }

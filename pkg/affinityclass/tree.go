@@ -28,7 +28,6 @@ func (a Allowed) String() string {
 	if len(a.Names) == 0 {
 		return "none"
 	}
-
 	return strings.Join(a.Names, ", ")
 }
 
@@ -50,7 +49,6 @@ func effective(spec *appsv1alpha1.TenantSpec, parent Effective) Effective {
 	if !e.Allowed.Has(e.Default) {
 		e.Default = ""
 	}
-
 	return e
 }
 
@@ -74,7 +72,6 @@ func NewTree(tenants []*appsv1alpha1.Tenant) *Tree {
 	for _, tenant := range t.owners {
 		t.compute(tenant)
 	}
-
 	return t
 }
 
@@ -89,7 +86,6 @@ func compareTenants(a, b *appsv1alpha1.Tenant) int {
 			return 0
 		}
 	}
-
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
@@ -104,7 +100,6 @@ func (t *Tree) compute(tenant *appsv1alpha1.Tenant) Effective {
 		above = t.compute(parent)
 	}
 	t.effective[owned] = effective(&tenant.Spec, above)
-
 	return t.effective[owned]
 }
 
@@ -128,7 +123,6 @@ func (t *Tree) EffectiveIn(namespace Namespace) Effective {
 		}
 	}
 	recorded.Names = slices.DeleteFunc(recorded.Names, func(class string) bool { return !above.Has(class) })
-
 	return Effective{Allowed: recorded}
 }
 
@@ -158,12 +152,10 @@ func (t *Tree) Descendants(namespace string) []string {
 		for above := tenant; above != nil; above = t.Parent(above.Namespace, above.Name) {
 			if WorkloadNamespace(above.Namespace, above.Name) == namespace {
 				below = append(below, owned)
-
 				break
 			}
 		}
 	}
 	slices.Sort(below)
-
 	return below
 }

@@ -128,7 +128,6 @@ func rootOf(text string) (*yaml.Node, *yaml.Node, error) {
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
 		return &document, nil, nil
 	}
-
 	return &document, document.Content[0], nil
 }
 
@@ -139,7 +138,6 @@ func entry(mapping *yaml.Node, key string) int {
 			return i
 		}
 	}
-
 	return -1
 }
 
@@ -159,7 +157,6 @@ func editLines(text string, settings []setting) (string, error) {
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
-
 		return text + indent + namespaceKey + ":\n" + rendered(indent+"  ", settings), nil
 	}
 	at := entry(root, namespaceKey)
@@ -187,7 +184,6 @@ func lastLine(node *yaml.Node) int {
 	for _, child := range node.Content {
 		last = max(last, lastLine(child))
 	}
-
 	return last
 }
 
@@ -203,7 +199,6 @@ func rendered(indent string, settings []setting) string {
 			fmt.Fprintf(&lines, "%s%s: %s\n", indent, s.key, value)
 		}
 	}
-
 	return lines.String()
 }
 

@@ -120,6 +120,5 @@ func withoutKeys(values map[string]any) map[string]any {
 	if isMapping && len(namespace) == 0 {
 		delete(values, namespaceKey)
 	}
-
 	return values
 }

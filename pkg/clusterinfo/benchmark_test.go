@@ -33,7 +33,6 @@ func realistic() *clusterv1.ManagedCluster {
 			Name: fmt.Sprintf("claim-%d.open-cluster-management.io", i), Value: fmt.Sprintf("value-%d", i),
 		})
 	}
-
 	for i, name := range []clusterv1.ResourceName{"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "nvidia.com/gpu"} {
 		c.Status.Allocatable[name] = resource.MustParse(fmt.Sprintf("%d500Mi", i+1))
 		c.Status.Capacity[name] = resource.MustParse(fmt.Sprintf("%dGi", i+2))
@@ -45,7 +44,6 @@ func realistic() *clusterv1.ManagedCluster {
 			Type: name, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon), Reason: name, Message: "as it should be",
 		})
 	}
-
 	return c
 }
 
@@ -59,23 +57,19 @@ var events = []struct {
 		c := realistic()
 		c.ResourceVersion = "2"
 		c.Status.Conditions[3].LastTransitionTime = metav1.NewTime(noon.Add(time.Minute))
-
 		return c
 	}},
 	{"label", func() *clusterv1.ManagedCluster {
 		c := realistic()
 		c.ResourceVersion = "2"
 		c.Labels["feature.open-cluster-management.io/label-3"] = "unreachable"
-
 		return c
 	}},
 }
 
 func BenchmarkNew(b *testing.B) {
 	cluster := realistic()
-
 	b.ReportAllocs()
-
 	for b.Loop() {
 		New(cluster, nil)
 	}
@@ -85,9 +79,7 @@ func BenchmarkUpdate(b *testing.B) {
 	for _, event := range events {
 		b.Run(event.name, func(b *testing.B) {
 			before, after := New(realistic(), nil), event.after()
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				before.Update(after)
 			}
@@ -100,9 +92,7 @@ func BenchmarkChangedProperties(b *testing.B) {
 		b.Run(event.name, func(b *testing.B) {
 			before := New(realistic(), nil)
 			after := before.Update(event.after())
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				ChangedProperties(before, after)
 			}

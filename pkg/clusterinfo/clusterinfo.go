@@ -92,15 +92,12 @@ func New(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *Cluster
 // resources with f if they are equal, and keeps a reference to the cluster, which must not change any more.
 func (c *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	was, next := c.source.cluster, *c
-
 	if !sameClaims(was, cluster) {
 		next.Claims = claimsOf(cluster)
 	}
-
 	if !sameAmounts(was.Status.Allocatable, cluster.Status.Allocatable) || !sameAmounts(was.Status.Capacity, cluster.Status.Capacity) {
 		next.Resources = resourcesOf(cluster)
 	}
-
 	return next.setFrom(cluster)
 }
 
@@ -111,7 +108,6 @@ func (c *ClusterInfo) setFrom(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	c.Terminating = !cluster.DeletionTimestamp.IsZero()
 	c.Available = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
 	c.source = &source{cluster: cluster}
-
 	return c
 }
 
@@ -125,19 +121,16 @@ func claimsOf(cluster *clusterv1.ManagedCluster) map[string]string {
 	for _, claim := range cluster.Status.ClusterClaims {
 		claims[claim.Name] = claim.Value
 	}
-
 	return claims
 }
 
 func resourcesOf(cluster *clusterv1.ManagedCluster) map[string]float64 {
 	resources := make(map[string]float64, len(cluster.Status.Allocatable))
-
 	for name, allocatable := range cluster.Status.Allocatable {
 		if _, reported := cluster.Status.Capacity[name]; reported {
 			resources[string(name)] = amountOf(allocatable)
 		}
 	}
-
 	return resources
 }
 
@@ -163,16 +156,13 @@ func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clu
 	if len(fields) == 0 {
 		return cluster.Spec.Taints
 	}
-
 	taints := slices.Clone(cluster.Spec.Taints)
 	untimed := len(fields.Under("spec.taints")) > 0
-
 	for i := range taints {
 		if untimed && taints[i].TimeAdded.IsZero() {
 			taints[i].TimeAdded = unknownTime
 		}
 	}
-
 	return append(taints, clusterv1.Taint{Key: unreadable.Taint, Effect: clusterv1.TaintEffectNoSelectIfNew})
 }
 
@@ -181,20 +171,17 @@ func NewScoreSet(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 	if fields := unreadable.Of(object); len(fields) > 0 {
 		return ScoreSet{Unreadable: fields}
 	}
-
 	set := ScoreSet{Values: make(map[string]int32, len(object.Status.Scores))}
 	for _, item := range object.Status.Scores {
 		if _, again := set.Values[item.Name]; !again {
 			set.Names = append(set.Names, item.Name)
 		}
-
 		set.Values[item.Name] = item.Value
 	}
 
 	if object.Status.ValidUntil != nil {
 		set.ValidUntil = object.Status.ValidUntil.Time
 	}
-
 	return set
 }
 
@@ -202,7 +189,6 @@ func NewScoreSet(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 func (c *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
 	changed := *c
 	changed.Scores = scores
-
 	return &changed
 }
 
@@ -210,7 +196,6 @@ func (c *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
 func (c *ClusterInfo) WithProfiles(profiles []ProfileClaim) *ClusterInfo {
 	changed := *c
 	changed.Profiles = profiles
-
 	return &changed
 }
 
@@ -220,13 +205,11 @@ func (c *ClusterInfo) HasUnreadable() bool {
 	if len(c.Unreadable) > 0 {
 		return true
 	}
-
 	for _, set := range c.Scores {
 		if len(set.Unreadable) > 0 {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -234,7 +217,6 @@ func (c *ClusterInfo) HasUnreadable() bool {
 // claim, and for other kinds of properties.
 func (c *ClusterInfo) Value(key Property) (string, bool) {
 	var values map[string]string
-
 	switch key.Kind {
 	case Name:
 		return c.Name, true
@@ -246,6 +228,5 @@ func (c *ClusterInfo) Value(key Property) (string, bool) {
 	}
 
 	value, found := values[key.Name]
-
 	return value, found
 }

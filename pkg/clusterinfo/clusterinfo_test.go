@@ -17,7 +17,6 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestNew(t *testing.T) {
 	deleted := metav1.NewTime(noon)
-
 	for _, tc := range []struct {
 		reason  string
 		cluster clusterv1.ManagedCluster
@@ -76,10 +75,8 @@ func TestNew(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			tc.cluster.Name, tc.want.Name = "c1", "c1"
-
 			got := *New(&tc.cluster, nil)
 			got.source = nil
-
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(ClusterInfo{})); diff != "" {
 				t.Errorf("facts (-want +got):\n%s", diff)
 			}
@@ -97,7 +94,6 @@ func TestNewScoreSet(t *testing.T) {
 		ValidUntil: &until,
 	}})
 	want := ScoreSet{Names: []string{"mem", "cpu"}, Values: map[string]int32{"mem": 100, "cpu": 1}, ValidUntil: noon}
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("scores (-want +got):\n%s", diff)
 	}
@@ -139,7 +135,6 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	for _, absent := range []string{"apiVersion", "kind"} {
 		if _, there := got[absent]; there {
 			t.Errorf("%s is there, want it absent", absent)
@@ -150,7 +145,6 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 	if diff := cmp.Diff(any(metadata), got["metadata"]); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}
-
 	spec := map[string]any{"leaseDurationSeconds": int64(60), "hubAcceptsClient": false}
 	if diff := cmp.Diff(any(spec), got["spec"]); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
@@ -160,7 +154,6 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 	if !ok {
 		t.Fatalf("status is %T", got["status"])
 	}
-
 	if diff := cmp.Diff(any(map[string]any{"cpu": "2"}), status["allocatable"]); diff != "" {
 		t.Errorf("allocatable (-want +got):\n%s", diff)
 	}
@@ -169,7 +162,6 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Errorf("other scores change the object (-want +got):\n%s", diff)
 	}
@@ -197,11 +189,9 @@ func TestProperties(t *testing.T) {
 			if got := tc.read.Covers(tc.changed); got != tc.want {
 				t.Errorf("%v covers %v = %v, want %v", tc.read, tc.changed, got, tc.want)
 			}
-
 			if got := tc.read.String(); got != tc.text {
 				t.Errorf("text is %q, want %q", got, tc.text)
 			}
-
 			other := Property{Kind: Resource, Name: "nobody-reads-it"}
 			if got := Affects([]Property{{Resource, "x"}, tc.read}, []Property{other, tc.changed}); got != tc.want {
 				t.Errorf("touched = %v, want %v", got, tc.want)

@@ -27,18 +27,15 @@ func ChangedProperties(before, after *ClusterInfo) []Property {
 	case after == nil || before.Terminating != after.Terminating:
 		return []Property{{Kind: Name, Name: before.Name}}
 	}
-
 	var changes, changed []Property
 
 	if !sameVersion(before, after) {
 		changed = changedFields(before.source.cluster, after.source.cluster)
 		changes = diffMaps(changes, Label, before.Labels, after.Labels, equalValues)
 	}
-
 	if containsField(changed, fieldClaims) {
 		changes = diffMaps(changes, Claim, before.Claims, after.Claims, equalValues)
 	}
-
 	if containsField(changed, fieldTaints) || !slices.Equal(before.Unreadable, after.Unreadable) {
 		changes = diffMaps(changes, Taint, taintsByKey(before.Taints), taintsByKey(after.Taints), equalTaints)
 	}
@@ -46,13 +43,10 @@ func ChangedProperties(before, after *ClusterInfo) []Property {
 	if containsField(changed, fieldAllocatable) || containsField(changed, fieldCapacity) {
 		changes = diffMaps(changes, Resource, before.Resources, after.Resources, equalValues)
 	}
-
 	changes = diffMaps(changes, Score, before.Scores, after.Scores, equalScores)
-
 	if before.Available != after.Available {
 		changes = append(changes, Property{Kind: Availability})
 	}
-
 	if !slices.Equal(before.Profiles, after.Profiles) {
 		changes = append(changes, Property{Kind: ClusterProfile})
 	}
@@ -60,7 +54,6 @@ func ChangedProperties(before, after *ClusterInfo) []Property {
 	if len(changes) == 0 {
 		return changed
 	}
-
 	return append(changes, changed...)
 }
 
@@ -77,7 +70,6 @@ func equalScores(a, b ScoreSet) bool {
 
 func diffMaps[V any](changes []Property, kind PropertyKind, before, after map[string]V, equal func(a, b V) bool) []Property {
 	var names []string
-
 	for name, was := range before {
 		is, there := after[name]
 		if !there || !equal(was, is) {
@@ -90,13 +82,10 @@ func diffMaps[V any](changes []Property, kind PropertyKind, before, after map[st
 			names = append(names, name)
 		}
 	}
-
 	slices.Sort(names)
-
 	for _, name := range names {
 		changes = append(changes, Property{Kind: kind, Name: name})
 	}
-
 	return changes
 }
 
@@ -105,7 +94,6 @@ func taintsByKey(taints []clusterv1.Taint) map[string][]clusterv1.Taint {
 	for _, taint := range taints {
 		byKey[taint.Key] = append(byKey[taint.Key], taint)
 	}
-
 	return byKey
 }
 
@@ -113,6 +101,5 @@ func taintsByKey(taints []clusterv1.Taint) map[string][]clusterv1.Taint {
 // such as an AddOnPlacementScore.
 func sameVersion(a, b *ClusterInfo) bool {
 	x, y := a.source.cluster, b.source.cluster
-
 	return x == y || (x.ResourceVersion != "" && x.ResourceVersion == y.ResourceVersion && x.UID == y.UID)
 }

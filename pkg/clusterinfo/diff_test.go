@@ -86,11 +86,9 @@ func TestChangedProperties(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			changed := base()
 			tc.change(changed)
-
 			if diff := cmp.Diff(tc.want, ChangedProperties(New(base(), nil), New(base(), nil).Update(changed))); diff != "" {
 				t.Errorf("there (-want +got):\n%s", diff)
 			}
-
 			if diff := cmp.Diff(tc.want, ChangedProperties(New(changed, nil), New(base(), nil))); diff != "" {
 				t.Errorf("and back (-want +got):\n%s", diff)
 			}
@@ -101,11 +99,9 @@ func TestChangedProperties(t *testing.T) {
 func TestChangedPropertiesOfExistence(t *testing.T) {
 	f := New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
 	want := []Property{{Name, "c1"}}
-
 	if diff := cmp.Diff(want, ChangedProperties(nil, f)); diff != "" {
 		t.Errorf("a cluster appears (-want +got):\n%s", diff)
 	}
-
 	if diff := cmp.Diff(want, ChangedProperties(f, nil)); diff != "" {
 		t.Errorf("a cluster goes (-want +got):\n%s", diff)
 	}
@@ -120,7 +116,6 @@ func TestChangedPropertiesOfScores(t *testing.T) {
 	f := New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}, map[string]ScoreSet{
 		"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}, ValidUntil: noon},
 	})
-
 	for _, tc := range []struct {
 		reason string
 		scores map[string]ScoreSet
@@ -152,7 +147,6 @@ func amounts(t *rapid.T, label string) clusterv1.ResourceList {
 	amount := rapid.Custom(func(t *rapid.T) resource.Quantity {
 		return resource.MustParse(rapid.SampledFrom([]string{"1", "1024", "1Ki"}).Draw(t, "amount"))
 	})
-
 	return rapid.MapOfN(rapid.SampledFrom([]clusterv1.ResourceName{"cpu", "memory"}), amount, 0, 2).Draw(t, label)
 }
 
@@ -165,18 +159,15 @@ func clusterFacts(t *rapid.T, label string) *ClusterInfo {
 	for name, value := range words(t, label+" claims") {
 		c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: value})
 	}
-
 	slices.SortFunc(c.Status.ClusterClaims, func(a, b clusterv1.ManagedClusterClaim) int { return strings.Compare(a.Name, b.Name) })
 
 	c.Status.Allocatable, c.Status.Capacity = amounts(t, label+" allocatable"), amounts(t, label+" capacity")
 	c.Spec.Taints = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) clusterv1.Taint {
 		return clusterv1.Taint{Key: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "key"), Value: word().Draw(t, "value")}
 	}), 0, 2).Draw(t, label+" taints")
-
 	if rapid.Bool().Draw(t, label+" available") {
 		c.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	}
-
 	if rapid.IntRange(0, 9).Draw(t, label+" terminating") == 0 {
 		c.DeletionTimestamp = &metav1.Time{Time: noon}
 	}
@@ -187,14 +178,12 @@ func clusterFacts(t *rapid.T, label string) *ClusterInfo {
 			ValidUntil: noon.Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "until"))),
 		}
 	}), 0, 2).Draw(t, label+" scores")
-
 	return New(c, scores)
 }
 
 // withAspect returns before with one aspect of other.
 func withAspect(t *rapid.T, before, other *ClusterInfo) *ClusterInfo {
 	changed, from, scores := before.source.cluster.DeepCopy(), other.source.cluster, before.Scores
-
 	switch rapid.SampledFrom([]string{"nothing", "labels", "annotations", "claims", "taints", "resources", "scores"}).Draw(t, "aspect") {
 	case "labels":
 		changed.Labels = from.Labels
@@ -219,12 +208,10 @@ func text(t *rapid.T, f *ClusterInfo) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	data, err := json.Marshal([]any{object, f.Scores})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return string(data)
 }
 
@@ -234,7 +221,6 @@ func readings(t *rapid.T, f *ClusterInfo) map[Property]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	all := map[Property]string{{Kind: Availability}: toText(f.Available)}
 	for name, value := range f.Labels {
 		all[Property{Label, name}] = toText(value)
@@ -243,11 +229,9 @@ func readings(t *rapid.T, f *ClusterInfo) map[Property]string {
 	for name, value := range f.Claims {
 		all[Property{Claim, name}] = toText(value)
 	}
-
 	for _, taint := range f.Taints {
 		all[Property{Taint, taint.Key}] += toText(taint)
 	}
-
 	for name, value := range f.Resources {
 		all[Property{Resource, name}] = toText(value)
 	}
@@ -255,16 +239,13 @@ func readings(t *rapid.T, f *ClusterInfo) map[Property]string {
 	for name, value := range f.Scores {
 		all[Property{Score, name}] = toText(value)
 	}
-
 	for _, path := range fields {
 		section, name, _ := strings.Cut(path.path, ".")
 		in, _ := object[section].(map[string]any)
-
 		value, there := in[name]
 		if path.path == fieldLabels {
 			value = there
 		}
-
 		all[Property{Field, path.path}] = toText(value)
 	}
 
@@ -276,7 +257,6 @@ func toText(value any) string {
 	if err != nil {
 		return err.Error()
 	}
-
 	return string(data)
 }
 
@@ -290,7 +270,6 @@ func TestChangedPropertiesAreComplete(t *testing.T) {
 		if rapid.Bool().Draw(t, "one aspect") {
 			after = withAspect(t, before, after)
 		}
-
 		changes := ChangedProperties(before, after)
 		if same := text(t, before) == text(t, after); same != (len(changes) == 0) {
 			t.Fatalf("equal = %v, but the difference is %v", same, changes)
@@ -299,7 +278,6 @@ func TestChangedPropertiesAreComplete(t *testing.T) {
 		if before.Terminating != after.Terminating {
 			return // The single property Name covers all others.
 		}
-
 		is, was := readings(t, after), readings(t, before)
 		both := maps.Clone(is)
 		maps.Copy(both, was)
@@ -308,7 +286,6 @@ func TestChangedPropertiesAreComplete(t *testing.T) {
 			if is[key] != was[key] && !Affects([]Property{key}, changes) {
 				t.Fatalf("%v is %s and was %s, but the difference is %v", key, is[key], was[key], changes)
 			}
-
 			if is[key] == was[key] && Affects([]Property{key}, changes) {
 				t.Fatalf("%v did not change, but the difference is %v", key, changes)
 			}
@@ -318,7 +295,6 @@ func TestChangedPropertiesAreComplete(t *testing.T) {
 			if a.Kind != b.Kind {
 				return int(a.Kind) - int(b.Kind)
 			}
-
 			return strings.Compare(a.Name, b.Name)
 		})
 		if !sorted {

@@ -82,20 +82,17 @@ const (
 // returns false for a path that ChangedProperties never returns: unknown fields, metadata.resourceVersion and metadata.managedFields.
 func FieldProperty(path string) (Property, bool) {
 	_, found := slices.BinarySearchFunc(fields, path, func(f field, path string) int { return cmp.Compare(f.path, path) })
-
 	return Property{Kind: Field, Name: path}, found
 }
 
 // changedFields returns the fields that differ, sorted by path.
 func changedFields(a, b *clusterv1.ManagedCluster) []Property {
 	var changed []Property
-
 	for i := range fields {
 		if !fields[i].same(a, b) {
 			changed = append(changed, Property{Kind: Field, Name: fields[i].path})
 		}
 	}
-
 	return changed
 }
 

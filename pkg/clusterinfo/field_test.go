@@ -28,7 +28,6 @@ var unnamed = []string{"metadata.managedFields", "metadata.resourceVersion"}
 
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-
 	return name
 }
 
@@ -36,7 +35,6 @@ func jsonName(f reflect.StructField) string {
 // ChangedProperties would omit it.
 func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 	var want, got []string
-
 	for section, kind := range sections {
 		for f := range kind.Fields() {
 			if path := section + "." + jsonName(f); !slices.Contains(unnamed, path) {
@@ -44,17 +42,14 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 			}
 		}
 	}
-
 	slices.Sort(want)
 
 	for _, known := range fields {
 		got = append(got, known.path)
-
 		if key, found := FieldProperty(known.path); !found || key != (Property{Field, known.path}) {
 			t.Errorf("FieldProperty(%q) is %v, %v", known.path, key, found)
 		}
 	}
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the table of fields (-API +table):\n%s", diff)
 	}
@@ -71,7 +66,6 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 			parts = append(parts, name)
 		}
 	}
-
 	if diff := cmp.Diff([]string{"metadata", "spec", "status"}, parts); diff != "" {
 		t.Errorf("the parts of a ManagedCluster (-want +got):\n%s", diff)
 	}
@@ -80,7 +74,6 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 // variants returns values of a type that CEL reads differently. They differ in one leaf each, and cover every leaf.
 func variants(kind reflect.Type) []reflect.Value {
 	zero := reflect.Zero(kind)
-
 	switch kind {
 	case reflect.TypeFor[metav1.Time]():
 		return []reflect.Value{zero, reflect.ValueOf(metav1.NewTime(noon)), reflect.ValueOf(metav1.NewTime(noon.Add(time.Second)))}
@@ -91,7 +84,6 @@ func variants(kind reflect.Type) []reflect.Value {
 	with := func(set func(v reflect.Value)) reflect.Value {
 		v := reflect.New(kind).Elem()
 		set(v)
-
 		return v
 	}
 	all := []reflect.Value{zero}
@@ -111,7 +103,6 @@ func variants(kind reflect.Type) []reflect.Value {
 		for _, element := range variants(kind.Elem()) {
 			all = append(all, with(func(v reflect.Value) { v.Set(reflect.Append(v, element)) }))
 		}
-
 		all = append(all, with(func(v reflect.Value) { v.Set(reflect.Append(v, variants(kind.Elem())[0], variants(kind.Elem())[0])) }))
 	case reflect.Map:
 		for _, element := range variants(kind.Elem()) {
@@ -142,7 +133,6 @@ func TestEveryLeafOfAFieldCounts(t *testing.T) {
 			if slices.Contains(unnamed, path) {
 				continue
 			}
-
 			var clusters []*clusterv1.ManagedCluster
 
 			for _, value := range variants(kind.Field(i).Type) {
@@ -164,12 +154,10 @@ func TestEveryLeafOfAFieldCounts(t *testing.T) {
 // expectField compares with a deep copy, so that no comparison succeeds because of equal pointers.
 func expectField(t *testing.T, path string, before, after *clusterv1.ManagedCluster, same bool) {
 	t.Helper()
-
 	changes := ChangedProperties(New(before, nil), New(after.DeepCopy(), nil))
 	if len(changes) == 1 && changes[0].Kind == Name {
 		return // The cluster begins to terminate: the single property Name covers all others.
 	}
-
 	var got, want []Property
 
 	for _, change := range changes {
@@ -177,7 +165,6 @@ func expectField(t *testing.T, path string, before, after *clusterv1.ManagedClus
 			got = append(got, change)
 		}
 	}
-
 	if !same {
 		want = []Property{{Field, path}}
 	}
@@ -185,7 +172,6 @@ func expectField(t *testing.T, path string, before, after *clusterv1.ManagedClus
 	if path == fieldLabels && len(before.Labels) > 0 && len(after.Labels) > 0 {
 		want = nil
 	}
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: %v and %v (-want +got):\n%s", path, before, after, diff)
 	}
@@ -197,7 +183,6 @@ func TestPartsAreAlwaysPresent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	for section := range sections {
 		if _, isMap := object[section].(map[string]any); !isMap {
 			t.Errorf("%s is %v, want a map", section, object[section])

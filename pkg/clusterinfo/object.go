@@ -25,7 +25,6 @@ func (c *ClusterInfo) Object() (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("converting ManagedCluster %s: %w", c.source.cluster.Name, err)
 	}
-
 	delete(fields, "apiVersion")
 	delete(fields, "kind")
 
@@ -34,7 +33,6 @@ func (c *ClusterInfo) Object() (map[string]any, error) {
 			delete(metadata, name)
 		}
 	}
-
 	return fields, nil
 }
 
@@ -44,18 +42,15 @@ const metadataPart = "metadata"
 // type.
 var parts = sync.OnceValue(func() map[string]map[string]int {
 	named := map[string]map[string]int{}
-
 	for part, example := range map[string]any{
 		metadataPart: metav1.ObjectMeta{}, "spec": clusterv1.ManagedClusterSpec{}, "status": clusterv1.ManagedClusterStatus{},
 	} {
 		named[part] = map[string]int{}
-
 		for field := range reflect.TypeOf(example).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(example).Field(field).Tag.Get("json"), ",")
 			named[part][name] = field
 		}
 	}
-
 	return named
 })
 
@@ -69,7 +64,6 @@ func (c *ClusterInfo) PartField(part, name string) (value any, found bool, err e
 	if !exists || part == metadataPart && hiddenMetadata[name] {
 		return nil, false, nil
 	}
-
 	var whole reflect.Value
 
 	switch part {
@@ -84,13 +78,10 @@ func (c *ClusterInfo) PartField(part, name string) (value any, found bool, err e
 	// Only this field is converted.
 	alone := reflect.New(whole.Type())
 	alone.Elem().Field(number).Set(whole.Field(number))
-
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(alone.Interface())
 	if err != nil {
 		return nil, false, fmt.Errorf("converting %s.%s of ManagedCluster %s: %w", part, name, c.source.cluster.Name, err)
 	}
-
 	value, found = fields[name]
-
 	return value, found, nil
 }

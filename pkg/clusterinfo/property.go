@@ -41,7 +41,6 @@ func (p Property) String() string {
 	if p.Name == "" {
 		return p.Kind.String()
 	}
-
 	return p.Kind.String() + " " + p.Name
 }
 
@@ -50,7 +49,6 @@ func (p Property) Covers(changed Property) bool {
 	if p.Kind == Any {
 		return true
 	}
-
 	return p.Kind == changed.Kind && (p.Name == "" || changed.Name == "" || p.Name == changed.Name)
 }
 
@@ -61,6 +59,5 @@ func Affects(reads, changes []Property) bool {
 			return true
 		}
 	}
-
 	return false
 }

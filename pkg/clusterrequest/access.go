@@ -68,7 +68,6 @@ func NewAccess(environment, provider string, request *openmcpv1alpha1.AccessRequ
 		if permission.Namespace == "" {
 			access.addClusterRole(object("", name), permission.Rules)
 			access.bind(object("", own), openmcpv1alpha1.KindClusterRole, name)
-
 			continue
 		}
 		access.addNamespace(permission.Namespace, ptr.Deref(permission.CreateNamespace, true))
@@ -101,7 +100,6 @@ func (a *Access) addRole(meta metav1.ObjectMeta, rules []rbacv1.PolicyRule) {
 	for i := range a.Roles {
 		if role := &a.Roles[i]; role.Namespace == meta.Namespace && role.Name == meta.Name {
 			role.Rules = slices.Concat(role.Rules, rules)
-
 			return
 		}
 	}
@@ -113,7 +111,6 @@ func (a *Access) addClusterRole(meta metav1.ObjectMeta, rules []rbacv1.PolicyRul
 	for i := range a.ClusterRoles {
 		if role := &a.ClusterRoles[i]; role.Name == meta.Name {
 			role.Rules = slices.Concat(role.Rules, rules)
-
 			return
 		}
 	}
@@ -126,7 +123,6 @@ func (a *Access) bind(meta metav1.ObjectMeta, kind openmcpv1alpha1.RoleKind, nam
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: a.Account.Namespace, Name: a.Account.Name}}
 	if meta.Namespace == "" {
 		a.ClusterRoleBindings = append(a.ClusterRoleBindings, rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects})
-
 		return
 	}
 	a.RoleBindings = append(a.RoleBindings, rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects})
@@ -147,7 +143,6 @@ func ExpiryTime(request *openmcpv1alpha1.AccessRequest) (time.Time, bool) {
 	if request.Spec.TTL == nil {
 		return time.Time{}, false
 	}
-
 	return request.CreationTimestamp.Add(request.Spec.TTL.Duration), true
 }
 
@@ -156,6 +151,5 @@ func shortened(name string, length int) string {
 	if len(name) <= length {
 		return name
 	}
-
 	return name[:length-shortHashLength-1] + "-" + hash(name, shortHashLength)
 }

@@ -49,7 +49,6 @@ func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, clust
 // the place of an exclusive one of its name.
 func needsReview(request *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) bool {
 	resolved := meta.FindStatusCondition(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
-
 	return cluster.Spec.Tenancy == openmcpv1alpha1.TenancyShared &&
 		(resolved == nil || resolved.Reason != openmcpv1alpha1.ReasonAccessAllowed)
 }

@@ -39,7 +39,6 @@ type AccessResolution struct {
 // Labels returns the labels of an AccessRequest that is resolved.
 func (r AccessResolution) Labels() map[string]string {
 	ref := r.Cluster.Spec.ClusterProviderRef
-
 	return map[string]string{openmcpv1alpha1.ProviderLabel: ref.Name, openmcpv1alpha1.ProfileLabel: string(ref.Profile)}
 }
 
@@ -54,7 +53,6 @@ func AccessReference(access *openmcpv1alpha1.AccessRequest) (key types.Namespace
 	if key.Namespace == "" {
 		key.Namespace = access.Namespace
 	}
-
 	return key, isRequest
 }
 
@@ -68,7 +66,6 @@ func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (t
 	if to.Request == nil || to.Grant == nil || GrantOwner(to.Grant) != to.Request.UID {
 		return types.NamespacedName{}, false
 	}
-
 	return keyOfName(to.Grant.Spec.ClusterRef), true
 }
 
@@ -102,7 +99,6 @@ func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) Ac
 				to.Cluster.Spec.ClusterProviderRef.Name),
 		}}
 	}
-
 	return resolveCluster(access, to.Cluster)
 }
 
@@ -130,7 +126,6 @@ func AccessProvider(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 	if cluster != nil {
 		return cluster.Spec.ClusterProviderRef.Name
 	}
-
 	return access.Labels[openmcpv1alpha1.ProviderLabel]
 }
 
@@ -151,7 +146,6 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 		if is, labelled := access.Labels[label]; labelled && is != labels[label] {
 			found.Resolved, found.Reason = metav1.ConditionUnknown, openmcpv1alpha1.ReasonLabelConflict
 			found.Message = fmt.Sprintf("label %s is '%s', and Cluster '%s' has '%s': remove the label", label, is, keyOf(cluster), labels[label])
-
 			return found
 		}
 	}
@@ -169,7 +163,6 @@ func (r AccessResolution) ConditionMessage() string {
 	if r.Resolved != metav1.ConditionTrue {
 		return r.Message
 	}
-
 	return fmt.Sprintf("ClusterProvider '%s' gives access to Cluster '%s'", r.Cluster.Spec.ClusterProviderRef.Name, keyOf(r.Cluster))
 }
 
@@ -185,7 +178,6 @@ func (r AccessResolution) Reviewed(access *openmcpv1alpha1.AccessRequest, allowe
 		r.Message = fmt.Sprintf("Cluster '%s' is shared, and user '%s' has no permission to create clusters/access of it: ask for it",
 			keyOf(r.Cluster), user)
 	}
-
 	return r
 }
 
@@ -194,14 +186,12 @@ func AccessRequester(access *openmcpv1alpha1.AccessRequest) string {
 	if access.Spec.Requester == nil {
 		return ""
 	}
-
 	return access.Spec.Requester.Username
 }
 
 // AccessResolved reports whether the present generation of an AccessRequest is resolved.
 func AccessResolved(access *openmcpv1alpha1.AccessRequest) bool {
 	resolved := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
-
 	return resolved != nil && resolved.Status == metav1.ConditionTrue && resolved.ObservedGeneration == access.Generation &&
 		access.Status.ClusterRef != nil
 }

@@ -37,7 +37,6 @@ func newAccessScene() *accessScene {
 	s.to.Cluster = &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "c"}}
 	s.to.Cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 	s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyExclusive
-
 	return s
 }
 

@@ -24,7 +24,6 @@ var steeringDomains = []string{openmcpv1alpha1.GroupName, "kubernetes.io", "k8s.
 // the definition of Purposes accepted: the ManagedClusterSet of a Cluster, for example, needs a right that admission asks for elsewhere.
 func steers(key string) bool {
 	domain, _, found := strings.Cut(key, "/")
-
 	return found && slices.ContainsFunc(steeringDomains, func(steering string) bool {
 		return domain == steering || strings.HasSuffix(domain, "."+steering)
 	})

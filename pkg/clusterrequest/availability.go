@@ -109,6 +109,5 @@ func AgentReports(managed *clusterv1.ManagedCluster, beat Heartbeat) time.Time {
 		return time.Time{}
 	}
 	duration := cmp.Or(time.Duration(managed.Spec.LeaseDurationSeconds)*time.Second, defaultLeaseDuration)
-
 	return beat.RenewTime.Add(agentLeaseFactor * duration)
 }

@@ -23,7 +23,6 @@ func withHealth(status metav1.ConditionStatus) *openmcpv1alpha1.Cluster {
 			{Type: openmcpv1alpha1.ConditionClusterHealthy, Status: status, Reason: "FromProvider", Message: "m"},
 		}
 	}
-
 	return cluster
 }
 

@@ -93,7 +93,6 @@ func (c *catalogCluster) givenPrefixes() map[types.UID]string {
 	if c.prefixes == nil {
 		c.prefixes = prefixes(c.Cluster)
 	}
-
 	return c.prefixes
 }
 
@@ -192,7 +191,6 @@ func (c *Catalog) Cluster(key types.NamespacedName) *openmcpv1alpha1.Cluster {
 	if known, found := c.clusters[key]; found {
 		return known.Cluster
 	}
-
 	return nil
 }
 
@@ -224,7 +222,6 @@ func (c *Catalog) GrantsOn(cluster types.NamespacedName) []*openmcpv1alpha1.Clus
 	for i, key := range keys {
 		grants[i] = c.grants[key]
 	}
-
 	return grants
 }
 
@@ -235,7 +232,6 @@ func (c *Catalog) ClustersOf(request types.UID) []*openmcpv1alpha1.Cluster {
 	for i, key := range keys {
 		clusters[i] = c.clusters[key].Cluster
 	}
-
 	return clusters
 }
 
@@ -272,7 +268,6 @@ func limit[Name ~string](purposes map[string]*openmcpv1alpha1.Purpose, names []N
 			smallest = purpose.Spec.TenancyLimit
 		}
 	}
-
 	return int(smallest)
 }
 

@@ -90,7 +90,6 @@ func record(claims []clusterv1.ManagedClusterClaim) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the names of claims: %w", err)
 	}
-
 	return string(text), nil
 }
 

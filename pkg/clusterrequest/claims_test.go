@@ -39,7 +39,6 @@ func claimList(text string) []clusterv1.ManagedClusterClaim {
 		name, value, _ := strings.Cut(item, "=")
 		list = append(list, clusterv1.ManagedClusterClaim{Name: name, Value: value})
 	}
-
 	return list
 }
 
@@ -48,7 +47,6 @@ func claimMap(text string) map[string]string {
 	for _, claim := range claimList(text) {
 		wanted[claim.Name] = claim.Value
 	}
-
 	return wanted
 }
 
@@ -60,7 +58,6 @@ func annotationOf(t interface{ Fatal(args ...any) }, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return string(annotation)
 }
 

@@ -60,7 +60,6 @@ func (c *Catalog) Decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Tim
 			decision.Result.Message += "; " + refused
 		}
 	}
-
 	return decision
 }
 
@@ -133,7 +132,6 @@ func (c *Catalog) adopt(
 	if decision.Cluster != nil {
 		decision.Cluster = transfer(decision.Cluster, former, request.UID)
 	}
-
 	return decision
 }
 
@@ -143,7 +141,6 @@ func (c *Catalog) replace(grant *openmcpv1alpha1.ClusterRequestGrant, former typ
 	for _, cluster := range c.ClustersOf(former) {
 		decision.Leave = append(decision.Leave, Leave(cluster, former))
 	}
-
 	return decision
 }
 
@@ -154,7 +151,6 @@ func (c *Catalog) recover(clusters []*openmcpv1alpha1.Cluster, request *openmcpv
 		Outcome: OutcomeRecovered, Cluster: cluster, Grant: newGrant(request, cluster, now), Result: granted(keyOf(cluster)),
 	}
 	decision.Leave = c.leaveOthers(keyOf(cluster), request.UID)
-
 	return decision
 }
 
@@ -165,7 +161,6 @@ func (c *Catalog) join(cluster *openmcpv1alpha1.Cluster, request types.UID, prop
 	if stored, found := c.clusters[key]; found && stored.Cluster == cluster {
 		known = stored.givenPrefixes()
 	}
-
 	return joinKnowing(cluster, known, c.GrantsOn(key), request, proposal)
 }
 
@@ -177,6 +172,5 @@ func (c *Catalog) leaveOthers(granted types.NamespacedName, request types.UID) [
 			left = append(left, Leave(other, request))
 		}
 	}
-
 	return left
 }

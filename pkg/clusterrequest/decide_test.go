@@ -81,7 +81,6 @@ func TestSharing(t *testing.T) {
 		for _, cluster := range w.sorted {
 			clusters[len(cluster.requests)]++
 		}
-
 		return clusters
 	}
 	t.Run("cluster-request C3: a limit of two", func(t *testing.T) {

@@ -40,7 +40,6 @@ func DefinitionOf(found *metav1.PartialObjectMetadata) Definition {
 	if found == nil {
 		return Definition{}
 	}
-
 	return Definition{UID: found.UID, Created: found.CreationTimestamp.Time, Terminating: found.DeletionTimestamp != nil}
 }
 
@@ -58,7 +57,6 @@ func (d Definition) Keeps(managed *clusterv1.ManagedCluster, cluster types.Names
 		managed.Annotations[openmcpv1alpha1.WithdrawAnnotation] == set {
 		return metav1.Condition{}, false
 	}
-
 	return metav1.Condition{
 		Type: ConditionClusterGone, Status: metav1.ConditionTrue, Reason: ReasonDefinitionReplaced,
 		Message: fmt.Sprintf("Cluster %s is gone with the former CustomResourceDefinition of Clusters. ManagedCluster %s stays until the Cluster is "+
@@ -74,6 +72,5 @@ func KeepTraits(claims map[string]string, managed *clusterv1.ManagedCluster) map
 			kept[claim.Name] = claim.Value
 		}
 	}
-
 	return kept
 }

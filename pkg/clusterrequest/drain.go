@@ -96,7 +96,6 @@ func TerminatingEffect(cluster *openmcpv1alpha1.Cluster) clusterv1.TaintEffect {
 	if cluster != nil && len(RequestUIDs(cluster)) > 0 {
 		return clusterv1.TaintEffectNoSelectIfNew
 	}
-
 	return clusterv1.TaintEffectNoSelect
 }
 
@@ -113,7 +112,6 @@ func Terminating(
 	}
 	changed := managed.DeepCopy()
 	changed.Spec.Taints = append(slices.DeleteFunc(changed.Spec.Taints, isTerminating), taint)
-
 	return changed, now
 }
 

@@ -72,7 +72,6 @@ func TestTerminating(t *testing.T) {
 	again, first := Terminating(tainted, clusterv1.TaintEffectNoSelect, metav1.NewTime(noon.Add(time.Minute)))
 	expectEqual(t, tainted, again, "cluster-request C69: a taint keeps its time")
 	expectEqual(t, now, first, "time of the taint")
-
 	later := metav1.NewTime(noon.Add(time.Hour))
 	held, _ := Terminating(&clusterv1.ManagedCluster{}, clusterv1.TaintEffectNoSelectIfNew, now)
 	freed, since := Terminating(held, clusterv1.TaintEffectNoSelect, later)

@@ -20,7 +20,6 @@ func newEquivalence(objects map[string]*openmcpv1alpha1.TraitEquivalence) equiva
 	for name := range e {
 		e[name] = e.root(name)
 	}
-
 	return e
 }
 
@@ -29,7 +28,6 @@ func (e equivalence) canonical(name string) string {
 	if first, found := e[name]; found {
 		return first
 	}
-
 	return name
 }
 

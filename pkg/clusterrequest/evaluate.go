@@ -79,7 +79,6 @@ func (c *Catalog) Explain(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
 		e.Profiles = c.judgeProfiles(&e.Requirement)
 		rankProfiles(e.Profiles)
 	}
-
 	return e
 }
 
@@ -91,13 +90,11 @@ func (c *Catalog) choose(request *openmcpv1alpha1.ClusterRequest) *Evaluation {
 		e.Result = Result{openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound, fmt.Sprintf(
 			"Purpose %s not found: create a ClusterRequest for a Purpose that exists (kubectl get purposes), "+
 				"or ask an administrator for this one", quoted(missing))}
-
 		return e
 	}
 	name := c.newName(request, e.Requirement.Dedicated)
 	if existing := c.bestCluster(&e.Requirement, name.Namespace); existing != nil {
 		e.Cluster, e.Result = existing.Cluster, granted(existing.key)
-
 		return e
 	}
 	e.Profiles = c.judgeProfiles(&e.Requirement)
@@ -125,7 +122,6 @@ func nameConflict(cluster *openmcpv1alpha1.Cluster) Result {
 		message = fmt.Sprintf("Cluster %s is being deleted: the request waits for that, unless it is labelled %s=true", keyOf(cluster),
 			openmcpv1alpha1.RandomizeNameLabel)
 	}
-
 	return Result{openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonClusterConflict, message}
 }
 
@@ -134,7 +130,6 @@ func noProfile(profiles []ProfileVerdict, providers map[string]*openmcpv1alpha1.
 	for _, p := range profiles {
 		if p.Lack == nil {
 			why := cmp.Or(providers[p.Provider].Status.Message, "its status is not ready")
-
 			return Result{openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonProviderNotReady, fmt.Sprintf(
 				"profile %s/%s fits, and ClusterProvider %s is not ready: %s", p.Provider, p.Profile, p.Provider, why)}
 		}
@@ -162,7 +157,6 @@ func (c *Catalog) judgeClusters(r *Requirement, namespace string) []ClusterVerdi
 		lack, optional := c.lackOfCluster(r, namespace, cluster)
 		verdicts[i] = ClusterVerdict{Cluster: cluster.Cluster, Lack: lack, OptionalTraits: optional, Requests: len(cluster.requests)}
 	}
-
 	return verdicts
 }
 
@@ -201,7 +195,6 @@ func (c *Catalog) compareFitting(a, b fitting) int {
 	if c.options.Strategy != Simple {
 		order = cmp.Or(order, cmp.Compare(a.requests, b.requests))
 	}
-
 	return order
 }
 
@@ -228,7 +221,6 @@ func (c *Catalog) judgeProfiles(r *Requirement) []ProfileVerdict {
 			verdicts[i].Version, verdicts[i].Deprecated = version.Version, version.Deprecated
 		}
 	}
-
 	return verdicts
 }
 
@@ -241,7 +233,6 @@ func rankProfiles(verdicts []ProfileVerdict) *ProfileVerdict {
 	for i, v := range fitting {
 		v.Rank = i + 1
 	}
-
 	return first(fitting)
 }
 
@@ -253,7 +244,6 @@ func pointers[T any](items []T, fits func(*T) bool) []*T {
 			fitting = append(fitting, &items[i])
 		}
 	}
-
 	return fitting
 }
 
@@ -261,7 +251,6 @@ func first[T any](items []*T) *T {
 	if len(items) == 0 {
 		return nil
 	}
-
 	return items[0]
 }
 
@@ -282,6 +271,5 @@ func quoted(names []string) string {
 	for i, name := range names {
 		texts[i] = fmt.Sprintf("%q", name)
 	}
-
 	return strings.Join(texts, ", ")
 }

@@ -132,7 +132,6 @@ func drawTraits(t *rapid.T) []openmcpv1alpha1.TraitRequirement {
 		for _, member := range rapid.SliceOfN(plain, 1, 3).Draw(t, "anyOf") {
 			requirement.AnyOf = append(requirement.AnyOf, openmcpv1alpha1.TraitAlternative{Name: member.Trait, Negated: member.Negated})
 		}
-
 		return requirement
 	})
 
@@ -154,7 +153,6 @@ func drawRequest(t *rapid.T) *openmcpv1alpha1.ClusterRequest {
 		request.Spec.Kubernetes = &openmcpv1alpha1.Kubernetes{Version: wanted}
 	}
 	request.Spec.Dedicated = rapid.SampledFrom([]*bool{nil, nil, new(bool)}).Draw(t, "dedicated")
-
 	return request
 }
 
@@ -205,7 +203,6 @@ func drawProfile(t *rapid.T, name string) openmcpv1alpha1.Profile {
 		deprecated := rapid.Bool().Draw(t, "deprecated")
 		p.SupportedVersions = append(p.SupportedVersions, openmcpv1alpha1.SupportedVersion{Version: version, Deprecated: deprecated})
 	}
-
 	return p
 }
 

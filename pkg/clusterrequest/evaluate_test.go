@@ -127,7 +127,6 @@ func expectNew(t *testing.T, e *Evaluation, want string, refused []string) {
 		}
 		ref := e.New.Spec.ClusterProviderRef
 		expectEqual(t, want, ref.Name+"/"+string(ref.Profile)+" "+e.New.Spec.Kubernetes.Version, "profile and version")
-
 		return
 	}
 	if e.New != nil || e.Cluster != nil {

@@ -45,7 +45,6 @@ func newWorld(t *testing.T, options Options) *world {
 	w.purpose("onboarding", openmcpv1alpha1.PurposeSpec{Traits: []openmcpv1alpha1.TraitRequirement{optional}})
 	w.purpose("workload", openmcpv1alpha1.PurposeSpec{TenancyLimit: 2})
 	w.purpose("mcp", openmcpv1alpha1.PurposeSpec{Dedicated: true, Traits: []openmcpv1alpha1.TraitRequirement{{Name: workerless, Optional: true}}})
-
 	return w
 }
 
@@ -70,7 +69,6 @@ func profile(name string, traits ...string) openmcpv1alpha1.Profile {
 		}
 		p.SupportedTraits = append(p.SupportedTraits, supported)
 	}
-
 	return p
 }
 
@@ -96,7 +94,6 @@ func (w *world) request(purposes string, change func(*openmcpv1alpha1.ClusterReq
 	if change != nil {
 		change(request)
 	}
-
 	return request
 }
 
@@ -152,7 +149,6 @@ func (w *world) decide(request *openmcpv1alpha1.ClusterRequest) Decision {
 	if decision.Grant != nil {
 		expectKept(w.t, w.Decide(request, now), w.Catalog)
 	}
-
 	return decision
 }
 
@@ -177,7 +173,6 @@ func (w *world) granted(request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha
 	if decision.Result.Status != openmcpv1alpha1.RequestGranted {
 		w.t.Fatalf("%s: %+v", request.Name, decision.Result)
 	}
-
 	return w.Cluster(clusterOf(w.Grant(keyOf(request))))
 }
 

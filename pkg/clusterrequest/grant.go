@@ -23,7 +23,6 @@ func GrantOwner(grant *openmcpv1alpha1.ClusterRequestGrant) types.UID {
 			return owner.UID
 		}
 	}
-
 	return ""
 }
 
@@ -69,6 +68,5 @@ func isFor(grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.
 func adopted(grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha1.ClusterRequestGrant {
 	adopted := grant.DeepCopy()
 	adopted.OwnerReferences = append(slices.DeleteFunc(adopted.OwnerReferences, isRequest), ownerReference(request))
-
 	return adopted
 }

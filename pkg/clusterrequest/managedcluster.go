@@ -51,7 +51,6 @@ func IsToBePublished(cluster *openmcpv1alpha1.Cluster, managed bool) bool {
 func ManagedClusterName(cluster types.NamespacedName) string {
 	readable := strings.ReplaceAll(cluster.Namespace+"-"+cluster.Name, ".", "-")
 	readable = readable[:min(len(readable), managedClusterNameLength-managedClusterHashLength-1)]
-
 	return readable + "-" + hash(cluster.String(), managedClusterHashLength)
 }
 
@@ -85,7 +84,6 @@ func ManagedClusterNamespace(cluster *openmcpv1alpha1.Cluster) *corev1.Namespace
 	name := ManagedClusterName(keyOf(cluster))
 	labels := publishedLabels(cluster)
 	labels[clusterNameLabel] = name
-
 	return &corev1.Namespace{
 		TypeMeta:   metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Namespace"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: publishedAnnotations(cluster)},
@@ -115,7 +113,6 @@ func merge(into, from map[string]string) map[string]string {
 		into = map[string]string{}
 	}
 	maps.Copy(into, from)
-
 	return into
 }
 
@@ -128,7 +125,6 @@ func KeepSet(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.ManagedCluster
 	}
 	changed := cluster.DeepCopy()
 	changed.Annotations = merge(changed.Annotations, map[string]string{openmcpv1alpha1.ClusterSetAnnotation: set})
-
 	return changed
 }
 

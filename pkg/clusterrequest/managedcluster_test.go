@@ -118,7 +118,6 @@ func TestKeepSet(t *testing.T) {
 	kept := KeepSet(published(), managed, DefaultClusterSet)
 	expectEqual(t, "prod", kept.Annotations[openmcpv1alpha1.ClusterSetAnnotation], "cluster-request 4.6: a Cluster that is made again")
 	expectEqual(t, "prod", ManagedCluster(kept, DefaultClusterSet).Labels["cluster.open-cluster-management.io/clusterset"], "set")
-
 	other := published()
 	other.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "test"}
 	expectEqual(t, "prod", KeepSet(other, managed, DefaultClusterSet).Annotations[openmcpv1alpha1.ClusterSetAnnotation],

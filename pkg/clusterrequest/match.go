@@ -109,7 +109,6 @@ func (c *Catalog) lackOfCluster(r *Requirement, namespace string, cluster *catal
 // isFull reports whether a Cluster has as many requests as it takes.
 func (c *Catalog) isFull(cluster *catalogCluster) bool {
 	allowed := limit(c.purposes, cluster.Spec.Purposes)
-
 	return allowed > 0 && len(cluster.requests) >= allowed
 }
 
@@ -124,7 +123,6 @@ func (r *Requirement) lackOfTraits(traits map[string]bool) (lack *Lack, optional
 			optional++
 		}
 	}
-
 	return nil, optional
 }
 
@@ -150,7 +148,6 @@ func (r *Requirement) lackOfProfile(profile *catalogProfile) (*Lack, *openmcpv1a
 	if version == nil {
 		return &Lack{Kind: LackVersion, text: r.noVersion(profile.versions)}, nil, 0
 	}
-
 	return nil, version, optional
 }
 

@@ -27,7 +27,6 @@ func (c *Catalog) template(request *openmcpv1alpha1.ClusterRequest) openmcpv1alp
 			return *purpose.Spec.ClusterTemplate
 		}
 	}
-
 	return openmcpv1alpha1.ClusterTemplate{}
 }
 
@@ -39,7 +38,6 @@ func (c *Catalog) newName(request *openmcpv1alpha1.ClusterRequest, dedicated boo
 	randomize := request.Labels[openmcpv1alpha1.RandomizeNameLabel] == "true"
 	if !dedicated && !randomize && limit(c.purposes, request.Spec.Purposes) == 0 {
 		name.Name = cmp.Or(template.Name, purpose)
-
 		return name
 	}
 	hashed := request.Namespace + "/" + request.Name
@@ -57,7 +55,6 @@ func (c *Catalog) home(request *openmcpv1alpha1.ClusterRequest, dedicated bool) 
 	if dedicated || c.options.Scope == ScopeNamespaced {
 		return request.Namespace
 	}
-
 	return cmp.Or(c.options.SharedNamespace, DefaultSharedNamespace)
 }
 
@@ -73,7 +70,6 @@ func (c *Catalog) newCluster(
 	for key, value := range template.Labels {
 		labels[key] = string(value)
 	}
-
 	return &openmcpv1alpha1.Cluster{
 		TypeMeta: typeMeta("Cluster"),
 		ObjectMeta: metav1.ObjectMeta{
@@ -97,7 +93,6 @@ func recreated(grant *openmcpv1alpha1.ClusterRequestGrant) *openmcpv1alpha1.Clus
 	for key, value := range granted.Labels {
 		labels[key] = string(value)
 	}
-
 	return &openmcpv1alpha1.Cluster{
 		TypeMeta: typeMeta("Cluster"),
 		ObjectMeta: metav1.ObjectMeta{
@@ -120,7 +115,6 @@ func recorded(cluster *openmcpv1alpha1.Cluster) openmcpv1alpha1.GrantedCluster {
 		granted.Labels[key] = openmcpv1alpha1.LabelValue(cluster.Labels[key])
 	}
 	granted.Annotations = recordedAnnotations(cluster.Annotations)
-
 	return granted
 }
 

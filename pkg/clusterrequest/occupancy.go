@@ -20,7 +20,6 @@ func RequestUIDs(cluster *openmcpv1alpha1.Cluster) []types.UID {
 			uids = append(uids, types.UID(uid))
 		}
 	}
-
 	return uids
 }
 
@@ -34,7 +33,6 @@ func Prefix(cluster *openmcpv1alpha1.Cluster, request types.UID) string {
 	if cluster.Spec.Tenancy != openmcpv1alpha1.TenancyShared {
 		return ""
 	}
-
 	return prefixes(cluster)[request]
 }
 
@@ -50,7 +48,6 @@ func Leave(cluster *openmcpv1alpha1.Cluster, requests ...types.UID) *openmcpv1al
 	if len(entries) < known {
 		setPrefixes(left, entries)
 	}
-
 	return left
 }
 

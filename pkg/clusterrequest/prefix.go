@@ -78,7 +78,6 @@ func derivePrefix(request types.UID, counter int) string {
 	if letter < 'a' {
 		letter += 'a' - '2' // The digits 2 to 7 become a to f.
 	}
-
 	return string(letter) + text[:derivedPrefixLength-1] + "-"
 }
 
@@ -88,7 +87,6 @@ func isFree(prefix string, used map[types.UID]string) bool {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -100,7 +98,6 @@ func prefixes(cluster *openmcpv1alpha1.Cluster) map[types.UID]string {
 		return map[types.UID]string{}
 	}
 	maps.DeleteFunc(entries, func(_ types.UID, prefix string) bool { return CheckPrefix(prefix) != "" })
-
 	return entries
 }
 
@@ -108,7 +105,6 @@ func prefixes(cluster *openmcpv1alpha1.Cluster) map[types.UID]string {
 func setPrefixes(cluster *openmcpv1alpha1.Cluster, entries map[types.UID]string) {
 	if len(entries) == 0 {
 		delete(cluster.Annotations, openmcpv1alpha1.PrefixesAnnotation)
-
 		return
 	}
 	text, err := json.Marshal(entries) // Sorts the keys.

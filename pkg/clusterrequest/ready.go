@@ -28,7 +28,6 @@ func ClusterReady(request *openmcpv1alpha1.ClusterRequest, cluster *openmcpv1alp
 	}
 	if cluster == nil {
 		ready.Reason, ready.Message = ReasonClusterNotFound, "the Cluster does not exist, and is created again"
-
 		return ready
 	}
 	health := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)

@@ -47,10 +47,8 @@ func reference(o objects, r *openmcpv1alpha1.ClusterRequest) choice {
 			if all[i].numbers != all[j].numbers {
 				return slices.Compare(all[i].numbers[:], all[j].numbers[:]) < 0
 			}
-
 			return all[i].name < all[j].name
 		})
-
 		return all[0].choice
 	}
 	var existing, profiles, unready []ranked
@@ -104,7 +102,6 @@ func (o objects) purposesOf(names []openmcpv1alpha1.PurposeName) []*openmcpv1alp
 			}
 		}
 	}
-
 	return found
 }
 
@@ -118,7 +115,6 @@ func (o objects) takes(c *openmcpv1alpha1.Cluster) bool {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -130,7 +126,6 @@ func (o objects) serves(c *openmcpv1alpha1.Cluster, r *openmcpv1alpha1.ClusterRe
 			if p.Spec.ClusterTemplate.Namespace != "" {
 				namespace = p.Spec.ClusterTemplate.Namespace
 			}
-
 			break
 		}
 	}
@@ -153,7 +148,6 @@ func (o objects) same(a, b string) bool {
 			}
 		}
 	}
-
 	return reached[b]
 }
 
@@ -172,7 +166,6 @@ func (o objects) traitsFit(r *openmcpv1alpha1.ClusterRequest, ref openmcpv1alpha
 			return false
 		}
 		has := slices.ContainsFunc(published.SupportedTraits, func(s openmcpv1alpha1.SupportedTrait) bool { return o.same(name, s.TraitName()) })
-
 		return has != negated
 	}
 	fits = true
@@ -193,7 +186,6 @@ func (o objects) traitsFit(r *openmcpv1alpha1.ClusterRequest, ref openmcpv1alpha
 		if len(m.AnyOf) > 0 {
 			holds := func(a openmcpv1alpha1.TraitAlternative) bool { return satisfied(a.TraitName(), a.Negated) }
 			count(slices.ContainsFunc(m.AnyOf, holds), m.Optional)
-
 			continue
 		}
 		mentionsIt := func(other openmcpv1alpha1.TraitRequirement) bool {
@@ -215,7 +207,6 @@ func versionFits(r *openmcpv1alpha1.ClusterRequest, version string) bool {
 		return true
 	}
 	wanted, have := strings.Split(r.Spec.Kubernetes.Version, "."), strings.Split(version, ".")
-
 	return len(wanted) <= len(have) && slices.Equal(wanted, have[:len(wanted)])
 }
 
@@ -226,7 +217,6 @@ func newest(r *openmcpv1alpha1.ClusterRequest, supported []openmcpv1alpha1.Suppo
 			segment, _ := strconv.Atoi(s)
 			n = 1000*n + segment
 		}
-
 		return n
 	}
 	for _, s := range supported {

@@ -57,7 +57,6 @@ func (c *Catalog) Release(request *openmcpv1alpha1.ClusterRequest) Release {
 // goesWith reports whether a Cluster is deleted with a request: no other request has it, and its label says so.
 func goesWith(cluster *openmcpv1alpha1.Cluster, request types.UID) bool {
 	others := slices.ContainsFunc(RequestUIDs(cluster), func(uid types.UID) bool { return uid != request })
-
 	return !others && cluster.Labels[openmcpv1alpha1.DeleteWithoutRequestsLabel] == "true"
 }
 
@@ -66,6 +65,5 @@ func waits(request *openmcpv1alpha1.ClusterRequest, cluster *openmcpv1alpha1.Clu
 	if request.Spec.WaitForClusterDeletion != nil {
 		return *request.Spec.WaitForClusterDeletion
 	}
-
 	return cluster.Spec.Tenancy != openmcpv1alpha1.TenancyShared
 }

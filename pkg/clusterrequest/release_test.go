@@ -52,7 +52,6 @@ func (w *world) release(request *openmcpv1alpha1.ClusterRequest) Release {
 		}
 	}
 	w.t.Fatal("the release does not end")
-
 	return Release{}
 }
 
@@ -177,7 +176,6 @@ func TestClusterReady(t *testing.T) {
 	healthy := func(status metav1.ConditionStatus) *openmcpv1alpha1.Cluster {
 		cluster := &openmcpv1alpha1.Cluster{}
 		cluster.Status.Conditions = []metav1.Condition{{Type: "ClusterHealthy", Status: status, Reason: "R", Message: "m"}}
-
 		return cluster
 	}
 	for _, test := range []struct {

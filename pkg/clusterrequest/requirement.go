@@ -54,7 +54,6 @@ func (a Alternative) String() string {
 	if a.Negated {
 		return "not " + a.Name
 	}
-
 	return a.Name
 }
 
@@ -66,7 +65,6 @@ func (t Trait) String() string {
 	if len(names) == 1 {
 		return "trait " + names[0]
 	}
-
 	return "any of the traits " + strings.Join(names, ", ")
 }
 
@@ -87,7 +85,6 @@ func aggregate(
 		purpose, found := purposes[name]
 		if !found {
 			requirement.Missing = append(requirement.Missing, name)
-
 			continue
 		}
 		if purpose.Spec.Dedicated && !requirement.Dedicated {
@@ -120,14 +117,12 @@ func (s *traitSum) add(items []openmcpv1alpha1.TraitRequirement, by string, same
 				group.AnyOf = append(group.AnyOf, newAlternative(a.TraitName(), a.Negated, same))
 			}
 			s.groups = append(s.groups, group)
-
 			continue
 		}
 		mention := newAlternative(item.TraitName(), item.Negated, same)
 		known := slices.IndexFunc(s.plain, func(t Trait) bool { return t.AnyOf[0].canonical == mention.canonical })
 		if known < 0 {
 			s.plain = append(s.plain, Trait{AnyOf: []Alternative{mention}, Optional: item.Optional, By: []string{by}})
-
 			continue
 		}
 		trait := &s.plain[known]

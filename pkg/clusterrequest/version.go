@@ -18,7 +18,6 @@ func versionOf(kubernetes *openmcpv1alpha1.Kubernetes) string {
 	if kubernetes == nil {
 		return ""
 	}
-
 	return kubernetes.Version
 }
 
@@ -50,7 +49,6 @@ func chooseVersion(wanted string, supported []openmcpv1alpha1.SupportedVersion) 
 			best = candidate
 		}
 	}
-
 	return best
 }
 
@@ -64,6 +62,5 @@ func isHigher(a, b string) bool {
 	if x.LessThan(y) || y.LessThan(x) {
 		return y.LessThan(x)
 	}
-
 	return a > b
 }

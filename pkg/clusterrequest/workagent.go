@@ -33,7 +33,6 @@ func WorkAgentBinding(cluster *openmcpv1alpha1.Cluster) *rbacv1.RoleBinding {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: WorkAgentRole},
 	}
 	binding.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: binding.Namespace, Name: WorkAgent}}
-
 	return binding
 }
 

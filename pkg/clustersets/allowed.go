@@ -17,13 +17,11 @@ type GrantOf func(role string) Grant
 // subjects, so callers may omit them.
 func Allowed(namespace string, bindings []rbacv1.ClusterRoleBinding, grantOf GrantOf) Grant {
 	named := sets.New[string]()
-
 	for i := range bindings {
 		role, refers := RoleOf(&bindings[i])
 		if !refers || !includesAccount(bindings[i].Subjects, namespace) {
 			continue
 		}
-
 		grant := grantOf(role)
 		if grant.All {
 			return grant
@@ -49,6 +47,5 @@ func GrantsOf(roles []rbacv1.ClusterRole) GrantOf {
 	for i := range roles {
 		grants[roles[i].Name] = OfRules(roles[i].Rules)
 	}
-
 	return func(role string) Grant { return grants[role] }
 }

@@ -22,7 +22,6 @@ func TestAllowed(t *testing.T) {
 	grants := GrantsOf([]rbacv1.ClusterRole{
 		role("blue", binding("blue")), role("red", binding("red")), role("all", binding()), role("none"),
 	})
-
 	for _, tc := range []struct {
 		reason   string
 		bindings []rbacv1.ClusterRoleBinding

@@ -33,16 +33,13 @@ type Audience struct {
 // AudienceOf returns the namespaces whose account is among the subjects of a ClusterRoleBinding.
 func AudienceOf(subjects []rbacv1.Subject) Audience {
 	var audience Audience
-
 	for i := range subjects {
 		namespace, everyone := namespaceOf(&subjects[i])
 		audience.Everyone = audience.Everyone || everyone
-
 		if namespace != "" {
 			if audience.Namespaces == nil {
 				audience.Namespaces = sets.New[string]()
 			}
-
 			audience.Namespaces.Insert(namespace)
 		}
 	}
@@ -59,14 +56,12 @@ func (a Audience) Empty() bool { return !a.Everyone && len(a.Namespaces) == 0 }
 // Union returns the namespaces of either audience. The result may share Namespaces with one of them.
 func (a Audience) Union(other Audience) Audience {
 	union := Audience{Everyone: a.Everyone || other.Everyone, Namespaces: a.Namespaces}
-
 	switch {
 	case len(a.Namespaces) == 0:
 		union.Namespaces = other.Namespaces
 	case len(other.Namespaces) > 0:
 		union.Namespaces = a.Namespaces.Union(other.Namespaces)
 	}
-
 	return union
 }
 
@@ -102,7 +97,6 @@ func namespaceOf(subject *rbacv1.Subject) (namespace string, everyone bool) {
 		if subject.Name == allAccounts || subject.Name == allAuthenticated {
 			return "", true
 		}
-
 		if rest, ok := strings.CutPrefix(subject.Name, groupPrefix); ok {
 			namespace = rest
 		}
@@ -111,7 +105,6 @@ func namespaceOf(subject *rbacv1.Subject) (namespace string, everyone bool) {
 	if strings.Contains(namespace, ":") { // The name of a namespace contains no colon.
 		return "", false
 	}
-
 	return namespace, false
 }
 
@@ -120,7 +113,6 @@ func namespaceOf(subject *rbacv1.Subject) (namespace string, everyone bool) {
 func includesAccount(subjects []rbacv1.Subject, namespace string) bool {
 	return slices.ContainsFunc(subjects, func(subject rbacv1.Subject) bool {
 		one, everyone := namespaceOf(&subject)
-
 		return everyone || one != "" && one == namespace
 	})
 }

@@ -23,7 +23,6 @@ func same(a, b Audience) bool { return a.Everyone == b.Everyone && a.Namespaces.
 
 func TestAudienceOf(t *testing.T) {
 	everyone := Audience{Everyone: true}
-
 	for _, tc := range []struct {
 		reason   string
 		subjects []rbacv1.Subject
@@ -75,7 +74,6 @@ func TestAudienceOf(t *testing.T) {
 
 func TestAudienceAlgebra(t *testing.T) {
 	everyone := Audience{Everyone: true}
-
 	for _, tc := range []struct {
 		reason            string
 		a, b              Audience
@@ -93,7 +91,6 @@ func TestAudienceAlgebra(t *testing.T) {
 				if got := order[0].Union(order[1]); !same(got, tc.union) {
 					t.Errorf("Union = %v, want %v", got, tc.union)
 				}
-
 				if got := order[0].Difference(order[1]); !same(got, tc.difference) {
 					t.Errorf("Difference = %v, want %v", got, tc.difference)
 				}
@@ -104,7 +101,6 @@ func TestAudienceAlgebra(t *testing.T) {
 
 func TestManaged(t *testing.T) {
 	ours := map[string]string{ManagedByLabel: Manager}
-
 	for _, tc := range []struct {
 		reason  string
 		binding metav1.ObjectMeta

@@ -41,26 +41,21 @@ func (g Grant) Equal(other Grant) bool {
 // authorizer does, which evaluates no aggregation.
 func OfRules(rules []rbacv1.PolicyRule) Grant {
 	named := sets.New[string]()
-
 	for i := range rules {
 		rule := &rules[i]
 		if !allowsBinding(rule) {
 			continue
 		}
-
 		if len(rule.ResourceNames) == 0 {
 			return Grant{All: true}
 		}
-
 		named.Insert(rule.ResourceNames...)
 	}
 
 	named.Delete("") // No set has an empty name.
-
 	if len(named) == 0 {
 		return Grant{}
 	}
-
 	return Grant{Sets: named}
 }
 

@@ -18,7 +18,6 @@ func binding(names ...string) rbacv1.PolicyRule {
 
 func with(rule rbacv1.PolicyRule, edit func(*rbacv1.PolicyRule)) rbacv1.PolicyRule {
 	edit(&rule)
-
 	return rule
 }
 
@@ -38,7 +37,6 @@ func TestOfRules(t *testing.T) {
 	resources := func(words ...string) rbacv1.PolicyRule {
 		return with(binding("blue"), func(r *rbacv1.PolicyRule) { r.Resources = words })
 	}
-
 	for _, tc := range []struct {
 		reason string
 		rules  []rbacv1.PolicyRule

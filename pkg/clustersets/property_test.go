@@ -39,7 +39,6 @@ func drawnSubject() *rapid.Generator[rbacv1.Subject] {
 	return rapid.Custom(func(t *rapid.T) rbacv1.Subject {
 		namespace := rapid.SampledFrom(slices.Concat(someNamespaces, []string{"", "a:b"})).Draw(t, "namespace")
 		name := rapid.SampledFrom([]string{Account, Account, "default", "a:placement"}).Draw(t, "name")
-
 		return rapid.SampledFrom([]rbacv1.Subject{
 			account(namespace, name), user("system:serviceaccount:" + namespace + ":" + name), members("system:serviceaccounts:" + namespace),
 			members("system:serviceaccounts"), members("system:authenticated"), members(name), user(namespace),
@@ -55,16 +54,13 @@ type objects struct {
 
 func drawObjects(t *rapid.T, label string) objects {
 	var w objects
-
 	for i := range rapid.IntRange(0, 3).Draw(t, label+" roles") {
 		w.roles = append(w.roles, role(strconv.Itoa(i), rapid.SliceOfN(drawnRule(), 0, 2).Draw(t, label+" rules")...))
 	}
-
 	for range rapid.IntRange(0, 3).Draw(t, label+" bindings") {
 		w.bindings = append(w.bindings, roleBinding(rapid.SampledFrom([]string{"0", "1", "2"}).Draw(t, label+" role"),
 			rapid.SliceOfN(drawnSubject(), 0, 3).Draw(t, label+" subjects")...))
 	}
-
 	return w
 }
 
@@ -93,14 +89,12 @@ func (w objects) authorizer(who apiuser.Info, set string) bool {
 			if role.Name != binding.RoleRef.Name || !slices.ContainsFunc(binding.Subjects, applies) {
 				continue
 			}
-
 			for _, rule := range role.Rules {
 				verbMatches := slices.Contains(rule.Verbs, "*") || slices.Contains(rule.Verbs, "create")
 				groupMatches := slices.Contains(rule.APIGroups, "*") || slices.Contains(rule.APIGroups, group)
 				resourceMatches := slices.Contains(rule.Resources, "*") || slices.Contains(rule.Resources, "managedclustersets/bind") ||
 					slices.Contains(rule.Resources, "*/bind")
 				nameMatches := len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, set)
-
 				if verbMatches && groupMatches && resourceMatches && nameMatches {
 					return true
 				}
@@ -114,14 +108,12 @@ func (w objects) authorizer(who apiuser.Info, set string) bool {
 func TestAllowedEqualsTheAuthorizer(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		w := drawObjects(t, "world")
-
 		for _, namespace := range someNamespaces {
 			who := &apiuser.DefaultInfo{
 				Name:   serviceaccount.MakeUsername(namespace, Account),
 				Groups: append(serviceaccount.MakeGroupNames(namespace), apiuser.AllAuthenticated),
 			}
 			grant := w.allowed(namespace)
-
 			for _, set := range slices.Concat(someSets, []string{"later"}) {
 				if got, want := grant.Contains(set), w.authorizer(who, set); got != want {
 					t.Fatalf("account of %s and set %s: %v, want %v", namespace, set, got, want)
@@ -135,11 +127,9 @@ func TestAllowedIgnoresOrder(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		w := drawObjects(t, "world")
 		shuffled := objects{roles: rapid.Permutation(w.roles).Draw(t, "roles"), bindings: rapid.Permutation(w.bindings).Draw(t, "bindings")}
-
 		for i := range shuffled.roles {
 			shuffled.roles[i].Rules = rapid.Permutation(shuffled.roles[i].Rules).Draw(t, "rules")
 		}
-
 		for _, namespace := range someNamespaces {
 			if got, want := shuffled.allowed(namespace), w.allowed(namespace); !got.Equal(want) {
 				t.Fatalf("namespace %s: %v, in another order %v", namespace, want, got)
@@ -152,7 +142,6 @@ func TestAllowedGrowsWithTheBindings(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		w := drawObjects(t, "world")
 		more := objects{roles: w.roles, bindings: slices.Concat(w.bindings, drawObjects(t, "more").bindings)}
-
 		for _, namespace := range someNamespaces {
 			before, after := w.allowed(namespace), more.allowed(namespace)
 			if before.All && !after.All || !after.All && !after.Sets.IsSuperset(before.Sets) {
@@ -168,15 +157,12 @@ func TestAudiencesCoverChanges(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		before := drawObjects(t, "before")
 		after := objects{roles: before.roles, bindings: slices.Clone(before.bindings)}
-
 		var told Audience
-
 		switch one := drawObjects(t, "change"); {
 		case len(one.bindings) > 0 && len(after.bindings) > 0:
 			old, changed := after.bindings[0], one.bindings[0]
 			after.bindings[0] = changed
 			told = AudienceOf(old.Subjects).Union(AudienceOf(changed.Subjects))
-
 			if old.RoleRef == changed.RoleRef {
 				told = AudienceOf(old.Subjects).Difference(AudienceOf(changed.Subjects))
 			}
@@ -201,7 +187,6 @@ func TestAudiencesCoverChanges(t *testing.T) {
 func TestIncludesAccountEqualsAudience(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		subjects := rapid.SliceOfN(drawnSubject(), 0, 4).Draw(t, "subjects")
-
 		for _, namespace := range someNamespaces {
 			if got, want := includesAccount(subjects, namespace), AudienceOf(subjects).Contains(namespace); got != want {
 				t.Fatalf("%v concerns namespace %s: %v, want %v", subjects, namespace, got, want)

@@ -26,7 +26,6 @@ func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	if options.HTTPClient == nil {
 		if options.HTTPClient, err = rest.HTTPClientFor(config); err != nil {
 			return nil, fmt.Errorf("making an HTTP client for %s: %w", config.Host, err)
@@ -38,7 +37,6 @@ func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
 			return nil, fmt.Errorf("making a mapper of kinds for %s: %w", config.Host, err)
 		}
 	}
-
 	newInformer := options.NewInformer
 	if newInformer == nil {
 		newInformer = toolscache.NewSharedIndexInformer
@@ -50,7 +48,6 @@ func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	) toolscache.SharedIndexInformer {
 		return newInformer(through.replace(given, object, limits), object, resync, indexers)
 	}
-
 	return cache.New(config, options) //nolint:wrapcheck // The function replaces cache.New.
 }
 
@@ -70,7 +67,6 @@ func limitsOf(options cache.Options) (limits, error) {
 	if options.Scheme == nil {
 		return limits{}, errors.New("a cache needs the scheme of the kinds that it reads")
 	}
-
 	of := limits{selectors: map[schema.GroupVersionKind]selectors{}}
 
 	for object, by := range options.ByObject {
@@ -78,26 +74,21 @@ func limitsOf(options cache.Options) (limits, error) {
 		if !ours {
 			continue
 		}
-
 		if by.Namespaces != nil {
 			return limits{}, fmt.Errorf("a cache of %T cannot be limited to namespaces", object)
 		}
-
 		of.selectors[kind] = selectorsOf(by)
 	}
 
 	if len(options.DefaultNamespaces) > 1 || options.DefaultLabelSelector != nil || options.DefaultFieldSelector != nil {
 		return limits{}, errors.New("a cache can be limited to one namespace and by selectors of kinds, and in no other way")
 	}
-
 	for namespace, limited := range options.DefaultNamespaces {
 		if limited.LabelSelector != nil || limited.FieldSelector != nil {
 			return limits{}, fmt.Errorf("a cache of namespace %s cannot be limited further", namespace)
 		}
-
 		of.namespace = namespace
 	}
-
 	return of, nil
 }
 
@@ -106,11 +97,9 @@ func selectorsOf(by cache.ByObject) selectors {
 	if by.Label != nil {
 		of.label = by.Label.String()
 	}
-
 	if by.Field != nil {
 		of.field = by.Field.String()
 	}
-
 	return of
 }
 
@@ -129,6 +118,5 @@ func (c *connection) replace(given toolscache.ListerWatcher, object runtime.Obje
 			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, err },
 		}
 	}
-
 	return lenient
 }

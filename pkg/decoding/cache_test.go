@@ -31,31 +31,24 @@ func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, a
 	stopped := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
 		answer.Header().Set("Content-Type", runtime.ContentTypeJSON)
-
 		if request.URL.Query().Has("sendInitialEvents") { // As servers before Kubernetes 1.27 have it.
 			answer.WriteHeader(http.StatusUnprocessableEntity)
-
 			if _, err := answer.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`)); err != nil {
 				t.Error(err)
 			}
-
 			return
 		}
-
 		paths <- request.URL.RequestURI()
 
 		if request.URL.Query().Get("watch") != "" {
 			answer.WriteHeader(http.StatusOK)
-
 			if err := http.NewResponseController(answer).Flush(); err != nil {
 				t.Error(err)
 			}
-
 			select {
 			case <-request.Context().Done():
 			case <-stopped:
 			}
-
 			return
 		}
 
@@ -63,7 +56,6 @@ func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, a
 		if strings.HasSuffix(request.URL.Path, "placements") {
 			version, kind, item = "v1beta1", "Placement", `"spec":{"numberOfClusters":4294967296}`
 		}
-
 		apiVersion := `"apiVersion":"cluster.open-cluster-management.io/` + version + `"`
 		_, err := answer.Write([]byte(`{` + apiVersion + `,"kind":"` + kind + `List","metadata":{"resourceVersion":"9"},"items":[` +
 			`{` + apiVersion + `,"kind":"` + kind + `","metadata":{"name":"bad","namespace":"ns","resourceVersion":"7"},` + item + `}]}`))
@@ -78,27 +70,23 @@ func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, a
 	known.Add(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), meta.RESTScopeRoot)
 	known.Add(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedClusterList"), meta.RESTScopeRoot)
 	known.Add(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), meta.RESTScopeNamespace)
-
 	return &rest.Config{Host: server.URL}, known, func() []string {
 		all := []string{<-paths}
 		for len(paths) > 0 {
 			all = append(all, <-paths)
 		}
-
 		return all
 	}
 }
 
 func newTestScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
-
 	scheme := runtime.NewScheme()
 	for _, install := range []func(*runtime.Scheme) error{clusterv1.Install, clusterv1beta1.Install} {
 		if err := install(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	return scheme
 }
 
@@ -112,7 +100,6 @@ func TestCachesHaveUnreadableObjects(t *testing.T) {
 			lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 		) toolscache.SharedIndexInformer {
 			made++
-
 			return toolscache.NewSharedIndexInformer(lw, object, resync, indexers)
 		},
 	})
@@ -125,7 +112,6 @@ func TestCachesHaveUnreadableObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-
 	go func() {
 		if err := informers.Start(t.Context()); err != nil {
 			t.Error(err)
@@ -135,7 +121,6 @@ func TestCachesHaveUnreadableObjects(t *testing.T) {
 	if !informers.WaitForCacheSync(t.Context()) {
 		t.Fatal("the cache did not sync")
 	}
-
 	placement := &clusterv1beta1.Placement{}
 	if err := informers.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "bad"}, placement); err != nil {
 		t.Fatal(err)
@@ -145,7 +130,6 @@ func TestCachesHaveUnreadableObjects(t *testing.T) {
 	if err := informers.List(t.Context(), clusters); err != nil || len(clusters.Items) != 1 {
 		t.Fatalf("clusters are %v: %v", clusters.Items, err)
 	}
-
 	paths := strings.Join(asked(), " ")
 	if made != 2 || !strings.Contains(paths, "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/ns/placements") {
 		t.Errorf("%d informers asked for %s", made, paths)
@@ -171,7 +155,6 @@ func TestCachesAreLimitedBySelectors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-
 	go func() {
 		if err := informers.Start(t.Context()); err != nil {
 			t.Error(err)
@@ -179,19 +162,15 @@ func TestCachesAreLimitedBySelectors(t *testing.T) {
 	}()
 
 	requests := map[string]int{}
-
 	for requests["managedclusters list"] == 0 || requests["managedclusters watch"] == 0 || requests["placements watch"] == 0 {
 		for _, request := range asked() {
 			path, query, _ := strings.Cut(request, "?")
 			limited := strings.Contains(query, "labelSelector=a%3Db") && strings.Contains(query, "fieldSelector=metadata.name%3Dbad")
 			resource, verb := path[strings.LastIndex(path, "/")+1:], "list"
-
 			if strings.Contains(query, "watch=true") {
 				verb = "watch"
 			}
-
 			requests[resource+" "+verb]++
-
 			if limited != (resource == "managedclusters") {
 				t.Errorf("asked for %s", request)
 			}
@@ -202,7 +181,6 @@ func TestCachesAreLimitedBySelectors(t *testing.T) {
 func TestCachesCannotBeLimitedOtherwise(t *testing.T) {
 	config, mapper, _ := newTestServer(t)
 	some := fields.OneTermEqualSelector("metadata.name", "a")
-
 	for reason, options := range map[string]cache.Options{
 		"two namespaces":       {DefaultNamespaces: map[string]cache.Config{"a": {}, "b": {}}},
 		"a namespace and more": {DefaultNamespaces: map[string]cache.Config{"a": {FieldSelector: some}}},
@@ -212,7 +190,6 @@ func TestCachesCannotBeLimitedOtherwise(t *testing.T) {
 		}},
 	} {
 		options.Scheme, options.Mapper, options.HTTPClient = newTestScheme(t), mapper, http.DefaultClient
-
 		if _, err := NewCache(config, options); err == nil {
 			t.Errorf("%s: there is no error", reason)
 		}

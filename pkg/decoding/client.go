@@ -23,14 +23,12 @@ func NewClient(config *rest.Config, options client.Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}
-
 	httpClient := options.HTTPClient
 	if httpClient == nil {
 		if httpClient, err = rest.HTTPClientFor(config); err != nil {
 			return nil, fmt.Errorf("making an HTTP client for %s: %w", config.Host, err)
 		}
 	}
-
 	return &Client{WithWatch: strict, through: newConnection(config, httpClient, strict.RESTMapper(), strict.Scheme())}, nil
 }
 
@@ -40,14 +38,11 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	if !ours {
 		return c.WithWatch.Get(ctx, key, object, options...) //nolint:wrapcheck // The method replaces that of the client.
 	}
-
 	at, err := c.through.endpointOf(kind)
 	if err != nil {
 		return err
 	}
-
 	asked := (&client.GetOptions{}).ApplyOptions(options).AsGetOptions()
-
 	return at.Get().NamespaceIfScoped(key.Namespace, at.namespaced).Resource(at.resource). //nolint:wrapcheck // As above.
 												VersionedParams(asked, c.through.parameters).Name(key.Name).Do(ctx).Into(object)
 }
@@ -58,13 +53,10 @@ func (c *Client) List(ctx context.Context, list client.ObjectList, options ...cl
 	if !ours {
 		return c.WithWatch.List(ctx, list, options...) //nolint:wrapcheck // The method replaces that of the client.
 	}
-
 	at, err := c.through.endpointOf(itemKind(kind))
 	if err != nil {
 		return err
 	}
-
 	asked := (&client.ListOptions{}).ApplyOptions(options)
-
 	return at.list(asked.Namespace, asked.AsListOptions(), c.through.parameters).Do(ctx).Into(list) //nolint:wrapcheck // As above.
 }

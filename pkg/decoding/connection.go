@@ -48,11 +48,9 @@ func (c *connection) endpointOf(kind schema.GroupVersionKind) (endpoint, error) 
 	if err != nil {
 		return endpoint{}, err //nolint:wrapcheck // Callers check for a NoMatchError.
 	}
-
 	version := kind.GroupVersion()
 	config := rest.CopyConfig(c.config)
 	config.GroupVersion, config.APIPath, config.NegotiatedSerializer = &version, "/apis", c.serializer
-
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
 	}
@@ -61,7 +59,6 @@ func (c *connection) endpointOf(kind schema.GroupVersionKind) (endpoint, error) 
 	if err != nil {
 		return endpoint{}, fmt.Errorf("preparing requests for %s: %w", mapping.Resource, err)
 	}
-
 	return endpoint{
 		Interface: client, resource: mapping.Resource.Resource, namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
 	}, nil
@@ -78,7 +75,6 @@ func (c *connection) listerWatcher(kind schema.GroupVersionKind, within limits) 
 	if err != nil {
 		return nil, err
 	}
-
 	list, err := c.scheme.New(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err != nil {
 		return nil, fmt.Errorf("finding the list of %s: %w", kind.Kind, err)
@@ -86,19 +82,15 @@ func (c *connection) listerWatcher(kind schema.GroupVersionKind, within limits) 
 
 	request := func(options metav1.ListOptions) *rest.Request {
 		options.LabelSelector, options.FieldSelector = within.selectors[kind].label, within.selectors[kind].field
-
 		return at.list(within.namespace, &options, c.parameters)
 	}
-
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			found := list.DeepCopyObject()
-
 			return found, request(options).Do(ctx).Into(found)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.Watch, options.AllowWatchBookmarks = true, true
-
 			return request(options).Watch(ctx)
 		},
 	}, nil

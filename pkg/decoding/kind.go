@@ -16,18 +16,15 @@ func covered(object runtime.Object, scheme *runtime.Scheme) (schema.GroupVersion
 	if _, untyped := object.(runtime.Unstructured); untyped {
 		return schema.GroupVersionKind{}, false
 	}
-
 	kinds, _, err := scheme.ObjectKinds(object)
 	if err != nil || len(kinds) != 1 || clientgoscheme.Scheme.IsGroupRegistered(kinds[0].Group) {
 		return schema.GroupVersionKind{}, false
 	}
-
 	return kinds[0], true
 }
 
 // itemKind returns the kind of the items of a list.
 func itemKind(list schema.GroupVersionKind) schema.GroupVersionKind {
 	list.Kind = strings.TrimSuffix(list.Kind, "List")
-
 	return list
 }

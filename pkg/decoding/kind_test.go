@@ -23,7 +23,6 @@ import (
 // One object that Go cannot decode must not stop the informer of any kind that a CustomResourceDefinition defines.
 func TestCovered(t *testing.T) {
 	known := scheme.New()
-
 	for kind, tc := range map[string]struct {
 		object runtime.Object
 		want   bool

@@ -20,7 +20,6 @@ func (l leadingKind) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 	if !found {
 		return l.MetaFactory.Interpret(data) //nolint:wrapcheck // It replaces the MetaFactory.
 	}
-
 	version, rest, isText := cutText(rest)
 	rest, found = bytes.CutPrefix(rest, []byte(`,"kind":"`))
 	kind, _, isKind := cutText(rest)
@@ -29,16 +28,13 @@ func (l leadingKind) Interpret(data []byte) (*schema.GroupVersionKind, error) {
 	if !isText || !found || !isKind || err != nil {
 		return l.MetaFactory.Interpret(data) //nolint:wrapcheck // It replaces the MetaFactory.
 	}
-
 	known := group.WithKind(string(kind))
-
 	return &known, nil
 }
 
 // cutText cuts data behind the end of a JSON string that it is inside of. It reports false if the string does not end or has an escape.
 func cutText(data []byte) (text, rest []byte, found bool) {
 	text, rest, found = bytes.Cut(data, []byte(`"`))
-
 	return text, rest, found && bytes.IndexByte(text, '\\') < 0
 }
 

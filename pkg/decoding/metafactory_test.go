@@ -30,10 +30,8 @@ func interpret(t interface {
 }, data []byte,
 ) {
 	t.Helper()
-
 	want, wantErr := kjson.DefaultMetaFactory.Interpret(data)
 	got, err := leadingKind{kjson.DefaultMetaFactory}.Interpret(data)
-
 	if diff := cmp.Diff(want, got); diff != "" || (err == nil) != (wantErr == nil) {
 		t.Errorf("interpreting %s: error %v, want %v; kind (-want +got):\n%s", data, err, wantErr, diff)
 	}
@@ -63,16 +61,13 @@ func TestKindIsThatOfApimachinery(t *testing.T) {
 	}
 
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"v1", "a/v1", "a/b/c", `"`, `\`, `","kind":"`, "é", "<"}))
-
 	property.Check(t, func(t *rapid.T) {
 		object := map[string]any{"metadata": map[string]any{"name": texts.Draw(t, "name")}}
-
 		for _, name := range []string{"apiVersion", "kind", "a", "spec"} {
 			if rapid.Bool().Draw(t, name) {
 				object[name] = texts.Draw(t, "value")
 			}
 		}
-
 		data, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +80,6 @@ func TestKindIsThatOfApimachinery(t *testing.T) {
 // A document that is not valid after its kind is refused by the decoder.
 func TestDecodeValidatesWhatFollowsTheKind(t *testing.T) {
 	const begin = `{"apiVersion":"cluster.open-cluster-management.io/v1","kind":"ManagedCluster"`
-
 	for _, data := range []string{begin, begin + `}}`, begin + `,}`, begin + ` 7}`, begin + `,"metadata":{}`} {
 		if object, _, err := newTestDecoder(t).Decode([]byte(data), nil, nil); err == nil {
 			t.Errorf("%s was decoded to %#v", data, object)
@@ -98,7 +92,6 @@ func TestEventsOfAWatchAreDecoded(t *testing.T) {
 	if err := clusterv1.Install(scheme); err != nil {
 		t.Fatal(err)
 	}
-
 	version := schema.GroupVersion{Group: clusterv1.GroupName, Version: "v1"}
 
 	objects, events, framer, err := runtime.NewClientNegotiator(newSerializer(scheme), version).StreamDecoder(runtime.ContentTypeJSON, nil)
@@ -119,9 +112,7 @@ func TestEventsOfAWatchAreDecoded(t *testing.T) {
 
 	decoder := restwatch.NewDecoder(streaming.NewDecoder(framer.NewFrameReader(io.NopCloser(strings.NewReader(body))), events), objects)
 	defer decoder.Close()
-
 	var got []string
-
 	for range 5 {
 		kind, object, err := decoder.Decode()
 		if err != nil {

@@ -54,18 +54,14 @@ type served struct {
 // servedKinds returns all kinds of the hub in a scheme.
 func servedKinds(t *testing.T, scheme *runtime.Scheme) []served {
 	t.Helper()
-
 	var files []string
-
 	for _, pattern := range []string{"../../manifests/crds/*_*.yaml", "../../manifests/multicluster/*_*.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		files = append(files, found...)
 	}
-
 	var kinds []served
 
 	for _, file := range files {
@@ -101,7 +97,6 @@ func servedKinds(t *testing.T, scheme *runtime.Scheme) []served {
 	if len(kinds) < 10 {
 		t.Fatalf("there are only %d kinds", len(kinds))
 	}
-
 	return kinds
 }
 
@@ -116,7 +111,6 @@ func drawValue(t *rapid.T, s openAPI) any {
 	if s.Nullable && rapid.IntRange(0, 9).Draw(t, "null") == 0 {
 		return nil
 	}
-
 	switch {
 	case len(s.Enum) > 0:
 		return rapid.SampledFrom(s.Enum).Draw(t, "enum")
@@ -127,7 +121,6 @@ func drawValue(t *rapid.T, s openAPI) any {
 				if s.Pattern != "" {
 					return 7
 				}
-
 				return text
 			}),
 		).Draw(t, "int-or-string")
@@ -144,7 +137,6 @@ func drawValue(t *rapid.T, s openAPI) any {
 		for range rapid.IntRange(0, 3).Draw(t, "items") {
 			items = append(items, drawValue(t, *s.Items))
 		}
-
 		return items
 	default:
 		return drawObject(t, s)
@@ -169,7 +161,6 @@ func drawText(t *rapid.T, s openAPI) string {
 
 func drawObject(t *rapid.T, s openAPI) map[string]any {
 	object := map[string]any{}
-
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if slices.Contains(s.Required, name) || rapid.Bool().Draw(t, name) {
 			object[name] = drawValue(t, s.Properties[name])
@@ -182,7 +173,6 @@ func drawObject(t *rapid.T, s openAPI) map[string]any {
 			object[name] = drawValue(t, *s.AdditionalProperties)
 		}
 	}
-
 	return object
 }
 
@@ -191,7 +181,6 @@ func drawObjectOf(t *rapid.T, kind served, name string) map[string]any {
 	object := drawObject(t, kind.schema)
 	object["apiVersion"], object["kind"] = kind.kind.GroupVersion().String(), kind.kind.Kind
 	object["metadata"] = map[string]any{"name": name, "uid": "u-" + name, "resourceVersion": "5", "labels": map[string]any{"a": "b"}}
-
 	return object
 }
 
@@ -200,7 +189,6 @@ func encode(t *rapid.T, value any) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return data
 }
 
@@ -216,14 +204,12 @@ func TestWhatTheDefinitionsAdmitIsDecoded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-
 	codecs := newSerializer(scheme)
 
 	info, found := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	if !found {
 		t.Fatal("there is no serializer for JSON")
 	}
-
 	strict, lenient := info.Serializer, codecs.DecoderToVersion(info.Serializer, nil)
 
 	for _, kind := range servedKinds(t, scheme) {
@@ -233,7 +219,6 @@ func TestWhatTheDefinitionsAdmitIsDecoded(t *testing.T) {
 				for _, name := range []string{"a", "b", "c"} {
 					items = append(items, drawObjectOf(t, kind, name))
 				}
-
 				list, err := scheme.New(kind.kind.GroupVersion().WithKind(kind.kind.Kind + "List"))
 				if err != nil {
 					t.Fatal(err)
@@ -251,7 +236,6 @@ func TestWhatTheDefinitionsAdmitIsDecoded(t *testing.T) {
 				if err != nil || len(decoded) != len(items) {
 					t.Fatalf("decoded %d items: %v", len(decoded), err)
 				}
-
 				for i, object := range decoded {
 					expectDecoded(t, strict, encode(t, items[i]), object)
 				}
@@ -266,7 +250,6 @@ func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runt
 	if !isOne || single.GetResourceVersion() != "5" || single.GetLabels()["a"] != "b" || string(single.GetUID()) != "u-"+single.GetName() {
 		t.Fatalf("decoded %#v", decoded)
 	}
-
 	var (
 		whole runtime.Object
 		err   = errImmoderate // The strict decoder would take its time.
@@ -275,9 +258,7 @@ func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runt
 	if !immoderate(data) {
 		whole, _, err = strict.Decode(data, nil, nil)
 	}
-
 	fields := unreadable.Of(single)
-
 	if (err == nil) != (len(fields) == 0) {
 		t.Fatalf("the strict decoder says %v of %s, and unreadable are %v", err, data, fields)
 	}
@@ -285,11 +266,9 @@ func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runt
 	if err == nil {
 		whole.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 		decoded.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-
 		if diff := cmp.Diff(whole, decoded); diff != "" {
 			t.Errorf("decoded another object (-strict +lenient):\n%s", diff)
 		}
-
 		return
 	}
 

@@ -27,7 +27,6 @@ func immoderate(data []byte) bool {
 	if !suspicious(data) {
 		return false
 	}
-
 	var found quantities
 	if err := json.Unmarshal(data, &found); err != nil {
 		return false // The CustomResourceDefinitions of the hub's kinds admit no such data.
@@ -46,7 +45,6 @@ func immoderate(data []byte) bool {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -61,7 +59,6 @@ func suspicious(data []byte) bool {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -71,15 +68,12 @@ func beginsNumber(data []byte) bool {
 	for at > 0 && (isDigit(data[at-1]) || data[at-1] == '.') {
 		at--
 	}
-
 	if at == len(data) {
 		return false
 	}
-
 	if at > 0 && (data[at-1] == '+' || data[at-1] == '-') {
 		at--
 	}
-
 	return at == 0 || strings.IndexByte("\":,[ \t\r\n", data[at-1]) >= 0
 }
 
@@ -88,12 +82,10 @@ func endsExponent(data []byte) bool {
 	if len(data) > 0 && (data[0] == '+' || data[0] == '-') {
 		data = data[1:]
 	}
-
 	digits := 0
 	for digits < len(data) && isDigit(data[digits]) {
 		digits++
 	}
-
 	return digits >= suspiciousDigits && (digits == len(data) || strings.IndexByte("\",}] \t\r\n", data[digits]) >= 0)
 }
 

@@ -30,13 +30,11 @@ type negotiatedSerializer struct {
 func newSerializer(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	through := serializer.NewCodecFactory(scheme).WithoutConversion()
 	supported := slices.Clone(through.SupportedMediaTypes())
-
 	for i := range supported {
 		if supported[i].MediaType == runtime.ContentTypeJSON {
 			supported[i] = fastJSON(supported[i], scheme)
 		}
 	}
-
 	return negotiatedSerializer{NegotiatedSerializer: through, scheme: scheme, supported: supported}
 }
 
@@ -45,11 +43,9 @@ func fastJSON(info runtime.SerializerInfo, scheme *runtime.Scheme) runtime.Seria
 	with := func(kinds kjson.MetaFactory) runtime.Serializer {
 		return kjson.NewSerializerWithOptions(kinds, scheme, scheme, kjson.SerializerOptions{})
 	}
-
 	events := *info.StreamSerializer
 	events.Serializer = with(eventKind{})
 	info.Serializer, info.StreamSerializer = with(leadingKind{kjson.DefaultMetaFactory}), &events
-
 	return info
 }
 
@@ -72,12 +68,10 @@ func (d decoder) Decode(
 	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
 ) (runtime.Object, *schema.GroupVersionKind, error) {
 	clearObject(into)
-
 	object, kind, err := d.decodeStrictly(data, defaults, into)
 	if err == nil {
 		return object, kind, unmark(object)
 	}
-
 	kind = kindOf(data, defaults)
 	if kind == nil {
 		return object, nil, err
@@ -89,16 +83,13 @@ func (d decoder) Decode(
 		if unknown != nil {
 			return object, kind, err
 		}
-
 		target = created
 	}
-
 	clearObject(target)
 
 	if !meta.IsListType(target) {
 		return d.object(data, *kind, target, err)
 	}
-
 	return d.list(data, *kind, target, err)
 }
 
@@ -109,7 +100,6 @@ func (d decoder) decodeStrictly(
 	if immoderate(data) {
 		return nil, nil, errImmoderate
 	}
-
 	return d.strict.Decode(data, defaults, into) //nolint:wrapcheck // The sieve keeps its text.
 }
 
@@ -125,19 +115,15 @@ func clearObject(object runtime.Object) {
 func unmark(object runtime.Object) error {
 	if single, isOne := object.(metav1.Object); isOne {
 		unreadable.Unmark(single)
-
 		return nil
 	}
-
 	if !meta.IsListType(object) {
 		return nil
 	}
-
 	return meta.EachListItem(object, func(item runtime.Object) error { //nolint:wrapcheck // The function returns none.
 		if single, isOne := item.(metav1.Object); isOne {
 			unreadable.Unmark(single)
 		}
-
 		return nil
 	})
 }
@@ -148,12 +134,10 @@ func kindOf(data []byte, defaults *schema.GroupVersionKind) *schema.GroupVersion
 	if err := json.Unmarshal(data, &named); err != nil {
 		return nil
 	}
-
 	kind := named.GroupVersionKind()
 	if kind.Empty() {
 		return defaults
 	}
-
 	return &kind
 }
 
@@ -169,14 +153,11 @@ func (d decoder) object(
 	// A probed part has no kind of its own, so it is decoded with the kind of the object as the default.
 	s := sieve{probe: func(document []byte) error {
 		probed := reflect.New(reflect.TypeOf(into).Elem()).Interface()
-
 		object, isObject := probed.(runtime.Object)
 		if !isObject {
 			return strictly
 		}
-
 		_, _, err := d.decodeStrictly(document, &kind, object)
-
 		return err
 	}}
 
@@ -184,17 +165,14 @@ func (d decoder) object(
 	if !kept {
 		return nil, &kind, strictly
 	}
-
 	if _, _, err := d.decodeStrictly(readable, &kind, into); err != nil {
 		return nil, &kind, fmt.Errorf("decoding what can be read of a %s: %w", kind.Kind, err)
 	}
-
 	unreadable.Unmark(single)
 
 	if err := unreadable.Mark(single, s.marked()); err != nil {
 		return nil, &kind, err
 	}
-
 	return into, &kind, nil
 }
 
@@ -206,19 +184,16 @@ func (d decoder) list(
 	if err := json.Unmarshal(data, &envelope); err != nil {
 		return nil, &kind, strictly
 	}
-
 	var raw []json.RawMessage
 	if err := json.Unmarshal(envelope["items"], &raw); err != nil {
 		return nil, &kind, strictly
 	}
-
 	envelope["items"] = json.RawMessage("[]")
 
 	empty, err := json.Marshal(envelope)
 	if err != nil {
 		return nil, &kind, strictly
 	}
-
 	if _, _, err := d.strict.Decode(empty, &kind, into); err != nil {
 		return nil, &kind, strictly
 	}
@@ -227,11 +202,9 @@ func (d decoder) list(
 	if err != nil {
 		return nil, &kind, err
 	}
-
 	if err := meta.SetList(into, items); err != nil {
 		return nil, &kind, fmt.Errorf("collecting the items of a %s: %w", kind.Kind, err)
 	}
-
 	return into, &kind, nil
 }
 
@@ -241,7 +214,6 @@ func (d decoder) items(raw []json.RawMessage, list runtime.Object) ([]runtime.Ob
 	if err != nil {
 		return nil, fmt.Errorf("finding the kind of %T: %w", list, err)
 	}
-
 	kind := itemKind(kinds[0])
 	items := make([]runtime.Object, 0, len(raw))
 
@@ -250,13 +222,10 @@ func (d decoder) items(raw []json.RawMessage, list runtime.Object) ([]runtime.Ob
 		if err != nil {
 			return nil, fmt.Errorf("making a %s: %w", kind.Kind, err)
 		}
-
 		if _, _, err := d.Decode(data, &kind, item); err != nil {
 			return nil, fmt.Errorf("decoding item %d of a list of %s: %w", i, kind.Kind, err)
 		}
-
 		items = append(items, item)
 	}
-
 	return items, nil
 }

@@ -19,21 +19,18 @@ import (
 
 func newTestDecoder(t *testing.T) runtime.Decoder {
 	t.Helper()
-
 	scheme := runtime.NewScheme()
 	for _, install := range []func(*runtime.Scheme) error{clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install} {
 		if err := install(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	codecs := newSerializer(scheme)
 
 	info, found := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	if !found {
 		t.Fatal("there is no serializer for JSON")
 	}
-
 	return codecs.DecoderToVersion(info.Serializer, nil)
 }
 
@@ -106,7 +103,6 @@ func TestDecodeOneObject(t *testing.T) {
 				if into != nil {
 					target = into
 				}
-
 				object, _, err := newTestDecoder(t).Decode(fmt.Appendf(nil, clusterForm, "c1", tc.metadata, tc.spec, tc.body), nil, target)
 				if err != nil {
 					t.Fatal(err)
@@ -117,7 +113,6 @@ func TestDecodeOneObject(t *testing.T) {
 					cluster.Spec.LeaseDurationSeconds != 0 {
 					t.Fatalf("decoded %#v", object)
 				}
-
 				if tc.check != nil && !tc.check(cluster) {
 					t.Errorf("decoded %#v", cluster)
 				}
@@ -126,7 +121,6 @@ func TestDecodeOneObject(t *testing.T) {
 				for _, field := range unreadable.Of(cluster) {
 					paths = append(paths, field.Path)
 				}
-
 				if diff := cmp.Diff(tc.want, paths); diff != "" {
 					t.Errorf("unreadable fields (-want +got):\n%s", diff)
 				}
@@ -139,11 +133,9 @@ func TestDecodeAListItemByItem(t *testing.T) {
 	good := fmt.Sprintf(clusterForm, "good", "", `"hubAcceptsClient":true`, `"capacity":{"cpu":"4"}`)
 	bad := fmt.Sprintf(clusterForm, "bad", "", "", `"capacity":{"cpu":"1e1.5"}`)
 	list := &clusterv1.ManagedClusterList{Items: make([]clusterv1.ManagedCluster, 5)}
-
 	if _, _, err := newTestDecoder(t).Decode([]byte(listOf(good, bad, good)), nil, list); err != nil {
 		t.Fatal(err)
 	}
-
 	if len(list.Items) != 3 || list.ResourceVersion != "9" || list.Continue != "next" {
 		t.Fatalf("decoded %#v", list)
 	}
@@ -151,7 +143,6 @@ func TestDecodeAListItemByItem(t *testing.T) {
 	if diff := cmp.Diff(list.Items[0], list.Items[2]); diff != "" || list.Items[0].Name != "good" || unreadable.Of(&list.Items[0]) != nil {
 		t.Errorf("the readable items are %#v and differ by %s", list.Items[0], diff)
 	}
-
 	fields := unreadable.Of(&list.Items[1])
 	if len(fields) != 1 || fields[0].Path != "status.capacity.cpu" || fields[0].Value != `"1e1.5"` ||
 		!strings.Contains(fields[0].Problem, "quantities") {
@@ -176,7 +167,6 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 		for i := range count {
 			entries = append(entries, fmt.Sprintf(`"r%05d":%q`, from+i, strings.Repeat("x", 2*maxTextBytes)))
 		}
-
 		return strings.Join(entries, ",")
 	}
 
@@ -187,7 +177,6 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	cluster, isOne := object.(*clusterv1.ManagedCluster)
 	if !isOne || len(cluster.Status.ClusterClaims) != 1 {
 		t.Fatalf("decoded %#v", object)
@@ -197,7 +186,6 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 	if len(fields) != 2*maxDescribed+1 || len(fields.Under("status.capacity")) != 1 || len(fields.Under("status.allocatable")) != 2*maxDescribed {
 		t.Errorf("unreadable are %d fields: %v", len(fields), fields)
 	}
-
 	if size := len(cluster.Annotations[unreadable.Annotation]); size > 20_000 {
 		t.Errorf("the mark has %d bytes", size)
 	}

@@ -36,7 +36,6 @@ type sieve struct {
 // try probes a document.
 func (s *sieve) try(document []byte) error {
 	s.probes++
-
 	return s.probe(document)
 }
 
@@ -51,7 +50,6 @@ type place struct {
 // around returns a document that has only the value.
 func (p place) around(value []byte) []byte {
 	document := make([]byte, 0, len(p.before)+len(value)+len(p.after))
-
 	return append(append(append(document, p.before...), value...), p.after...)
 }
 
@@ -84,21 +82,17 @@ func (s *sieve) sift(at place, value []byte) (readable []byte, kept bool) {
 	if problem == nil {
 		return value, true
 	}
-
 	return s.reduce(at, value, problem)
 }
 
 // reduce is sift for a value that fails with a problem.
 func (s *sieve) reduce(at place, value []byte, problem error) (readable []byte, kept bool) {
 	before := len(s.dropped)
-
 	readable, divided := s.divide(at, value)
 	if divided && len(s.dropped) > before && (at.path == "" || s.try(at.around(readable)) == nil) {
 		return readable, true // The caller decodes what is left of the whole object.
 	}
-
 	s.dropped = append(s.dropped[:before], unreadable.Field{Path: at.path, Value: cut(string(value)), Problem: cut(problem.Error())})
-
 	return nil, false
 }
 
@@ -107,7 +101,6 @@ func (s *sieve) divide(at place, value []byte) (readable []byte, divided bool) {
 	if s.exhausted(at) {
 		return nil, false
 	}
-
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err == nil && fields != nil {
 		return s.divideObject(at, fields)
@@ -117,26 +110,22 @@ func (s *sieve) divide(at place, value []byte) (readable []byte, divided bool) {
 	if err := json.Unmarshal(value, &items); err == nil && items != nil {
 		return s.divideList(at, items)
 	}
-
 	return nil, false
 }
 
 func (s *sieve) divideObject(at place, fields map[string]json.RawMessage) (readable []byte, divided bool) {
 	parts := make([]part, 0, len(fields))
-
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		quoted, err := json.Marshal(name)
 		if err != nil {
 			return nil, false
 		}
-
 		parts = append(parts, part{at: at.field(name, quoted), name: quoted, value: fields[name]})
 	}
 
 	if !s.search(at, parts, true) {
 		return nil, false
 	}
-
 	return joined(parts, true), true
 }
 
@@ -145,11 +134,9 @@ func (s *sieve) divideList(at place, items []json.RawMessage) (readable []byte, 
 	for i, item := range items {
 		parts[i] = part{at: at.item(i), value: item}
 	}
-
 	if !s.search(at, parts, true) {
 		return nil, false
 	}
-
 	return joined(parts, false), true
 }
 
@@ -159,24 +146,19 @@ func (s *sieve) search(at place, parts []part, failing bool) bool {
 	if s.exhausted(at) {
 		return false
 	}
-
 	if len(parts) == 0 {
 		return true
 	}
-
 	if len(parts) == 1 {
 		parts[0].value, parts[0].kept = s.sift(parts[0].at, parts[0].value)
-
 		return true
 	}
 
 	if !failing && s.try(at.around(joined(keptAll(parts), parts[0].name != nil))) == nil {
 		return true
 	}
-
 	half := len(parts) / 2
 	dropped := len(s.dropped)
-
 	if !s.search(at, parts[:half], false) {
 		return false
 	}
@@ -190,7 +172,6 @@ func keptAll(parts []part) []part {
 	for i := range parts {
 		parts[i].kept = true
 	}
-
 	return parts
 }
 
@@ -200,22 +181,18 @@ func joined(parts []part, object bool) []byte {
 	if object {
 		brackets = "{}"
 	}
-
 	text := []byte{brackets[0]}
 
 	for i := range parts {
 		if !parts[i].kept {
 			continue
 		}
-
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-
 		if object {
 			text = append(append(text, parts[i].name...), ':')
 		}
-
 		text = append(text, parts[i].value...)
 	}
 
@@ -230,7 +207,6 @@ func (s *sieve) marked() unreadable.Fields {
 	for i := maxDescribed; i < len(s.dropped); i++ {
 		s.dropped[i].Value, s.dropped[i].Problem = "", ""
 	}
-
 	return s.dropped
 }
 
@@ -253,6 +229,5 @@ func cut(text string) string {
 	if len(text) <= maxTextBytes {
 		return text
 	}
-
 	return strings.ToValidUTF8(text[:maxTextBytes-len("...")], "") + "..."
 }

@@ -30,7 +30,6 @@ func (s *naiveSieve) sift(at place, value []byte) (readable []byte, kept bool) {
 	if problem == nil {
 		return value, true
 	}
-
 	var (
 		before = len(s.dropped)
 		fields map[string]json.RawMessage
@@ -43,13 +42,10 @@ func (s *naiveSieve) sift(at place, value []byte) (readable []byte, kept bool) {
 	} else if json.Unmarshal(value, &items) == nil && items != nil {
 		left = s.items(at, items)
 	}
-
 	if text, err := json.Marshal(left); err == nil && left != nil && len(s.dropped) > before && s.probe(at.around(text)) == nil {
 		return text, true
 	}
-
 	s.dropped = append(s.dropped[:before], unreadable.Field{Path: at.path, Value: cut(string(value)), Problem: cut(problem.Error())})
-
 	return nil, false
 }
 
@@ -61,19 +57,16 @@ func (s *naiveSieve) fields(at place, fields map[string]json.RawMessage) map[str
 			delete(fields, name)
 		}
 	}
-
 	return fields
 }
 
 func (s *naiveSieve) items(at place, items []json.RawMessage) []json.RawMessage {
 	left := []json.RawMessage{}
-
 	for i, item := range items {
 		if part, kept := s.sift(at.item(i), item); kept {
 			left = append(left, part)
 		}
 	}
-
 	return left
 }
 
@@ -81,10 +74,8 @@ func (s *naiveSieve) items(at place, items []json.RawMessage) []json.RawMessage 
 func probeSpoilt(document []byte) error {
 	if _, after, found := bytes.Cut(document, []byte(`"spoilt`)); found {
 		text, _, _ := bytes.Cut(after, []byte(`"`))
-
 		return errors.New("cannot decode " + string(text))
 	}
-
 	return nil
 }
 
@@ -101,14 +92,12 @@ func drawDocument(t *rapid.T, depth int) any {
 		for i := range rapid.IntRange(0, 8).Draw(t, "fields") {
 			object[fmt.Sprintf("f%d", i)] = drawDocument(t, depth-1)
 		}
-
 		return object
 	case "list":
 		list := []any{}
 		for range rapid.IntRange(0, 8).Draw(t, "items") {
 			list = append(list, drawDocument(t, depth-1))
 		}
-
 		return list
 	case "spoilt":
 		return "spoilt " + rapid.StringMatching("[a-c]").Draw(t, "text")
@@ -123,18 +112,15 @@ func TestBisectionIsTheNaiveSieve(t *testing.T) {
 		for i := range rapid.IntRange(1, 6).Draw(r, "fields") {
 			status[fmt.Sprintf("s%d", i)] = drawDocument(r, 3)
 		}
-
 		data := encode(r, map[string]any{"kind": "K", "status": status})
 
 		problem := probeSpoilt(data)
 		if problem == nil {
 			return
 		}
-
 		naive, bisecting := naiveSieve{probe: probeSpoilt}, sieve{probe: probeSpoilt}
 		want, wantKept := naive.sift(place{}, data)
 		got, gotKept := bisecting.reduce(place{}, data, problem)
-
 		if bisecting.probes >= maxProbes {
 			return
 		}
@@ -143,11 +129,9 @@ func TestBisectionIsTheNaiveSieve(t *testing.T) {
 		if wantKept && (json.Unmarshal(want, &one) != nil || json.Unmarshal(got, &other) != nil) {
 			r.Fatalf("%s and %s", want, got)
 		}
-
 		if diff := cmp.Diff(one, other); diff != "" || wantKept != gotKept {
 			r.Fatalf("what can be read of %s (-naive +bisected):\n%s", data, diff)
 		}
-
 		if diff := cmp.Diff(naive.dropped, bisecting.dropped); diff != "" {
 			r.Fatalf("what cannot be read of %s (-naive +bisected):\n%s", data, diff)
 		}
@@ -163,10 +147,8 @@ func TestProbesOfAnObjectAreBounded(t *testing.T) {
 				fields[i] = fmt.Sprintf(`"r%05d":"spoilt"`, i)
 			}
 		}
-
 		return "{" + strings.Join(fields, ",") + "}"
 	}
-
 	for _, tc := range []struct {
 		reason     string
 		status     string
@@ -179,11 +161,9 @@ func TestProbesOfAnObjectAreBounded(t *testing.T) {
 	} {
 		data := []byte(`{"kind":"K","status":` + tc.status + `}`)
 		s := sieve{probe: probeSpoilt}
-
 		if readable, kept := s.reduce(place{}, data, probeSpoilt(data)); !kept || probeSpoilt(readable) != nil {
 			t.Errorf("%s: kept is %t, and %.100s is left", tc.reason, kept, readable)
 		}
-
 		if s.probes > tc.most || len(s.dropped) != tc.drop {
 			t.Errorf("%s: %d probes and %d dropped fields, want at most %d and %d", tc.reason, s.probes, len(s.dropped), tc.most, tc.drop)
 		}

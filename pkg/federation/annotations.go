@@ -47,19 +47,15 @@ var objectAnnotations = []string{
 // HubAnnotations returns those of the annotations of an object that decide about its delivery; nil if there are none.
 func HubAnnotations(annotations map[string]string) map[string]string {
 	var kept map[string]string
-
 	for name, value := range annotations {
 		if !slices.Contains(objectAnnotations, name) && !strings.HasPrefix(name, hubPrefix) {
 			continue
 		}
-
 		if kept == nil {
 			kept = map[string]string{}
 		}
-
 		kept[name] = value
 	}
-
 	return kept
 }
 
@@ -70,15 +66,12 @@ const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
 // election; nil if there are none.
 func MetadataAnnotations(annotations map[string]string) map[string]string {
 	kept := HubAnnotations(annotations)
-
 	if _, leads := annotations[leaderAnnotation]; leads {
 		if kept == nil {
 			kept = map[string]string{}
 		}
-
 		kept[leaderAnnotation] = ""
 	}
-
 	return kept
 }
 

@@ -31,10 +31,8 @@ type Body struct {
 func BodyOf(kind FederatedKind, object *unstructured.Unstructured) (Body, *Payload) {
 	payload := NewPayload(kind, object)
 	body := Body{Excluded: Excluded(kind, object)}
-
 	if kind.HasReplicas() {
 		replicas, found, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
-
 		switch {
 		case err != nil:
 			body.Mistake = err.Error()
@@ -49,14 +47,11 @@ func BodyOf(kind FederatedKind, object *unstructured.Unstructured) (Body, *Paylo
 	if body.Dependencies, err = Dependencies(object); err != nil {
 		body.Mistake = err.Error()
 	}
-
 	encoded, err := json.Marshal(payload.content)
 	if err != nil {
 		body.Mistake = fmt.Sprintf("encoding it: %v", err)
 	}
-
 	body.Digest = shortHash(string(encoded))[:digestLength]
-
 	return body, payload
 }
 
@@ -64,7 +59,6 @@ func BodyOf(kind FederatedKind, object *unstructured.Unstructured) (Body, *Paylo
 func (e *Evaluation) Variant(cluster string) Variant {
 	variant := Variant{ServiceAccount: e.serviceAccount}
 	variant.Replicas, variant.HasReplicas = e.Replicas[cluster]
-
 	return variant
 }
 
@@ -75,19 +69,15 @@ func (e *Evaluation) Plan(hash func(Variant) (string, error)) (WorkPlan, error) 
 	if e.State == Held || e.State == Suspended {
 		return WorkPlan{Lose: e.withdrawals()}, nil
 	}
-
 	wanted := make([]WantedWork, 0, len(e.Selected))
 
 	for _, cluster := range e.Selected {
 		variant := e.Variant(cluster)
-
 		hashed, err := hash(variant)
 		if err != nil {
 			return WorkPlan{Lose: e.withdrawals()}, err
 		}
-
 		wanted = append(wanted, WantedWork{Cluster: cluster, Hash: hashed, Replicas: variant.Replicas})
 	}
-
 	return PlanWorks(wanted, e.Works), nil
 }

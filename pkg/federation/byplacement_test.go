@@ -17,17 +17,14 @@ func TestDecisionsStayInScope(t *testing.T) {
 	h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	h.decisions = map[string]Decisions{"p": {Clusters: []string{"eu1", "gone", "other"}}}
 	object := configMap(map[string]string{PlacementAnnotation: "p"})
-
 	if diff := cmp.Diff([]string{"eu1"}, h.evaluate(object).Selected); diff != "" {
 		t.Error(diff)
 	}
-
 	h.works = withWorks("other")
 
 	if diff := cmp.Diff([]string{"eu1"}, h.evaluate(object).Selected); diff != "" {
 		t.Error(diff)
 	}
-
 	if diff := cmp.Diff([]string{"eu1", "gone", "other"}, h.decisions["p"].Clusters); diff != "" {
 		t.Errorf("the decisions were changed: %s", diff)
 	}

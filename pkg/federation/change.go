@@ -24,24 +24,19 @@ func (e *Evaluation) ChangeFrom(before *Evaluation, budget Budget, now time.Time
 	if e.State != Delivering {
 		return Change{}, nil
 	}
-
 	plan, err := e.Plan(sameHash)
 	if err != nil {
 		return Change{}, err
 	}
-
 	var past Past
-
 	anyway := e.withdrawals()
 
 	if before != nil {
 		past = Past{Target: before.OwnTarget(), Selected: before.Target.String()}
-
 		planned, err := before.Plan(sameHash)
 		if err != nil {
 			return Change{}, err
 		}
-
 		if before.State == Delivering {
 			anyway = slices.Concat(anyway, planned.Lose)
 		}
@@ -50,7 +45,6 @@ func (e *Evaluation) ChangeFrom(before *Evaluation, budget Budget, now time.Time
 	isDue := func(cluster string) bool { return slices.Contains(anyway, cluster) }
 	plan.Lose = slices.DeleteFunc(plan.Lose, isDue)
 	withdrawal := e.withdrawal(plan, nil, budget, past, now)
-
 	return Change{Withdrawn: withdrawal.Allowed, Kept: withdrawal.Kept, MatchesNone: e.matchesNone}, nil
 }
 
@@ -70,15 +64,12 @@ func (e *Evaluation) UnknownKeys() (unknown []UnknownKey, candidates int) {
 	if e.State != Delivering || len(e.Target.Requirements) == 0 {
 		return nil, 0
 	}
-
 	missing := map[string]bool{}
 	for i := range e.Target.Requirements {
 		missing[e.Target.Requirements[i].Key()] = true
 	}
-
 	members, _ := e.snapshot.Candidates(e.snapshot.Scope(e.Object.Meta.Namespace, nil))
 	candidates = int(members.Count())
-
 	if candidates == 0 {
 		return nil, 0
 	}
@@ -88,26 +79,21 @@ func (e *Evaluation) UnknownKeys() (unknown []UnknownKey, candidates int) {
 		if len(info.Unreadable.Under("metadata")) > 0 {
 			return nil, candidates
 		}
-
 		maps.DeleteFunc(missing, func(key string, _ bool) bool { _, has := info.Labels[key]; return has })
-
 		if len(missing) == 0 {
 			return nil, candidates
 		}
 	}
 
 	known := map[string]bool{}
-
 	for id := range members.EachSet() {
 		for key := range e.snapshot.ClusterInfo(id).Labels {
 			known[key] = true
 		}
 	}
-
 	names := slices.Sorted(maps.Keys(known))
 	for _, key := range slices.Sorted(maps.Keys(missing)) {
 		unknown = append(unknown, UnknownKey{Key: key, Similar: Similar(key, names)})
 	}
-
 	return unknown, candidates
 }

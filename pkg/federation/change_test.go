@@ -69,9 +69,7 @@ func TestChangeFrom(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHub()
 			h.works = withWorks(tc.works...)
-
 			budget, _ := BudgetOf(tc.after, removalbudget.NoLimit, removalbudget.DefaultLostScopeHold)
-
 			got, err := h.evaluate(configMap(tc.after)).ChangeFrom(h.evaluate(configMap(tc.before)), budget, epoch)
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%v: %s", err, diff)
@@ -129,7 +127,6 @@ func TestUnknownKeys(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(h)
 			}
-
 			got, candidates := h.evaluate(configMap(map[string]string{SelectorAnnotation: tc.selector})).UnknownKeys()
 			if diff := cmp.Diff(tc.want, got); diff != "" || candidates != tc.candidates {
 				t.Errorf("%d candidates: %s", candidates, diff)
@@ -140,7 +137,6 @@ func TestUnknownKeys(t *testing.T) {
 
 func TestSimilar(t *testing.T) {
 	names := []string{"environment", "example.com/region", "gpu", "location", "region", "zone"}
-
 	for name, want := range map[string]string{
 		"locaton": "location", "loaction": "location", "Location": "location", "enviroxment": "environment", "regoin": "region",
 		"example.com/regoin": "example.com/region", "gpus": "gpu", "zones": "zone", "cpu": "gpu", "provider": "", "": "",

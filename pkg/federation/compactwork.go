@@ -30,7 +30,6 @@ func (*digest) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind
 // DeepCopyObject returns a copy.
 func (d *digest) DeepCopyObject() runtime.Object {
 	digest := *d
-
 	return &digest
 }
 
@@ -39,9 +38,7 @@ func digestOf(work *workv1.ManifestWork) *digest {
 	if len(work.Spec.Workload.Manifests) != 1 {
 		return nil
 	}
-
 	digest, _ := work.Spec.Workload.Manifests[0].Object.(*digest)
-
 	return digest
 }
 
@@ -58,7 +55,6 @@ func CompactWork(work *workv1.ManifestWork) {
 	if IsCompactWork(work) {
 		return
 	}
-
 	compactTo(work, newDigest(work))
 }
 
@@ -66,18 +62,14 @@ func CompactWork(work *workv1.ManifestWork) {
 // the last work that was known before, which may be compact or nil: if the API server has another spec or status, the watch event corrects it.
 func WrittenWork(answer metav1.ObjectMeta, spec *workv1.ManifestWorkSpec, last *workv1.ManifestWork) *workv1.ManifestWork {
 	work := &workv1.ManifestWork{ObjectMeta: answer, Spec: *spec}
-
 	if last != nil && last.UID == answer.UID {
 		work.Status = last.Status
-
 		if value, found := last.Annotations[unreadable.Annotation]; found {
 			work.Annotations = maps.Clone(work.Annotations)
 			metav1.SetMetaDataAnnotation(&work.ObjectMeta, unreadable.Annotation, value)
 		}
 	}
-
 	compactTo(work, newDigest(work))
-
 	return work
 }
 
@@ -87,7 +79,6 @@ func newDigest(work *workv1.ManifestWork) digest {
 	if replicas, err := PlannedReplicas(work); err == nil {
 		contents.Replicas = replicas
 	}
-
 	return contents
 }
 
@@ -98,7 +89,6 @@ func compactTo(work *workv1.ManifestWork, contents digest) {
 		DeletionTimestamp: work.DeletionTimestamp, Finalizers: work.Finalizers, Annotations: map[string]string{},
 		ManagedFields: compactManagers(work),
 	}}
-
 	for _, name := range []string{ObjectAnnotation, unreadable.Annotation} {
 		if value, found := work.Annotations[name]; found {
 			compact.Annotations[name] = value
@@ -109,7 +99,6 @@ func compactTo(work *workv1.ManifestWork, contents digest) {
 	if option := work.Spec.DeleteOption; option != nil {
 		compact.Spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: option.PropagationPolicy}
 	}
-
 	compact.Status.Conditions = compactConditions(work.Status.Conditions, func(condition metav1.Condition) bool {
 		return condition.Type == workv1.WorkApplied || condition.Type == workv1.WorkAvailable
 	})
@@ -139,19 +128,16 @@ func compactManagers(work *workv1.ManifestWork) []metav1.ManagedFieldsEntry {
 // compactConditions returns some of the conditions without their times, and with messages only where they tell of a failure.
 func compactConditions(conditions []metav1.Condition, kept func(metav1.Condition) bool) []metav1.Condition {
 	var compact []metav1.Condition
-
 	for _, condition := range conditions {
 		if !kept(condition) {
 			continue
 		}
-
 		short := metav1.Condition{
 			Type: condition.Type, Status: condition.Status, ObservedGeneration: condition.ObservedGeneration, Reason: condition.Reason,
 		}
 		if condition.Status == metav1.ConditionFalse {
 			short.Message = cut(condition.Message)
 		}
-
 		compact = append(compact, short)
 	}
 
@@ -161,12 +147,10 @@ func compactConditions(conditions []metav1.Condition, kept func(metav1.Condition
 // compactManifests returns the manifests with a failure or a number of ready replicas.
 func compactManifests(manifests []workv1.ManifestCondition) []workv1.ManifestCondition {
 	var compact []workv1.ManifestCondition
-
 	for _, manifest := range manifests {
 		short := workv1.ManifestCondition{Conditions: compactConditions(manifest.Conditions, func(condition metav1.Condition) bool {
 			return condition.Status == metav1.ConditionFalse
 		})}
-
 		for _, value := range manifest.StatusFeedbacks.Values {
 			if value.Name == ReadyReplicas && value.Value.Integer != nil {
 				value.Value = workv1.FieldValue{Type: workv1.Integer, Integer: value.Value.Integer}
@@ -177,7 +161,6 @@ func compactManifests(manifests []workv1.ManifestCondition) []workv1.ManifestCon
 		if len(short.Conditions) == 0 && len(short.StatusFeedbacks.Values) == 0 {
 			continue
 		}
-
 		short.ResourceMeta = workv1.ManifestResourceMeta{
 			Resource: manifest.ResourceMeta.Resource, Namespace: manifest.ResourceMeta.Namespace, Name: manifest.ResourceMeta.Name,
 		}
@@ -192,7 +175,6 @@ func cut(message string) string {
 	if len(message) <= maxMessage {
 		return strings.Clone(message)
 	}
-
 	return strings.ToValidUTF8(message[:maxMessage-len("...")], "") + "..."
 }
 
@@ -200,11 +182,9 @@ func cut(message string) string {
 // a work that is shared already.
 func InternWork(work *workv1.ManifestWork, intern func(...*string)) {
 	intern(&work.Namespace, &work.Name)
-
 	if contents := digestOf(work); contents != nil {
 		intern(&contents.Hash)
 	}
-
 	for i := range work.Finalizers {
 		intern(&work.Finalizers[i])
 	}
@@ -213,14 +193,12 @@ func InternWork(work *workv1.ManifestWork, intern func(...*string)) {
 		intern(&object)
 		work.Annotations[ObjectAnnotation] = object
 	}
-
 	internConditions(work.Status.Conditions, intern)
 
 	for i := range work.Status.ResourceStatus.Manifests {
 		manifest := &work.Status.ResourceStatus.Manifests[i]
 		intern(&manifest.ResourceMeta.Resource, &manifest.ResourceMeta.Namespace, &manifest.ResourceMeta.Name)
 		internConditions(manifest.Conditions, intern)
-
 		for j := range manifest.StatusFeedbacks.Values {
 			intern(&manifest.StatusFeedbacks.Values[j].Name)
 		}

@@ -20,7 +20,6 @@ import (
 // storedWork returns the work of a Deployment with five replicas as the API server stores it, with the finalizer and the status of an agent.
 func storedWork(t *testing.T) (Identity, *workv1.ManifestWork) {
 	t.Helper()
-
 	object := objectOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a}, spec: {replicas: 9}}`)
 
 	_, payload := BodyOf(kindOf(kindDeployment), object)
@@ -68,7 +67,6 @@ func storedWork(t *testing.T) (Identity, *workv1.ManifestWork) {
 func TestCompactWorkChangesNothingThatIsRead(t *testing.T) {
 	conflict := metav1.Condition{Type: workv1.ManifestApplied, Status: metav1.ConditionFalse, Message: `conflict with "helm": .spec.replicas`}
 	deleted := metav1.Now()
-
 	for _, tc := range []struct {
 		reason string
 		edit   func(*workv1.ManifestWork)
@@ -92,12 +90,10 @@ func TestCompactWorkChangesNothingThatIsRead(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			identity, work := storedWork(t)
 			tc.edit(work)
-
 			want, err := ExistingWorkOf(identity, work)
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			stored := work.DeepCopy()
 			CompactWork(work)
 
@@ -105,7 +101,6 @@ func TestCompactWorkChangesNothingThatIsRead(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("existing work (-want +got):\n%s%v", diff, err)
 			}
-
 			if hash := StoredHash(work); hash == "" || hash != StoredHash(stored) {
 				t.Errorf("hash %q, want %q", hash, StoredHash(stored))
 			}
@@ -152,7 +147,6 @@ func TestCompactWorkDropsTheRest(t *testing.T) {
 	if diff := cmp.Diff(want, work); diff != "" {
 		t.Errorf("compact work (-want +got):\n%s", diff)
 	}
-
 	if manifests := work.Spec.Workload.Manifests; len(manifests) != 1 || manifests[0].Raw != nil {
 		t.Errorf("it has the manifests %v", manifests)
 	}
@@ -162,13 +156,10 @@ func TestCompactWorkDropsTheRest(t *testing.T) {
 func TestCompactWorkTwiceIsOnce(t *testing.T) {
 	_, work := storedWork(t)
 	CompactWork(work)
-
 	once := work.DeepCopy()
 	CompactWork(work)
-
 	for _, again := range []*workv1.ManifestWork{work, once} {
 		CompactWork(again)
-
 		if diff := cmp.Diff(once, again); diff != "" || !IsCompactWork(again) {
 			t.Errorf("compacted again (-want +got):\n%s", diff)
 		}
@@ -180,7 +171,6 @@ func TestNobodyCanPretendACompactWork(t *testing.T) {
 	_, work := storedWork(t)
 	want := StoredHash(work)
 	CompactWork(work)
-
 	encoded, err := json.Marshal(work)
 	if err != nil {
 		t.Fatal(err)
@@ -190,11 +180,9 @@ func TestNobodyCanPretendACompactWork(t *testing.T) {
 	if err := json.Unmarshal(encoded, pretended); err != nil {
 		t.Fatal(err)
 	}
-
 	if IsCompactWork(pretended) || StoredHash(pretended) == want {
 		t.Error("a work from the API server counts as compact")
 	}
-
 	CompactWork(pretended)
 
 	if StoredHash(pretended) == want {
@@ -206,9 +194,7 @@ func TestNobodyCanPretendACompactWork(t *testing.T) {
 func TestCompactWorkWithoutAHash(t *testing.T) {
 	identity, work := storedWork(t)
 	work.Spec.Workload.Manifests[1].Raw = []byte("{")
-
 	CompactWork(work)
-
 	existing, err := ExistingWorkOf(identity, work)
 	if err != nil || existing.Hash != "" || existing.Replicas != 0 || existing.Foreign {
 		t.Errorf("%+v, %v, want a work of the object without a hash", existing, err)
@@ -224,9 +210,7 @@ func TestMessagesOfCompactWorksAreCut(t *testing.T) {
 	_, work := storedWork(t)
 	work.Status.Conditions[1].Message = strings.Repeat("ü", 1000)
 	work.Status.ResourceStatus.Manifests[1].Conditions[1].Message = strings.Repeat("x", 257)
-
 	CompactWork(work)
-
 	for _, message := range []string{work.Status.Conditions[1].Message, work.Status.ResourceStatus.Manifests[0].Conditions[0].Message} {
 		if len(message) > 256 || len(message) < 250 || !utf8.ValidString(message) || !strings.HasSuffix(message, "...") {
 			t.Errorf("%d bytes: %s", len(message), message)
@@ -240,9 +224,7 @@ func TestCompactWorkKeepsTheMark(t *testing.T) {
 	if err := unreadable.Mark(work, unreadable.Fields{{Path: "status.conditions", Value: "1", Problem: "is wrong"}}); err != nil {
 		t.Fatal(err)
 	}
-
 	CompactWork(work)
-
 	if fields := unreadable.Of(work); len(fields) != 1 || fields[0].Path != "status.conditions" {
 		t.Errorf("unreadable are %v", fields)
 	}
@@ -255,23 +237,19 @@ func TestWrittenWork(t *testing.T) {
 	if err := unreadable.Mark(stored, unreadable.Fields{{Path: "status.conditions", Value: "1", Problem: "is wrong"}}); err != nil {
 		t.Fatal(err)
 	}
-
 	compact := stored.DeepCopy()
 	CompactWork(compact)
-
 	answer := *stored.ObjectMeta.DeepCopy()
 	delete(answer.Annotations, unreadable.Annotation)
 	answer.ResourceVersion, answer.Generation = "18", 3
 
 	want := compact.DeepCopy()
 	want.TypeMeta, want.ResourceVersion, want.Generation = metav1.TypeMeta{}, "18", 3
-
 	for name, last := range map[string]*workv1.ManifestWork{"stored": stored, "compact": compact} {
 		if diff := cmp.Diff(want, WrittenWork(answer, &stored.Spec, last)); diff != "" {
 			t.Errorf("%s, -want +got:\n%s", name, diff)
 		}
 	}
-
 	if _, marked := answer.Annotations[unreadable.Annotation]; marked {
 		t.Error("the response was changed")
 	}
@@ -299,7 +277,6 @@ func TestInternWork(t *testing.T) {
 		_, work := storedWork(t)
 		CompactWork(work)
 		InternWork(work, intern)
-
 		for reason, text := range map[string]string{
 			"namespace": work.Namespace, "name": work.Name, "hash": StoredHash(work), "object": work.Annotations[ObjectAnnotation],
 			"finalizer": work.Finalizers[0], "reason": work.Status.Conditions[1].Reason, "status": string(work.Status.Conditions[0].Status),
@@ -330,7 +307,6 @@ func BenchmarkCompactWork(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-
 	for b.Loop() {
 		copied := *work
 		CompactWork(&copied)

@@ -28,12 +28,9 @@ func (d *Deletion) Done() bool {
 // Deletion plans the deletion of the object. It is meaningful while the State is Deleting.
 func (e *Evaluation) Deletion() Deletion {
 	var d Deletion
-
 	orphan := e.Object.Meta.Annotations[OrphanAnnotation] == enabled
-
 	for _, work := range e.Works {
 		exists := e.snapshot.Cluster(work.Cluster) != nil
-
 		switch {
 		case work.Foreign:
 		case work.Deleting && !exists:
@@ -53,7 +50,6 @@ func (e *Evaluation) Deletion() Deletion {
 	slices.Sort(d.Delete)
 	slices.Sort(d.Release)
 	slices.Sort(d.Waiting)
-
 	return d
 }
 
@@ -66,13 +62,10 @@ func (e *Evaluation) Away(now time.Time) []string {
 	if e.State != Deleting {
 		return nil
 	}
-
 	late := !now.Before(e.Object.Meta.DeletionTimestamp.Add(DeletionTimeout))
 	waiting := e.Deletion().Waiting
-
 	return slices.DeleteFunc(waiting, func(cluster string) bool {
 		info := e.snapshot.Cluster(cluster)
-
 		return !late && info != nil && info.Available
 	})
 }
@@ -81,15 +74,12 @@ func (e *Evaluation) Away(now time.Time) []string {
 // their agents.
 func (e *Evaluation) Abandoned() []string {
 	var abandoned []string
-
 	for _, work := range e.Works {
 		if work.Deleting && !work.Foreign && e.snapshot != nil && e.snapshot.Cluster(work.Cluster) == nil {
 			abandoned = append(abandoned, work.Cluster)
 		}
 	}
-
 	slices.Sort(abandoned)
-
 	return abandoned
 }
 
@@ -97,10 +87,8 @@ func (e *Evaluation) Abandoned() []string {
 func (e *Evaluation) delete() *Evaluation {
 	d := e.Deletion()
 	message := e.Object.Identity().String() + " is being deleted"
-
 	if len(d.Waiting) > 0 {
 		message = fmt.Sprintf("waiting for clusters %s to remove %s", removalbudget.Name(d.Waiting), e.Object.Identity().NamespacedName)
 	}
-
 	return e.hold(Deleting, "", message)
 }

@@ -36,7 +36,6 @@ func Dependencies(object *unstructured.Unstructured) ([]Dependency, error) {
 		// Kinds that the admin adds may have anything there.
 		return nil, nil //nolint:nilerr // the object has no pod template
 	}
-
 	spec := corev1.PodSpec{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &spec); err != nil {
 		return nil, fmt.Errorf("spec.template.spec is no pod template: %w", err)
@@ -44,11 +43,9 @@ func Dependencies(object *unstructured.Unstructured) ([]Dependency, error) {
 
 	d := dependencies{}
 	d.add(kindServiceAccount, spec.ServiceAccountName, nil)
-
 	for _, secret := range spec.ImagePullSecrets {
 		d.add(kindSecret, secret.Name, nil)
 	}
-
 	for i := range spec.Volumes {
 		d.addVolume(&spec.Volumes[i].VolumeSource)
 	}
@@ -56,18 +53,15 @@ func Dependencies(object *unstructured.Unstructured) ([]Dependency, error) {
 	for i := range spec.InitContainers {
 		d.addEnvironment(spec.InitContainers[i].EnvFrom, spec.InitContainers[i].Env)
 	}
-
 	for i := range spec.Containers {
 		d.addEnvironment(spec.Containers[i].EnvFrom, spec.Containers[i].Env)
 	}
-
 	sorted := make([]Dependency, 0, len(d))
 	for dependency := range d {
 		sorted = append(sorted, dependency)
 	}
 
 	slices.SortFunc(sorted, func(a, b Dependency) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
-
 	return sorted, nil
 }
 
@@ -92,7 +86,6 @@ func (d dependencies) addEnvironment(from []corev1.EnvFromSource, variables []co
 		if source.ConfigMapRef != nil {
 			d.add(kindConfigMap, source.ConfigMapRef.Name, source.ConfigMapRef.Optional)
 		}
-
 		if source.SecretRef != nil {
 			d.add(kindSecret, source.SecretRef.Name, source.SecretRef.Optional)
 		}
@@ -102,11 +95,9 @@ func (d dependencies) addEnvironment(from []corev1.EnvFromSource, variables []co
 		if variable.ValueFrom == nil {
 			continue
 		}
-
 		if ref := variable.ValueFrom.ConfigMapKeyRef; ref != nil {
 			d.add(kindConfigMap, ref.Name, ref.Optional)
 		}
-
 		if ref := variable.ValueFrom.SecretKeyRef; ref != nil {
 			d.add(kindSecret, ref.Name, ref.Optional)
 		}
@@ -117,11 +108,9 @@ func (d dependencies) addVolume(source *corev1.VolumeSource) {
 	if source.ConfigMap != nil {
 		d.add(kindConfigMap, source.ConfigMap.Name, source.ConfigMap.Optional)
 	}
-
 	if source.Secret != nil {
 		d.add(kindSecret, source.Secret.SecretName, source.Secret.Optional)
 	}
-
 	if source.AzureFile != nil {
 		d.add(kindSecret, source.AzureFile.SecretName, nil)
 	}
@@ -131,7 +120,6 @@ func (d dependencies) addVolume(source *corev1.VolumeSource) {
 			d.add(kindSecret, ref.Name, nil)
 		}
 	}
-
 	if source.Projected == nil {
 		return
 	}
@@ -140,7 +128,6 @@ func (d dependencies) addVolume(source *corev1.VolumeSource) {
 		if projection.ConfigMap != nil {
 			d.add(kindConfigMap, projection.ConfigMap.Name, projection.ConfigMap.Optional)
 		}
-
 		if projection.Secret != nil {
 			d.add(kindSecret, projection.Secret.Name, projection.Secret.Optional)
 		}
@@ -150,15 +137,12 @@ func (d dependencies) addVolume(source *corev1.VolumeSource) {
 // secretRefs returns the references to the Secrets of storage systems; some may be nil.
 func secretRefs(source *corev1.VolumeSource) []*corev1.LocalObjectReference {
 	var refs []*corev1.LocalObjectReference
-
 	if source.CSI != nil {
 		refs = append(refs, source.CSI.NodePublishSecretRef)
 	}
-
 	if source.FlexVolume != nil {
 		refs = append(refs, source.FlexVolume.SecretRef)
 	}
-
 	if source.CephFS != nil {
 		refs = append(refs, source.CephFS.SecretRef)
 	}
@@ -166,11 +150,9 @@ func secretRefs(source *corev1.VolumeSource) []*corev1.LocalObjectReference {
 	if source.RBD != nil {
 		refs = append(refs, source.RBD.SecretRef)
 	}
-
 	if source.ISCSI != nil {
 		refs = append(refs, source.ISCSI.SecretRef)
 	}
-
 	if source.Cinder != nil {
 		refs = append(refs, source.Cinder.SecretRef)
 	}
@@ -178,11 +160,9 @@ func secretRefs(source *corev1.VolumeSource) []*corev1.LocalObjectReference {
 	if source.ScaleIO != nil {
 		refs = append(refs, source.ScaleIO.SecretRef)
 	}
-
 	if source.StorageOS != nil {
 		refs = append(refs, source.StorageOS.SecretRef)
 	}
-
 	return refs
 }
 
@@ -198,13 +178,11 @@ type MissingDependency struct {
 // that an object is delivered to.
 func MissingDependencies(clusters []string, dependencies []Dependency, reached func(Dependency) []string) []MissingDependency {
 	var missing []MissingDependency
-
 	for _, dependency := range dependencies {
 		has := map[string]bool{}
 		for _, cluster := range reached(dependency) {
 			has[cluster] = true
 		}
-
 		without := slices.DeleteFunc(slices.Sorted(slices.Values(clusters)), func(cluster string) bool { return has[cluster] })
 		if len(without) > 0 {
 			missing = append(missing, MissingDependency{Dependency: dependency, Clusters: without})
@@ -219,6 +197,5 @@ func Propagates(object, namespace map[string]string) bool {
 	if value, found := object[PropagateDependenciesAnnotation]; found {
 		return value == enabled
 	}
-
 	return namespace[PropagateDependenciesAnnotation] == enabled
 }

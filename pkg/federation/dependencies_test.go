@@ -61,13 +61,11 @@ func TestDependencies(t *testing.T) {
 func TestMissingDependencies(t *testing.T) {
 	t.Run("federated-selector F33: a ConfigMap that does not reach us1", func(t *testing.T) {
 		reached := map[Dependency][]string{{"ConfigMap", "x"}: {"eu1", "eu2"}, {"Secret", "y"}: {"us1", "eu1"}}
-
 		got := MissingDependencies([]string{"us1", "eu1"}, []Dependency{{"ConfigMap", "x"}, {"Secret", "y"}, {"Secret", "z"}},
 			func(d Dependency) []string { return reached[d] })
 		want := []MissingDependency{
 			{Dependency{"ConfigMap", "x"}, []string{"us1"}}, {Dependency{"Secret", "z"}, []string{"eu1", "us1"}},
 		}
-
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

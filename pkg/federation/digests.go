@@ -27,34 +27,28 @@ func (d *Digests) CompactWork(work *workv1.ManifestWork) {
 	if IsCompactWork(work) {
 		return
 	}
-
 	key, err := contentKey(work)
 	if err != nil {
 		compactTo(work, newDigest(work))
-
 		return
 	}
 
 	d.mu.Lock()
 	contents, known := d.known[key]
 	d.mu.Unlock()
-
 	if !known {
 		contents = newDigest(work)
 		d.keep(key, contents)
 	}
-
 	compactTo(work, contents)
 }
 
 func (d *Digests) keep(key [sha256.Size]byte, contents digest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-
 	if d.known == nil || len(d.known) >= mostDigests {
 		d.known = map[[sha256.Size]byte]digest{} // What is in use becomes known again.
 	}
-
 	d.known[key] = contents
 }
 
@@ -62,7 +56,6 @@ func (d *Digests) keep(key [sha256.Size]byte, contents digest) {
 // encoded, so that none is decoded for it, and the rest of the spec.
 func contentKey(work *workv1.ManifestWork) ([sha256.Size]byte, error) {
 	var sum bytes.Buffer
-
 	rest := work.Spec
 	rest.Workload.Manifests = nil
 
@@ -70,11 +63,9 @@ func contentKey(work *workv1.ManifestWork) ([sha256.Size]byte, error) {
 	if err != nil {
 		return [sha256.Size]byte{}, fmt.Errorf("encode ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
 	}
-
 	for _, text := range hashedTexts(work) {
 		fmt.Fprintf(&sum, "%d %s", len(text), text)
 	}
-
 	fmt.Fprintf(&sum, "%d %s", len(encoded), encoded)
 
 	for i := range work.Spec.Workload.Manifests {
@@ -82,7 +73,6 @@ func contentKey(work *workv1.ManifestWork) ([sha256.Size]byte, error) {
 		fmt.Fprintf(&sum, "%d ", len(raw))
 		sum.Write(raw)
 	}
-
 	return sha256.Sum256(sum.Bytes()), nil
 }
 
@@ -92,6 +82,5 @@ func hashedTexts(work *workv1.ManifestWork) []string {
 	for _, name := range hashedLabels {
 		texts = append(texts, work.Labels[name])
 	}
-
 	return append(texts, work.Annotations[ObjectAnnotation])
 }

@@ -15,7 +15,6 @@ func TestDigestsCompactAsCompactWork(t *testing.T) {
 	_, work := storedWork(t)
 	digests := &Digests{}
 	hashes := map[string]string{}
-
 	for reason, edit := range map[string]func(*workv1.ManifestWork){
 		"as it is": func(*workv1.ManifestWork) {},
 		"a label":  func(w *workv1.ManifestWork) { delete(w.Labels, ManagedLabel) },
@@ -35,25 +34,20 @@ func TestDigestsCompactAsCompactWork(t *testing.T) {
 			got := work.DeepCopy()
 			got.Namespace = cluster
 			edit(got)
-
 			want := got.DeepCopy()
 			CompactWork(want)
 			digests.CompactWork(got)
-
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", reason, cluster, diff)
 			}
-
 			digests.CompactWork(got)
 
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, compacted again (-want +got):\n%s", reason, diff)
 			}
-
 			if other, taken := hashes[StoredHash(got)]; taken && other != reason {
 				t.Errorf("%s has the hash of %s", reason, other)
 			}
-
 			hashes[StoredHash(got)] = reason
 		}
 	}
@@ -66,11 +60,9 @@ func TestDigestsCompactAsCompactWork(t *testing.T) {
 // TestDigestsAreBounded checks that contents that came and went do not stay for ever.
 func TestDigestsAreBounded(t *testing.T) {
 	digests := &Digests{}
-
 	for i := range mostDigests + 1 {
 		digests.keep([32]byte{byte(i), byte(i >> 8)}, digest{})
 	}
-
 	if got := len(digests.known); got != 1 {
 		t.Errorf("%d digests are known, want the last one", got)
 	}

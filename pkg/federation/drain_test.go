@@ -26,7 +26,6 @@ func (h *hub) drain(name, location string) {
 // with every percentage but 0, and further ones are held.
 func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 	recently := []time.Time{epoch.Add(-time.Minute)}
-
 	for _, c := range []struct {
 		reason        string
 		budget        Budget
@@ -43,11 +42,9 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 			h := newHub()
 			h.works = withWorks("eu1", "eu2", "us1")
 			h.drain("eu1", "europe")
-
 			past := Past{Target: "location=usa", Selected: "location=usa", Withdrawn: c.withdrawn}
 			if c.unbound {
 				h.inventory.DeleteBinding("team-a", "members")
-
 				long := epoch.Add(-ScopeGrace)
 				past.OutOfScope = map[string]time.Time{"eu1": long, "eu2": long}
 			}
@@ -56,7 +53,6 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 			if !slices.Equal(got.Allowed, c.allowed) || !slices.Equal(got.Kept, c.kept) {
 				t.Errorf("got that %v leave and %v stay, want %v and %v: %s", got.Allowed, got.Kept, c.allowed, c.kept, got.Held)
 			}
-
 			if got.Counts("eu1") || !got.Counts("eu2") {
 				t.Error("the cluster that drains counts later, or the other one does not")
 			}
@@ -75,7 +71,6 @@ func TestT17TheNextOnesAreHeld(t *testing.T) {
 				past.Withdrawn = append(past.Withdrawn, now)
 			}
 		}
-
 		return withdrawal
 	}
 
@@ -83,10 +78,8 @@ func TestT17TheNextOnesAreHeld(t *testing.T) {
 	if got := remove(epoch, "eu1"); len(got.Kept) > 0 {
 		t.Errorf("the only cluster: %s", got.Held)
 	}
-
 	h.works = withWorks("eu1", "eu2", "us1")
 	h.drain("us1", "europe")
-
 	if got := remove(epoch, "us1"); len(got.Kept) > 0 {
 		t.Errorf("the cluster that drains: %s", got.Held)
 	}

@@ -25,7 +25,6 @@ type Object struct {
 func (o *Object) Identity() Identity {
 	identity := Identity{Kind: o.Kind}
 	identity.Namespace, identity.Name = o.Meta.Namespace, o.Meta.Name
-
 	return identity
 }
 
@@ -137,52 +136,41 @@ type Evaluation struct {
 // (docs/spec/federated-selector.md 3.1.4). It is a pure function of its arguments and of what the functions of the view return.
 func Evaluate(object Object, view View, now time.Time) *Evaluation {
 	e := &Evaluation{Object: object, Works: view.Works, pendingUser: view.Users.Pending}
-
 	if !object.Meta.DeletionTimestamp.IsZero() {
 		e.snapshot = view.Snapshot(scopeRequest(&object))
-
 		return e.delete()
 	}
-
 	namespace := view.Namespace
 	if namespace == nil {
 		return e.hold(Held, "", "the Namespace "+object.Meta.Namespace+" is not known yet")
 	}
-
 	e.Propagates = Propagates(object.Meta.Annotations, namespace.Annotations)
 
 	target, err := Choose(object.Meta.Annotations, namespace.Annotations)
 	if err != nil {
 		e.snapshot = view.Snapshot(scopeRequest(&object))
-
 		return e.holdOutside(view, err)
 	}
-
 	e.Target = target
 
 	request, err := target.Request(view.Compiler, object.Key())
 	if err != nil {
 		e.snapshot = view.Snapshot(scopeRequest(&object))
-
 		return e.holdOutside(view, err)
 	}
-
 	if request == nil {
 		request = scopeRequest(&object)
 	}
-
 	request.Availability = object.Kind.HasReplicas()
 	e.snapshot = view.Snapshot(request)
 
 	if outside := e.outside(view); outside != nil {
 		return outside
 	}
-
 	if mistake := object.Body.Mistake; mistake != "" {
 		return e.hold(Held, ReasonDeliveryFailed, fmt.Sprintf("%s stays in its clusters as it is: %s. Correct the object",
 			object.Identity(), mistake))
 	}
-
 	if target.Placement != "" {
 		return e.byPlacement(view)
 	}
@@ -191,7 +179,6 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 	if e.Result.Outcome() != scheduling.Decided {
 		return e.hold(Held, "", "a ManagedClusterSet that is bound to the namespace has an invalid selector; its works stay as they are")
 	}
-
 	selected := make([]string, 0, len(e.Result.Selected))
 	for _, cluster := range e.Result.Selected {
 		selected = append(selected, cluster.Name)
@@ -200,7 +187,6 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 	e.matchesNone = len(target.Requirements) > 0 && !slices.ContainsFunc(e.Result.Verdicts(), func(verdict scheduling.Verdict) bool {
 		return !slices.Contains([]scheduling.Stage{scheduling.StageScope, scheduling.StageTerminating, scheduling.StagePredicate}, verdict.Stage)
 	})
-
 	return e.deliver(selected, view)
 }
 
@@ -219,7 +205,6 @@ func (e *Evaluation) outside(view View) *Evaluation {
 	namespace, identity := view.Namespace, e.Object.Identity()
 
 	why := ExcludedNamespace(namespace.Name, view.HubNamespace, namespace.Labels, e.snapshot.Cluster(namespace.Name) != nil)
-
 	switch {
 	case why != "" && len(e.Works) == 0:
 		return e.hold(NotDelivered, "", "the Namespace "+namespace.Name+" "+why)
@@ -240,7 +225,6 @@ func (e *Evaluation) holdOutside(view View, mistake error) *Evaluation {
 	if outside := e.outside(view); outside != nil {
 		return outside
 	}
-
 	return e.hold(Held, ReasonClusterSelectorInvalid, mistake.Error())
 }
 
@@ -264,12 +248,9 @@ func (e *Evaluation) byPlacement(view View) *Evaluation {
 		if incumbents[cluster] {
 			return left(cluster)
 		}
-
 		info := e.snapshot.Cluster(cluster)
-
 		return info == nil || !scope.Contains(info)
 	})
-
 	return e.deliver(clusters, view)
 }
 
@@ -279,7 +260,6 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 	for _, cluster := range selected {
 		own[cluster] = true
 	}
-
 	e.Selected = slices.Clone(selected)
 	left := e.leftScope()
 
@@ -296,21 +276,17 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 
 	slices.Sort(e.Selected)
 	slices.Sort(e.Propagated)
-
 	if e.Object.Kind.HasReplicas() {
 		preferences, err := PreferencesOf(e.Object.Kind.Kind, e.Object.Meta.Annotations)
 		if err != nil {
 			e.Selected, e.Propagated = nil, nil
-
 			return e.hold(Held, ReasonClusterSelectorInvalid, err.Error())
 		}
-
 		e.Replicas = replan(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
 	}
 
 	e.State = Delivering
 	e.dependencies(view)
-
 	return e
 }
 
@@ -318,14 +294,11 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 func (e *Evaluation) dependencies(view View) {
 	known := make([]Dependency, 0, len(e.Object.Body.Dependencies))
 	reached := map[Dependency][]string{}
-
 	for _, dependency := range e.Object.Body.Dependencies {
 		if dependency.Kind == kindServiceAccount && e.Propagates {
 			e.serviceAccount = dependency.Name
-
 			continue
 		}
-
 		if clusters, found := view.Reached(dependency); found {
 			known, reached[dependency] = append(known, dependency), clusters
 		} else {
@@ -341,7 +314,6 @@ func (e *Evaluation) dependencies(view View) {
 func (e *Evaluation) replicaClusters(preferences Preferences, unguarded bool) []ReplicaCluster {
 	clusters := make([]ReplicaCluster, 0, len(e.Selected))
 	existing := make(map[string]ExistingWork, len(e.Works))
-
 	for _, work := range e.Works {
 		if !work.Foreign {
 			existing[work.Cluster] = work
@@ -354,7 +326,6 @@ func (e *Evaluation) replicaClusters(preferences Preferences, unguarded bool) []
 			Name: name, Available: info != nil && info.Available, Planned: work.Replicas, Ready: min(work.Ready, work.Replicas),
 		})
 	}
-
 	if !unguarded {
 		return clusters
 	}
@@ -363,13 +334,11 @@ func (e *Evaluation) replicaClusters(preferences Preferences, unguarded bool) []
 	for _, cluster := range clusters {
 		unknown = append(unknown, ReplicaCluster{Name: cluster.Name, Available: true})
 	}
-
 	shares := PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, unknown)
 	for i := range clusters {
 		share := shares[clusters[i].Name]
 		clusters[i].Planned, clusters[i].Ready = share, min(clusters[i].Ready, share)
 	}
-
 	return clusters
 }
 
@@ -379,18 +348,15 @@ func (e *Evaluation) Pending() bool { return e.pendingUser != "" || e.pendingDep
 // incumbents returns the clusters that have the object.
 func (e *Evaluation) incumbents() map[string]bool {
 	incumbents := make(map[string]bool, len(e.Works))
-
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting {
 			incumbents[work.Cluster] = true
 		}
 	}
-
 	return incumbents
 }
 
 func (e *Evaluation) hold(state State, reason, message string) *Evaluation {
 	e.State, e.Reason, e.Message = state, reason, message
-
 	return e
 }

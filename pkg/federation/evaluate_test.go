@@ -37,7 +37,6 @@ func newHub() *hub {
 		compiler: compiler, inventory: inventory.New(compiler),
 		namespace: &metav1.ObjectMeta{Name: "team-a", Labels: map[string]string{FederatedLabel: "true"}},
 	}
-
 	h.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "members"}})
 	h.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "members"},
@@ -51,7 +50,6 @@ func newHub() *hub {
 	} {
 		h.cluster(name, labels)
 	}
-
 	return h
 }
 
@@ -73,7 +71,6 @@ func (h *hub) view() View {
 		Decisions: func(name string) Decisions { return h.decisions[name] },
 		Reached: func(d Dependency) ([]string, bool) {
 			clusters, known := h.reached[d]
-
 			return clusters, known
 		},
 	}
@@ -92,7 +89,6 @@ func withWorks(clusters ...string) []ExistingWork {
 	for _, cluster := range clusters {
 		works = append(works, ExistingWork{Cluster: cluster, Hash: "h"})
 	}
-
 	return works
 }
 
@@ -130,7 +126,6 @@ func TestEvaluateSelects(t *testing.T) {
 
 func TestEvaluateStates(t *testing.T) {
 	deletion := metav1.NewTime(epoch)
-
 	for _, c := range []struct {
 		name   string
 		edit   func(*hub, *Object)
@@ -187,7 +182,6 @@ func TestEvaluateStates(t *testing.T) {
 			h, object := newHub(), configMap(nil)
 			h.works = withWorks("eu1", "us1")
 			c.edit(h, &object)
-
 			e := h.evaluate(object)
 			if e.State != c.state || e.Reason != c.reason || e.Message == "" || len(e.Selected) > 0 {
 				t.Errorf("%s, %q, %q, %v", e.State, e.Reason, e.Message, e.Selected)
@@ -200,11 +194,9 @@ func TestEvaluateByPlacement(t *testing.T) {
 	h := newHub()
 	h.namespace.Annotations = map[string]string{PlacementAnnotation: "p"}
 	h.decisions = map[string]Decisions{"p": {Clusters: []string{"us1"}}}
-
 	if diff := cmp.Diff([]string{"us1"}, h.evaluate(configMap(nil)).Selected); diff != "" {
 		t.Errorf("federated-selector F38: the default of the Namespace: %s", diff)
 	}
-
 	own := h.evaluate(configMap(map[string]string{SelectorAnnotation: `[{"key":"load","operator":"Exists"}]`}))
 	if diff := cmp.Diff([]string{"eu1"}, own.Selected); diff != "" {
 		t.Errorf("federated-selector F38: the selector of the object wins: %s", diff)
@@ -215,7 +207,6 @@ func TestEvaluateTolerates(t *testing.T) {
 	h := newHub()
 	h.cluster("eu1", map[string]string{}, clusterv1.Taint{Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect})
 	h.cluster("eu2", map[string]string{}, clusterv1.Taint{Key: TerminatingTaint, Effect: clusterv1.TaintEffectNoSelect})
-
 	if diff := cmp.Diff([]string{"eu1", "us1"}, h.evaluate(configMap(nil)).Selected); diff != "" {
 		t.Errorf("federated-selector 3.1.4: %s", diff)
 	}
@@ -231,11 +222,9 @@ func deployment9() Object {
 func TestEvaluateReplicas(t *testing.T) {
 	h, object := newHub(), deployment9()
 	object.Meta.Annotations[DeploymentPreferencesAnnotation] = `{"clusters":{"eu1":{"weight":2},"eu2":{"weight":1}}}`
-
 	if diff := cmp.Diff(map[string]int32{"eu1": 6, "eu2": 3, "us1": 0}, h.evaluate(object).Replicas); diff != "" {
 		t.Errorf("federated-selector F27: %s", diff)
 	}
-
 	h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "eu2", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "members"},
 	}})
@@ -244,7 +233,6 @@ func TestEvaluateReplicas(t *testing.T) {
 	if got := h.evaluate(object).Replicas["eu2"]; got != 1 {
 		t.Errorf("federated-selector 3.1.6: a cluster that is not available has %d replicas", got)
 	}
-
 	object.Meta.Annotations[DeploymentPreferencesAnnotation] = `{`
 	if e := h.evaluate(object); e.State != Held || e.Reason != ReasonClusterSelectorInvalid {
 		t.Errorf("federated-selector 3.1.6: %s %s", e.State, e.Reason)
@@ -262,17 +250,14 @@ func TestEvaluateDependencies(t *testing.T) {
 	if diff := cmp.Diff(want, h.evaluate(object).Missing); diff != "" {
 		t.Errorf("federated-selector F33: %s", diff)
 	}
-
 	object.Meta.Annotations[PropagateDependenciesAnnotation] = "true"
 
 	e := h.evaluate(object)
 	if diff := cmp.Diff(want[:1], e.Missing); diff != "" || e.Variant("eu1").ServiceAccount != "robot" {
 		t.Errorf("federated-selector F33: the ServiceAccount is created with the workload: %s", diff)
 	}
-
 	h.users = Users{Clusters: []string{"us1", "eu1"}}
 	settings := h.evaluate(configMap(map[string]string{SelectorAnnotation: `[{"key":"location","operator":"=","values":["europe"]}]`}))
-
 	if diff := cmp.Diff([]string{"eu1", "eu2", "us1"}, settings.Selected); diff != "" || !cmp.Equal(settings.Propagated, []string{"us1"}) {
 		t.Errorf("federated-selector F33: %v, %s", settings.Propagated, diff)
 	}
@@ -282,7 +267,6 @@ func TestRemoval(t *testing.T) {
 	usa := configMap(map[string]string{SelectorAnnotation: `[{"key":"location","operator":"=","values":["usa"]}]`})
 	same := Past{Target: "location=usa"}
 	tight, noBudget := Budget{Percent: 30, Hub: 30}, Budget{Percent: 100, Hub: 100}
-
 	for _, c := range []struct {
 		name   string
 		edit   func(*hub)
@@ -323,11 +307,9 @@ func TestRemoval(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHub()
 			h.works = withWorks("eu1", "eu2", "us1")
-
 			if c.edit != nil {
 				c.edit(h)
 			}
-
 			got := h.evaluate(usa).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, c.budget, c.past, epoch)
 			if c.want.OutOfScope == nil {
 				c.want.OutOfScope = map[string]time.Time{}
@@ -337,7 +319,6 @@ func TestRemoval(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-
 			if got.ForScope() != c.forScope {
 				t.Errorf("ForScope is %v", got.ForScope())
 			}
@@ -356,7 +337,6 @@ func TestRemovalWindow(t *testing.T) {
 	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {
 		t.Errorf("two of three works: %+v", held)
 	}
-
 	later := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
 	if len(later.Allowed) != 1 {
 		t.Errorf("one of two works, after the window: %+v", later)
@@ -365,7 +345,6 @@ func TestRemovalWindow(t *testing.T) {
 
 func TestDeletion(t *testing.T) {
 	deletion := metav1.NewTime(epoch)
-
 	for _, c := range []struct {
 		name   string
 		orphan bool
@@ -390,11 +369,9 @@ func TestDeletion(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h, object := newHub(), configMap(nil)
 			h.works, object.Meta.DeletionTimestamp = c.works, &deletion
-
 			if c.orphan {
 				object.Meta.Annotations = map[string]string{OrphanAnnotation: "true"}
 			}
-
 			got := h.evaluate(object).Deletion()
 			if diff := cmp.Diff(c.want, got); diff != "" || got.Done() != (len(c.works) == 0 || c.works[0].Foreign) {
 				t.Errorf("done: %t, %s", got.Done(), diff)
@@ -404,7 +381,6 @@ func TestDeletion(t *testing.T) {
 
 	h, object := newHub(), configMap(nil)
 	h.works, object.Meta.DeletionTimestamp = []ExistingWork{{Cluster: "eu2", Deleting: true}}, &deletion
-
 	if got := h.evaluate(object).Message; got != "waiting for clusters eu2 to remove team-a/x" {
 		t.Error(got)
 	}
@@ -415,10 +391,8 @@ func TestPlanOfEvaluation(t *testing.T) {
 	h.works = []ExistingWork{{Cluster: "eu1", Hash: "6", Replicas: 6}, {Cluster: "us1", Hash: "3", Replicas: 3}, {Cluster: "gone"}}
 	object := deployment9()
 	object.Meta.Annotations[DeploymentPreferencesAnnotation] = `{"rebalance":true,"clusters":{"eu1":{"weight":1},"eu2":{"weight":2}}}`
-
 	plan, err := h.evaluate(object).Plan(func(v Variant) (string, error) { return strconv.Itoa(int(v.Replicas)), nil })
 	want := WorkPlan{Gain: []string{"eu2"}, Reduce: []string{"eu1", "us1"}, Lose: []string{"gone"}}
-
 	if diff := cmp.Diff(want, plan); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -429,10 +403,8 @@ func TestBodyOf(t *testing.T) {
 	if body.Mistake != "" || body.Replicas != 9 || len(body.Digest) != digestLength {
 		t.Errorf("%+v", body)
 	}
-
 	released := objectOf(t, deployment)
 	released.SetAnnotations(map[string]string{"team": "a", removalbudget.ReleaseAnnotation: body.Digest})
-
 	if again, _ := BodyOf(kindOf(kindDeployment), released); again.Digest != body.Digest {
 		t.Errorf("federated-selector F40: the release changes what members get: %+v", again)
 	}

@@ -24,16 +24,13 @@ func ExistingWorkOf(identity Identity, work *workv1.ManifestWork) (ExistingWork,
 // ExistingWorksOf reads ManifestWorks as ExistingWorkOf does, in their order.
 func ExistingWorksOf(identity Identity, works []*workv1.ManifestWork) ([]ExistingWork, error) {
 	existing, of := make([]ExistingWork, 0, len(works)), identity.owner()
-
 	for _, work := range works {
 		one, err := existingWorkOf(of, work)
 		if err != nil {
 			return nil, fmt.Errorf("ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
 		}
-
 		existing = append(existing, one)
 	}
-
 	return existing, nil
 }
 
@@ -43,14 +40,11 @@ func existingWorkOf(of owner, work *workv1.ManifestWork) (ExistingWork, error) {
 		Applied: reported(work, workv1.WorkApplied), Available: reported(work, workv1.WorkAvailable), Problem: ProblemOf(work),
 		Foreign: !of.owns(work), Deleting: !work.DeletionTimestamp.IsZero(),
 	}
-
 	var err error
 	if existing.Hash, err = WorkHash(work); err != nil {
 		return ExistingWork{}, err
 	}
-
 	existing.Replicas, err = PlannedReplicas(work)
-
 	return existing, err
 }
 
@@ -65,7 +59,6 @@ func reported(work *workv1.ManifestWork, condition string) metav1.ConditionStatu
 	if found == nil || found.ObservedGeneration != 0 && found.ObservedGeneration < work.Generation {
 		return ""
 	}
-
 	return found.Status
 }
 
@@ -73,18 +66,15 @@ func reported(work *workv1.ManifestWork, condition string) metav1.ConditionStatu
 // there are none.
 func ProblemOf(work *workv1.ManifestWork) string {
 	var problems []string
-
 	for _, manifest := range work.Status.ResourceStatus.Manifests {
 		failed := meta.FindStatusCondition(manifest.Conditions, workv1.ManifestApplied)
 		if failed == nil || failed.Status != metav1.ConditionFalse {
 			continue
 		}
-
 		name := manifest.ResourceMeta.Name
 		if manifest.ResourceMeta.Namespace != "" {
 			name = manifest.ResourceMeta.Namespace + "/" + name
 		}
-
 		problems = append(problems, fmt.Sprintf("%s %s: %s", manifest.ResourceMeta.Resource, name, failed.Message))
 	}
 
@@ -92,7 +82,6 @@ func ProblemOf(work *workv1.ManifestWork) string {
 		applied.Status == metav1.ConditionFalse {
 		return applied.Message
 	}
-
 	return strings.Join(problems, "; ")
 }
 
@@ -109,7 +98,6 @@ func DecisionsOf(placement *metav1.ObjectMeta, pages [][]string) Decisions {
 	default:
 		clusters := slices.Concat(pages...)
 		slices.Sort(clusters)
-
 		return Decisions{Clusters: slices.Compact(clusters)}
 	}
 }
@@ -126,15 +114,12 @@ func MissingPlacement(name string, names []string) Decisions {
 // annotation is a mistake: the percentage of the hub applies then, or nothing in scope may be withdrawn if it has no limit.
 func BudgetOf(annotations map[string]string, hub int, scopeHold time.Duration) (budget Budget, mistake string) {
 	budget = Budget{Percent: hub, Release: annotations[removalbudget.ReleaseAnnotation], Hub: hub, ScopeHold: scopeHold}
-
 	switch asked, annotated, mistake := removalbudget.AnnotatedPercent(annotations); {
 	case mistake != "" && hub >= removalbudget.NoLimit:
 		budget.Percent = 0
-
 		return budget, mistake
 	case annotated && mistake == "":
 		budget.Percent = asked
-
 		return budget, ""
 	default:
 		return budget, mistake

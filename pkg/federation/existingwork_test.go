@@ -28,7 +28,6 @@ func TestExistingWorkOf(t *testing.T) {
 			Type: workv1.ManifestApplied, Status: metav1.ConditionFalse, Message: `conflict with "helm": .spec.replicas`,
 		}},
 	}
-
 	for _, c := range []struct {
 		name string
 		edit func(*workv1.ManifestWork)
@@ -55,10 +54,8 @@ func TestExistingWorkOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			work.Generation = 2
 			c.edit(work)
-
 			got, err := ExistingWorkOf(payload.Identity(), work)
 			if err != nil {
 				t.Fatal(err)
@@ -67,7 +64,6 @@ func TestExistingWorkOf(t *testing.T) {
 			if got.Hash == "" {
 				t.Error("no hash")
 			}
-
 			c.want.Cluster, c.want.Replicas, c.want.Hash = "c1", 5, got.Hash
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -79,7 +75,6 @@ func TestExistingWorkOf(t *testing.T) {
 func TestDecisionsOf(t *testing.T) {
 	deleted := metav1.Now()
 	pages := [][]string{{"eu2", "eu1"}, {"us1"}}
-
 	for _, c := range []struct {
 		name      string
 		placement *metav1.ObjectMeta
@@ -108,7 +103,6 @@ func TestMissingPlacement(t *testing.T) {
 			t.Errorf("%+v of %v", got, names)
 		}
 	}
-
 	if got := MissingPlacement("canray", []string{"web"}); got.Similar != "" {
 		t.Errorf("%+v", got)
 	}
@@ -131,7 +125,6 @@ func TestBudgetOf(t *testing.T) {
 			if c.percent != "" {
 				annotations[removalbudget.PercentAnnotation] = c.percent
 			}
-
 			budget, mistake := BudgetOf(annotations, c.hub, time.Minute)
 			if budget != (Budget{Percent: c.want, Release: "7", Hub: c.hub, ScopeHold: time.Minute}) || (mistake != "") != c.mistake {
 				t.Errorf("%+v, %q", budget, mistake)

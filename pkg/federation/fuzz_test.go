@@ -26,7 +26,6 @@ func FuzzParseSelector(f *testing.F) {
 			if !strings.HasPrefix(err.Error(), "annotation "+SelectorAnnotation+": ") {
 				t.Error(err)
 			}
-
 			return
 		}
 		if !target.Nowhere && !json.Valid([]byte(value)) {

@@ -57,7 +57,6 @@ func ParseKinds(values []string) ([]schema.GroupVersionKind, error) {
 		kinds []schema.GroupVersionKind
 		errs  []error
 	)
-
 	versions := map[schema.GroupKind]string{}
 	for _, kind := range DefaultKinds() {
 		versions[kind.GroupKind()] = kind.Version
@@ -67,10 +66,8 @@ func ParseKinds(values []string) ([]schema.GroupVersionKind, error) {
 		kind, err := parseKind(value)
 		if err != nil {
 			errs = append(errs, err)
-
 			continue
 		}
-
 		version, known := versions[kind.GroupKind()]
 
 		switch reason := neverDelivered(kind.GroupKind()); {
@@ -78,7 +75,6 @@ func ParseKinds(values []string) ([]schema.GroupVersionKind, error) {
 			errs = append(errs, fmt.Errorf("%q is never delivered: %s", value, reason))
 		case !known:
 			versions[kind.GroupKind()] = kind.Version
-
 			kinds = append(kinds, kind)
 		case version != kind.Version:
 			errs = append(errs, fmt.Errorf("%q is delivered in version %s; leave one of them out", value, version))
@@ -94,13 +90,11 @@ func parseKind(value string) (schema.GroupVersionKind, error) {
 	if len(parts) == len("vk") {
 		parts = slices.Insert(parts, 0, "")
 	}
-
 	if len(parts) != len("gvk") || !kindVersion.MatchString(parts[1]) || !kindName.MatchString(parts[2]) ||
 		(parts[0] == "") != (strings.Count(value, "/") == 1) || parts[0] != "" && len(validation.IsDNS1123Subdomain(parts[0])) > 0 {
 		return schema.GroupVersionKind{}, fmt.Errorf(
 			"%q must be group/version/Kind, such as batch/v1/CronJob, or v1/PersistentVolumeClaim for a kind of the core group", value)
 	}
-
 	return schema.GroupVersionKind{Group: parts[0], Version: parts[1], Kind: parts[2]}, nil
 }
 

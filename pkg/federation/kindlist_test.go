@@ -72,19 +72,16 @@ func TestParseKinds(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("kinds (-want +got):\n%s", diff)
 			}
-
 			if len(tc.wantErr) == 0 {
 				if err != nil {
 					t.Error(err)
 				}
-
 				return
 			}
 
 			if err == nil {
 				t.Fatal("no error")
 			}
-
 			lines := strings.Split(err.Error(), "\n")
 			if len(lines) != len(tc.wantErr) {
 				t.Fatalf("%d errors, want %d: %v", len(lines), len(tc.wantErr), err)

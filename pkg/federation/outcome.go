@@ -34,13 +34,10 @@ type Outcome struct {
 func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, past Past, now time.Time) Outcome {
 	budget, mistake := BudgetOf(e.Object.Meta.Annotations, limits.Percent, limits.ScopeHold)
 	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
-
 	o := Outcome{Withdrawal: e.withdrawal(plan, unserved, budget, past, now), Mistake: mistake}
-
 	past.Unserved = o.Unserved
 	past.OutOfScope = e.StillOutOfScope(earliest(past.OutOfScope, o.OutOfScope))
 	o.Past = past
-
 	return o
 }
 
@@ -48,7 +45,6 @@ func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, pa
 func earliest(before, after map[string]time.Time) map[string]time.Time {
 	all := maps.Clone(after)
 	maps.Copy(all, before)
-
 	return all
 }
 
@@ -57,7 +53,6 @@ func (o *Outcome) Note() string {
 	if o.Mistake != "" && o.Held != "" {
 		return o.Held + "; " + o.Mistake
 	}
-
 	return o.Held
 }
 
@@ -66,7 +61,6 @@ func (o *Outcome) Wait(now time.Time) time.Duration {
 	if o.RequeueAt.IsZero() {
 		return 0
 	}
-
 	return max(o.RequeueAt.Sub(now), time.Nanosecond)
 }
 
@@ -74,12 +68,10 @@ func (o *Outcome) Wait(now time.Time) time.Duration {
 func (o *Outcome) Withdrew(clusters []string, now time.Time) Past {
 	past := o.Past
 	past.Withdrawn = slices.Clone(past.Withdrawn)
-
 	for _, cluster := range clusters {
 		if o.Counts(cluster) {
 			past.Withdrawn = append(past.Withdrawn, now)
 		}
 	}
-
 	return past
 }

@@ -14,7 +14,6 @@ func TestNothingIsWithdrawnWhileAClusterCannotGetTheObject(t *testing.T) {
 	h := newHub()
 	e := h.evaluate(inUSA())
 	limits := Limits{Percent: removalbudget.NoLimit}
-
 	for _, tc := range []struct {
 		reason   string
 		plan     WorkPlan
@@ -28,7 +27,6 @@ func TestNothingIsWithdrawnWhileAClusterCannotGetTheObject(t *testing.T) {
 			if len(first.Allowed) > 0 || first.Note() == "" || first.Wait(epoch) != GainWait {
 				t.Errorf("allowed %q, %q, looks again after %s", first.Allowed, first.Note(), first.Wait(epoch))
 			}
-
 			later := e.Outcome(tc.plan, tc.unserved, limits, first.Past, epoch.Add(GainWait))
 			if len(later.Allowed) != 1 {
 				t.Errorf("after the wait: allowed %q, %q", later.Allowed, later.Note())
@@ -45,11 +43,9 @@ func TestOutcomeRemembersWithdrawals(t *testing.T) {
 
 	o := e.Outcome(plan, nil, Limits{Percent: removalbudget.NoLimit}, Past{}, epoch)
 	past := o.Withdrew([]string{"eu1"}, epoch)
-
 	if len(past.Withdrawn) != 1 || len(o.Past.Withdrawn) != 0 {
 		t.Errorf("remembers %v, before %v", past.Withdrawn, o.Past.Withdrawn)
 	}
-
 	for after, want := range map[time.Duration]int{removalbudget.Window - 1: 1, removalbudget.Window: 0} {
 		if got := e.Outcome(plan, nil, Limits{}, past, epoch.Add(after)).Past.Withdrawn; len(got) != want {
 			t.Errorf("%s later: %v", after, got)

@@ -19,7 +19,6 @@ func TestANamespaceIsOutsideOfItsObjects(t *testing.T) {
 	if own.Outside || own.Held != "" || len(own.Allowed) != 2 {
 		t.Errorf("after a change of the object: got %+v", own)
 	}
-
 	h.namespace.Annotations = map[string]string{SelectorAnnotation: usa}
 
 	others := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)

@@ -38,11 +38,9 @@ type Payload struct {
 func NewPayload(kind FederatedKind, object *unstructured.Unstructured) *Payload {
 	content := runtime.DeepCopyJSON(object.Object)
 	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
-
 	if labels := object.GetLabels(); len(labels) > 0 {
 		metadata["labels"] = jsonMap(labels)
 	}
-
 	annotations := object.GetAnnotations()
 	maps.DeleteFunc(annotations, func(name, _ string) bool {
 		return localAnnotations[name] || slices.Contains(objectAnnotations, name) || strings.HasPrefix(name, hubPrefix)
@@ -51,16 +49,12 @@ func NewPayload(kind FederatedKind, object *unstructured.Unstructured) *Payload 
 	if len(annotations) > 0 {
 		metadata["annotations"] = jsonMap(annotations)
 	}
-
 	delete(content, "status")
-
 	content["apiVersion"], content["kind"] = kind.GroupVersion().String(), kind.Kind
 	content["metadata"] = metadata
-
 	if spec, ok := content["spec"].(map[string]any); ok && kind.Group == "" && kind.Kind == kindService {
 		stripService(spec, object.GetManagedFields())
 	}
-
 	return &Payload{kind: kind, namespace: object.GetNamespace(), name: object.GetName(), content: content}
 }
 
@@ -68,14 +62,11 @@ func NewPayload(kind FederatedKind, object *unstructured.Unstructured) *Payload 
 func (p *Payload) withReplicas(replicas int32) map[string]any {
 	content := maps.Clone(p.content)
 	spec, _ := content["spec"].(map[string]any)
-
 	if spec = maps.Clone(spec); spec == nil {
 		spec = map[string]any{}
 	}
-
 	spec["replicas"] = int64(replicas)
 	content["spec"] = spec
-
 	return content
 }
 
@@ -84,7 +75,6 @@ func jsonMap(values map[string]string) map[string]any {
 	for name, value := range values {
 		converted[name] = value
 	}
-
 	return converted
 }
 
@@ -93,7 +83,6 @@ func Excluded(kind FederatedKind, object *unstructured.Unstructured) string {
 	if why := ExcludedByMetadata(kind, object); why != "" {
 		return why
 	}
-
 	if kind.Group == "" && kind.Kind == kindSecret {
 		switch secret, _, _ := unstructured.NestedString(object.Object, "type"); corev1.SecretType(secret) {
 		case corev1.SecretTypeServiceAccountToken:
@@ -113,15 +102,12 @@ func ExcludedByMetadata(kind FederatedKind, meta metav1.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
 		return "is controlled by " + owner.Kind + " " + owner.Name
 	}
-
 	if _, leads := meta.GetAnnotations()[leaderAnnotation]; leads || kind.Kind == "Lease" {
 		return "is the record of a leader election"
 	}
-
 	if kind.Group == "" && kind.Kind == kindConfigMap && meta.GetName() == rootCertificates {
 		return "every namespace of a member has its own"
 	}
-
 	return ""
 }
 

@@ -77,17 +77,14 @@ func PlanWorks(wanted []WantedWork, existing []ExistingWork) WorkPlan {
 	for _, work := range existing {
 		existingOf[work.Cluster] = work
 	}
-
 	var (
 		plan  WorkPlan
 		gains []gain
 	)
-
 	isWanted := make(map[string]bool, len(wanted))
 
 	for _, want := range wanted {
 		isWanted[want.Cluster] = true
-
 		switch have, exists := existingOf[want.Cluster]; {
 		case !exists:
 			gains = append(gains, gain{want.Cluster, rankCreate})
@@ -109,9 +106,7 @@ func PlanWorks(wanted []WantedWork, existing []ExistingWork) WorkPlan {
 			plan.Lose = append(plan.Lose, have.Cluster)
 		}
 	}
-
 	slices.SortFunc(gains, func(a, b gain) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cluster, b.cluster)) })
-
 	for _, g := range gains {
 		plan.Gain = append(plan.Gain, g.cluster)
 	}
@@ -120,7 +115,6 @@ func PlanWorks(wanted []WantedWork, existing []ExistingWork) WorkPlan {
 	slices.Sort(plan.Lose)
 	slices.Sort(plan.Waiting)
 	slices.Sort(plan.Conflicts)
-
 	return plan
 }
 
@@ -128,6 +122,5 @@ func rankOf(wanted, existing int32) int {
 	if wanted > existing {
 		return rankMoreReplicas
 	}
-
 	return rankUpdate
 }

@@ -60,7 +60,6 @@ func TestPlanWorks(t *testing.T) {
 // that is wanted and has a work is without (docs/architecture.md law 5).
 func TestPlanWorksSettles(t *testing.T) {
 	cluster := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
-
 	property.Check(t, func(t *rapid.T) {
 		wanted := rapid.SliceOfDistinct(rapid.Custom(func(t *rapid.T) WantedWork {
 			return WantedWork{cluster.Draw(t, "cluster"), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "hash"), 0}
@@ -69,7 +68,6 @@ func TestPlanWorksSettles(t *testing.T) {
 			return ExistingWork{Cluster: cluster.Draw(t, "cluster"), Hash: rapid.SampledFrom([]string{"1", "2"}).Draw(t, "hash")}
 		}), func(w ExistingWork) string { return w.Cluster }).Draw(t, "existing")
 		plan := PlanWorks(wanted, existing)
-
 		if diff := cmp.Diff(plan, PlanWorks(rapid.Permutation(wanted).Draw(t, "w"), rapid.Permutation(existing).Draw(t, "e"))); diff != "" {
 			t.Fatalf("the order matters: %s", diff)
 		}
@@ -78,11 +76,9 @@ func TestPlanWorksSettles(t *testing.T) {
 		for _, w := range wanted {
 			hashes[w.Cluster] = w.Hash
 		}
-
 		for _, w := range existing {
 			after[w.Cluster] = w.Hash
 		}
-
 		for _, name := range slices.Concat(plan.Gain, plan.Reduce) {
 			after[name] = hashes[name]
 		}
@@ -91,10 +87,8 @@ func TestPlanWorksSettles(t *testing.T) {
 			if _, stays := hashes[name]; stays {
 				t.Fatalf("the work of %s is deleted", name)
 			}
-
 			delete(after, name)
 		}
-
 		if diff := cmp.Diff(hashes, after); diff != "" {
 			t.Fatal(diff)
 		}
@@ -103,7 +97,6 @@ func TestPlanWorksSettles(t *testing.T) {
 		for name, hash := range after {
 			settled = append(settled, ExistingWork{Cluster: name, Hash: hash})
 		}
-
 		if next := PlanWorks(wanted, settled); !next.Empty() {
 			t.Fatalf("the next plan has writes: %v", next)
 		}

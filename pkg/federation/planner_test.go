@@ -36,7 +36,6 @@ func plannerRows() []plannerRow {
 		hash    = "the order depends on the hash"
 		beyond  = "the original has a capacity here"
 	)
-
 	return []plannerRow{
 		{equal, 50, "A B C", "", "A:16 B:17 C:17", true, "", hash},
 		{equal, 50, "A B", "", "A:25 B:25", false, "", ""},
@@ -92,20 +91,15 @@ func plannerRows() []plannerRow {
 // numbers parses a text such as "A:10 B:20".
 func numbers(t *testing.T, text string) map[string]int32 {
 	t.Helper()
-
 	parsed := map[string]int32{}
-
 	for field := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(field, ":")
-
 		number, err := strconv.ParseInt(value, 10, 32)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		parsed[name] = int32(number)
 	}
-
 	return parsed
 }
 
@@ -122,7 +116,6 @@ func TestPlannerTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		ready := numbers(t, row.ready)
 
 		asked := available(strings.Fields(row.clusters)...)
@@ -135,10 +128,8 @@ func TestPlannerTables(t *testing.T) {
 			if diff := cmp.Diff(slices.Sorted(maps.Values(want)), slices.Sorted(maps.Values(got))); diff != "" {
 				t.Errorf("row %d: %+v: %s", i, row, diff)
 			}
-
 			continue
 		}
-
 		if diff := cmp.Diff(want, got); diff != "" && (row.otherOrder == "" || cmp.Diff(numbers(t, row.otherOrder), got) != "") {
 			t.Errorf("row %d: %+v: %s", i, row, diff)
 		}
@@ -152,7 +143,6 @@ func TestPreallocatedReplicas(t *testing.T) {
 		for b := range int32(8) {
 			clusters := available("A", "B")
 			clusters[0].Ready, clusters[1].Ready = a, b
-
 			plan := PlanReplicas(key, 15, DefaultPreferences(), clusters)
 			if diff := cmp.Diff([]int32{7, 8}, slices.Sorted(maps.Values(plan))); diff != "" {
 				t.Errorf("%d and %d are ready: %s", a, b, diff)
@@ -169,7 +159,6 @@ func TestPreallocatedReplicas(t *testing.T) {
 		for i := range clusters {
 			clusters[i].Ready = ready[clusters[i].Name]
 		}
-
 		if diff := cmp.Diff(numbers(t, row.want), PlanReplicas(key, row.total, DefaultPreferences(), clusters)); diff != "" {
 			t.Errorf("%+v: %s", row, diff)
 		}
@@ -179,7 +168,6 @@ func TestPreallocatedReplicas(t *testing.T) {
 // drawShares draws preferences and clusters without works.
 func drawShares(t *rapid.T) (Preferences, []ReplicaCluster) {
 	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 1, 5, rapid.ID[string]).Draw(t, "names")
-
 	return Preferences{
 		Rebalance: rapid.Bool().Draw(t, "rebalance"),
 		Clusters:  rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "*"}), rapid.Custom(drawPreference), 0, 4).Draw(t, "clusters"),
@@ -193,13 +181,11 @@ func TestReadinessMovesNothing(t *testing.T) {
 		preferences, clusters := drawShares(t)
 		total := rapid.Int32Range(0, 40).Draw(t, "total")
 		first := replan(key, total, preferences, clusters)
-
 		for range rapid.IntRange(1, 8).Draw(t, "rounds") {
 			for i := range clusters {
 				planned := first[clusters[i].Name]
 				clusters[i].Planned, clusters[i].Ready = planned, rapid.Int32Range(0, planned).Draw(t, "ready")
 			}
-
 			if diff := cmp.Diff(first, replan(key, total, preferences, clusters)); diff != "" {
 				t.Fatalf("%+v: %s", clusters, diff)
 			}
@@ -212,13 +198,10 @@ func TestReadinessMovesNothing(t *testing.T) {
 func TestReplanSettles(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		preferences, clusters := drawShares(t)
-
 		for range rapid.IntRange(1, 6).Draw(t, "steps") {
 			total := rapid.OneOf(rapid.Int32Range(0, 40), rapid.Int32Min(0)).Draw(t, "total")
 			plan := replan(key, total, preferences, clusters)
-
 			var sum int64
-
 			for i := range clusters {
 				planned := plan[clusters[i].Name]
 				sum += int64(planned)
@@ -228,11 +211,9 @@ func TestReplanSettles(t *testing.T) {
 			if sum > int64(total) {
 				t.Fatalf("%v has %d of %d replicas", plan, sum, total)
 			}
-
 			if diff := cmp.Diff(plan, replan(key, total, preferences, clusters)); diff != "" {
 				t.Fatalf("the plan does not settle: %s", diff)
 			}
-
 			for i := range clusters {
 				clusters[i].Ready = rapid.Int32Range(0, clusters[i].Planned).Draw(t, "ready")
 			}

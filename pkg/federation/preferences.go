@@ -50,17 +50,14 @@ func PreferencesAnnotation(kind string) string {
 // the works of the object stay as they are.
 func PreferencesOf(kind string, annotations map[string]string) (Preferences, error) {
 	name := PreferencesAnnotation(kind)
-
 	value, found := annotations[name]
 	if name == "" || !found {
 		return DefaultPreferences(), nil
 	}
-
 	preferences, err := ParsePreferences(value)
 	if err != nil {
 		return Preferences{}, fmt.Errorf("annotation %s: %w", name, err)
 	}
-
 	return preferences, nil
 }
 
@@ -70,27 +67,22 @@ func ParsePreferences(value string) (Preferences, error) {
 	if err := decodeStrictly(value, &parsed); err != nil {
 		return Preferences{}, err
 	}
-
 	if parsed == nil {
 		return Preferences{}, errors.New("must be a JSON object, not null")
 	}
-
 	if parsed.Clusters == nil {
 		parsed.Clusters = DefaultPreferences().Clusters
 	}
 
 	var errs []error
-
 	for _, cluster := range slices.Sorted(maps.Keys(parsed.Clusters)) {
 		if err := parsed.Clusters[cluster].validate(); err != nil {
 			errs = append(errs, fmt.Errorf("clusters[%s].%w", cluster, err))
 		}
 	}
-
 	if len(errs) > 0 {
 		return Preferences{}, errors.Join(errs...)
 	}
-
 	return *parsed, nil
 }
 

@@ -11,7 +11,6 @@ import (
 // ReasonOf returns why a cluster has the object, or why it has not (docs/spec/differences.md E1a). Reports use the same texts.
 func (e *Evaluation) ReasonOf(cluster string) string {
 	_, selected := slices.BinarySearch(e.Selected, cluster)
-
 	switch {
 	case e.State == Deleting:
 		return "the object is being deleted"

@@ -10,7 +10,6 @@ func TestReasonsOfClusters(t *testing.T) {
 	if got, want := deleting.ReasonOf("eu1"), "the object is being deleted"; got != want {
 		t.Errorf("deleting: got %q, want %q", got, want)
 	}
-
 	gone := &Evaluation{State: Delivering, Target: Target{Placement: "p"}, Selected: []string{"eu1"}}
 	for cluster, want := range map[string]string{"eu1": "decision of Placement p", "eu2": "ManagedCluster is deleted"} {
 		if got := gone.ReasonOf(cluster); got != want {

@@ -102,13 +102,11 @@ func (e *Evaluation) Reads() []clusterinfo.Property {
 	if e.Result != nil {
 		reads = append(reads, e.Result.Reads()...)
 	}
-
 	return append(reads, e.snapshot.Scope(e.Object.Meta.Namespace, nil).Reads()...)
 }
 
 func (r *Withdrawal) outOfScope(cluster string) bool {
 	_, out := r.OutOfScope[cluster]
-
 	return out
 }
 
@@ -116,11 +114,9 @@ func (r *Withdrawal) outOfScope(cluster string) bool {
 func (r *Withdrawal) hold(clusters []string, reason, why string) {
 	r.Kept = append(r.Kept, clusters...)
 	r.Reason = cmp.Or(r.Reason, reason)
-
 	if r.Held != "" {
 		r.Held += "; "
 	}
-
 	r.Held += why
 }
 
@@ -137,11 +133,9 @@ func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget,
 	withdrawal := Withdrawal{
 		OutOfScope: map[string]time.Time{}, Unserved: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget(),
 	}
-
 	for _, cluster := range slices.Concat(plan.Conflicts, unserved) {
 		withdrawal.Unserved[cluster] = sinceIn(past.Unserved, cluster, now)
 	}
-
 	if len(plan.Lose) == 0 {
 		return withdrawal
 	}
@@ -151,17 +145,14 @@ func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget,
 			withdrawal.Draining = append(withdrawal.Draining, cluster)
 		}
 	}
-
 	out, in := e.split(plan.Lose)
 	e.loseScope(&withdrawal, out, budget, past, now)
-
 	if len(in) > 0 {
 		e.loseInScope(&withdrawal, in, len(withdrawal.withoutDraining(plan.Lose)), budget, past, now)
 	}
 
 	slices.Sort(withdrawal.Allowed)
 	slices.Sort(withdrawal.Kept)
-
 	return withdrawal
 }
 
@@ -170,16 +161,13 @@ func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Tim
 	if since, known := times[cluster]; known {
 		return since
 	}
-
 	return now
 }
 
 // loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works.
 func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, budget Budget, past Past, now time.Time) {
 	exceeded := e.count(withdrawal, len(withdrawal.withoutDraining(out)), past, now).Exceeds(budget.Hub)
-
 	var kept []string
-
 	for _, cluster := range out {
 		since := sinceIn(past.OutOfScope, cluster, now)
 		withdrawal.OutOfScope[cluster] = since
@@ -188,7 +176,6 @@ func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, budget Budg
 		if held {
 			grace = max(ScopeGrace, budget.ScopeHold)
 		}
-
 		due := since.Add(grace)
 		if slices.Contains(e.leaving, cluster) { // Its users leave before it.
 			due = due.Add(max(ScopeGrace, e.usersHold(budget)))
@@ -197,14 +184,12 @@ func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, budget Budg
 		switch {
 		case !due.After(now):
 			withdrawal.Allowed = append(withdrawal.Allowed, cluster)
-
 			continue
 		case held:
 			kept = append(kept, cluster)
 		default:
 			withdrawal.Graced = append(withdrawal.Graced, cluster)
 		}
-
 		withdrawal.lookAt(due)
 	}
 
@@ -219,7 +204,6 @@ func (*Evaluation) usersHold(budget Budget) time.Duration {
 	if budget.Hub >= removalbudget.NoLimit {
 		return 0
 	}
-
 	return budget.ScopeHold
 }
 
@@ -229,12 +213,10 @@ func (e *Evaluation) loseInScope(withdrawal *Withdrawal, in []string, all int, b
 	token := e.ReleaseToken()
 	released, counted := budget.Release == token, withdrawal.withoutDraining(in)
 	count := e.count(withdrawal, all, past, now)
-
 	switch {
 	case e.pendingUser != "":
 		withdrawal.lookAt(now.Add(pendingRetry))
 		withdrawal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
-
 		return
 	case len(counted) == 0:
 	case e.matchesNone && past.Selected != e.Target.String() && !released:
@@ -243,7 +225,6 @@ func (e *Evaluation) loseInScope(withdrawal *Withdrawal, in []string, all int, b
 			removalbudget.ReleaseAnnotation, token))
 	case withdrawal.Outside && !released && count.Exceeds(budget.Percent):
 		withdrawal.hold(counted, ReasonRemovalHeld, e.exceeded(count, counted, budget))
-
 		if len(past.Withdrawn) > 0 {
 			withdrawal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
 		}
@@ -257,21 +238,17 @@ func (e *Evaluation) loseInScope(withdrawal *Withdrawal, in []string, all int, b
 // waitForGains lets healthy clusters keep their works while a selected cluster cannot get the object, for GainWait.
 func (e *Evaluation) waitForGains(withdrawal *Withdrawal, in []string, now time.Time) {
 	var until time.Time
-
 	for _, since := range withdrawal.Unserved {
 		if due := since.Add(GainWait); due.After(until) {
 			until = due
 		}
 	}
-
 	if !until.After(now) {
 		withdrawal.Allowed = append(withdrawal.Allowed, in...)
-
 		return
 	}
 
 	var kept []string
-
 	for _, cluster := range in {
 		if info := e.snapshot.Cluster(cluster); info != nil && info.Available {
 			kept = append(kept, cluster)
@@ -292,18 +269,15 @@ func (e *Evaluation) waitForGains(withdrawal *Withdrawal, in []string, now time.
 func (e *Evaluation) OwnTarget() string {
 	_, selects := e.Object.Meta.Annotations[SelectorAnnotation]
 	_, places := e.Object.Meta.Annotations[PlacementAnnotation]
-
 	if !selects && !places {
 		return "default"
 	}
-
 	return e.Target.String()
 }
 
 // split divides clusters by whether they have left the scope.
 func (e *Evaluation) split(lose []string) (out, in []string) {
 	left := e.leftScope()
-
 	for _, cluster := range lose {
 		if left(cluster) {
 			out = append(out, cluster)
@@ -311,7 +285,6 @@ func (e *Evaluation) split(lose []string) (out, in []string) {
 			in = append(in, cluster)
 		}
 	}
-
 	return out, in
 }
 
@@ -320,10 +293,8 @@ func (e *Evaluation) split(lose []string) (out, in []string) {
 func (e *Evaluation) leftScope() func(cluster string) bool {
 	scope := e.snapshot.Scope(e.Object.Meta.Namespace, nil)
 	invalid := slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
-
 	return func(cluster string) bool {
 		info := e.snapshot.Cluster(cluster)
-
 		return info == nil || !invalid && len(info.Unreadable.Under("metadata")) == 0 && !scope.Contains(info)
 	}
 }
@@ -333,11 +304,8 @@ func (e *Evaluation) withdrawals() []string {
 	if e.snapshot == nil {
 		return nil
 	}
-
 	var lose []string
-
 	left := e.leftScope()
-
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting && left(work.Cluster) {
 			lose = append(lose, work.Cluster)
@@ -345,7 +313,6 @@ func (e *Evaluation) withdrawals() []string {
 	}
 
 	slices.Sort(lose)
-
 	return lose
 }
 
@@ -355,15 +322,12 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 	if len(past) == 0 || e.snapshot == nil {
 		return past
 	}
-
 	left, still := e.leftScope(), map[string]time.Time{}
-
 	for cluster, since := range past {
 		if left(cluster) {
 			still[cluster] = since
 		}
 	}
-
 	return still
 }
 
@@ -372,13 +336,11 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 func (e *Evaluation) count(withdrawal *Withdrawal, removals int, past Past, now time.Time) removalbudget.Count {
 	count := removalbudget.Count{Past: len(removalbudget.Within(past.Withdrawn, now)), Now: removals}
 	count.Total = count.Past - len(withdrawal.Draining)
-
 	for _, work := range e.Works {
 		if !work.Foreign && !work.Deleting {
 			count.Total++
 		}
 	}
-
 	return count
 }
 
@@ -394,6 +356,5 @@ func (e *Evaluation) ReleaseToken() string {
 	if generation := e.Object.Meta.Generation; generation > 0 {
 		return strconv.FormatInt(generation, 10)
 	}
-
 	return e.Object.Body.Digest
 }

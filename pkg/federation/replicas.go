@@ -41,12 +41,10 @@ func replan(key inventory.Key, total int32, preferences Preferences, clusters []
 		cluster.Ready = 0
 		unready = append(unready, cluster)
 	}
-
 	even := PlanReplicas(key, total, preferences, unready)
 	if !slices.ContainsFunc(clusters, func(c ReplicaCluster) bool { return c.Planned != even[c.Name] }) {
 		return even
 	}
-
 	return PlanReplicas(key, total, preferences, clusters)
 }
 
@@ -56,12 +54,9 @@ func replan(key inventory.Key, total int32, preferences Preferences, clusters []
 func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clusters []ReplicaCluster) map[string]int32 {
 	plan := make(map[string]int32, len(clusters))
 	remaining := max(total, 0)
-
 	var shares []*share
-
 	for _, cluster := range clusters {
 		plan[cluster.Name] = 0
-
 		if preference, found := preferences.of(cluster.Name); found {
 			shares = append(shares, &share{ReplicaCluster: cluster, Preference: preference, hash: hashOf(cluster.Name, key)})
 		}
@@ -70,7 +65,6 @@ func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clust
 	slices.SortFunc(shares, func(a, b *share) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.hash, b.hash), cmp.Compare(a.Name, b.Name))
 	})
-
 	var available []*share
 
 	for _, s := range shares {
@@ -80,7 +74,6 @@ func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clust
 			remaining -= s.raise(s.Planned, remaining)
 		}
 	}
-
 	for _, s := range available {
 		remaining -= s.raise(s.MinReplicas, remaining)
 	}
@@ -91,13 +84,10 @@ func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clust
 			remaining -= s.preallocated
 		}
 	}
-
 	distribute(available, remaining)
-
 	for _, s := range shares {
 		plan[s.Name] = s.planned
 	}
-
 	return plan
 }
 
@@ -107,7 +97,6 @@ func (p *Preferences) of(cluster string) (Preference, bool) {
 	if !found {
 		preference, found = p.Clusters[anyCluster]
 	}
-
 	return preference, found
 }
 
@@ -116,10 +105,8 @@ func (s *share) raise(wanted, remaining int32) int32 {
 	if s.MaxReplicas != nil {
 		wanted = min(wanted, *s.MaxReplicas)
 	}
-
 	added := min(max(wanted-s.planned, 0), remaining)
 	s.planned += added
-
 	return added
 }
 
@@ -128,16 +115,13 @@ func (s *share) raise(wanted, remaining int32) int32 {
 func distribute(shares []*share, remaining int32) {
 	for remaining > 0 {
 		before, last := remaining, len(shares)
-
 		var weights int64
 		for _, s := range shares {
 			weights += int64(s.Weight)
 		}
-
 		if weights == 0 {
 			return
 		}
-
 		left := make([]*share, 0, len(shares))
 
 		for _, s := range shares {
@@ -145,7 +129,6 @@ func distribute(shares []*share, remaining int32) {
 			free := due - s.use(due)
 			added := s.raise(s.planned+free, remaining)
 			remaining -= added
-
 			if added == free {
 				left = append(left, s)
 			}
@@ -161,13 +144,11 @@ func distribute(shares []*share, remaining int32) {
 // thus bounded whatever replicas an object asks for.
 func useRounds(shares []*share, remaining int32, weights int64) {
 	rounds := int32(math.MaxInt32)
-
 	for _, s := range shares {
 		if due := s.due(remaining, weights); due > 0 {
 			rounds = min(rounds, s.preallocated/due)
 		}
 	}
-
 	for _, s := range shares {
 		s.use(rounds * s.due(remaining, weights))
 	}
@@ -183,13 +164,11 @@ func (s *share) due(remaining int32, weights int64) int32 {
 func (s *share) use(most int32) int32 {
 	used := min(most, s.preallocated)
 	s.preallocated -= used
-
 	return used
 }
 
 // hashOf orders clusters of equal weight differently for each object, so that single replicas do not all get to the same cluster.
 func hashOf(cluster string, key inventory.Key) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join([]string{cluster, string(key.GroupKind), key.Namespace, key.Name}, "\x00")))
-
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -19,14 +19,12 @@ func available(names ...string) []ReplicaCluster {
 	for _, name := range names {
 		clusters = append(clusters, ReplicaCluster{Name: name, Available: true})
 	}
-
 	return clusters
 }
 
 func TestPlanReplicas(t *testing.T) {
 	away := []ReplicaCluster{{Name: "eu1", Available: true}, {Name: "eu2", Planned: 3}}
 	running := []ReplicaCluster{{Name: "eu1", Available: true, Planned: 9, Ready: 8}, {Name: "eu2", Available: true}}
-
 	for _, c := range []struct {
 		name, preferences string
 		clusters          []ReplicaCluster
@@ -54,7 +52,6 @@ func TestPlanReplicas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			if diff := cmp.Diff(c.want, PlanReplicas(key, 9, preferences, c.clusters)); diff != "" {
 				t.Error(diff)
 			}
@@ -69,11 +66,9 @@ func TestPlanReplicas(t *testing.T) {
 	})
 	t.Run("federated-selector 3.1.6: single replicas do not all get to one cluster", func(t *testing.T) {
 		used := map[string]bool{}
-
 		for name := range strings.SplitSeq("abcdefghijklmnop", "") {
 			object := key
 			object.Name = name
-
 			for cluster, replicas := range PlanReplicas(object, 1, DefaultPreferences(), available("eu1", "eu2", "us1")) {
 				used[cluster] = used[cluster] || replicas == 1
 			}
@@ -117,7 +112,6 @@ func drawPreference(t *rapid.T) Preference {
 		most := p.MinReplicas + rapid.Int32Range(0, 4).Draw(t, "max")
 		p.MaxReplicas = &most
 	}
-
 	return p
 }
 
@@ -126,7 +120,6 @@ func (p Preference) capped(replicas int32) int32 {
 	if p.MaxReplicas != nil {
 		return min(replicas, *p.MaxReplicas)
 	}
-
 	return replicas
 }
 
@@ -152,23 +145,19 @@ func TestPlanReplicasProperties(t *testing.T) {
 		if diff := cmp.Diff(plan, PlanReplicas(key, total, preferences, rapid.Permutation(clusters).Draw(t, "order"))); diff != "" {
 			t.Fatalf("the order matters: %s", diff)
 		}
-
 		var sum, away, least, kept int32
-
 		open := false
 
 		for _, c := range clusters {
 			p, found := preferences.of(c.Name)
 			planned := plan[c.Name]
 			sum += planned
-
 			switch {
 			case planned < 0 || !found && planned != 0 || p.capped(planned) != planned:
 				t.Fatalf("%v has %d with %+v", c, planned, p)
 			case !found:
 			case !c.Available:
 				away += p.capped(c.Planned)
-
 				if planned > c.Planned {
 					t.Fatalf("%v is away and gets %d", c, planned)
 				}
@@ -182,10 +171,8 @@ func TestPlanReplicasProperties(t *testing.T) {
 		if sum > max(total, 0) || open && sum != max(total, 0) || len(plan) != len(clusters) {
 			t.Fatalf("the sum of %v is %d of %d", plan, sum, total)
 		}
-
 		for _, c := range clusters {
 			p, found := preferences.of(c.Name)
-
 			switch {
 			case !found:
 			case !c.Available && away <= total && plan[c.Name] != p.capped(c.Planned):
@@ -205,7 +192,6 @@ func TestPlanReplicasFollowsTheWeights(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		total := rapid.Int32Range(0, 1000).Draw(t, "total")
 		preferences, names, weights := Preferences{Clusters: map[string]Preference{}}, []string{"a", "b", "c", "d"}, int32(0)
-
 		for _, name := range names {
 			p := Preference{Weight: rapid.Int32Range(1, 9).Draw(t, "weight")}
 			preferences.Clusters[name], weights = p, weights+p.Weight

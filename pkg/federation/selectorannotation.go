@@ -40,39 +40,31 @@ func ParseSelector(value string) ([]labels.Requirement, error) {
 	if err := decodeStrictly(value, &parsed); err != nil {
 		return nil, fmt.Errorf("annotation %s: %w", SelectorAnnotation, err)
 	}
-
 	if parsed == nil {
 		return nil, fmt.Errorf("annotation %s: must be a JSON array, not null; [] selects every cluster", SelectorAnnotation)
 	}
-
 	if err := checkLimits(parsed); err != nil {
 		return nil, fmt.Errorf("annotation %s: %w", SelectorAnnotation, err)
 	}
 
 	var errs []error
-
 	requirements := make([]labels.Requirement, 0, len(parsed))
-
 	for i, given := range parsed {
 		operator, known := operatorAliases[given.Operator]
 		if !known {
 			operator = selection.Operator(given.Operator) // NewRequirement returns the error.
 		}
-
 		requirement, err := labels.NewRequirement(given.Key, operator, given.Values)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("annotation %s: requirement[%d]: %w", SelectorAnnotation, i, err))
-
 			continue
 		}
-
 		requirements = append(requirements, *requirement)
 	}
 
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-
 	return requirements, nil
 }
 
@@ -82,13 +74,11 @@ func checkLimits(requirements []clusterRequirement) error {
 	if count := len(requirements); count > limits.Requirements.Max {
 		return fmt.Errorf("has %d requirements: %s", count, limits.Requirements.Detail())
 	}
-
 	for i, requirement := range requirements {
 		if err := limits.Values.Check(field.NewPath("values"), len(requirement.Values)); err != nil {
 			return fmt.Errorf("requirement[%d]: %w", i, err)
 		}
 	}
-
 	return nil
 }
 
@@ -98,9 +88,7 @@ func decodeStrictly(text string, into any) error {
 	if err := json.Unmarshal([]byte(text), &json.RawMessage{}); err != nil {
 		return err //nolint:wrapcheck // the caller names the annotation
 	}
-
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
-
 	return decoder.Decode(into) //nolint:wrapcheck // as above
 }

@@ -41,12 +41,10 @@ func members() []*clusterv1.ManagedCluster {
 // selectedBy schedules the object with an annotation of a value on clusters that are all in a bound set.
 func selectedBy(t *testing.T, annotations map[string]string, clusters []*clusterv1.ManagedCluster) string {
 	t.Helper()
-
 	target, err := Choose(annotations, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	compiler := selector.NewCompiler()
 
 	request, err := target.Request(compiler, key)
@@ -61,7 +59,6 @@ func selectedBy(t *testing.T, annotations map[string]string, clusters []*cluster
 	}
 	hub.SetClusterSet(set)
 	hub.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
-
 	for _, cluster := range clusters {
 		hub.SetCluster(cluster)
 	}
@@ -70,12 +67,10 @@ func selectedBy(t *testing.T, annotations map[string]string, clusters []*cluster
 	if difference := scheduling.Difference(result, scheduling.Reference(request, hub.Snapshot(), nil, now)); difference != "" {
 		t.Error(difference)
 	}
-
 	var names []string
 	for _, verdict := range result.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
-
 	return strings.Join(names, " ")
 }
 
@@ -175,7 +170,6 @@ func TestChoose(t *testing.T) {
 	all := map[string]string{SelectorAnnotation: "[]"}
 	p := map[string]string{PlacementAnnotation: "p"}
 	both := map[string]string{SelectorAnnotation: "[]", PlacementAnnotation: "p"}
-
 	for _, c := range []struct {
 		name              string
 		object, namespace map[string]string
@@ -195,7 +189,6 @@ func TestChoose(t *testing.T) {
 			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("error %v, want %q", err, c.err)
 			}
-
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}

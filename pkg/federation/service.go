@@ -18,14 +18,11 @@ var chosenServiceFields = []string{"ipFamilies", "ipFamilyPolicy", "healthCheckN
 // choice of the user; of other fields and ports the managedFields say whose choice they are, and without them they count as assigned.
 func stripService(spec map[string]any, writers []metav1.ManagedFieldsEntry) {
 	headless := spec["clusterIP"] == corev1.ClusterIPNone
-
 	delete(spec, "clusterIP")
 	delete(spec, "clusterIPs")
-
 	if headless {
 		spec["clusterIP"] = corev1.ClusterIPNone
 	}
-
 	chosen := chosenFields(writers)
 
 	for _, name := range chosenServiceFields {
@@ -40,7 +37,6 @@ func stripService(spec map[string]any, writers []metav1.ManagedFieldsEntry) {
 			delete(fields, "nodePort")
 		}
 	}
-
 	if !externallyAccessible(spec) {
 		delete(spec, "externalTrafficPolicy")
 	}
@@ -50,7 +46,6 @@ func stripService(spec map[string]any, writers []metav1.ManagedFieldsEntry) {
 func externallyAccessible(spec map[string]any) bool {
 	addresses, _ := spec["externalIPs"].([]any)
 	kind, _ := spec["type"].(string)
-
 	return len(addresses) > 0 || slices.Contains([]corev1.ServiceType{corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer},
 		corev1.ServiceType(kind))
 }
@@ -64,12 +59,10 @@ type chosenByUsers struct {
 // chosenFields returns what writers have chosen. An entry that cannot be decoded has chosen nothing: it would be one of a later API version.
 func chosenFields(writers []metav1.ManagedFieldsEntry) chosenByUsers {
 	chosen := chosenByUsers{spec: map[string]bool{}, nodePorts: map[string]bool{}}
-
 	for _, writer := range writers {
 		var fields struct {
 			Spec map[string]json.RawMessage `json:"f:spec"`
 		}
-
 		if writer.Subresource != "" || writer.FieldsV1 == nil || json.Unmarshal(writer.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
@@ -79,7 +72,6 @@ func chosenFields(writers []metav1.ManagedFieldsEntry) chosenByUsers {
 				chosen.spec[name] = true
 			}
 		}
-
 		var ports map[string]map[string]json.RawMessage
 		if json.Unmarshal(fields.Spec["f:ports"], &ports) != nil {
 			continue
@@ -98,12 +90,10 @@ func chosenFields(writers []metav1.ManagedFieldsEntry) chosenByUsers {
 // managedPortKey returns the portKey of a port in managedFields, which is named as in k:{"port":80,"protocol":"TCP"}.
 func managedPortKey(key string) string {
 	const prefix = "k:"
-
 	var port map[string]any
 	if len(key) < len(prefix) || json.Unmarshal([]byte(key[len(prefix):]), &port) != nil {
 		return ""
 	}
-
 	return portKey(port)
 }
 

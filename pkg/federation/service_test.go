@@ -50,12 +50,10 @@ func TestServicesOfWriters(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			head := `{apiVersion: v1, kind: Service, metadata: {name: x, namespace: ns`
-
 			var entries []string
 			if c.fields != "" {
 				entries = append(entries, `{manager: kubectl, operation: Update, fieldsV1: `+c.fields+`}`)
 			}
-
 			if c.status != "" {
 				entries = append(entries, `{manager: cloud, operation: Update, subresource: status, fieldsV1: `+c.status+`}`)
 			}
@@ -64,10 +62,8 @@ func TestServicesOfWriters(t *testing.T) {
 			if len(entries) > 0 {
 				managed = `, managedFields: [` + strings.Join(entries, ", ") + `]`
 			}
-
 			object := objectOf(t, head+managed+`}, spec: {`+c.spec+`}}`)
 			want := objectOf(t, head+`}, spec: {`+c.want+`}}`)
-
 			if diff := cmp.Diff(want.Object, NewPayload(kindOf(kindService), object).content); diff != "" {
 				t.Error(diff)
 			}

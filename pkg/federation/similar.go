@@ -18,7 +18,6 @@ const (
 // compares the first 1,000 names.
 func Similar(name string, names []string) string {
 	best, fewest := "", min(typingErrors, max(1, utf8.RuneCountInString(name)/shortWord))+1
-
 	if len(name) > longestCompared {
 		return ""
 	}
@@ -27,12 +26,10 @@ func Similar(name string, names []string) string {
 		if len(other) > longestCompared || max(len(other), len(name))-min(len(other), len(name)) >= fewest*utf8.UTFMax {
 			continue
 		}
-
 		if errors := distance([]rune(name), []rune(other)); errors < fewest {
 			best, fewest = other, errors
 		}
 	}
-
 	return best
 }
 
@@ -46,15 +43,12 @@ func distance(a, b []rune) int {
 
 	for i := range a {
 		current[0] = i + 1
-
 		for j := range b {
 			replaced := last[j]
 			if a[i] != b[j] {
 				replaced++
 			}
-
 			current[j+1] = min(replaced, last[j+1]+1, current[j]+1)
-
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				current[j+1] = min(current[j+1], before[j-1]+1)
 			}

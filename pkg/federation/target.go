@@ -42,7 +42,6 @@ func (t Target) String() string {
 	for i := range t.Requirements {
 		texts = append(texts, t.Requirements[i].String())
 	}
-
 	return strings.Join(texts, ",")
 }
 
@@ -53,14 +52,11 @@ func Choose(object, namespace map[string]string) (Target, error) {
 	if found || err != nil {
 		return target, err
 	}
-
 	target, found, err = targetOf(namespace)
 	if err != nil {
 		return Target{}, fmt.Errorf("namespace: %w", err)
 	}
-
 	target.FromNamespace = found
-
 	return target, nil
 }
 
@@ -68,7 +64,6 @@ func Choose(object, namespace map[string]string) (Target, error) {
 func targetOf(annotations map[string]string) (target Target, found bool, err error) {
 	value, selects := annotations[SelectorAnnotation]
 	placement, places := annotations[PlacementAnnotation]
-
 	switch {
 	case selects && places:
 		return Target{}, true, fmt.Errorf("annotations %s and %s exclude each other; remove one of them", SelectorAnnotation, PlacementAnnotation)
@@ -86,7 +81,6 @@ func targetOf(annotations map[string]string) (target Target, found bool, err err
 	if err != nil {
 		return Target{}, true, err
 	}
-
 	return Target{Requirements: requirements}, true, nil
 }
 
@@ -95,7 +89,6 @@ func (t Target) Request(compiler *selector.Compiler, key inventory.Key) (*schedu
 	if t.Placement != "" {
 		return nil, nil
 	}
-
 	request := &scheduling.Request{
 		Key:          key,
 		Tolerations:  []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}},
@@ -106,17 +99,14 @@ func (t Target) Request(compiler *selector.Compiler, key inventory.Key) (*schedu
 	if t.Nowhere {
 		request.Wanted = ptr.To[int32](0)
 	}
-
 	if len(t.Requirements) == 0 {
 		return request, nil
 	}
-
 	compiled, errs := compiler.Compile(selector.Paths{}, selector.Spec{LabelRequirements: t.Requirements})
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("annotation %s: %w", SelectorAnnotation, errs.ToAggregate())
 	}
 
 	request.Predicates = []scheduling.Predicate{{Selector: compiled}}
-
 	return request, nil
 }

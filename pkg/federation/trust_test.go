@@ -16,7 +16,6 @@ import (
 func inEurope() Object {
 	object := deployment9()
 	object.Meta.Annotations[SelectorAnnotation] = `[{"key":"location","operator":"=","values":["europe"]}]`
-
 	return object
 }
 
@@ -24,20 +23,16 @@ func inEurope() Object {
 func TestReadyReplicasCountUpToThePlan(t *testing.T) {
 	h, object := newHub(), inEurope()
 	want := h.evaluate(object).Replicas
-
 	for _, liar := range []string{"eu1", "eu2"} {
 		for _, unguarded := range []bool{false, true} {
 			h.works = nil
-
 			for _, cluster := range []string{"eu1", "eu2"} {
 				work := ExistingWork{Cluster: cluster, Replicas: want[cluster], Ready: want[cluster]}
 				if cluster == liar {
 					work.Ready = 1_000_000
 				}
-
 				h.works = append(h.works, work)
 			}
-
 			view := h.view()
 			view.Unguarded = unguarded
 
@@ -57,14 +52,12 @@ func TestAClusterThatIsAwayKeepsItsShare(t *testing.T) {
 		Name: "eu2", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "members", "location": "europe"},
 	}})
 	h.works = []ExistingWork{{Cluster: "eu1", Replicas: want["eu1"]}, {Cluster: "eu2", Replicas: 8, Ready: 8}}
-
 	if diff := cmp.Diff(map[string]int32{"eu1": 1, "eu2": 8}, h.evaluate(object).Replicas); diff != "" {
 		t.Errorf("guarded: %s", diff)
 	}
 
 	view := h.view()
 	view.Unguarded = true
-
 	if diff := cmp.Diff(want, Evaluate(object, view, epoch).Replicas); diff != "" {
 		t.Errorf("unguarded: %s", diff)
 	}
@@ -78,7 +71,6 @@ func TestOwnedWorks(t *testing.T) {
 	hub := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply}
 	agent := metav1.ManagedFieldsEntry{Manager: "work-agent", Operation: metav1.ManagedFieldsOperationUpdate}
 	update := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationUpdate}
-
 	for _, c := range []struct {
 		reason, name, annotation string
 		managers                 []metav1.ManagedFieldsEntry
@@ -98,9 +90,7 @@ func TestOwnedWorks(t *testing.T) {
 		if identity.Owns(work) != c.want {
 			t.Errorf("%s: Owns is not %v", c.reason, c.want)
 		}
-
 		CompactWork(work)
-
 		if identity.Owns(work) != c.want {
 			t.Errorf("%s, compact: Owns is not %v", c.reason, c.want)
 		}
@@ -115,7 +105,6 @@ func TestServiceAccountsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	want := []workv1.OrphaningRule{
 		{Resource: "namespaces", Name: "team-a"}, {Resource: "serviceaccounts", Namespace: "team-a", Name: "robot"},
 	}

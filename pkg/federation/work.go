@@ -72,7 +72,6 @@ func ParseObject(value string) (groupKind string, name types.NamespacedName, val
 	if len(parts) != objectParts || slices.Contains(parts, "") {
 		return "", types.NamespacedName{}, false
 	}
-
 	return parts[0], types.NamespacedName{Namespace: parts[1], Name: parts[2]}, true
 }
 
@@ -94,11 +93,9 @@ func (o owner) owns(work metav1.Object) bool {
 	if work.GetName() != o.name {
 		return false
 	}
-
 	if len(work.GetManagedFields()) == 0 {
 		return work.GetAnnotations()[ObjectAnnotation] == o.object
 	}
-
 	return appliedByHub(work)
 }
 
@@ -115,7 +112,6 @@ func (i Identity) labels() map[string]string {
 	if len(validation.IsValidLabelValue(name)) > 0 {
 		name = shortHash(name)
 	}
-
 	return map[string]string{KindLabel: i.Kind.Kind, NamespaceLabel: i.Namespace, NameLabel: name, ManagedLabel: enabled}
 }
 
@@ -161,7 +157,6 @@ func (p *Payload) Work(cluster string, variant Variant) (*workv1.ManifestWork, e
 		if err != nil {
 			return nil, fmt.Errorf("encode %s: %w", identity, err)
 		}
-
 		manifest := workv1.Manifest{RawExtension: runtime.RawExtension{Raw: raw}}
 		size += manifest.Size()
 		work.Spec.Workload.Manifests = append(work.Spec.Workload.Manifests, manifest)
@@ -170,7 +165,6 @@ func (p *Payload) Work(cluster string, variant Variant) (*workv1.ManifestWork, e
 	if size > MaxPayload {
 		return nil, &TooLargeError{Size: size}
 	}
-
 	work.Spec.ManifestConfigs = []workv1.ManifestConfigOption{
 		{ResourceIdentifier: namespace, UpdateStrategy: updateStrategy()},
 		{ResourceIdentifier: object, UpdateStrategy: updateStrategy(), FeedbackRules: feedbackRules(p.kind)},
@@ -192,9 +186,7 @@ func (p *Payload) Work(cluster string, variant Variant) (*workv1.ManifestWork, e
 	if err != nil {
 		return nil, err
 	}
-
 	work.Annotations[HashAnnotation] = hash
-
 	return work, nil
 }
 
@@ -203,7 +195,6 @@ func (p *Payload) manifests(variant Variant) []map[string]any {
 	manifests := []map[string]any{
 		{"apiVersion": versionV1, "kind": kindNamespace, "metadata": map[string]any{"name": p.namespace}},
 	}
-
 	if variant.ServiceAccount != "" {
 		manifests = append(manifests, map[string]any{
 			"apiVersion": versionV1, "kind": kindServiceAccount,
@@ -214,7 +205,6 @@ func (p *Payload) manifests(variant Variant) []map[string]any {
 	if variant.HasReplicas {
 		return append(manifests, p.withReplicas(variant.Replicas))
 	}
-
 	return append(manifests, p.content)
 }
 
@@ -229,7 +219,6 @@ func deleteOption(namespace workv1.ResourceIdentifier, orphan bool) *workv1.Dele
 	if orphan {
 		return &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
 	}
-
 	return &workv1.DeleteOption{
 		PropagationPolicy: workv1.DeletePropagationPolicyTypeSelectivelyOrphan,
 		SelectivelyOrphan: &workv1.SelectivelyOrphan{OrphaningRules: []workv1.OrphaningRule{workv1.OrphaningRule(namespace)}},
@@ -254,6 +243,5 @@ func feedbackRules(kind FederatedKind) []workv1.FeedbackRule {
 
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
-
 	return hex.EncodeToString(sum[:])[:hashLength]
 }

@@ -27,40 +27,32 @@ func kindOf(name string) FederatedKind {
 			return kind
 		}
 	}
-
 	return FederatedKind{}
 }
 
 func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-
 	object := &unstructured.Unstructured{}
-
 	encoded, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if err := utiljson.Unmarshal(encoded, &object.Object); err != nil { // As the API server's objects are decoded: with int64.
 		t.Fatal(err)
 	}
-
 	return object
 }
 
 func workOf(t *testing.T, object *unstructured.Unstructured, replicas *int32) *workv1.ManifestWork {
 	t.Helper()
-
 	variant := Variant{HasReplicas: replicas != nil}
 	if replicas != nil {
 		variant.Replicas = *replicas
 	}
-
 	work, err := NewPayload(kindOf(object.GetKind()), object).Work("c1", variant)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return work
 }
 
@@ -137,7 +129,6 @@ spec: {type: NodePort, externalIPs: [1.2.3.4], ports: [{port: 80}, {port: 81}]}`
 			if err := json.Unmarshal(work.Spec.Workload.Manifests[1].Raw, &got); err != nil {
 				t.Fatal(err)
 			}
-
 			want, err := objectOf(t, c.want).MarshalJSON()
 			if err != nil {
 				t.Fatal(err)
@@ -147,7 +138,6 @@ spec: {type: NodePort, externalIPs: [1.2.3.4], ports: [{port: 80}, {port: 81}]}`
 			if diff := cmp.Diff(string(want), string(encoded)); err != nil || diff != "" {
 				t.Error(diff)
 			}
-
 			if diff := cmp.Diff(before, object); diff != "" {
 				t.Errorf("the object changed: %s", diff)
 			}
@@ -205,12 +195,10 @@ func TestWork(t *testing.T) {
 	t.Run("federated-selector 3.1.6: the ready replicas of a ReplicaSet", func(t *testing.T) {
 		object := objectOf(t, `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: x, namespace: ns}}`)
 		work := workOf(t, object, ptr.To[int32](0))
-
 		want := []workv1.FeedbackRule{{Type: "JSONPaths", JsonPaths: []workv1.JsonPath{{Name: ReadyReplicas, Path: ".status.readyReplicas"}}}}
 		if diff := cmp.Diff(want, work.Spec.ManifestConfigs[1].FeedbackRules); diff != "" {
 			t.Error(diff)
 		}
-
 		if replicas, err := PlannedReplicas(work); replicas != 0 || err != nil {
 			t.Errorf("%d replicas, %v", replicas, err)
 		}
@@ -220,7 +208,6 @@ func TestWork(t *testing.T) {
 		reported.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{}, {StatusFeedbacks: workv1.StatusFeedbackResult{
 			Values: []workv1.FeedbackValue{{Name: ReadyReplicas, Value: workv1.FieldValue{Type: workv1.Integer, Integer: ptr.To[int64](3)}}},
 		}}}
-
 		if replicas, err := PlannedReplicas(work); replicas != 4 || err != nil || ReadyOf(work) != 0 || ReadyOf(reported) != 3 {
 			t.Errorf("%d replicas, %v, %d ready", replicas, err, ReadyOf(reported))
 		}
@@ -228,17 +215,14 @@ func TestWork(t *testing.T) {
 	t.Run("federated-selector 3.1.4: a name that a label cannot hold", func(t *testing.T) {
 		object := objectOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}}`)
 		object.SetName(strings.Repeat("a", 200))
-
 		if got := workOf(t, object, nil).Labels[NameLabel]; got != shortHash(object.GetName()) {
 			t.Errorf("label %s", got)
 		}
 	})
 	t.Run("federated-selector 3.1.4: a work of that name that is not the hub's", func(t *testing.T) {
 		identity := NewPayload(kindOf("Deployment"), objectOf(t, deployment)).Identity()
-
 		foreign := work.DeepCopy()
 		foreign.Annotations = nil
-
 		if !identity.Owns(work) || identity.Owns(foreign) {
 			t.Error("ownership is by name and annotation")
 		}
@@ -246,7 +230,6 @@ func TestWork(t *testing.T) {
 	t.Run("federated-selector F39: 600 KiB", func(t *testing.T) {
 		object := objectOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}}`)
 		object.Object["data"] = map[string]any{"a": strings.Repeat("x", 600*1024)}
-
 		_, err := NewPayload(kindOf("ConfigMap"), object).Work("c1", Variant{})
 		if tooLarge := (*TooLargeError)(nil); !errors.As(err, &tooLarge) || tooLarge.Size < 600*1024 {
 			t.Errorf("error %v", err)
@@ -257,11 +240,9 @@ func TestWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		if diff := cmp.Diff(&workv1.DeleteOption{PropagationPolicy: "Orphan"}, orphan.Spec.DeleteOption); diff != "" {
 			t.Error(diff)
 		}
-
 		orphan.Generation = 2
 
 		for _, c := range []struct {
@@ -275,7 +256,6 @@ func TestWork(t *testing.T) {
 		} {
 			c.applied.Type = workv1.WorkApplied
 			orphan.Status.Conditions = []metav1.Condition{c.applied}
-
 			if got := OrphanSeen(orphan); got != c.want {
 				t.Errorf("%s: %t", c.reason, got)
 			}
@@ -291,7 +271,6 @@ func TestWorkHash(t *testing.T) {
 	stored.Labels["of"], stored.Generation = "others", 3
 	stored.Spec.Workload.Manifests[1].Raw = []byte(strings.ReplaceAll(string(work.Spec.Workload.Manifests[1].Raw), `\u003c`, "<"))
 	stored.Spec.ManifestConfigs[1].FeedbackScrapeType = workv1.FeedbackPollType
-
 	if hash, err := WorkHash(stored); err != nil || hash != work.Annotations[HashAnnotation] {
 		t.Errorf("hash %s, %v", hash, err)
 	}
@@ -307,7 +286,6 @@ func TestWorkHash(t *testing.T) {
 	} {
 		edited := work.DeepCopy()
 		edit(edited)
-
 		if hash, err := WorkHash(edited); err != nil || hash == work.Annotations[HashAnnotation] {
 			t.Errorf("%s does not change the hash, %v", name, err)
 		}
@@ -325,12 +303,10 @@ func TestWorkIsDeterministic(t *testing.T) {
 		values := rapid.MapOf(rapid.StringMatching(`[a-z]{1,3}`), rapid.String()).Draw(t, "data")
 		replicas := rapid.Int32Range(0, 9).Draw(t, "replicas")
 		works := map[string]bool{}
-
 		for range 3 {
 			object := &unstructured.Unstructured{Object: map[string]any{"spec": jsonMap(maps.Clone(values)), "status": map[string]any{}}}
 			object.SetNamespace("n")
 			object.SetName("x")
-
 			payload := NewPayload(kindOf("Deployment"), object)
 
 			for _, cluster := range []string{"c1", "c2"} {
@@ -338,7 +314,6 @@ func TestWorkIsDeterministic(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-
 				work.Namespace = ""
 				encoded, err := json.Marshal(work)
 				works[string(encoded)] = err == nil

@@ -34,9 +34,7 @@ func WorkHash(work *workv1.ManifestWork) (string, error) {
 	if compact := digestOf(work); compact != nil {
 		return compact.Hash, nil
 	}
-
 	content := hashed{Labels: map[string]string{}, Object: work.Annotations[ObjectAnnotation], Spec: *work.Spec.DeepCopy()}
-
 	for _, name := range hashedLabels {
 		content.Labels[name] = work.Labels[name]
 	}
@@ -47,10 +45,8 @@ func WorkHash(work *workv1.ManifestWork) (string, error) {
 		if err := utiljson.Unmarshal(manifest.Raw, &decoded); err != nil {
 			return "", fmt.Errorf("manifest %d of ManifestWork %s/%s: %w", i, work.Namespace, work.Name, err)
 		}
-
 		content.Manifests = append(content.Manifests, decoded)
 	}
-
 	content.Spec.Workload.Manifests = nil
 
 	for i := range content.Spec.ManifestConfigs {
@@ -59,14 +55,12 @@ func WorkHash(work *workv1.ManifestWork) (string, error) {
 			config.FeedbackScrapeType = workv1.FeedbackPollType
 		}
 	}
-
 	encoded, err := json.Marshal(content)
 	if err != nil {
 		return "", fmt.Errorf("encode ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
 	}
 
 	sum := sha256.Sum256(encoded)
-
 	return hex.EncodeToString(sum[:]), nil
 }
 
@@ -76,7 +70,6 @@ func StoredHash(work *workv1.ManifestWork) string {
 	if err != nil {
 		return ""
 	}
-
 	return hash
 }
 
@@ -85,13 +78,11 @@ func PlannedReplicas(work *workv1.ManifestWork) (int32, error) {
 	if compact := digestOf(work); compact != nil {
 		return compact.Replicas, nil
 	}
-
 	for i, manifest := range work.Spec.Workload.Manifests {
 		object := unstructured.Unstructured{}
 		if err := json.Unmarshal(manifest.Raw, &object); err != nil {
 			return 0, fmt.Errorf("manifest %d of ManifestWork %s/%s: %w", i, work.Namespace, work.Name, err)
 		}
-
 		replicas, found, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
 		if err != nil {
 			return 0, fmt.Errorf("manifest %d of ManifestWork %s/%s: %w", i, work.Namespace, work.Name, err)
@@ -114,7 +105,6 @@ func ReadyOf(work *workv1.ManifestWork) int32 {
 			}
 		}
 	}
-
 	return 0
 }
 
@@ -126,7 +116,6 @@ func clamp(replicas int64) int32 { return int32(min(max(replicas, 0), math.MaxIn
 func OrphanSeen(work *workv1.ManifestWork) bool {
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkApplied)
 	option := work.Spec.DeleteOption
-
 	return option != nil && option.PropagationPolicy == workv1.DeletePropagationPolicyTypeOrphan &&
 		applied != nil && applied.Status == metav1.ConditionTrue && applied.ObservedGeneration >= work.Generation
 }

@@ -44,9 +44,7 @@ func newAffected(cause Cause, affected iter.Seq[*subscriber]) Affected {
 	for s := range affected {
 		result.Subscribers = append(result.Subscribers, s.key)
 	}
-
 	slices.SortFunc(result.Subscribers, Key.Compare)
-
 	return result
 }
 
@@ -68,7 +66,6 @@ func (c clusterChange) cause() Cause {
 	if slices.ContainsFunc(c.changes, func(key clusterinfo.Property) bool { return key.Kind != clusterinfo.Score }) {
 		return CauseCluster
 	}
-
 	return CauseScores
 }
 
@@ -78,14 +75,12 @@ func (c clusterChange) cause() Cause {
 // changes.
 func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	affected := map[*subscriber]struct{}{}
-
 	for flipped := range c.flipped {
 		for s := range flipped.dependents {
 			if s.predicateFlipped(c.id, c.flipped) && i.inScope(s, c) {
 				affected[s] = struct{}{}
 			}
 		}
-
 		for s := range flipped.clauseDependents {
 			if s.failedClauseChanged(c.id, c.flipped) && i.inScope(s, c) {
 				affected[s] = struct{}{}
@@ -96,11 +91,9 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	i.eachGainingOrLosing(c, func(s *subscriber) { affected[s] = struct{}{} })
 	i.eachReader(c, func(s *subscriber) { affected[s] = struct{}{} })
 	i.eachAvailabilityReader(c, func(s *subscriber) { affected[s] = struct{}{} })
-
 	result := newAffected(c.cause(), maps.Keys(affected))
 	result.Changes = c.changes
 	result.Sets = c.setsJoinedOrLeft()
-
 	return result
 }
 
@@ -112,7 +105,6 @@ func (i *Inventory) eachMatching(c clusterChange, visit func(*subscriber)) {
 			if _, is := c.flipped[v]; !is && !v.matches.bits.Test(c.id) {
 				continue
 			}
-
 			for s := range v.dependents {
 				visit(s)
 			}
@@ -130,13 +122,11 @@ func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*subscriber)
 	if len(changed) == 0 {
 		return
 	}
-
 	visitChanged := func(s *subscriber) {
 		if i.gainsOrLoses(s, c) && i.mayChangeResult(s, c) {
 			visit(s)
 		}
 	}
-
 	i.eachMatching(c, visitChanged)
 
 	for _, set := range changed {
@@ -146,7 +136,6 @@ func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*subscriber)
 		if i.members[set] == nil || i.otherMembers(i.members[set], c.id) == 0 {
 			concerned = i.subscribers.inNamespace
 		}
-
 		for namespace := range i.boundIn[set] {
 			for s := range concerned[namespace] {
 				visitChanged(s)
@@ -159,7 +148,6 @@ func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*subscriber)
 // their predicates, if this one does.
 func (i *Inventory) eachReader(c clusterChange, visit func(*subscriber)) {
 	selective := false
-
 	for _, changed := range c.changes {
 		eachCovering(i.subscribers.matchReaders, changed, func(readers map[*subscriber]struct{}) { selective = selective || len(readers) > 0 })
 		eachCovering(i.subscribers.scopeReaders, changed, func(readers map[*subscriber]struct{}) {
@@ -174,7 +162,6 @@ func (i *Inventory) eachReader(c clusterChange, visit func(*subscriber)) {
 	if !selective {
 		return
 	}
-
 	i.eachMatching(c, func(s *subscriber) {
 		if s.mayMatch(c.id, c.flipped) && clusterinfo.Affects(s.dependencies.Reads, c.changes) && i.inScope(s, c) {
 			visit(s)
@@ -187,14 +174,12 @@ func (c clusterChange) changedSets() []string {
 	if c.existenceChanged() {
 		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.setsBefore, c.setsAfter))))
 	}
-
 	return c.setsJoinedOrLeft()
 }
 
 // setsJoinedOrLeft returns the sets that contain the cluster either before or after the change.
 func (c clusterChange) setsJoinedOrLeft() []string {
 	var changed []string
-
 	for _, sets := range [][2][]string{{c.setsBefore, c.setsAfter}, {c.setsAfter, c.setsBefore}} {
 		for _, set := range sets[0] {
 			if _, both := slices.BinarySearch(sets[1], set); !both {
@@ -202,7 +187,6 @@ func (c clusterChange) setsJoinedOrLeft() []string {
 			}
 		}
 	}
-
 	return changed
 }
 
@@ -211,9 +195,7 @@ func (i *Inventory) setsContaining(id uint, info *clusterinfo.ClusterInfo) []str
 	if info == nil {
 		return nil
 	}
-
 	var holding []string
-
 	if set := i.sets.live[info.Labels[clusterv1beta2.ClusterSetLabel]]; set != nil && set.exclusive {
 		holding = append(holding, set.Name)
 	}
@@ -223,9 +205,7 @@ func (i *Inventory) setsContaining(id uint, info *clusterinfo.ClusterInfo) []str
 			holding = append(holding, name)
 		}
 	}
-
 	slices.Sort(holding)
-
 	return holding
 }
 
@@ -236,14 +216,12 @@ func (i *Inventory) inScope(s *subscriber, c clusterChange) bool {
 
 func (i *Inventory) gainsOrLoses(s *subscriber, c clusterChange) bool {
 	before, after := i.scopeContains(s, c.setsBefore), i.scopeContains(s, c.setsAfter)
-
 	return before != after || before && c.existenceChanged()
 }
 
 func (i *Inventory) scopeContains(s *subscriber, sets []string) bool {
 	return slices.ContainsFunc(sets, func(set string) bool {
 		_, bound := i.boundIn[set][s.key.Namespace]
-
 		return bound && s.dependencies.includes(set)
 	})
 }
@@ -261,12 +239,10 @@ func (i *Inventory) isOnlyCluster(s *subscriber, id uint) bool {
 		if members == nil || !s.dependencies.includes(set) {
 			continue
 		}
-
 		if i.otherMembers(members, id) > 0 {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -276,7 +252,6 @@ func (i *Inventory) otherMembers(members *view, id uint) uint {
 	if i.alive.bits.Test(id) && members.matches.bits.Test(id) {
 		others--
 	}
-
 	return others
 }
 
@@ -308,7 +283,6 @@ func (i *Inventory) affectedBySet(name string) Affected {
 		}
 	})
 	affected.Changes, affected.Sets = changedObject(name), []string{name}
-
 	return affected
 }
 
@@ -316,10 +290,8 @@ func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 	if i.sets.live[name] == nil {
 		return Affected{Cause: CauseBinding, Changes: changedObject(name)} // A binding to a set that does not exist has no effect.
 	}
-
 	affected := newAffected(CauseBinding, i.boundSubscribers(namespace, name))
 	affected.Changes = changedObject(name)
-
 	return affected
 }
 
@@ -328,7 +300,6 @@ func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 // bound".
 func (i *Inventory) boundSubscribers(namespace, name string) iter.Seq[*subscriber] {
 	onlyBound := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
-
 	return func(yield func(*subscriber) bool) {
 		for s := range i.subscribers.inNamespace[namespace] {
 			if (onlyBound || s.dependencies.includes(name)) && !yield(s) {

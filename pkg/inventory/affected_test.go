@@ -21,11 +21,9 @@ func sampleObjects() *Inventory {
 	inventory.SetClusterSet(exclusive("a"))
 	inventory.SetClusterSet(exclusive("b"))
 	inventory.SetClusterSet(setOf("eu", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}))
-
 	for _, bound := range [][2]string{{"ns", "a"}, {"ns", "b"}, {"other", "a"}, {"eu", "eu"}} {
 		inventory.SetBinding(binding(bound[0], bound[1]))
 	}
-
 	inventory.SetCluster(managed("a1", "a", "region", "eu"))
 	inventory.SetCluster(managed("b1", "b"))
 	inventory.SetScores(scored("a1", "demo", 1))
@@ -72,7 +70,6 @@ func TestAffected(t *testing.T) {
 	// kept adds a decision of ns/b1 for a1, which is not in the scope of ns/b1.
 	kept := func(i *Inventory) *Inventory {
 		i.SetDecision(decided("ns", "b1-decision-1", "b1", "a1"))
-
 		return i
 	}
 	back := managed("a1", "a", "region", "eu")
@@ -80,7 +77,6 @@ func TestAffected(t *testing.T) {
 
 	heartbeat := managed("a1", "a", "region", "eu")
 	heartbeat.ResourceVersion = "2"
-
 	for _, tc := range []struct {
 		reason string
 		event  func(*Inventory) Affected
@@ -104,7 +100,6 @@ func TestAffected(t *testing.T) {
 			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
 		{"a cluster of the name outside the scope", func(i *Inventory) Affected {
 			i.DeleteCluster("b1")
-
 			return i.SetCluster(managed("b1", "a"))
 		}, CauseCluster, []string{"ns/all", "ns/region", "ns/score", "other/all"}},
 		{"an annotation", func(i *Inventory) Affected { return i.SetCluster(annotated) }, CauseCluster, []string{"other/all"}},
@@ -139,7 +134,6 @@ func TestAffected(t *testing.T) {
 		{"a set that nobody bound", func(i *Inventory) Affected { return i.SetClusterSet(exclusive("c")) }, CauseClusterSet, nil},
 		{"the last set of a namespace goes: NoIntersection becomes NoManagedClusterSetBindings", func(i *Inventory) Affected {
 			i.DeleteBinding("ns", "b")
-
 			return i.DeleteClusterSet("a")
 		}, CauseClusterSet, []string{"ns/all", "ns/b1", "ns/only-b", "ns/region", "ns/score", "ns/unbound", "other/all", "other/unbound"}},
 		{"one of two sets goes", func(i *Inventory) Affected { return i.DeleteClusterSet("b") }, CauseClusterSet,
@@ -155,18 +149,15 @@ func TestAffected(t *testing.T) {
 		{"an unknown binding goes", func(i *Inventory) Affected { return i.DeleteBinding("ns", "c") }, "", nil},
 		{"a placement that is forgotten is affected by nothing", func(i *Inventory) Affected {
 			i.Unsubscribe(NewPlacementKey(V1beta1, "other", "all"))
-
 			return i.SetCluster(annotated)
 		}, CauseCluster, nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			affected := tc.event(sampleObjects())
-
 			var got []string
 			for _, key := range affected.Subscribers {
 				got = append(got, key.String())
 			}
-
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("placements (-want +got):\n%s", diff)
 			}
@@ -183,13 +174,11 @@ func TestAffected(t *testing.T) {
 func TestAffectedByMovedProfile(t *testing.T) {
 	i := sampleObjects()
 	profiles := Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.ClusterProfile}}}
-
 	for _, name := range []string{"z", "y"} {
 		key := NewPlacementKey(V1beta1, "ns", name)
 		i.Subscribe(key, profiles)
 		i.SnapshotFor(key)
 	}
-
 	profile := clusterinfo.Profile{Namespace: "fleet", Name: "p"}
 	i.SetProfile(profile, map[string]string{"a1": ""})
 
@@ -197,7 +186,6 @@ func TestAffectedByMovedProfile(t *testing.T) {
 	for _, key := range i.SetProfile(profile, map[string]string{"b1": ""}).Subscribers {
 		got = append(got, key.String())
 	}
-
 	if diff := cmp.Diff([]string{"ns/only-b", "ns/y", "ns/z", "other/all"}, got); diff != "" {
 		t.Errorf("placements (-want +got):\n%s", diff)
 	}

@@ -8,17 +8,13 @@ package inventory
 func (i *Inventory) Assume(owner Key, clusters []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	d, before := i.decisions, i.decisions.assumed[owner]
 	after := i.newPage(Page{Owner: owner, Clusters: clusters})
-
 	d.assumed[owner] = after
 	d.setCounted(owner, []*page{after})
-
 	if before != nil {
 		i.releasePage(before)
 	}
-
 	i.changed(decisionsOnly)
 }
 
@@ -26,7 +22,6 @@ func (i *Inventory) Assume(owner Key, clusters []string) {
 func (i *Inventory) Assumed(owner Key) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.decisions.assumed[owner] != nil
 }
 
@@ -34,14 +29,12 @@ func (i *Inventory) Assumed(owner Key) bool {
 func (i *Inventory) ForgetAssumed(owner Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	d := i.decisions
 
 	before := d.assumed[owner]
 	if before == nil {
 		return
 	}
-
 	delete(d.assumed, owner)
 	d.setCounted(owner, d.byOwner[owner])
 	i.releasePage(before)

@@ -16,7 +16,6 @@ import (
 func TestAssumedResultReplacesPages(t *testing.T) {
 	i, p, q := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns1", "p"), NewPlacementKey(V1beta1, "ns1", "q")
 	page := func(name string, clusters ...string) Page { return decided("ns1", name, "p", clusters...) }
-
 	for _, step := range []struct {
 		reason string
 		do     func()
@@ -34,14 +33,12 @@ func TestAssumedResultReplacesPages(t *testing.T) {
 		{"and nothing is left", func() { i.ForgetAssumed(p) }, map[string]int{}},
 	} {
 		step.do()
-
 		s := i.Snapshot()
 		for name, counts := range map[string]map[string]int{"elsewhere": s.DecisionCounts(q), "neighbours": s.NamespaceDecisionCounts(q)} {
 			if diff := cmp.Diff(step.want, counts); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", step.reason, name, diff)
 			}
 		}
-
 		if own := s.DecisionCounts(p); len(own) > 0 {
 			t.Errorf("%s: p counts its own clusters: %v", step.reason, own)
 		}

@@ -35,7 +35,6 @@ func benchCluster(n, version int) *clusterv1.ManagedCluster {
 		name := fmt.Sprintf("claim-%d", claim)
 		cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: "value"})
 	}
-
 	return cluster
 }
 
@@ -43,15 +42,12 @@ func benchHub(
 	b *testing.B, clusters, placements int, dependencies func(b *testing.B, compiler *selector.Compiler, team int) Dependencies,
 ) *Inventory {
 	b.Helper()
-
 	compiler := selector.NewCompiler()
 	i := New(compiler)
 	i.SetClusterSet(exclusive("all"))
-
 	for n := range clusters {
 		i.SetCluster(benchCluster(n, 0))
 	}
-
 	keys := make([]Key, 0, placements)
 
 	for n := range placements {
@@ -60,22 +56,18 @@ func benchHub(
 		i.SetBinding(binding(key.Namespace, "all"))
 		i.Subscribe(key, dependencies(b, compiler, n/placementsPerTeam))
 	}
-
 	i.SnapshotFor(keys...)
-
 	return i
 }
 
 func benchDependencies(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
 	b.Helper()
-
 	byTeam, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
 		MatchLabels: map[string]string{"team": "t" + strconv.Itoa(team)},
 	}})
 	if err := errs.ToAggregate(); err != nil {
 		b.Fatal(err)
 	}
-
 	return Dependencies{Predicates: []*selector.Selector{byTeam}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}
 }
 
@@ -83,7 +75,6 @@ func benchDependencies(b *testing.B, compiler *selector.Compiler, team int) Depe
 // and placements that the event does not affect.
 func eachSize(b *testing.B, affected int, event func(i *Inventory, n int) Affected) {
 	b.Helper()
-
 	eachSizeOf(b, benchDependencies, affected, event)
 }
 
@@ -91,14 +82,11 @@ func eachSizeOf(b *testing.B, dependencies func(b *testing.B, compiler *selector
 	event func(i *Inventory, n int) Affected,
 ) {
 	b.Helper()
-
 	for _, size := range [][2]int{{1000, 1000}, {1000, 10_000}, {10_000, 1000}, {10_000, 10_000}} {
 		b.Run(fmt.Sprintf("clusters=%d/placements=%d", size[0], size[1]), func(b *testing.B) {
 			i := benchHub(b, size[0], size[1], dependencies)
 			event(i, 1)
-
 			b.ReportAllocs()
-
 			for n := 0; b.Loop(); n++ {
 				if got := len(event(i, n).Subscribers); got != affected {
 					b.Fatalf("%d placements are affected, want %d", got, affected)
@@ -114,7 +102,6 @@ func BenchmarkHeartbeat(b *testing.B) {
 	for n, state := range states {
 		state.Status.Conditions[1].LastTransitionTime = metav1.NewTime(time.Unix(int64(n), 0))
 	}
-
 	eachSize(b, 0, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
@@ -122,7 +109,6 @@ func BenchmarkHeartbeat(b *testing.B) {
 func BenchmarkLabelChange(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Labels["team"] = "nobody"
-
 	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
@@ -130,21 +116,18 @@ func BenchmarkLabelChange(b *testing.B) {
 func BenchmarkLabelChangeUnsatisfied(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Labels["team"] = "nobody"
-
 	eachSizeOf(b, unsatisfiedDependencies, placementsPerTeam, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
 // unsatisfiedDependencies returns the dependencies of an unsatisfied placement with two clauses.
 func unsatisfiedDependencies(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
 	b.Helper()
-
 	both, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
 		MatchLabels: map[string]string{"region": "r7", "team": "t" + strconv.Itoa(team)},
 	}})
 	if err := errs.ToAggregate(); err != nil {
 		b.Fatal(err)
 	}
-
 	return Dependencies{
 		Predicates: []*selector.Selector{both}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}, WatchRejected: true,
 		Clauses: [][]*selector.Selector{both.Clauses()},
@@ -155,7 +138,6 @@ func unsatisfiedDependencies(b *testing.B, compiler *selector.Compiler, team int
 func BenchmarkTaintChange(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Spec.Taints = []clusterv1.Taint{{Key: "out", Effect: clusterv1.TaintEffectNoSelect}}
-
 	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
@@ -163,12 +145,10 @@ func BenchmarkTaintChange(b *testing.B) {
 func BenchmarkJoinAndLeave(b *testing.B) {
 	comes := benchCluster(99_999, 1)
 	comes.Labels["team"] = "t0"
-
 	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected {
 		if n%2 == 0 {
 			return i.SetCluster(comes)
 		}
-
 		return i.DeleteCluster(comes.Name)
 	})
 }
@@ -177,10 +157,8 @@ func BenchmarkJoinAndLeave(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Labels["team"] = "nobody"
-
 	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected {
 		defer i.Snapshot()
-
 		return i.SetCluster(states[n%2])
 	})
 }
@@ -191,9 +169,7 @@ func benchPage(n, version int) Page {
 	for at := range 99 {
 		page.Clusters = append(page.Clusters, fmt.Sprintf("cluster-%05d", (n*100+at)%10_000))
 	}
-
 	page.Clusters = append(page.Clusters, fmt.Sprintf("cluster-%05d", (n*100+99+version%2)%10_000))
-
 	return page
 }
 
@@ -201,9 +177,7 @@ func benchPage(n, version int) Page {
 func BenchmarkSetDecision(b *testing.B) {
 	i := benchHub(b, 10_000, 1000, benchDependencies)
 	pages := [2]Page{benchPage(7, 0), benchPage(7, 1)}
-
 	b.ReportAllocs()
-
 	for n := 0; b.Loop(); n++ {
 		i.SetDecision(pages[n%2])
 		i.Snapshot()
@@ -214,7 +188,6 @@ func BenchmarkSetDecision(b *testing.B) {
 func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
 		var i *Inventory
-
 		objects := make([]*clusterv1.ManagedCluster, 10_000)
 		for n := range objects {
 			objects[n] = benchCluster(n, 0)
@@ -223,11 +196,9 @@ func BenchmarkMemory(b *testing.B) {
 		measure(b, len(objects), "B/cluster", func() {
 			i = New(selector.NewCompiler())
 			i.SetClusterSet(exclusive("all"))
-
 			for _, object := range objects {
 				i.SetCluster(object)
 			}
-
 			i.Snapshot()
 		})
 
@@ -243,7 +214,6 @@ func BenchmarkMemory(b *testing.B) {
 			for n := range 1000 {
 				i.SetDecision(benchPage(n, 0))
 			}
-
 			i.Snapshot()
 		})
 
@@ -253,18 +223,13 @@ func BenchmarkMemory(b *testing.B) {
 
 func measure(b *testing.B, of int, unit string, fill func()) {
 	b.Helper()
-
 	held := func() uint64 {
 		var stats runtime.MemStats
-
 		runtime.GC()
 		runtime.ReadMemStats(&stats)
-
 		return stats.HeapAlloc
 	}
-
 	before := held()
-
 	fill()
 	b.ReportMetric(float64(held()-before)/float64(of), unit)
 }

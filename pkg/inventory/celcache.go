@@ -62,12 +62,9 @@ func newCELCache(s *selector.Selector) *celCache {
 // or not.
 func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
 	cached, details, valid := c.lookUp(id, generation, evaluation.Now)
-
 	if !valid {
 		c.evaluating()
-
 		alone := &selector.EvalContext{Now: evaluation.Now, Done: evaluation.Done}
-
 		cached, details = evaluateVerdict(c.selector, info, alone)
 		if !alone.Cancelled() {
 			c.add(id, generation, cached, details, evaluation.Now)
@@ -76,7 +73,6 @@ func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint
 
 	evaluation.Charge(uint64(cached.cost))
 	evaluation.RequeueAfterChange(details.until)
-
 	return selector.Verdict{Matched: cached.matched, Err: details.err, Expression: details.expression}
 }
 
@@ -84,9 +80,7 @@ func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint
 func (c *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerdict, verdictDetails, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	cached, details := c.get(id), c.details[id]
-
 	return cached, details, generation >= cached.from && cached.valid && (!cached.hasDetails || details.holdsAt(now))
 }
 
@@ -94,11 +88,9 @@ func (c *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerd
 func (c *celCache) add(id uint, generation uint64, cached cachedVerdict, details verdictDetails, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if now.After(c.lastEvaluation) {
 		c.lastEvaluation = now
 	}
-
 	if from := c.get(id).from; generation >= from {
 		c.set(id, from, cached, details)
 	}
@@ -108,7 +100,6 @@ func (c *celCache) add(id uint, generation uint64, cached cachedVerdict, details
 func (c *celCache) known(id uint) (cachedVerdict, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	return c.get(id), c.lastEvaluation
 }
 
@@ -117,28 +108,22 @@ func (c *celCache) known(id uint) (cachedVerdict, time.Time) {
 func (c *celCache) cachedMatches(candidates Members, generation uint64, evaluation *selector.EvalContext) (matching, left Members) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	matching, left = bitset.New(candidates.Len()), bitset.New(0)
 	cost := uint64(0)
 
 	for id := range candidates.EachSet() {
 		cached := c.get(id)
-
 		if !cached.valid || cached.hasDetails || generation < cached.from {
 			left.Set(id)
-
 			continue
 		}
-
 		cost += uint64(cached.cost)
-
 		if cached.matched {
 			matching.Set(id)
 		}
 	}
 
 	evaluation.Charge(cost)
-
 	return matching, left
 }
 
@@ -146,7 +131,6 @@ func (c *celCache) get(id uint) cachedVerdict {
 	if id < uint(len(c.verdicts)) {
 		return c.verdicts[id]
 	}
-
 	return cachedVerdict{}
 }
 
@@ -156,7 +140,6 @@ func evaluateVerdict(
 ) (cachedVerdict, verdictDetails) {
 	verdict := s.Match(info, evaluation)
 	details := verdictDetails{err: verdict.Err, expression: verdict.Expression, since: evaluation.StableSince(), until: evaluation.RequeueAt()}
-
 	return cachedVerdict{
 		cost: uint32(min(evaluation.Cost(), math.MaxUint32)), valid: true, matched: verdict.Matched, hasDetails: !details.equal(verdictDetails{}),
 	}, details
@@ -166,13 +149,10 @@ func (c *celCache) set(id uint, from uint64, cached cachedVerdict, details verdi
 	for uint(len(c.verdicts)) <= id {
 		c.verdicts = append(c.verdicts, cachedVerdict{})
 	}
-
 	c.totalCost += uint64(cached.cost) - uint64(c.verdicts[id].cost)
 	cached.from = from
 	c.verdicts[id] = cached
-
 	delete(c.details, id)
-
 	if cached.hasDetails {
 		c.details[id] = details
 	}
@@ -185,22 +165,17 @@ func (c *celCache) set(id uint, from uint64, cached cachedVerdict, details verdi
 func (c *celCache) update(id uint, generation uint64, verdicts preparedVerdicts) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	was, wasDetails := c.get(id), c.details[id]
 
 	prepared, ok := verdicts[c]
 	if !ok || !was.valid || !prepared.at.Equal(c.lastEvaluation) {
 		c.set(id, generation, cachedVerdict{}, verdictDetails{})
-
 		return true
 	}
-
 	before := c.costMatters()
 	is, isDetails := prepared.verdict, prepared.details
 	c.set(id, generation, is, isDetails)
-
 	costs := was.cost != is.cost && (before || c.costMatters())
-
 	return was.matched != is.matched || !wasDetails.until.IsZero() || !wasDetails.equal(isDetails) || costs
 }
 
@@ -209,9 +184,7 @@ func (c *celCache) update(id uint, generation uint64, verdicts preparedVerdicts)
 func (c *celCache) matchedOrUnknown(id uint) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	cached := c.get(id)
-
 	return !cached.valid || cached.matched || !c.details[id].until.IsZero()
 }
 
@@ -223,7 +196,6 @@ func (c *celCache) costMatters() bool { return c.totalCost > c.freeCost }
 func (c *celCache) limitFreeCost(selectors int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	c.freeCost = min(c.freeCost, selector.MaxCost/uint64(max(selectors, 1)))
 }
 
@@ -231,11 +203,9 @@ func (c *celCache) limitFreeCost(selectors int) {
 func (c *celCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	for id, cached := range c.verdicts {
 		c.verdicts[id] = cachedVerdict{from: cached.from}
 	}
-
 	c.totalCost = 0
 	clear(c.details)
 }
@@ -244,7 +214,6 @@ func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
-
 	return err.Error()
 }
 

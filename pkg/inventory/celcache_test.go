@@ -32,27 +32,22 @@ func TestUpdateInvalidatesExpensiveVerdicts(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
 			i.SetCluster(managed("c1", "a", "region", "eu", "zone", "a"))
-
 			key := Key{}
 			i.Subscribe(key, Dependencies{Predicates: []*selector.Selector{withCEL}})
 			i.SnapshotFor(key)
-
 			m := i.views.byIdentity[withCEL.Identity()].celCache
 			id := i.clusters.live["c1"]
 			m.set(id, 1, cachedVerdict{cost: tc.cost, valid: true, matched: true}, verdictDetails{})
 
 			i.mu.Lock()
-
 			before := i.clusterInfo("c1")
 			after, verdicts := i.prepare("c1", func() *clusterinfo.ClusterInfo {
 				return before.Update(managed("c1", "a", "region", "eu", "zone", "b"))
 			})
 			changes := []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "zone"}}
-
 			if _, is := i.views.update(id, before, after, changes, 2, verdicts)[i.views.byIdentity[withCEL.Identity()]]; is != tc.flipped {
 				t.Errorf("flipped = %v, want %v", is, tc.flipped)
 			}
-
 			i.mu.Unlock()
 
 			if is := m.get(id); is.valid != tc.known || is.from != 2 {
@@ -70,7 +65,6 @@ func TestEventsDoNotWaitForExpressions(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-
 	i := New(selector.NewCompiler())
 	i.SetCluster(managed("c1", "a", "region", "eu"))
 
@@ -88,10 +82,8 @@ func TestEventsDoNotWaitForExpressions(t *testing.T) {
 	}
 
 	finished := make(chan struct{})
-
 	go func() {
 		defer close(finished)
-
 		snapshot.MatchCEL(endless, snapshot.alive.Clone(), &selector.EvalContext{}, func(*clusterinfo.ClusterInfo, selector.Verdict) {})
 	}()
 
@@ -101,7 +93,6 @@ func TestEventsDoNotWaitForExpressions(t *testing.T) {
 	i.Snapshot()
 	close(release)
 	<-finished
-
 	if known := m.get(i.clusters.live["c1"]); known.valid {
 		t.Error("the verdict of an evaluation that a change overtook is cached")
 	}

@@ -21,31 +21,25 @@ func (i *Inventory) prepare(name string, next func() *clusterinfo.ClusterInfo) (
 	if before == nil || i.views.dynamic == 0 {
 		return after, nil
 	}
-
 	concerned := i.views.cheap(i.clusters.live[name], before, after)
 	if len(concerned) == 0 {
 		return after, nil
 	}
-
 	i.mu.Unlock()
 
 	verdicts := preparedVerdicts{}
 	for cache, now := range concerned {
 		verdicts.evaluate(cache, after, now)
 	}
-
 	i.mu.Lock()
-
 	if i.clusterInfo(name) != before {
 		return next(), nil
 	}
-
 	return after, verdicts
 }
 
 func (v preparedVerdicts) evaluate(cache *celCache, after *clusterinfo.ClusterInfo, now time.Time) {
 	evaluation := &selector.EvalContext{Now: now, Limit: maxInlineCost}
-
 	verdict, details := evaluateVerdict(cache.selector, after, evaluation)
 	if !evaluation.Stopped() {
 		v[cache] = preparedVerdict{verdict: verdict, details: details, at: now}
@@ -59,7 +53,6 @@ func (v *views) cheap(id uint, before, after *clusterinfo.ClusterInfo) map[*celC
 		found map[*celCache]time.Time
 		cost  uint64
 	)
-
 	changes := clusterinfo.ChangedProperties(before, after)
 
 	v.eachAffected(before, after, changes, func(affected *view) {
@@ -67,7 +60,6 @@ func (v *views) cheap(id uint, before, after *clusterinfo.ClusterInfo) map[*celC
 		if cache == nil || !affected.static.Matches(after, &selector.EvalContext{}) {
 			return
 		}
-
 		if _, again := found[cache]; again {
 			return
 		}
@@ -76,11 +68,9 @@ func (v *views) cheap(id uint, before, after *clusterinfo.ClusterInfo) map[*celC
 		if cost += uint64(known.cost); !known.valid || cost > maxInlineCost {
 			return
 		}
-
 		if found == nil {
 			found = map[*celCache]time.Time{}
 		}
-
 		found[cache] = now
 	})
 

@@ -29,19 +29,16 @@ func (c *clusterIDs) acquire(name string) uint {
 			id = uint(len(c.references))
 			c.references = append(c.references, 0)
 		}
-
 		c.byName[name] = id
 		c.names.set(id, name)
 	}
 
 	c.references[id]++
-
 	return id
 }
 
 func (c *clusterIDs) release(id uint) {
 	c.references[id]--
-
 	if c.references[id] == 0 {
 		delete(c.byName, c.names.get(id))
 		c.names.set(id, "")
@@ -59,18 +56,14 @@ type order struct {
 func orderOf(clusters *iradix.Tree[uint]) func() *order {
 	return sync.OnceValue(func() *order {
 		o := &order{byRank: make([]uint, 0, clusters.Len())}
-
 		clusters.Root().Walk(func(_ []byte, id uint) bool {
 			for uint(len(o.rank)) <= id {
 				o.rank = append(o.rank, 0)
 			}
-
 			o.rank[id] = uint32(len(o.byRank))
 			o.byRank = append(o.byRank, id)
-
 			return false
 		})
-
 		return o
 	})
 }

@@ -15,15 +15,12 @@ import (
 func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	after, verdicts := i.prepare(cluster.Name, func() *clusterinfo.ClusterInfo {
 		if known := i.clusterInfo(cluster.Name); known != nil {
 			return known.Update(cluster)
 		}
-
 		return clusterinfo.New(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name])
 	})
-
 	return i.replaceCluster(cluster.Name, after, verdicts)
 }
 
@@ -33,7 +30,6 @@ func (i *Inventory) CompareCluster(name string, cluster *clusterv1.ManagedCluste
 	i.mu.Lock()
 	known := i.clusterInfo(name)
 	i.mu.Unlock()
-
 	switch {
 	case cluster == nil:
 		return clusterinfo.ChangedProperties(known, nil)
@@ -48,7 +44,6 @@ func (i *Inventory) CompareCluster(name string, cluster *clusterv1.ManagedCluste
 func (i *Inventory) DeleteCluster(name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.replaceCluster(name, nil, nil)
 }
 
@@ -62,10 +57,8 @@ func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo, 
 			// The new object replaces the old one, so that the old one can be collected.
 			i.infos.set(i.clusters.live[name], after)
 		}
-
 		return Affected{}
 	}
-
 	i.changed(anyChange)
 
 	var id uint
@@ -75,14 +68,12 @@ func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo, 
 	} else {
 		id = i.clusters.live[name]
 	}
-
 	was := i.setsContaining(id, before)
 
 	i.infos.set(id, after)
 	i.alive.set(id, after != nil && !after.Terminating)
 	i.tainted.set(id, after != nil && len(after.Taints) > 0)
 	i.unreadable.set(id, after != nil && after.HasUnreadable())
-
 	flipped := i.views.update(id, before, after, changes, i.generation, verdicts)
 	affected := i.affectedByCluster(clusterChange{
 		name: name, id: id, before: before, after: after, changes: changes, flipped: flipped, setsBefore: was, setsAfter: i.setsContaining(id, after),
@@ -92,14 +83,12 @@ func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo, 
 		i.clusters.remove(name)
 		i.ids.release(id)
 	}
-
 	return affected
 }
 
 // SetScores adds or updates an AddOnPlacementScore, whose namespace is the name of the cluster.
 func (i *Inventory) SetScores(object *clusterv1alpha1.AddOnPlacementScore) Affected {
 	set := clusterinfo.NewScoreSet(object)
-
 	return i.replaceScores(object.Namespace, object.Name, &set)
 }
 
@@ -119,7 +108,6 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 		if scores == nil {
 			scores = map[string]clusterinfo.ScoreSet{}
 		}
-
 		scores[name] = *set
 	}
 
@@ -128,7 +116,6 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 	} else {
 		i.scores[cluster] = scores
 	}
-
 	if i.clusterInfo(cluster) == nil {
 		return Affected{}
 	}
@@ -138,10 +125,8 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 		if known == nil {
 			return nil // It was deleted meanwhile.
 		}
-
 		return known.WithScores(i.scores[cluster])
 	})
-
 	return i.replaceCluster(cluster, after, verdicts)
 }
 
@@ -150,27 +135,21 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 func (i *Inventory) Rebuild() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	i.views.index.build(i.eachCluster)
-
 	for _, v := range i.views.byIdentity {
 		i.views.rebuild(v)
-
 		if v.celCache != nil {
 			v.celCache.clear()
 		}
-
 		i.views.changed[v] = struct{}{}
 	}
 
 	i.alive, i.tainted, i.unreadable = newFlags(), newFlags(), newFlags()
-
 	for id, info := range i.eachCluster {
 		i.alive.set(id, !info.Terminating)
 		i.tainted.set(id, len(info.Taints) > 0)
 		i.unreadable.set(id, info.HasUnreadable())
 	}
-
 	i.decisions.recount()
 	i.changed(anyChange)
 }

@@ -35,10 +35,8 @@ type ClusterSet struct {
 func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClusterSet) *ClusterSet {
 	compiled := &ClusterSet{Name: set.Name, uid: set.UID, generation: set.Generation}
 	path := field.NewPath("spec", "clusterSelector")
-
 	if fields := unreadable.Of(set).Under("spec"); len(fields) > 0 {
 		compiled.Err = fmt.Errorf("ManagedClusterSet %s: %s", set.Name, fields)
-
 		return compiled
 	}
 
@@ -54,11 +52,9 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 		if labels == nil {
 			break // A set without a selector has no members.
 		}
-
 		path := path.Child("labelSelector")
 		matcher, errs := compiler.Compile(selector.Paths{Labels: path}, selector.Spec{Labels: *labels})
 		compiled.selector, compiled.members = matcher, matcher
-
 		if err := errs.ToAggregate(); err != nil {
 			compiled.Err = fmt.Errorf("ManagedClusterSet %s: %w", set.Name, err)
 		}

@@ -27,7 +27,6 @@ func subscribers() []*clusterv1beta1.Placement {
 	by := func(required clusterv1beta1.ClusterSelector) clusterv1beta1.PlacementSpec {
 		return clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: required}}}
 	}
-
 	return []*clusterv1beta1.Placement{
 		named("label", by(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}})),
 		named("cel", by(clusterv1beta1.ClusterSelector{CelSelector: clusterv1beta1.ClusterCelSelector{
@@ -44,17 +43,14 @@ func subscribers() []*clusterv1beta1.Placement {
 // differences returns the differences between the indexed scheduler and the reference, by placement.
 func differences(i *inventory.Inventory) map[string]string {
 	found := map[string]string{}
-
 	for _, placement := range subscribers() {
 		request := api.V1beta1.Read(placement).Request(selector.NewCompiler())
 		snapshot := i.SnapshotFor(request.Key)
 		now := time.Unix(0, 0)
-
 		result := scheduling.Schedule(request, snapshot, nil, now)
 		if different := scheduling.Difference(result, scheduling.Reference(request, snapshot, nil, now)); different != "" {
 			found[placement.Name] = different
 		}
-
 		i.UpdateDependencies(request.Key, result.Dependencies())
 	}
 
@@ -70,20 +66,16 @@ func TestRebuildRepairsDamage(t *testing.T) {
 			if found := differences(i); len(found) > 0 {
 				t.Fatalf("the engines differ before anything was damaged: %v", found)
 			}
-
 			cluster := "eu"
 			if what == "the clusters with taints" {
 				cluster = "tainted" // To check a cluster without taints for taints does no harm.
 			}
-
 			i.Corrupt(what, cluster)
 
 			if found := differences(i); len(found) == 0 {
 				t.Errorf("nobody notices that %s are wrong", what)
 			}
-
 			i.Rebuild()
-
 			if found := differences(i); len(found) > 0 {
 				t.Errorf("rebuilt, the engines still differ: %v", found)
 			}
@@ -106,10 +98,8 @@ func smallHub() *inventory.Inventory {
 			cluster.Labels["region"] = "eu"
 			cluster.Spec.Taints = []clusterv1.Taint{{Key: "out", Effect: clusterv1.TaintEffectNoSelect}}
 		}
-
 		i.SetCluster(cluster)
 	}
-
 	owner := inventory.NewPlacementKey(inventory.V1beta1, "other", "p")
 	i.SetDecision(inventory.Page{Key: owner.Decision("d"), Owner: owner, Clusters: []string{"us", "eu"}})
 
@@ -117,6 +107,5 @@ func smallHub() *inventory.Inventory {
 		request := api.V1beta1.Read(placement).Request(selector.NewCompiler())
 		i.Subscribe(request.Key, request.Dependencies())
 	}
-
 	return i
 }

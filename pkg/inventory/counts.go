@@ -6,17 +6,14 @@ package inventory
 // every API. It ignores PlacementDecisions that name no placement.
 func (s *Snapshot) NamespaceDecisionCounts(key Key) map[string]int {
 	counts := map[string]int{}
-
 	s.pages.Root().WalkPrefix([]byte(ownersIn(key.Namespace)), func(_ []byte, pages []*page) bool {
 		for _, p := range pages {
 			if p.owner != key && p.owner.Name != "" {
 				s.countInto(counts, p)
 			}
 		}
-
 		return false
 	})
-
 	return counts
 }
 
@@ -24,17 +21,14 @@ func (s *Snapshot) NamespaceDecisionCounts(key Key) map[string]int {
 // same counts from the totals.
 func (s *Snapshot) DecisionCounts(key Key) map[string]int {
 	counts := map[string]int{}
-
 	s.pages.Root().Walk(func(_ []byte, pages []*page) bool {
 		for _, p := range pages {
 			if p.owner != key {
 				s.countInto(counts, p)
 			}
 		}
-
 		return false
 	})
-
 	return counts
 }
 
@@ -61,7 +55,6 @@ func (c CountsOfOthers) Of(id uint) int { return int(c.totals.get(id) - c.own[id
 func (s *Snapshot) CountsOfOthers(key Key) CountsOfOthers {
 	load := CountsOfOthers{totals: s.totals, own: map[uint]int32{}}
 	pages, _ := s.pages.Get([]byte(ownerName(key)))
-
 	for _, p := range pages {
 		for _, id := range p.ids {
 			load.own[uint(id)]++
@@ -70,17 +63,14 @@ func (s *Snapshot) CountsOfOthers(key Key) CountsOfOthers {
 
 	// The highest count is that of a cluster with own decisions, or the highest total of any other cluster.
 	withOwn := map[int32]int32{}
-
 	for id := range load.own {
 		withOwn[s.totals.get(id)]++
 		load.Highest = max(load.Highest, load.Of(id))
 	}
-
 	for total := s.highest; total > int32(load.Highest); total-- {
 		if s.frequencies.get(uint(total)) > withOwn[total] {
 			load.Highest = int(total)
 		}
 	}
-
 	return load
 }

@@ -53,7 +53,6 @@ func ownersIn(namespace string) string { return namespace + "\x00" }
 func with(pages []*page, added *page) []*page {
 	pages = append(slices.Clone(pages), added)
 	slices.SortFunc(pages, func(a, b *page) int { return cmp.Compare(a.key.Name, b.key.Name) })
-
 	return pages
 }
 
@@ -68,13 +67,10 @@ func (d *decisions) setPages(owner Key, pages []*page) bool {
 	} else {
 		d.byOwner[owner] = pages
 	}
-
 	if d.assumed[owner] != nil {
 		return false
 	}
-
 	d.setCounted(owner, pages)
-
 	return true
 }
 
@@ -82,7 +78,6 @@ func (d *decisions) setPages(owner Key, pages []*page) bool {
 func (d *decisions) setCounted(owner Key, pages []*page) {
 	name := ownerName(owner)
 	before := d.counted.live[name]
-
 	for _, p := range pages {
 		if !slices.Contains(before, p) {
 			d.count(p, 1)
@@ -94,7 +89,6 @@ func (d *decisions) setCounted(owner Key, pages []*page) {
 			d.count(p, -1)
 		}
 	}
-
 	if len(pages) == 0 {
 		d.counted.remove(name)
 	} else {
@@ -121,14 +115,12 @@ func (d *decisions) count(p *page, step int32) {
 func (d *decisions) contains(owner Key, id uint) bool {
 	stands := func(p *page) bool { return slices.Contains(p.ids, uint32(id)) }
 	assumed := d.assumed[owner]
-
 	return assumed != nil && stands(assumed) || slices.ContainsFunc(d.byOwner[owner], stands)
 }
 
 // recount computes the totals from all pages.
 func (d *decisions) recount() {
 	d.totals, d.frequencies, d.highest = vector[int32]{}, vector[int32]{}, 0
-
 	for _, pages := range d.counted.live {
 		for _, p := range pages {
 			d.count(p, 1)

@@ -75,11 +75,9 @@ func (d Dependencies) selectors() []*selector.Selector {
 
 func (s *subscriber) eachEntry(all *subscribers, visit func(map[*subscriber]struct{})) {
 	visit(setAt(all.inNamespace, s.key.Namespace))
-
 	if s.readsUnfiltered() {
 		visit(setAt(all.unfiltered, s.key.Namespace))
 	}
-
 	readers := all.scopeReaders
 	if len(s.dependencies.Predicates) > 0 {
 		readers = all.matchReaders
@@ -88,7 +86,6 @@ func (s *subscriber) eachEntry(all *subscribers, visit func(map[*subscriber]stru
 	for _, read := range s.dependencies.Reads {
 		visit(setAt(readers, read))
 	}
-
 	for _, read := range s.dependencies.ScopeReads {
 		visit(setAt(all.scopeReaders, read))
 	}
@@ -98,7 +95,6 @@ func (s *subscriber) eachEntry(all *subscribers, visit func(map[*subscriber]stru
 func (s *subscriber) mayMatch(id uint, flipped map[*view]struct{}) bool {
 	return len(s.predicates) == 0 || slices.ContainsFunc(s.predicates, func(v *view) bool {
 		_, is := flipped[v]
-
 		return is || v.matchesOrUnknown(id)
 	})
 }
@@ -109,12 +105,10 @@ func (s *subscriber) predicateFlipped(id uint, flipped map[*view]struct{}) bool 
 		if _, is := flipped[v]; is {
 			return true
 		}
-
 		if v.celCache == nil && v.matches.bits.Test(id) {
 			return false
 		}
 	}
-
 	return false
 }
 
@@ -125,12 +119,10 @@ func (s *subscriber) failedClauseChanged(id uint, flipped map[*view]struct{}) bo
 			if _, is := flipped[v]; is {
 				return true
 			}
-
 			if !v.matches.bits.Test(id) {
 				return false // It is the first clause that failed before and fails now.
 			}
 		}
-
 		return false
 	})
 }

@@ -13,17 +13,14 @@ import (
 // twoClauses returns the dependencies of a placement with two clauses, without and with a status that lists rejection reasons.
 func twoClauses(t *testing.T) (plain, wide Dependencies) {
 	t.Helper()
-
 	both, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
 		MatchLabels: map[string]string{"region": "eu", "zone": "x"},
 	}})
 	if err := errs.ToAggregate(); err != nil {
 		t.Fatal(err)
 	}
-
 	plain = Dependencies{Predicates: []*selector.Selector{both}}
 	wide = Dependencies{Predicates: plain.Predicates, WatchRejected: true, Clauses: [][]*selector.Selector{both.Clauses()}}
-
 	return plain, wide
 }
 
@@ -31,7 +28,6 @@ func twoClauses(t *testing.T) (plain, wide Dependencies) {
 // before nor after (docs/spec/differences.md E2).
 func TestUpdateDependencies(t *testing.T) {
 	plain, wide := twoClauses(t)
-
 	for _, tc := range []struct {
 		reason  string
 		event   func(*Inventory) Affected
@@ -52,11 +48,9 @@ func TestUpdateDependencies(t *testing.T) {
 			i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
 			i.SetClusterSet(exclusive("a"))
 			i.SetBinding(binding("ns", "a"))
-
 			for name, set := range map[string]string{"a1": "a", "c1": "c"} {
 				i.SetCluster(managed(name, set, "region", map[string]string{"a": "eu", "c": "us"}[set]))
 			}
-
 			i.SetCluster(managed("b1", "a", "region", "ap"))
 			i.Subscribe(key, plain)
 			i.SnapshotFor(key)
@@ -65,7 +59,6 @@ func TestUpdateDependencies(t *testing.T) {
 			if !watching {
 				i.UpdateDependencies(key, plain)
 			}
-
 			if got := len(tc.event(i).Subscribers) > 0; got != (tc.affects && watching) {
 				t.Errorf("%s: affected %v while rejection reasons are listed %v, want %v", tc.reason, got, watching, tc.affects && watching)
 			}
@@ -77,36 +70,29 @@ func TestUpdateDependencies(t *testing.T) {
 func TestUpdateDependenciesKeepsViews(t *testing.T) {
 	plain, wide := twoClauses(t)
 	i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
-
 	if got := i.UpdateDependencies(key, wide); got != i.SnapshotFor(key).Generation || len(i.views.byIdentity) != 0 {
 		t.Errorf("the dependencies of a placement that never subscribed apply at %d, with %d views", got, len(i.views.byIdentity))
 	}
-
 	i.Subscribe(key, plain)
 	i.UpdateDependencies(key, wide)
-
 	if len(i.views.byIdentity) != 0 {
 		t.Errorf("a placement without a snapshot has %d views, want none", len(i.views.byIdentity))
 	}
 
 	i.Subscribe(key, plain)
 	i.SnapshotFor(key)
-
 	view := i.views.byIdentity[plain.Predicates[0].Identity()]
-
 	for _, step := range []struct {
 		dependencies Dependencies
 		views        int
 	}{{wide, 3}, {wide, 3}, {plain, 1}, {wide, 3}} {
 		i.UpdateDependencies(key, step.dependencies)
-
 		if i.views.byIdentity[plain.Predicates[0].Identity()] != view || len(i.views.byIdentity) != step.views {
 			t.Errorf("there are %d views, want %d and the first one among them", len(i.views.byIdentity), step.views)
 		}
 	}
 
 	i.Unsubscribe(key)
-
 	if len(i.views.byIdentity) != 0 || len(i.subscribers.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
 		t.Errorf("an unsubscribed placement leaves %d views, %d namespaces, %d indexed properties",
 			len(i.views.byIdentity), len(i.subscribers.unfiltered), len(i.views.index.byKey))

@@ -11,10 +11,8 @@ import (
 // hold returns views of selectors with a reference to each. The caller holds the mutex, which hold releases while it evaluates selectors.
 func (i *Inventory) hold(selectors []*selector.Selector) []*view {
 	held := make([]*view, 0, len(selectors))
-
 	for batch := range slices.Chunk(selectors, maxBuild) {
 		build := i.views.newBuild(batch)
-
 		if len(build.views) > 0 {
 			i.unlocked(func() { i.runBuild(build) })
 		}
@@ -22,12 +20,9 @@ func (i *Inventory) hold(selectors []*selector.Selector) []*view {
 		// Each round evaluates what changed during the round before it, which becomes shorter each time.
 		for changed := i.views.changedSince(build); len(changed) > maxCatchUp; changed = i.views.changedSince(build) {
 			now := i.infos.freeze()
-
 			i.unlocked(func() { build.catchUp(changed, now) })
 		}
-
 		held = append(held, i.views.install(build)...)
-
 		i.views.freeze()
 	}
 
@@ -38,7 +33,6 @@ func (i *Inventory) hold(selectors []*selector.Selector) []*view {
 func (i *Inventory) unlocked(do func()) {
 	i.mu.Unlock()
 	defer i.mu.Lock()
-
 	do()
 }
 
@@ -49,7 +43,6 @@ func (i *Inventory) release(unused []*view) {
 			i.views.freeze()
 			i.unlocked(func() {})
 		}
-
 		for _, one := range batch {
 			i.views.release(one)
 		}

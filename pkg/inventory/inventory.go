@@ -88,7 +88,6 @@ const (
 
 func (i *Inventory) changed(what changeKind) {
 	i.snapshot = nil
-
 	if what == decisionsOnly {
 		i.decisions.generation++
 	} else {
@@ -103,14 +102,12 @@ func (i *Inventory) clusterInfo(name string) *clusterinfo.ClusterInfo {
 	if !exists {
 		return nil
 	}
-
 	return i.infos.get(id)
 }
 
 // idOf returns the id of a cluster; false if it does not exist.
 func (i *Inventory) idOf(name string) (uint, bool) {
 	id, exists := i.clusters.live[name]
-
 	return id, exists
 }
 

@@ -21,7 +21,6 @@ func managed(name, set string, more ...string) *clusterv1.ManagedCluster {
 	for i := 0; i < len(more); i += 2 {
 		labels[more[i]] = more[i+1]
 	}
-
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
@@ -55,14 +54,12 @@ func scored(cluster, name string, value int32) *clusterv1alpha1.AddOnPlacementSc
 
 func decided(namespace, name, placement string, clusters ...string) Page {
 	owner := NewPlacementKey(V1beta1, namespace, placement)
-
 	return Page{Key: owner.Decision(name), Owner: owner, Clusters: clusters}
 }
 
 func TestClusterSetsContain(t *testing.T) {
 	everything := &metav1.LabelSelector{}
 	eu := &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}
-
 	for _, tc := range []struct {
 		reason string
 		set    *clusterv1beta2.ManagedClusterSet
@@ -86,11 +83,9 @@ func TestClusterSetsContain(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			set := NewClusterSet(selector.NewCompiler(), tc.set)
-
 			if diff := cmp.Diff(tc.err, errorText(set.Err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
-
 			var got []string
 
 			for _, c := range []*clusterv1.ManagedCluster{managed("a1", "a", "region", "eu"), managed("a2", "a"),
@@ -99,7 +94,6 @@ func TestClusterSetsContain(t *testing.T) {
 					got = append(got, c.Name)
 				}
 			}
-
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("members (-want +got):\n%s", diff)
 			}
@@ -112,7 +106,6 @@ func TestScope(t *testing.T) {
 	for _, set := range []string{"d", "b", "a", "unbound"} {
 		inventory.SetClusterSet(exclusive(set))
 	}
-
 	for _, name := range []string{"missing", "b", "a", "d"} {
 		inventory.SetBinding(binding("ns", name))
 	}
@@ -138,12 +131,10 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			scope := inventory.Snapshot().Scope(tc.namespace, tc.asked)
-
 			var eligible []string
 			for _, set := range scope.Eligible {
 				eligible = append(eligible, set.Name)
 			}
-
 			if diff := cmp.Diff(tc.bound, scope.Bound); diff != "" {
 				t.Errorf("bound (-want +got):\n%s", diff)
 			}
@@ -184,15 +175,12 @@ func TestDecisionCounts(t *testing.T) {
 	}
 
 	before := inventory.Snapshot()
-
 	inventory.DeleteDecision(NewPlacementKey(V1beta1, "other", "p").Decision("p-decision-1"))
 	inventory.SetDecision(decided("ns", "p-decision-1", "q", "c2"))
-
 	if diff := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "gone": 1},
 		inventory.Snapshot().DecisionCounts(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
 		t.Errorf("after a page went and one changed hands (-want +got):\n%s", diff)
 	}
-
 	if diff := cmp.Diff(map[string]int{"c1": 3, "c3": 1, "gone": 1}, before.DecisionCounts(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
 		t.Errorf("a snapshot changed (-want +got):\n%s", diff)
 	}
@@ -203,7 +191,6 @@ func TestDecisionCounts(t *testing.T) {
 func TestNamespaceDecisionCounts(t *testing.T) {
 	inventory := New(selector.NewCompiler())
 	older := NewPlacementKey(V1alpha1, "ns", "p")
-
 	for _, page := range []Page{
 		decided("ns", "p-decision-1", "p", "c1", "c2"), decided("ns", "p-decision-2", "p", "c3"), decided("ns", "q-decision-1", "q", "c1"),
 		decided("other", "p-decision-1", "p", "c1", "c1"), decided("ns", "by-hand", "", "c3", "gone"),

@@ -39,7 +39,6 @@ type Key struct {
 // NewPlacementKey returns the key of a placement.
 func NewPlacementKey(api API, namespace, name string) Key {
 	key := Key{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
-
 	switch api {
 	case V1beta1:
 		key.GroupKind = placementV1beta1
@@ -48,7 +47,6 @@ func NewPlacementKey(api API, namespace, name string) Key {
 	default:
 		key.GroupKind = placementPrefix + GroupKind(api)
 	}
-
 	return key
 }
 
@@ -58,7 +56,6 @@ func (k Key) API() API {
 	if !isPlacement {
 		return ""
 	}
-
 	return API(group)
 }
 

@@ -75,11 +75,9 @@ func newKind[T Object](
 			if !ok {
 				return Affected{}
 			}
-
 			return change(i, of)
 		}
 	}
-
 	return &ObjectKind{
 		Resource: resource, New: func() Object { return empty() }, Set: typed(set), Delete: typed(remove), Unreadable: unreadable,
 	}

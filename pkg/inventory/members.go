@@ -20,18 +20,14 @@ func (f *flags) set(id uint, is bool) bool {
 	if f.bits.Test(id) == is {
 		return false
 	}
-
 	if f.shared {
 		f.bits, f.shared = f.bits.Clone(), false
 	}
-
 	f.bits.SetTo(id, is)
-
 	return true
 }
 
 func (f *flags) freeze() Members {
 	f.shared = true
-
 	return f.bits
 }

@@ -22,17 +22,14 @@ const (
 // order.
 func RequestIdentity(clusterSets []string, predicates []*selector.Selector) string {
 	var identity strings.Builder
-
 	for _, set := range clusterSets {
 		identity.WriteString(set)
 		identity.WriteByte(0)
 	}
-
 	for _, predicate := range predicates {
 		identity.WriteByte(0)
 		identity.WriteString(predicate.Identity())
 	}
-
 	return identity.String()
 }
 
@@ -49,7 +46,6 @@ func newRequestCounts() *requestCounts { return &requestCounts{counts: map[strin
 func (r *requestCounts) add(identity string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	r.counts[identity]++
 }
 
@@ -57,13 +53,10 @@ func (r *requestCounts) add(identity string) {
 func (r *requestCounts) remove(identity string, results *resultCache) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	r.counts[identity]--
-
 	if r.counts[identity] < minSubscribers {
 		results.drop(identity)
 	}
-
 	if r.counts[identity] == 0 {
 		delete(r.counts, identity)
 	}
@@ -95,26 +88,20 @@ func newResultCache(r *requestCounts, limit int) *resultCache {
 func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) any) any {
 	c.requests.mu.Lock()
 	defer c.requests.mu.Unlock()
-
 	if c.requests.counts[identity] < minSubscribers {
 		return nil
 	}
-
 	if known := c.results[identity][rest]; known != nil {
 		c.recent.MoveToFront(known)
-
 		return entryOf(known).compute
 	}
 
 	entry := &resultEntry{identity: identity, rest: rest}
 	entry.compute = newFind(entry)
-
 	if c.results[identity] == nil {
 		c.results[identity] = map[string]*list.Element{}
 	}
-
 	c.results[identity][rest] = c.recent.PushFront(entry)
-
 	return entry.compute
 }
 
@@ -122,14 +109,11 @@ func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) an
 func (c *resultCache) setSize(entry *resultEntry, bytes int) {
 	c.requests.mu.Lock()
 	defer c.requests.mu.Unlock()
-
 	if known := c.results[entry.identity][entry.rest]; known == nil || entryOf(known) != entry {
 		return // It has been dropped.
 	}
-
 	entry.bytes = bytes + len(entry.identity) + len(entry.rest)
 	c.bytes += entry.bytes
-
 	for c.bytes > c.limit {
 		c.remove(c.recent.Back())
 	}
@@ -147,7 +131,6 @@ func (c *resultCache) remove(known *list.Element) {
 	c.bytes -= entry.bytes
 	c.recent.Remove(known)
 	delete(c.results[entry.identity], entry.rest)
-
 	if len(c.results[entry.identity]) == 0 {
 		delete(c.results, entry.identity)
 	}
@@ -155,6 +138,5 @@ func (c *resultCache) remove(known *list.Element) {
 
 func entryOf(element *list.Element) *resultEntry {
 	entry, _ := element.Value.(*resultEntry)
-
 	return entry
 }

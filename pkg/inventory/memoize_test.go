@@ -17,25 +17,21 @@ import (
 // regional returns a placement of ns that selects a region.
 func regional(t *testing.T, name, region string) (Key, Dependencies) {
 	t.Helper()
-
 	predicate, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{
 		Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": region}},
 	})
 	if err := errs.ToAggregate(); err != nil {
 		t.Fatal(err)
 	}
-
 	return NewPlacementKey(V1beta1, "ns", name), Dependencies{Predicates: []*selector.Selector{predicate}}
 }
 
 // subscribeRegion subscribes a placement and takes a snapshot for it.
 func (i *Inventory) subscribeRegion(t *testing.T, name, region string) (key Key, identity string) {
 	t.Helper()
-
 	key, dependencies := regional(t, name, region)
 	i.Subscribe(key, dependencies)
 	i.SnapshotFor(key)
-
 	return key, RequestIdentity(dependencies.ClusterSets, dependencies.Predicates)
 }
 
@@ -61,7 +57,6 @@ func TestMemoize(t *testing.T) {
 		}, 2},
 		{"one of two has unsubscribed", func(t *testing.T, i *Inventory) {
 			t.Helper()
-
 			key, _ := i.subscribeRegion(t, "p", "eu")
 			i.subscribeRegion(t, "q", "eu")
 			i.Unsubscribe(key)
@@ -82,10 +77,8 @@ func TestMemoize(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
 			tc.happen(t, i)
-
 			_, dependencies := regional(t, "", "eu")
 			identity, finds := RequestIdentity(nil, dependencies.Predicates), 0
-
 			for range 2 {
 				got := Memoize(i.Snapshot(), identity, "rest", func() int { finds++; return 7 }, func(int) int { return 8 })
 				if got != 7 {
@@ -117,13 +110,10 @@ func TestMemoizeDropsResults(t *testing.T) {
 			i := New(selector.NewCompiler())
 			key, identity := i.subscribeRegion(t, "p", "eu")
 			i.subscribeRegion(t, "q", "eu")
-
 			for _, rest := range []string{"", "causes"} {
 				Memoize(i.Snapshot(), identity, rest, func() int { return 1 }, func(int) int { return 100 })
 			}
-
 			tc.happen(i, key)
-
 			if got := i.results.recent.Len(); got != tc.kept || got != len(i.results.results[identity]) || got == 0 && i.results.bytes != 0 {
 				t.Errorf("%d answers are kept in %d bytes, want %d answers", got, i.results.bytes, tc.kept)
 			}
@@ -137,7 +127,6 @@ func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		s := newRequestCounts()
 		snapshot := &Snapshot{results: newResultCache(s, 1000)}
-
 		t.Repeat(map[string]func(*rapid.T){
 			"subscribe": func(t *rapid.T) { s.add(rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 2, -1).Draw(t, "identity")) },
 			"unsubscribe": func(t *rapid.T) {
@@ -150,19 +139,16 @@ func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 				rest := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "rest")
 				size := rapid.IntRange(0, 1200).Draw(t, "size")
 				want := identity + "/" + rest
-
 				if got := Memoize(snapshot, identity, rest, func() string { return want }, func(string) int { return size }); got != want {
 					t.Fatalf("asked for %q, got %q", want, got)
 				}
 			},
 			"": func(t *rapid.T) {
 				bytes, entries := 0, 0
-
 				for identity, answers := range snapshot.results.results {
 					if s.counts[identity] < minSubscribers {
 						t.Fatalf("a result for %d subscribers is kept", s.counts[identity])
 					}
-
 					for _, known := range answers {
 						bytes += entryOf(known).bytes
 						entries++
@@ -181,14 +167,11 @@ func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 // TestMemoizeConcurrently checks that concurrent callers wait for one result, while subscribers come and go.
 func TestMemoizeConcurrently(t *testing.T) {
 	const askers = 8
-
 	i := New(selector.NewCompiler())
-
 	var identity string
 	for n := range askers {
 		_, identity = i.subscribeRegion(t, fmt.Sprintf("p%d", n), "eu")
 	}
-
 	var (
 		finds int
 		done  sync.WaitGroup
@@ -197,13 +180,11 @@ func TestMemoizeConcurrently(t *testing.T) {
 	for n := range askers {
 		done.Go(func() {
 			Memoize(i.Snapshot(), identity, "", func() int { finds++; return 1 }, func(int) int { return 1 })
-
 			if n >= minSubscribers {
 				i.Unsubscribe(NewPlacementKey(V1beta1, "ns", fmt.Sprintf("p%d", n)))
 			}
 		})
 	}
-
 	done.Wait()
 
 	if finds != 1 {

@@ -8,11 +8,9 @@ import "slices"
 func (i *Inventory) SetDecision(after Page) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	if before := i.decisions.pages[after.Key]; before != nil && before.owner == after.Owner && i.sameClusters(before.ids, after.Clusters) {
 		return
 	}
-
 	i.replacePage(after.Key, i.newPage(after))
 }
 
@@ -22,7 +20,6 @@ func (i *Inventory) newPage(taken Page) *page {
 	for _, cluster := range taken.Clusters {
 		p.ids = append(p.ids, uint32(i.ids.acquire(cluster)))
 	}
-
 	return p
 }
 
@@ -40,7 +37,6 @@ func (i *Inventory) sameClusters(ids []uint32, clusters []string) bool {
 func (i *Inventory) DeleteDecision(key DecisionKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	if i.decisions.pages[key] != nil {
 		i.replacePage(key, nil)
 	}
@@ -52,10 +48,8 @@ func (i *Inventory) replacePage(key DecisionKey, after *page) {
 	d := i.decisions
 	before := d.pages[key]
 	counts := false
-
 	if before != nil {
 		delete(d.pages, key)
-
 		counts = d.setPages(before.owner, without(d.byOwner[before.owner], before)) || counts
 	}
 
@@ -63,11 +57,9 @@ func (i *Inventory) replacePage(key DecisionKey, after *page) {
 		d.pages[key] = after
 		counts = d.setPages(after.owner, with(d.byOwner[after.owner], after)) || counts
 	}
-
 	if before != nil {
 		i.releasePage(before)
 	}
-
 	if counts {
 		i.changed(decisionsOnly)
 	}

@@ -15,7 +15,6 @@ import (
 func (i *Inventory) SetProfile(profile clusterinfo.Profile, claims map[string]string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.replaceClaims(profile, claims)
 }
 
@@ -23,7 +22,6 @@ func (i *Inventory) SetProfile(profile clusterinfo.Profile, claims map[string]st
 func (i *Inventory) DeleteProfile(profile clusterinfo.Profile) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.replaceClaims(profile, nil)
 }
 
@@ -32,13 +30,11 @@ func (i *Inventory) replaceClaims(profile clusterinfo.Profile, claims map[string
 	if maps.Equal(before, claims) {
 		return Affected{}
 	}
-
 	if len(claims) == 0 {
 		delete(i.claims, profile)
 	} else {
 		i.claims[profile] = claims
 	}
-
 	var concerned []Key
 
 	for cluster := range before {
@@ -46,14 +42,11 @@ func (i *Inventory) replaceClaims(profile clusterinfo.Profile, claims map[string
 			concerned = append(concerned, i.replaceClaim(cluster, profile, nil).Subscribers...)
 		}
 	}
-
 	for cluster, doubt := range claims {
 		claim := clusterinfo.ProfileClaim{Profile: profile, Doubt: doubt}
 		concerned = append(concerned, i.replaceClaim(cluster, profile, &claim).Subscribers...)
 	}
-
 	slices.SortFunc(concerned, Key.Compare)
-
 	return Affected{Cause: CauseCluster, Subscribers: slices.Compact(concerned)}
 }
 
@@ -62,7 +55,6 @@ func (i *Inventory) replaceClaim(cluster string, profile clusterinfo.Profile, cl
 	profiles := slices.DeleteFunc(slices.Clone(i.profiles[cluster]), func(other clusterinfo.ProfileClaim) bool {
 		return other.Profile == profile
 	})
-
 	if claim != nil {
 		profiles = append(profiles, *claim)
 		slices.SortFunc(profiles, func(a, b clusterinfo.ProfileClaim) int {
@@ -75,11 +67,9 @@ func (i *Inventory) replaceClaim(cluster string, profile clusterinfo.Profile, cl
 	} else {
 		i.profiles[cluster] = profiles
 	}
-
 	known := i.clusterInfo(cluster)
 	if known == nil {
 		return Affected{}
 	}
-
 	return i.replaceCluster(cluster, known.WithProfiles(profiles), nil)
 }

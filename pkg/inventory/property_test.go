@@ -51,41 +51,33 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 	gone := rapid.IntRange(0, 3).Draw(t, "gone") == 0
 	cluster, namespace, set := pick(t, "cluster", "c1", "c2", "c3"), pick(t, "namespace", "ns1", "ns2"), pick(t, "set", "a", "b")
 	inNamespace := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: namespace, Name: name} }
-
 	switch pick(t, "kind", "cluster", "scores", "set", "binding", "decision", "decision", "assumed", "profile") {
 	case "cluster":
 		if gone {
 			delete(o.clusters, cluster)
 			i.DeleteCluster(cluster)
-
 			return
 		}
-
 		o.clusters[cluster] = managed(cluster, set, "region", pick(t, "region", "eu", "us"))
 		if rapid.IntRange(0, 5).Draw(t, "terminating") == 0 {
 			o.clusters[cluster].DeletionTimestamp = &metav1.Time{Time: metav1.Unix(1, 0).Time}
 		}
-
 		i.SetCluster(o.clusters[cluster].DeepCopy())
 	case "scores":
 		key := types.NamespacedName{Namespace: cluster, Name: pick(t, "scores", "x", "y")}
 		if gone {
 			delete(o.scores, key)
 			i.DeleteScores(key.Namespace, key.Name)
-
 			return
 		}
-
 		o.scores[key] = scored(key.Namespace, key.Name, rapid.Int32Range(0, 1).Draw(t, "score"))
 		i.SetScores(o.scores[key].DeepCopy())
 	case "set":
 		if gone {
 			delete(o.sets, set)
 			i.DeleteClusterSet(set)
-
 			return
 		}
-
 		kinds := []clusterv1beta2.SelectorType{"", clusterv1beta2.ExclusiveClusterSetLabel, clusterv1beta2.LabelSelector, "Broken"}
 		selectors := []*metav1.LabelSelector{nil, {}, {MatchLabels: map[string]string{"region": "eu"}}, {MatchLabels: map[string]string{"!": ""}}}
 		o.sets[set] = setOf(set, rapid.SampledFrom(kinds).Draw(t, "kind of set"), rapid.SampledFrom(selectors).Draw(t, "selector"))
@@ -94,10 +86,8 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 		if gone {
 			delete(o.bindings, inNamespace(set))
 			i.DeleteBinding(namespace, set)
-
 			return
 		}
-
 		o.bindings[inNamespace(set)] = binding(namespace, set)
 		i.SetBinding(o.bindings[inNamespace(set)].DeepCopy())
 	case "profile":
@@ -105,10 +95,8 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 		if gone {
 			delete(o.profiles, profile)
 			i.DeleteProfile(profile)
-
 			return
 		}
-
 		doubt := pick(t, "doubt", "", "its label is wrong")
 		o.profiles[profile] = map[string]string{cluster: doubt, pick(t, "labelled cluster", "c1", "c2"): doubt}
 		i.SetProfile(profile, o.profiles[profile])
@@ -117,10 +105,8 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 		if gone {
 			delete(o.assumed, owner)
 			i.ForgetAssumed(owner)
-
 			return
 		}
-
 		o.assumed[owner] = rapid.SliceOfN(rapid.SampledFrom([]string{"c1", "c2", "c9"}), 0, 4).Draw(t, "clusters")
 		i.Assume(owner, o.assumed[owner])
 	case "decision":
@@ -128,10 +114,8 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 		if gone {
 			delete(o.decisions, key)
 			i.DeleteDecision(key)
-
 			return
 		}
-
 		clusters := rapid.SliceOfN(rapid.SampledFrom([]string{"c1", "c2", "c9"}), 0, 3).Draw(t, "clusters")
 		o.decisions[key] = decided(key.Namespace, key.Name, pick(t, "placement", "", "p", "q"), clusters...)
 		i.SetDecision(o.decisions[key])
@@ -141,13 +125,11 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 // fresh returns an inventory of the current objects, without any history. Assumed results replace the pages.
 func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	i := New(compiler)
-
 	for object := range maps.Values(o.decisions) {
 		if _, assumed := o.assumed[object.Owner]; !assumed {
 			i.SetDecision(object)
 		}
 	}
-
 	for owner, clusters := range o.assumed {
 		i.SetDecision(Page{Key: owner.Decision(owner.Name + "-assumed"), Owner: owner, Clusters: clusters})
 	}
@@ -155,11 +137,9 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	for object := range maps.Values(o.clusters) {
 		i.SetCluster(object)
 	}
-
 	for profile, claims := range o.profiles {
 		i.SetProfile(profile, claims)
 	}
-
 	for object := range maps.Values(o.bindings) {
 		i.SetBinding(object)
 	}
@@ -167,11 +147,9 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	for object := range maps.Values(o.scores) {
 		i.SetScores(object)
 	}
-
 	for object := range maps.Values(o.sets) {
 		i.SetClusterSet(object)
 	}
-
 	return i
 }
 
@@ -197,19 +175,16 @@ func viewOf(s *Snapshot) contents {
 		Bindings: map[string][]string{}, Counts: map[Key]map[string]int{}, Highest: map[Key]int{},
 		Members: map[string][]string{}, Candidates: map[string][]string{}, Tainted: s.namesOf(s.Tainted(s.alive)),
 	}
-
 	s.bindings.Root().Walk(func(namespace []byte, bound []string) bool {
 		v.Bindings[string(namespace)] = bound
 		candidates, _ := s.Candidates(s.Scope(string(namespace), nil))
 		v.Candidates[string(namespace)] = s.namesOf(candidates)
-
 		return false
 	})
 
 	for _, owner := range owners {
 		load := s.CountsOfOthers(owner)
 		v.Counts[owner], v.Highest[owner] = map[string]int{}, load.Highest
-
 		for id := range s.idsOfNames() {
 			if count := load.Of(id); count != 0 {
 				v.Counts[owner][s.names.get(id)] = count
@@ -220,16 +195,13 @@ func viewOf(s *Snapshot) contents {
 	for _, f := range s.Clusters() {
 		v.Clusters = append(v.Clusters, fmt.Sprint(f.Name, f.Labels, f.Terminating, f.Scores, f.Profiles))
 	}
-
 	s.sets.Root().Walk(func(name []byte, set *ClusterSet) bool {
 		v.Sets = append(v.Sets, fmt.Sprint(string(name), set.Name, set.exclusive, set.selector, set.Err))
 		if set.members != nil {
 			v.Members[set.Name] = s.namesOf(s.Match(set.members, s.alive))
 		}
-
 		return false
 	})
-
 	return v
 }
 
@@ -238,7 +210,6 @@ func (s *Snapshot) namesOf(members Members) []string {
 	for _, id := range s.SortedByName(members) {
 		names = append(names, s.ClusterInfo(id).Name)
 	}
-
 	return names
 }
 
@@ -260,7 +231,6 @@ func (v contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 		if diff := cmp.Diff(plain, v.Counts[owner]); diff != "" {
 			t.Fatalf("counts without %v (-plain +index):\n%s", owner, diff)
 		}
-
 		if highest := slices.Max(append(slices.Collect(maps.Values(plain)), 0)); highest != v.Highest[owner] {
 			t.Fatalf("the highest count without %v is %d, by index %d", owner, highest, v.Highest[owner])
 		}
@@ -268,13 +238,11 @@ func (v contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 
 	for namespace := range v.Bindings {
 		scope, plain := s.Scope(namespace, nil), []string{}
-
 		for _, f := range s.Clusters() {
 			if scope.Contains(f) && !f.Terminating {
 				plain = append(plain, f.Name)
 			}
 		}
-
 		if diff := cmp.Diff(plain, v.Candidates[namespace]); diff != "" {
 			t.Fatalf("candidates of %s (-plain +index):\n%s", namespace, diff)
 		}
@@ -284,23 +252,18 @@ func (v contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 // TestSnapshotForgetsHistory checks that a snapshot depends only on the current objects, and that a former snapshot does not change.
 func TestSnapshotForgetsHistory(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		i, there := New(compiler), noObjects()
 		taken := i.Snapshot()
 		was := viewOf(taken)
-
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
 			there.event(t, i)
-
 			now := i.Snapshot()
 			if now != i.Snapshot() {
 				t.Fatal("two snapshots of one moment")
 			}
-
 			is := viewOf(now)
 			is.checkAgainstPlain(t, now)
-
 			if changed := cmp.Diff(was, is); changed != "" && now.Generation+now.DecisionsGeneration <= taken.Generation+taken.DecisionsGeneration {
 				t.Fatalf("generation %d after %d, in spite of a change:\n%s", now.Generation, taken.Generation, changed)
 			}
@@ -308,7 +271,6 @@ func TestSnapshotForgetsHistory(t *testing.T) {
 			if diff := cmp.Diff(was, viewOf(taken)); diff != "" {
 				t.Fatalf("a snapshot changed (-then +now):\n%s", diff)
 			}
-
 			taken, was = now, is
 		}
 
@@ -316,7 +278,6 @@ func TestSnapshotForgetsHistory(t *testing.T) {
 		if diff := cmp.Diff(viewOf(fresh), viewOf(taken)); diff != "" {
 			t.Fatalf("snapshot (-of the objects +after the events):\n%s", diff)
 		}
-
 		same := func(a, b *clusterinfo.ClusterInfo) bool { return len(clusterinfo.ChangedProperties(a, b)) == 0 }
 		if !slices.EqualFunc(fresh.Clusters(), taken.Clusters(), same) {
 			t.Fatal("the facts of a cluster differ")

@@ -13,10 +13,8 @@ import (
 // SetClusterSet adds or updates a set.
 func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affected {
 	compiled := NewClusterSet(i.compiler, set)
-
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	if compiled.members != nil {
 		defer i.release(i.hold([]*selector.Selector{compiled.members}))
 	}
@@ -25,16 +23,12 @@ func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affecte
 		if before.isOf(set) {
 			return Affected{}
 		}
-
 		i.sets.set(set.Name, compiled)
-
 		return Affected{Cause: CauseClusterSet, Sets: []string{set.Name}}
 	}
-
 	i.changed(anyChange)
 	i.replaceMembers(compiled.Name, compiled)
 	i.sets.set(set.Name, compiled)
-
 	return i.affectedBySet(set.Name)
 }
 
@@ -43,16 +37,13 @@ func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affecte
 func (i *Inventory) Members(of *clusterv1beta2.ManagedClusterSet) (count uint, known bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	set := i.sets.live[of.Name]
 	if set == nil || set.Err != nil || !set.isOf(of) {
 		return 0, false
 	}
-
 	if members := i.members[of.Name]; members != nil {
 		count = members.matches.bits.Count()
 	}
-
 	return count, true
 }
 
@@ -61,7 +52,6 @@ func (i *Inventory) replaceMembers(name string, set *ClusterSet) {
 	before := i.members[name]
 	delete(i.members, name)
 	delete(i.selecting, name)
-
 	if set != nil && set.members != nil {
 		i.members[name] = i.views.acquire(set.members)
 		if !set.exclusive {
@@ -83,15 +73,12 @@ func (s *ClusterSet) same(other *ClusterSet) bool {
 func (i *Inventory) DeleteClusterSet(name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	if i.sets.live[name] == nil {
 		return Affected{}
 	}
-
 	i.changed(anyChange)
 	i.replaceMembers(name, nil)
 	i.sets.remove(name)
-
 	return i.affectedBySet(name)
 }
 
@@ -99,18 +86,15 @@ func (i *Inventory) DeleteClusterSet(name string) Affected {
 func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	bound := i.bindings.live[binding.Namespace]
 
 	at, already := slices.BinarySearch(bound, binding.Name)
 	if already {
 		return Affected{}
 	}
-
 	i.changed(anyChange)
 	i.bindings.set(binding.Namespace, slices.Insert(slices.Clone(bound), at, binding.Name)) // Snapshots share the old list.
 	setAt(i.boundIn, binding.Name)[binding.Namespace] = struct{}{}
-
 	return i.affectedByBinding(binding.Namespace, binding.Name)
 }
 
@@ -118,16 +102,13 @@ func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding)
 func (i *Inventory) DeleteBinding(namespace, name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	bound := i.bindings.live[namespace]
 
 	at, there := slices.BinarySearch(bound, name)
 	if !there {
 		return Affected{}
 	}
-
 	i.changed(anyChange)
-
 	if len(bound) == 1 {
 		i.bindings.remove(namespace)
 	} else {
@@ -136,6 +117,5 @@ func (i *Inventory) DeleteBinding(namespace, name string) Affected {
 
 	delete(i.boundIn[name], namespace)
 	deleteEmpty(i.boundIn, name)
-
 	return i.affectedByBinding(namespace, name)
 }

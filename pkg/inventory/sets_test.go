@@ -18,13 +18,11 @@ import (
 
 func generationOf(set *clusterv1beta2.ManagedClusterSet, generation int64) *clusterv1beta2.ManagedClusterSet {
 	set.Generation = generation
-
 	return set
 }
 
 func TestAffectedSets(t *testing.T) {
 	eu := &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}
-
 	for _, tc := range []struct {
 		reason string
 		change func(*Inventory) Affected
@@ -43,7 +41,6 @@ func TestAffectedSets(t *testing.T) {
 		{"one that begins to terminate stays a member", func(i *Inventory) Affected {
 			terminating := managed("c", "prod")
 			terminating.DeletionTimestamp = &metav1.Time{}
-
 			return i.SetCluster(terminating)
 		}, nil},
 		{"a set that comes", func(i *Inventory) Affected { return i.SetClusterSet(exclusive("new")) }, []string{"new"}},
@@ -70,7 +67,6 @@ func TestAffectedSets(t *testing.T) {
 
 		got := tc.change(i).Sets
 		slices.Sort(got)
-
 		if !cmp.Equal(tc.want, got) {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
@@ -81,7 +77,6 @@ func TestMembersAreKnownForOneGenerationOfAValidSet(t *testing.T) {
 	i := New(selector.NewCompiler())
 	recreated := exclusive("prod")
 	recreated.UID = "another"
-
 	i.SetClusterSet(exclusive("prod"))
 	i.SetClusterSet(setOf("broken", "None", nil))
 	i.SetClusterSet(setOf("unselecting", clusterv1beta2.LabelSelector, nil))
@@ -107,7 +102,6 @@ func TestMembersAreKnownForOneGenerationOfAValidSet(t *testing.T) {
 	}
 
 	i.SetClusterSet(generationOf(exclusive("prod"), 2))
-
 	if got, known := i.Members(generationOf(exclusive("prod"), 2)); got != 2 || !known {
 		t.Errorf("a new generation that says the same: %d, %t, want 2, true", got, known)
 	}
@@ -130,9 +124,7 @@ func (m *membership) changeSet(t *rapid.T, generation int64) (got Affected, want
 		if _, is := m.sets[name]; is {
 			want = []string{name}
 		}
-
 		delete(m.sets, name)
-
 		return m.inventory.DeleteClusterSet(name), want
 	}
 
@@ -142,7 +134,6 @@ func (m *membership) changeSet(t *rapid.T, generation int64) (got Affected, want
 			MatchLabels: map[string]string{"region": "eu"},
 		}), generation)
 	}
-
 	return m.inventory.SetClusterSet(m.sets[name]), []string{name}
 }
 
@@ -153,7 +144,6 @@ func (m *membership) changeCluster(t *rapid.T, labels *rapid.Generator[map[strin
 	name := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "cluster")
 	if rapid.IntRange(0, 4).Draw(t, "leaves") == 0 {
 		got = m.inventory.DeleteCluster(name)
-
 		delete(m.clusters, name)
 	} else {
 		changed := managed(name, "")
@@ -167,7 +157,6 @@ func (m *membership) changeCluster(t *rapid.T, labels *rapid.Generator[map[strin
 			want = append(want, set)
 		}
 	}
-
 	return got, want
 }
 
@@ -175,7 +164,6 @@ func (m *membership) changeCluster(t *rapid.T, labels *rapid.Generator[map[strin
 func TestMembershipIsWhatEverySetSays(t *testing.T) {
 	keys, values := []string{clusterv1beta2.ClusterSetLabel, "region"}, []string{"", "a", "b", "eu"}
 	labels := rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom(values), 0, 2)
-
 	property.Check(t, func(t *rapid.T) {
 		m := &membership{
 			compiler: selector.NewCompiler(),
@@ -188,7 +176,6 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 				got  Affected
 				want []string
 			)
-
 			if rapid.Bool().Draw(t, "changes a set") {
 				got, want = m.changeSet(t, int64(generation))
 			} else {
@@ -197,11 +184,9 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 
 			slices.Sort(want)
 			slices.Sort(got.Sets)
-
 			if !slices.Equal(want, got.Sets) {
 				t.Fatalf("affected are %q, want %q", got.Sets, want)
 			}
-
 			for name, members := range m.members() {
 				if count, known := m.inventory.Members(m.sets[name]); !known || count != uint(len(members)) {
 					t.Fatalf("the set %s has %d members (known: %t), want %q", name, count, known, members)
@@ -216,17 +201,14 @@ func membersOf(
 	compiler *selector.Compiler, sets map[string]*clusterv1beta2.ManagedClusterSet, clusters map[string]*clusterinfo.ClusterInfo,
 ) map[string][]string {
 	members := map[string][]string{}
-
 	for name, set := range sets {
 		compiled := NewClusterSet(compiler, set)
 		members[name] = nil
-
 		for cluster, info := range clusters {
 			if compiled.Contains(info) {
 				members[name] = append(members[name], cluster)
 			}
 		}
-
 		slices.Sort(members[name])
 	}
 

@@ -43,7 +43,6 @@ type Snapshot struct {
 func (s *Snapshot) WithDone(done <-chan struct{}) *Snapshot {
 	cancelled := *s
 	cancelled.done = done
-
 	return &cancelled
 }
 
@@ -52,13 +51,10 @@ func (s *Snapshot) Done() <-chan struct{} { return s.done }
 
 func (s *Snapshot) sort() []*clusterinfo.ClusterInfo {
 	clusters := make([]*clusterinfo.ClusterInfo, 0, s.clusters.Len())
-
 	s.clusters.Root().Walk(func(_ []byte, id uint) bool {
 		clusters = append(clusters, s.infos.get(id))
-
 		return false
 	})
-
 	return clusters
 }
 
@@ -71,20 +67,16 @@ func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
 	if !exists {
 		return nil
 	}
-
 	return s.infos.get(id)
 }
 
 // ClusterSets returns all sets, sorted by name. The caller owns the list.
 func (s *Snapshot) ClusterSets() []*ClusterSet {
 	sets := make([]*ClusterSet, 0, s.sets.Len())
-
 	s.sets.Root().Walk(func(_ []byte, set *ClusterSet) bool {
 		sets = append(sets, set)
-
 		return false
 	})
-
 	return sets
 }
 
@@ -100,18 +92,14 @@ type Scope struct {
 // to a set that does not exist is ignored.
 func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	var scope Scope
-
 	dependencies := Dependencies{ClusterSets: clusterSets}
 	bound, _ := s.bindings.Get([]byte(namespace))
-
 	for _, name := range bound {
 		set, exists := s.sets.Get([]byte(name))
 		if !exists {
 			continue
 		}
-
 		scope.Bound = append(scope.Bound, name)
-
 		if dependencies.includes(name) {
 			scope.Eligible = append(scope.Eligible, set)
 		}
@@ -123,13 +111,11 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 // Reads returns the properties of a cluster that decide whether an eligible set contains it.
 func (s Scope) Reads() []clusterinfo.Property {
 	var reads []clusterinfo.Property
-
 	for _, set := range s.Eligible {
 		if set.members != nil {
 			reads = append(reads, set.members.Reads()...)
 		}
 	}
-
 	return reads
 }
 
@@ -141,12 +127,10 @@ func (s Scope) Contains(info *clusterinfo.ClusterInfo) bool {
 // Candidates returns the clusters of a scope that are not terminating, and the number of those that are. The caller owns the set.
 func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int) {
 	candidates = bitset.New(s.alive.Len())
-
 	for _, set := range scope.Eligible {
 		if set.members == nil {
 			continue
 		}
-
 		if members, known := s.views.Get([]byte(set.members.Identity())); known {
 			candidates.InPlaceUnion(members.matches)
 		}
@@ -154,7 +138,6 @@ func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int)
 
 	terminating = int(candidates.DifferenceCardinality(s.alive))
 	candidates.InPlaceIntersection(s.alive)
-
 	return candidates, terminating
 }
 
@@ -164,16 +147,13 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 	if v, known := s.views.Get([]byte(by.Identity())); known {
 		return candidates.Intersection(v.matches)
 	}
-
 	matching := bitset.New(candidates.Len())
 	evaluation := &selector.EvalContext{}
-
 	for id := range candidates.EachSet() {
 		if by.Matches(s.infos.get(id), evaluation) {
 			matching.Set(id)
 		}
 	}
-
 	return matching
 }
 
@@ -193,11 +173,9 @@ func (s *Snapshot) MatchCEL(
 
 	for id := range left.EachSet() {
 		evaluation.LimitSelector(evaluation.Cost() - before)
-
 		if evaluation.Exhausted() || evaluation.Cancelled() {
 			break
 		}
-
 		var verdict selector.Verdict
 
 		info := s.infos.get(id)
@@ -206,7 +184,6 @@ func (s *Snapshot) MatchCEL(
 		} else {
 			verdict = by.Match(info, evaluation)
 		}
-
 		if verdict.Matched {
 			matching.Set(id)
 		}
@@ -217,7 +194,6 @@ func (s *Snapshot) MatchCEL(
 	}
 
 	evaluation.LimitSelector(evaluation.Cost() - before)
-
 	return matching
 }
 
@@ -240,28 +216,22 @@ const maxDirectSort = 32
 func (s *Snapshot) SortedByName(members Members) []uint {
 	count := members.Count()
 	sorted := make([]uint, 0, count)
-
 	if count <= maxDirectSort {
 		for id := range members.EachSet() {
 			sorted = append(sorted, id)
 		}
-
 		slices.SortFunc(sorted, func(a, b uint) int { return cmp.Compare(s.names.get(a), s.names.get(b)) })
-
 		return sorted
 	}
 
 	order := s.order()
 	ranks := bitset.New(uint(len(order.byRank)))
-
 	for id := range members.EachSet() {
 		ranks.Set(uint(order.rank[id]))
 	}
-
 	for rank := range ranks.EachSet() {
 		sorted = append(sorted, order.byRank[rank])
 	}
-
 	return sorted
 }
 
@@ -275,13 +245,11 @@ func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func
 		return sync.OnceValue(func() T {
 			answer := find()
 			s.results.setSize(entry, size(answer))
-
 			return answer
 		})
 	}).(func() T)
 	if !shared {
 		return find()
 	}
-
 	return once()
 }

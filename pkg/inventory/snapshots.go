@@ -8,7 +8,6 @@ import "sync"
 func (i *Inventory) Snapshot() *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.current()
 }
 
@@ -17,22 +16,18 @@ func (i *Inventory) Snapshot() *Snapshot {
 func (i *Inventory) SnapshotFor(keys ...Key) *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	for _, key := range keys {
 		i.indexCurrent(key)
 	}
-
 	return i.current()
 }
 
 // current returns the Snapshot of the current state, and makes it if something has changed since the last one. The caller holds the mutex.
 func (i *Inventory) current() *Snapshot {
 	i.views.freeze()
-
 	if i.snapshot == nil || i.snapshot.views != i.views.table.frozen {
 		i.snapshot = i.freeze(i.snapshot)
 	}
-
 	return i.snapshot
 }
 
@@ -40,7 +35,6 @@ func (i *Inventory) current() *Snapshot {
 func (i *Inventory) Generation() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.generation
 }
 
@@ -48,7 +42,6 @@ func (i *Inventory) Generation() uint64 {
 func (i *Inventory) DecisionsGeneration() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	return i.decisions.generation
 }
 
@@ -63,17 +56,14 @@ func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 		totals: i.decisions.totals.freeze(), frequencies: i.decisions.frequencies.freeze(), highest: i.decisions.highest,
 		results: i.results,
 	}
-
 	if i.orderOf != s.clusters {
 		i.orderOf, i.order = s.clusters, orderOf(s.clusters)
 	}
 
 	s.order = i.order
 	s.sorted = sync.OnceValue(s.sort)
-
 	if last != nil {
 		s.sorted = last.sorted
 	}
-
 	return s
 }

@@ -9,7 +9,6 @@ import "slices"
 func (i *Inventory) Subscribe(key Key, dependencies Dependencies) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	unused := i.unindex(i.subscribers.byKey[key])
 	i.subscribers.byKey[key] = &subscriber{key: key, dependencies: dependencies}
 	i.release(unused)
@@ -20,25 +19,20 @@ func (i *Inventory) Subscribe(key Key, dependencies Dependencies) {
 // never subscribed.
 func (i *Inventory) UpdateDependencies(key Key, dependencies Dependencies) (generation uint64) {
 	defer i.HoldViews(key, dependencies)()
-
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	before := i.subscribers.byKey[key]
 	if before == nil {
 		return i.generation
 	}
-
 	after := &subscriber{key: key, dependencies: dependencies}
 	i.subscribers.byKey[key] = after
 
 	if before.indexed {
 		i.index(after)
 	}
-
 	generation = i.generation
 	i.release(i.unindex(before)) // After index, so that views of both keep a reference.
-
 	return generation
 }
 
@@ -47,17 +41,13 @@ func (i *Inventory) UpdateDependencies(key Key, dependencies Dependencies) (gene
 func (i *Inventory) HoldViews(key Key, dependencies Dependencies) (release func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	if s := i.subscribers.byKey[key]; s == nil || !s.indexed {
 		return func() {}
 	}
-
 	held := i.hold(dependencies.selectors())
-
 	return func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-
 		i.release(held)
 	}
 }
@@ -67,11 +57,9 @@ func (i *Inventory) HoldViews(key Key, dependencies Dependencies) (release func(
 func (i *Inventory) indexCurrent(key Key) {
 	for s := i.subscribers.byKey[key]; s != nil && !s.indexed; s = i.subscribers.byKey[key] {
 		held := i.hold(s.dependencies.selectors())
-
 		if i.subscribers.byKey[key] == s {
 			i.index(s)
 		}
-
 		i.release(held)
 	}
 }
@@ -80,7 +68,6 @@ func (i *Inventory) indexCurrent(key Key) {
 func (i *Inventory) Unsubscribe(key Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-
 	unused := i.unindex(i.subscribers.byKey[key])
 	delete(i.subscribers.byKey, key)
 	i.release(unused)
@@ -91,7 +78,6 @@ func (i *Inventory) index(s *subscriber) {
 	if s.indexed {
 		return
 	}
-
 	s.indexed = true
 	dynamic := 0
 
@@ -99,7 +85,6 @@ func (i *Inventory) index(s *subscriber) {
 		used := i.views.acquire(predicate)
 		used.dependents[s] = struct{}{}
 		s.predicates = append(s.predicates, used)
-
 		if used.celCache != nil {
 			dynamic++
 		}
@@ -113,22 +98,18 @@ func (i *Inventory) index(s *subscriber) {
 
 	for _, clauses := range s.dependencies.Clauses {
 		views := make([]*view, 0, len(clauses))
-
 		for _, clause := range clauses {
 			used := i.views.acquire(clause)
 			if used.clauseDependents == nil {
 				used.clauseDependents = map[*subscriber]struct{}{}
 			}
-
 			used.clauseDependents[s] = struct{}{}
 			views = append(views, used)
 		}
-
 		s.clauses = append(s.clauses, views)
 	}
 
 	s.eachEntry(i.subscribers, func(in map[*subscriber]struct{}) { in[s] = struct{}{} })
-
 	s.identity = RequestIdentity(s.dependencies.ClusterSets, s.dependencies.Predicates)
 	i.requestCounts.add(s.identity)
 }
@@ -138,11 +119,9 @@ func (i *Inventory) unindex(s *subscriber) []*view {
 	if s == nil || !s.indexed {
 		return nil
 	}
-
 	for _, used := range s.predicates {
 		delete(used.dependents, s) // Two predicates may be equal, and share the view.
 	}
-
 	clauses := slices.Concat(s.clauses...)
 	for _, used := range clauses {
 		delete(used.clauseDependents, s)
@@ -151,13 +130,10 @@ func (i *Inventory) unindex(s *subscriber) []*view {
 	s.eachEntry(i.subscribers, func(in map[*subscriber]struct{}) { delete(in, s) })
 	deleteEmpty(i.subscribers.inNamespace, s.key.Namespace)
 	deleteEmpty(i.subscribers.unfiltered, s.key.Namespace)
-
 	for _, read := range slices.Concat(s.dependencies.Reads, s.dependencies.ScopeReads) {
 		deleteEmpty(i.subscribers.scopeReaders, read)
 		deleteEmpty(i.subscribers.matchReaders, read)
 	}
-
 	i.requestCounts.remove(s.identity, i.results)
-
 	return slices.Concat(s.predicates, clauses)
 }

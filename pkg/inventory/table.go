@@ -31,7 +31,6 @@ func (t *table[T]) freeze() *iradix.Tree[T] {
 	if len(t.dirty) == 0 {
 		return t.frozen
 	}
-
 	change := t.frozen.Txn()
 
 	for name := range t.dirty {
@@ -41,9 +40,7 @@ func (t *table[T]) freeze() *iradix.Tree[T] {
 			change.Delete([]byte(name))
 		}
 	}
-
 	t.frozen = change.Commit()
 	clear(t.dirty)
-
 	return t.frozen
 }

@@ -41,9 +41,7 @@ func (a *valueIndex) acquire(key clusterinfo.Property) bool {
 	if indexed == nil {
 		return false
 	}
-
 	indexed.references++
-
 	return true
 }
 
@@ -69,7 +67,6 @@ func (a *valueIndex) build(all clusters) {
 	for _, indexed := range a.byKey {
 		indexed.ids = map[string][]uint32{}
 	}
-
 	for id, info := range all {
 		a.eachOf(info, func(v *clustersByValue, value string) { v.add(value, id) })
 	}
@@ -80,7 +77,6 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 	if existenceChanged(before, after) {
 		a.eachOf(before, func(v *clustersByValue, value string) { v.remove(value, id) })
 		a.eachOf(after, func(v *clustersByValue, value string) { v.add(value, id) })
-
 		return
 	}
 
@@ -89,11 +85,9 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 		if indexed == nil {
 			continue
 		}
-
 		if value, had := before.Value(key); had {
 			indexed.remove(value, id)
 		}
-
 		if value, has := after.Value(key); has {
 			indexed.add(value, id)
 		}
@@ -105,14 +99,12 @@ func (a *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *c
 	if info == nil {
 		return
 	}
-
 	if len(a.byKey) < len(info.Labels)+len(info.Claims) {
 		for key, indexed := range a.byKey {
 			if value, has := info.Value(key); has {
 				visit(indexed, value)
 			}
 		}
-
 		return
 	}
 
@@ -123,7 +115,6 @@ func (a *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *c
 			}
 		}
 	}
-
 	visitAll(clusterinfo.Label, info.Labels)
 	visitAll(clusterinfo.Claim, info.Claims)
 }
@@ -137,11 +128,9 @@ func (v *clustersByValue) remove(value string, id uint) {
 	if at < 0 {
 		return
 	}
-
 	last := len(ids) - 1
 	ids[at] = ids[last]
 	v.ids[value] = ids[:last]
-
 	if last == 0 {
 		delete(v.ids, value)
 	}
@@ -152,18 +141,14 @@ func (v *clustersByValue) remove(value string, id uint) {
 func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, limited bool) {
 	required, _ := s.RequiredValues()
 	fewest := -1
-
 	var narrowest selector.RequiredValue
-
 	for _, values := range required {
 		if values.Key.Kind == clusterinfo.Name {
 			if id, exists := idOf(values.Key.Name); exists {
 				ids = append(ids, uint32(id))
 			}
-
 			return ids, true
 		}
-
 		indexed := a.byKey[values.Key]
 		if indexed == nil {
 			continue
@@ -177,7 +162,6 @@ func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (ui
 	for _, value := range narrowest.Values {
 		ids = append(ids, a.byKey[narrowest.Key].ids[value]...)
 	}
-
 	return ids, fewest >= 0
 }
 
@@ -186,7 +170,6 @@ func (v *clustersByValue) count(of []string) int {
 	for _, value := range of {
 		count += len(v.ids[value])
 	}
-
 	return count
 }
 

@@ -24,7 +24,6 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 		if err := errs.ToAggregate(); err != nil {
 			t.Fatal(err)
 		}
-
 		return compiled
 	}
 
@@ -33,18 +32,15 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 		named := compile(t, selector.Spec{Name: "c2"})
 		i, there := New(compiler), noObjects()
 		key := NewPlacementKey(V1beta1, "ns1", "p")
-
 		i.Subscribe(key, Dependencies{Predicates: []*selector.Selector{eu, named}})
 		i.SnapshotFor(key)
 
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
 			there.event(t, i)
-
 			for key, kept := range i.views.index.byKey {
 				plain := newValueIndex()
 				plain.add(key)
 				plain.build(i.eachCluster)
-
 				for _, all := range []map[string][]uint32{plain.byKey[key].ids, kept.ids} {
 					for value := range all {
 						slices.Sort(all[value])
@@ -60,12 +56,10 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 		for _, one := range []*selector.Selector{eu, named} {
 			ids, narrow := i.views.index.candidates(one, i.idOf)
 			matching := i.views.byIdentity[one.Identity()].matches.bits.Count()
-
 			if !narrow || uint(len(ids)) != matching {
 				t.Fatalf("%v matches %d clusters, and %d are asked: %v", one, matching, len(ids), narrow)
 			}
 		}
-
 		i.Unsubscribe(key)
 
 		if _, kept := i.views.index.byKey[eu.Reads()[0]]; kept && i.members["b"] == nil && i.members["a"] == nil {

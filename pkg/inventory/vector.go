@@ -27,7 +27,6 @@ type frozen[T any] struct {
 func (v *vector[T]) freeze() frozen[T] {
 	v.epoch++
 	v.shared = true
-
 	return frozen[T]{chunks: v.chunks}
 }
 
@@ -35,11 +34,9 @@ func (v *vector[T]) get(i uint) T { return frozen[T]{chunks: v.chunks}.get(i) }
 
 func (v *vector[T]) set(i uint, item T) {
 	at := int(i / chunkSize)
-
 	if v.shared {
 		v.chunks, v.shared = slices.Clone(v.chunks), false
 	}
-
 	for at >= len(v.chunks) {
 		v.chunks = append(v.chunks, &chunk[T]{epoch: v.epoch})
 	}
@@ -49,7 +46,6 @@ func (v *vector[T]) set(i uint, item T) {
 		copied.epoch = v.epoch
 		v.chunks[at] = &copied
 	}
-
 	v.chunks[at].items[i%chunkSize] = item
 }
 
@@ -57,25 +53,20 @@ func (f frozen[T]) get(i uint) T {
 	at := int(i / chunkSize)
 	if at >= len(f.chunks) {
 		var none T
-
 		return none
 	}
-
 	return f.chunks[at].items[i%chunkSize]
 }
 
 // changedSince returns the indices of the items that have changed since an earlier freeze.
 func changedSince[T comparable](now, then []*chunk[T]) []uint {
 	var changed []uint
-
 	none := &chunk[T]{}
-
 	for at, c := range now {
 		before := none
 		if at < len(then) {
 			before = then[at]
 		}
-
 		if c == before {
 			continue
 		}

@@ -67,13 +67,10 @@ func newViews(of clusterSource) *views {
 func (v *views) acquire(s *selector.Selector) *view {
 	if known := v.byIdentity[s.Identity()]; known != nil {
 		known.references++
-
 		return known
 	}
-
 	build := v.newBuild([]*selector.Selector{s})
 	build.run()
-
 	return v.install(build)[0]
 }
 
@@ -90,7 +87,6 @@ func (v *views) rebuild(made *view) {
 func (v *view) match(candidates clusters) {
 	evaluation := &selector.EvalContext{}
 	v.matches = newFlags()
-
 	for id, info := range candidates {
 		if v.static.Matches(info, evaluation) {
 			v.matches.set(id, true)
@@ -113,10 +109,8 @@ func (v *views) release(unused *view) {
 	if unused.references > 0 {
 		return
 	}
-
 	eachIndexedProperty(unused, v.index.release)
 	delete(v.byIdentity, unused.identity)
-
 	if unused.celCache != nil {
 		v.dynamic--
 	}
@@ -130,13 +124,11 @@ func (v *views) release(unused *view) {
 // eachEntry visits the entries of the indexes that contain the view.
 func (v *views) eachEntry(of *view, visit func(map[*view]struct{})) {
 	required, rest := of.selector.RequiredValues()
-
 	for _, values := range required {
 		for _, value := range values.Values {
 			visit(setAt(v.byValue, propertyValue{values.Key, value}))
 		}
 	}
-
 	for _, key := range rest {
 		visit(setAt(v.byKey, key))
 	}
@@ -149,13 +141,11 @@ func (v *views) eachEntry(of *view, visit func(map[*view]struct{})) {
 // deleteEmptyEntries deletes the entries of the indexes that a view has left empty.
 func (v *views) deleteEmptyEntries(unused *view) {
 	required, rest := unused.selector.RequiredValues()
-
 	for _, values := range required {
 		for _, value := range values.Values {
 			deleteEmpty(v.byValue, propertyValue{values.Key, value})
 		}
 	}
-
 	for _, key := range rest {
 		deleteEmpty(v.byKey, key)
 	}
@@ -166,7 +156,6 @@ func setAt[K, V comparable](index map[K]map[V]struct{}, key K) map[V]struct{} {
 	if index[key] == nil {
 		index[key] = map[V]struct{}{}
 	}
-
 	return index[key]
 }
 
@@ -181,17 +170,13 @@ func (v *views) update(
 	id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, generation uint64, verdicts preparedVerdicts,
 ) map[*view]struct{} {
 	v.index.update(id, before, after, changes)
-
 	flipped := map[*view]struct{}{}
 	visited := map[*view]struct{}{}
-
 	v.eachAffected(before, after, changes, func(affected *view) {
 		if _, again := visited[affected]; again {
 			return
 		}
-
 		visited[affected] = struct{}{}
-
 		if affected.update(id, after, generation, verdicts) {
 			flipped[affected] = struct{}{}
 			v.changed[affected] = struct{}{}
@@ -204,11 +189,9 @@ func (v *views) update(
 func (v *view) update(id uint, after *clusterinfo.ClusterInfo, generation uint64, verdicts preparedVerdicts) bool {
 	was, is := v.matches.bits.Test(id), after != nil && v.static.Matches(after, &selector.EvalContext{})
 	flips := v.matches.set(id, is)
-
 	if v.celCache == nil || !was && !is {
 		return flips
 	}
-
 	return v.celCache.update(id, generation, verdicts) || flips
 }
 
@@ -224,7 +207,6 @@ func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []c
 		v.eachOf(before, visitAll)
 		v.eachOf(after, visitAll)
 		visitAll(v.unindexed)
-
 		return
 	}
 
@@ -234,7 +216,6 @@ func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []c
 				visitAll(v.byValue[propertyValue{key, value}])
 			}
 		}
-
 		eachCovering(v.byKey, key, visitAll)
 	}
 }
@@ -242,11 +223,9 @@ func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []c
 // eachCovering visits the entries of an index whose property covers a changed one: by its name, by its kind, or as Any.
 func eachCovering[V comparable](index map[clusterinfo.Property]map[V]struct{}, changed clusterinfo.Property, visit func(map[V]struct{})) {
 	visit(index[changed])
-
 	if changed.Name != "" {
 		visit(index[clusterinfo.Property{Kind: changed.Kind}])
 	}
-
 	if changed.Kind != clusterinfo.Any {
 		visit(index[clusterinfo.Property{Kind: clusterinfo.Any}])
 	}
@@ -257,13 +236,10 @@ func (v *views) eachOf(info *clusterinfo.ClusterInfo, visit func(map[*view]struc
 	if info == nil {
 		return
 	}
-
 	visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Name, Name: info.Name}, info.Name}])
-
 	for name, value := range info.Labels {
 		visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Label, Name: name}, value}])
 	}
-
 	for name, value := range info.Claims {
 		visit(v.byValue[propertyValue{clusterinfo.Property{Kind: clusterinfo.Claim, Name: name}, value}])
 	}
@@ -274,7 +250,6 @@ func (v *views) freeze() {
 	for changed := range v.changed {
 		v.table.set(changed.identity, frozenView{matches: changed.matches.freeze(), celCache: changed.celCache})
 	}
-
 	clear(v.changed)
 	v.table.freeze()
 }

@@ -41,24 +41,19 @@ type newView struct {
 func (v *views) newBuild(selectors []*selector.Selector) *viewBuild {
 	build := &viewBuild{index: newValueIndex()}
 	seen := map[string]struct{}{}
-
 	for _, s := range selectors {
 		if _, again := seen[s.Identity()]; again {
 			continue
 		}
-
 		seen[s.Identity()] = struct{}{}
 		build.selectors = append(build.selectors, s)
-
 		if known := v.byIdentity[s.Identity()]; known != nil {
 			known.references++
-
 			continue
 		}
 
 		made := newView{view: &view{selector: s, static: s.WithoutCEL(), identity: s.Identity(), dependents: map[*subscriber]struct{}{}}}
 		made.candidates, made.limited = v.index.candidates(made.static, v.clusters.id)
-
 		eachIndexedProperty(made.view, func(key clusterinfo.Property) {
 			if v.index.acquire(key) {
 				build.acquired = append(build.acquired, key)
@@ -72,14 +67,12 @@ func (v *views) newBuild(selectors []*selector.Selector) *viewBuild {
 				build.index.add(key)
 			}
 		}
-
 		build.views = append(build.views, made)
 	}
 
 	if len(build.views) > 0 {
 		build.clusters = v.clusters.infos.freeze()
 	}
-
 	return build
 }
 
@@ -88,7 +81,6 @@ func (b *viewBuild) run() {
 	if len(b.index.byKey) > 0 {
 		b.index.build(b.eachCluster)
 	}
-
 	every := sync.OnceValue(b.everyCluster)
 
 	for _, made := range b.views {
@@ -105,7 +97,6 @@ func (b *viewBuild) everyCluster() flags {
 	for id := range b.eachCluster {
 		every.set(id, true)
 	}
-
 	return every
 }
 
@@ -135,25 +126,20 @@ func (v *views) changedSince(build *viewBuild) []uint {
 	if len(build.views) == 0 {
 		return nil
 	}
-
 	return changedSince(v.clusters.infos.chunks, build.clusters.chunks)
 }
 
 // catchUp evaluates the selectors on the clusters that have changed.
 func (b *viewBuild) catchUp(changed []uint, now frozen[*clusterinfo.ClusterInfo]) {
 	evaluation := &selector.EvalContext{}
-
 	for _, id := range changed {
 		before, after := b.clusters.get(id), now.get(id)
-
 		b.index.eachOf(before, func(indexed *clustersByValue, value string) { indexed.remove(value, id) })
 		b.index.eachOf(after, func(indexed *clustersByValue, value string) { indexed.add(value, id) })
-
 		for _, made := range b.views {
 			made.matches.set(id, after != nil && made.static.Matches(after, evaluation))
 		}
 	}
-
 	b.clusters = now
 }
 
@@ -163,26 +149,21 @@ func (v *views) install(build *viewBuild) []*view {
 	if changed := v.changedSince(build); len(changed) > 0 {
 		build.catchUp(changed, frozen[*clusterinfo.ClusterInfo]{chunks: v.clusters.infos.chunks})
 	}
-
 	for _, made := range build.views {
 		if known := v.byIdentity[made.identity]; known != nil {
 			known.references++
-
 			continue
 		}
-
 		v.add(made.view, build.index)
 	}
 
 	for _, key := range build.acquired {
 		v.index.release(key)
 	}
-
 	installed := make([]*view, 0, len(build.selectors))
 	for _, s := range build.selectors {
 		installed = append(installed, v.byIdentity[s.Identity()])
 	}
-
 	return installed
 }
 
@@ -191,7 +172,6 @@ func (v *views) add(made *view, built *valueIndex) {
 	made.references = 1
 	v.byIdentity[made.identity] = made
 	v.eachEntry(made, func(in map[*view]struct{}) { in[made] = struct{}{} })
-
 	if made.selector.HasCEL() {
 		made.celCache = newCELCache(made.selector)
 		v.dynamic++
@@ -202,6 +182,5 @@ func (v *views) add(made *view, built *valueIndex) {
 			v.index.byKey[key] = &clustersByValue{references: 1, ids: built.byKey[key].ids}
 		}
 	})
-
 	v.changed[made] = struct{}{}
 }

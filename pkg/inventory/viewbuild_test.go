@@ -38,9 +38,7 @@ func TestEventsDoNotWaitForAPlacement(t *testing.T) {
 		{"dependencies that are held before", func(i *Inventory, key Key, dependencies Dependencies) {
 			i.Subscribe(key, Dependencies{})
 			i.SnapshotFor(key)
-
 			defer i.HoldViews(key, dependencies)()
-
 			i.UpdateDependencies(key, dependencies)
 		}},
 		{"a set", func(i *Inventory, _ Key, _ Dependencies) {
@@ -49,7 +47,6 @@ func TestEventsDoNotWaitForAPlacement(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			const clusters = 3 * maxCatchUp
-
 			i := New(selector.NewCompiler())
 			for n := range clusters {
 				i.SetCluster(managed(fmt.Sprintf("c%d", n), "a", "region", "us"))
@@ -58,23 +55,18 @@ func TestEventsDoNotWaitForAPlacement(t *testing.T) {
 			builds := 0
 			i.runBuild = func(build *viewBuild) {
 				build.run()
-
 				builds++
-
 				for n := range clusters - 1 {
 					i.SetCluster(managed(fmt.Sprintf("c%d", n), "a", "region", "eu"))
 				}
-
 				i.DeleteCluster("c0")
 			}
 
 			key, dependencies := regional(t, "p", "eu")
 			tc.begin(i, key, dependencies)
-
 			if builds != 1 {
 				t.Fatalf("%d builds, want one", builds)
 			}
-
 			view := i.views.byIdentity[dependencies.Predicates[0].Identity()]
 			if got := view.matches.bits.Count(); got != clusters-2 {
 				t.Errorf("%d clusters match, want %d", got, clusters-2)
@@ -105,15 +97,12 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 
 		subscribe := func(t *rapid.T) {
 			key := NewPlacementKey(V1beta1, "ns1", pick(t, "placement", "p", "q"))
-
 			var dependencies Dependencies
-
 			for _, spec := range rapid.SliceOfN(rapid.SampledFrom(drawn), 0, 4).Draw(t, "predicates") {
 				predicate, errs := compiler.Compile(selector.Paths{}, spec)
 				if err := errs.ToAggregate(); err != nil {
 					t.Fatal(err)
 				}
-
 				dependencies.Predicates = append(dependencies.Predicates, predicate)
 				dependencies.Clauses = append(dependencies.Clauses, predicate.Clauses())
 			}
@@ -131,15 +120,11 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 
 		i.runBuild = func(build *viewBuild) {
 			depth++
-
 			if depth > 2 {
 				build.run()
-
 				depth--
-
 				return
 			}
-
 			before := rapid.Bool().Draw(t, "before")
 			if !before {
 				build.run()
@@ -152,7 +137,6 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 					there.event(t, i)
 				}
 			}
-
 			if before {
 				build.run()
 			}
@@ -166,14 +150,12 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 			} else {
 				subscribe(t)
 			}
-
 			checkViews(t, i)
 		}
 
 		for _, name := range []string{"p", "q"} {
 			i.Unsubscribe(NewPlacementKey(V1beta1, "ns1", name))
 		}
-
 		if got := len(i.views.byIdentity); got > len(i.members) {
 			t.Fatalf("%d views are left for %d sets", got, len(i.members))
 		}
@@ -182,14 +164,11 @@ func TestViewsOfABuildFollowTheClusters(t *testing.T) {
 
 func checkViews(t *rapid.T, i *Inventory) {
 	t.Helper()
-
 	for _, v := range i.views.byIdentity {
 		want := newFlags()
-
 		for id, f := range i.eachCluster {
 			want.set(id, v.static.Matches(f, &selector.EvalContext{}))
 		}
-
 		if !v.matches.bits.Equal(want.bits) && v.matches.bits.SymmetricDifferenceCardinality(want.bits) > 0 {
 			t.Fatalf("%v has the clusters %v, want %v", v.selector, v.matches.bits, want.bits)
 		}
@@ -199,7 +178,6 @@ func checkViews(t *rapid.T, i *Inventory) {
 		plain := newValueIndex()
 		plain.add(key)
 		plain.build(i.eachCluster)
-
 		for _, all := range []map[string][]uint32{plain.byKey[key].ids, kept.ids} {
 			for value := range all {
 				slices.Sort(all[value])
@@ -216,16 +194,13 @@ func checkViews(t *rapid.T, i *Inventory) {
 // the longest time for which an event had to wait meanwhile.
 func BenchmarkFirstSnapshotOfManyPredicates(b *testing.B) {
 	const clusters, predicates, requirements = 10_000, 64, 100
-
 	for _, operator := range []metav1.LabelSelectorOperator{metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn} {
 		b.Run(string(operator), func(b *testing.B) {
 			compiler := selector.NewCompiler()
 			i := New(compiler)
-
 			for n := range clusters {
 				i.SetCluster(benchCluster(n, 0))
 			}
-
 			var dependencies Dependencies
 
 			for n := range predicates {
@@ -235,7 +210,6 @@ func BenchmarkFirstSnapshotOfManyPredicates(b *testing.B) {
 						Key: fmt.Sprintf("key-%d-%d", n, m), Operator: operator, Values: []string{"a"},
 					})
 				}
-
 				predicate, errs := compiler.Compile(selector.Paths{}, spec)
 				if err := errs.ToAggregate(); err != nil {
 					b.Fatal(err)
@@ -248,9 +222,7 @@ func BenchmarkFirstSnapshotOfManyPredicates(b *testing.B) {
 			key := NewPlacementKey(V1beta1, "ns", "p")
 			states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 			states[1].Spec.Taints = []clusterv1.Taint{{Key: "a", Effect: clusterv1.TaintEffectNoSelect}}
-
 			b.ReportAllocs()
-
 			longest := measureEvents(b, i, states, func() {
 				i.Subscribe(key, dependencies)
 				i.SnapshotFor(key)
@@ -263,20 +235,15 @@ func BenchmarkFirstSnapshotOfManyPredicates(b *testing.B) {
 // measureEvents runs the loop of a benchmark while an event comes each millisecond, and returns the longest time of an event.
 func measureEvents(b *testing.B, i *Inventory, states [2]*clusterv1.ManagedCluster, run func()) time.Duration {
 	b.Helper()
-
 	end, longest := make(chan struct{}), make(chan time.Duration)
-
 	go func() {
 		var slowest time.Duration
-
 		events := time.NewTicker(time.Millisecond)
 		defer events.Stop()
-
 		for n := 0; ; n++ {
 			select {
 			case <-end:
 				longest <- slowest
-
 				return
 			case <-events.C:
 				began := time.Now()
@@ -289,8 +256,6 @@ func measureEvents(b *testing.B, i *Inventory, states [2]*clusterv1.ManagedClust
 	for b.Loop() {
 		run()
 	}
-
 	close(end)
-
 	return <-longest
 }

@@ -66,7 +66,6 @@ func (l Limit) Check(path *field.Path, count int) *field.Error {
 	if count <= l.Max {
 		return nil
 	}
-
 	return &field.Error{Type: field.ErrorTypeTooMany, Field: path.String(), BadValue: count, Detail: l.Detail(), Origin: "maxItems"}
 }
 

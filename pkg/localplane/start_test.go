@@ -15,7 +15,6 @@ func TestMissingBinaryIsNamed(t *testing.T) {
 	servers := binaries.Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Dir: "/x"}
 	manager := servers
 	manager.ControllerManager = "/x/kube-controller-manager"
-
 	for _, c := range []struct {
 		options Options
 		assets  binaries.Assets

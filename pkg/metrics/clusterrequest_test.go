@@ -12,7 +12,6 @@ import (
 func TestOnlyTheLeaderExportsRequestStates(t *testing.T) {
 	s := NewRequestStates[string]()
 	granted, denied := RequestState{"Granted", "Success"}, RequestState{"Denied", "NoMatchingProfile"}
-
 	for _, step := range []struct {
 		when string
 		do   func()
@@ -33,7 +32,6 @@ func TestOnlyTheLeaderExportsRequestStates(t *testing.T) {
 		{"a former leader", s.Resign, map[string]float64{}},
 	} {
 		step.do()
-
 		if diff := cmp.Diff(step.want, valuesOf(t, "clusterrequests")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.when, diff)
 		}

@@ -31,7 +31,6 @@ var (
 // ObserveResult records the CEL cost of a result in cost units, and the generation of its snapshot. It is safe for concurrent use.
 func ObserveResult(result *scheduling.Result) {
 	generation.Set(float64(result.Generation))
-
 	if result.Cost > 0 {
 		cost.Add(float64(result.Cost))
 	}

@@ -80,27 +80,22 @@ func CauseOf(name string) *Cause {
 	known.mu.RLock()
 	cause := known.causes[name]
 	known.mu.RUnlock()
-
 	if cause != nil {
 		return cause
 	}
-
 	known.mu.Lock()
 	defer known.mu.Unlock()
 
 	if cause := known.causes[name]; cause != nil {
 		return cause
 	}
-
 	cause = &Cause{
 		name: name, enqueued: enqueues.WithLabelValues(name), coalesced: coalesced.WithLabelValues(name), latency: latencies.WithLabelValues(name),
 	}
 	for outcome, word := range outcomes {
 		cause.evaluations[outcome] = evaluations.WithLabelValues(name, word)
 	}
-
 	known.causes[name] = cause
-
 	return cause
 }
 

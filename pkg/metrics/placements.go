@@ -53,7 +53,6 @@ func joinStages(stages []scheduling.Stage) string {
 	for _, stage := range stages {
 		names = append(names, string(stage))
 	}
-
 	return strings.Join(names, ", ")
 }
 
@@ -81,7 +80,6 @@ func (s PlacementState) add() {
 	if s.Reason != "" {
 		placements.WithLabelValues(strconv.FormatBool(s.Satisfied), s.Reason).Inc()
 	}
-
 	if s.Skipped != "" {
 		skipped.WithLabelValues(s.Skipped).Inc()
 	}
@@ -105,7 +103,6 @@ func oneIf(is bool) float64 {
 	if is {
 		return 1
 	}
-
 	return 0
 }
 

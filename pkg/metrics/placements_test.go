@@ -19,7 +19,6 @@ import (
 // gaugeValues returns the gauges of placements except zeros; the values of labels are in the order of their names.
 func gaugeValues(t rapid.TB) map[string]float64 {
 	t.Helper()
-
 	return valuesOf(t, "placements", "misconfigured_placements", "stalled_placements", "skipped_placements", "decisions", "decision_pages",
 		"placement_clusters", "cel_errors", "stale_scores")
 }
@@ -27,12 +26,10 @@ func gaugeValues(t rapid.TB) map[string]float64 {
 // valuesOf returns the gauges of these names except zeros.
 func valuesOf(t rapid.TB, ours ...string) map[string]float64 {
 	t.Helper()
-
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	values := map[string]float64{}
 
 	for _, family := range families {
@@ -46,7 +43,6 @@ func valuesOf(t rapid.TB, ours ...string) map[string]float64 {
 			for _, label := range metric.GetLabel() {
 				words = append(words, label.GetValue())
 			}
-
 			if value := metric.GetGauge().GetValue(); value != 0 {
 				values[strings.Join(words, " ")] = value
 			}
@@ -58,7 +54,6 @@ func valuesOf(t rapid.TB, ours ...string) map[string]float64 {
 
 func expectExported(t *testing.T, when string, want map[string]float64) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, gaugeValues(t)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", when, diff)
 	}
@@ -73,7 +68,6 @@ func TestOnlyTheLeaderExportsPlacementStates(t *testing.T) {
 	good.Stages[slices.Index(scheduling.Stages(), scheduling.StageTaint)] = 7
 	bad := PlacementState{Reason: "NoManagedClusterMatched", Misconfigured: true, Stalled: true, Pages: 1}
 	poor := PlacementState{Reason: "NotAllDecisionsScheduled", Decisions: 1, Pages: 1, CELErrors: 4, StaleScores: 5}
-
 	s.Note("a", good)
 	s.Note("off", PlacementState{Skipped: "disabled"})
 	expectExported(t, "a standby", map[string]float64{})
@@ -106,12 +100,9 @@ func TestPlacementGaugesAddUp(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		s := NewPlacementStates[int]()
 		defer s.Resign()
-
 		want, leads := map[int]int{}, false
-
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			key := rapid.IntRange(1, 4).Draw(t, "placement")
-
 			switch rapid.SampledFrom([]string{"note", "note", "forget", "lead", "resign"}).Draw(t, "step") {
 			case "note":
 				want[key] = rapid.IntRange(0, 3).Draw(t, "decisions")
@@ -129,14 +120,11 @@ func TestPlacementGaugesAddUp(t *testing.T) {
 		}
 
 		sums := map[string]float64{}
-
 		for _, decisions := range want {
 			if !leads {
 				break
 			}
-
 			sums[fmt.Sprintf("placements R%d true", decisions)]++
-
 			if decisions > 0 {
 				sums["decisions"] += float64(decisions)
 			}

@@ -21,13 +21,11 @@ var (
 // ObservePodSchedulingReview records the response to the review of a workload or of a pod scheduling policy. It is safe for concurrent use.
 func ObservePodSchedulingReview(allowed, mutated, failed bool) {
 	reviewsProcessed.Inc()
-
 	if allowed {
 		reviewsAllowed.Inc()
 	} else {
 		reviewsDenied.Inc()
 	}
-
 	if mutated {
 		reviewsMutated.Inc()
 	}

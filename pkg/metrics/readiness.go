@@ -21,7 +21,6 @@ var _ = declare(Series{Name: evaluationReady, Type: typeGauge, Help: evaluationR
 		if ready := evaluable.Load(); ready != nil && (*ready)() {
 			return 1
 		}
-
 		return 0
 	}))
 
@@ -29,6 +28,5 @@ var _ = declare(Series{Name: evaluationReady, Type: typeGauge, Help: evaluationR
 // function is called.
 func FollowEvaluation(ready func() bool) (end func()) {
 	evaluable.Store(&ready)
-
 	return func() { evaluable.CompareAndSwap(&ready, nil) }
 }

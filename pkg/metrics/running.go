@@ -33,10 +33,8 @@ func NewRunning(c clock.PassiveClock) *Running {
 
 func declareRunning(name, help string) *Running {
 	r := NewRunning(clock.RealClock{})
-
 	declare(Series{Name: name, Type: typeGauge, Help: help}, prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return r.Longest().Seconds() }))
-
 	return r
 }
 
@@ -44,15 +42,12 @@ func declareRunning(name, help string) *Running {
 func (r *Running) Begin() (end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	id := r.next
 	r.next++
 	r.begun[id] = r.clock.Now()
-
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-
 		delete(r.begun, id)
 	}
 }
@@ -61,11 +56,9 @@ func (r *Running) Begin() (end func()) {
 func (r *Running) Longest() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	longest := time.Duration(0)
 	for _, begun := range r.begun {
 		longest = max(longest, r.clock.Since(begun))
 	}
-
 	return longest
 }

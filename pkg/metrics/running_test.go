@@ -16,18 +16,13 @@ func TestLongestIsOfWhatRuns(t *testing.T) {
 
 	expect := func(reason string, want time.Duration) {
 		t.Helper()
-
 		if got := r.Longest(); got != want {
 			t.Errorf("%s: %v, want %v", reason, got, want)
 		}
 	}
-
 	expect("nothing runs", 0)
-
 	first := r.Begin()
-
 	now.SetTime(time.Unix(60, 0))
-
 	second := r.Begin()
 
 	now.SetTime(time.Unix(90, 0))

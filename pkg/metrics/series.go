@@ -41,7 +41,6 @@ func All() []Series {
 func declare[C prometheus.Collector](series Series, collector C) C {
 	declared = append(declared, series)
 	metrics.Registry.MustRegister(collector)
-
 	return collector
 }
 

@@ -25,11 +25,9 @@ func family(s Series) *dto.MetricFamily {
 	for _, label := range s.Labels {
 		metric.Label = append(metric.Label, &dto.LabelPair{Name: ptr.To(label), Value: ptr.To("x")})
 	}
-
 	kind := map[string]dto.MetricType{
 		typeCounter: dto.MetricType_COUNTER, typeGauge: dto.MetricType_GAUGE, typeHistogram: dto.MetricType_HISTOGRAM,
 	}[s.Type]
-
 	return &dto.MetricFamily{Name: ptr.To(s.Name), Help: ptr.To(s.Help), Type: ptr.To(kind), Metric: []*dto.Metric{metric}}
 }
 
@@ -38,7 +36,6 @@ func TestEverySeriesIsNamedAsPrometheusAdvises(t *testing.T) {
 	for _, s := range All() {
 		families = append(families, family(s))
 	}
-
 	problems, err := promlint.NewWithMetricFamilies(families).Lint()
 	if err != nil {
 		t.Fatal(err)
@@ -52,17 +49,13 @@ func TestEverySeriesIsNamedAsPrometheusAdvises(t *testing.T) {
 // described returns the names of the hub's series in the registry, with their labels and help.
 func described(t *testing.T) []string {
 	t.Helper()
-
 	told := make(chan *prometheus.Desc)
-
 	go func() {
 		defer close(told)
-
 		if registry, ok := metrics.Registry.(prometheus.Collector); ok {
 			registry.Describe(told)
 		}
 	}()
-
 	form := regexp.MustCompile(`fqName: "([^"]*)", help: "(.*?)", (?:unit: "[^"]*", )?constLabels: {}, variableLabels: {([^}]*)}`)
 	var found []string
 
@@ -73,9 +66,7 @@ func described(t *testing.T) []string {
 			found = append(found, fmt.Sprintf("%s{%s} %s", parts[1], parts[3], parts[2]))
 		}
 	}
-
 	slices.Sort(found)
-
 	return found
 }
 
@@ -85,9 +76,7 @@ func TestWhatIsDeclaredIsRegistered(t *testing.T) {
 	for _, s := range All() {
 		want = append(want, fmt.Sprintf("%s{%s} %s", s.Name, strings.Join(s.Labels, ","), s.Help))
 	}
-
 	slices.Sort(want)
-
 	if diff := cmp.Diff(want, described(t)); diff != "" {
 		t.Errorf("registered (-declared +registered):\n%s", diff)
 	}
@@ -112,7 +101,6 @@ func TestNamesOfUpstreamAreKept(t *testing.T) {
 func TestLabelsAreBounded(t *testing.T) {
 	bounded := []string{"name", "group", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage", "type",
 		"path", "verdict", "outcome", "status", "system", "version", "commit", "go_version"}
-
 	for _, s := range All() {
 		for _, label := range s.Labels {
 			if !slices.Contains(bounded, label) {
@@ -127,7 +115,6 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	collector := NewPlacementStates[int]()
 	collector.Lead()
 	defer collector.Resign()
-
 	is := PlacementState{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 3}
 	collector.Note(1, is)
 

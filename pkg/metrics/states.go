@@ -33,7 +33,6 @@ func newStates[K comparable, S adder](collector *collector) states[K, S] {
 func (s *states[K, S]) Note(key K, is S) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.known[key] = is
 }
 
@@ -41,7 +40,6 @@ func (s *states[K, S]) Note(key K, is S) {
 func (s *states[K, S]) Forget(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	delete(s.known, key)
 }
 
@@ -49,7 +47,6 @@ func (s *states[K, S]) Forget(key K) {
 func (s *states[K, S]) Lead() {
 	s.collector.mu.Lock()
 	defer s.collector.mu.Unlock()
-
 	s.collector.leading[s] = struct{}{}
 }
 
@@ -57,7 +54,6 @@ func (s *states[K, S]) Lead() {
 func (s *states[K, S]) Resign() {
 	s.collector.mu.Lock()
 	defer s.collector.mu.Unlock()
-
 	delete(s.collector.leading, s)
 }
 
@@ -66,14 +62,12 @@ func (s *states[K, S]) Start(ctx context.Context) error {
 	s.Lead()
 	<-ctx.Done()
 	s.Resign()
-
 	return nil
 }
 
 func (s *states[K, S]) add() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	for _, is := range s.known {
 		is.add()
 	}
@@ -98,7 +92,6 @@ func (c *collector) gauge(name, help string, labels ...string) *prometheus.Gauge
 	declared = append(declared, Series{Name: name, Type: typeGauge, Labels: labels, Help: help})
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	c.gauges = append(c.gauges, gauge)
-
 	return gauge
 }
 
@@ -115,11 +108,9 @@ func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
 func (c *collector) Collect(values chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	for _, gauge := range c.gauges {
 		gauge.Reset()
 	}
-
 	if c.zero != nil {
 		c.zero.add()
 	}
@@ -127,7 +118,6 @@ func (c *collector) Collect(values chan<- prometheus.Metric) {
 	for states := range c.leading {
 		states.add()
 	}
-
 	for _, gauge := range c.gauges {
 		gauge.Collect(values)
 	}

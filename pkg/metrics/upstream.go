@@ -43,7 +43,6 @@ var (
 // resolveSteps returns the histogram of each step.
 func resolveSteps() map[scheduling.Step]prometheus.Observer {
 	steps, filters := map[scheduling.Step]prometheus.Observer{}, scheduling.FilterSteps()
-
 	for _, step := range scheduling.Steps() {
 		switch {
 		case step == scheduling.StepCEL:

@@ -65,19 +65,16 @@ func registered[C prometheus.Collector](series C) C {
 	if err := metrics.Registry.Register(series); !errors.As(err, &known) {
 		panic(errors.Join(errors.New("controller-runtime does not have a series workqueue_* with this help"), err))
 	}
-
 	collector, ok := known.ExistingCollector.(C)
 	if !ok {
 		panic("controller-runtime has a series workqueue_* of another type")
 	}
-
 	return collector
 }
 
 // NewWorkqueue returns the series of the queue with a name.
 func NewWorkqueue(name string) *Workqueue {
 	all := ofWorkqueues()
-
 	return &Workqueue{
 		depth: all.depth.MustCurryWith(prometheus.Labels{"name": name, "controller": name}),
 		added: all.added.WithLabelValues(name, name), retried: all.retried.WithLabelValues(name, name),

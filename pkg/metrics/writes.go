@@ -57,7 +57,6 @@ func ObserveWrite(kind string, result Result, d time.Duration) {
 	if !found {
 		of, _ = written.LoadOrStore(kind, newRequest(kind))
 	}
-
 	if r, ok := of.(*request); ok {
 		r.count[result].Inc()
 		r.duration[result].Observe(d.Seconds())
@@ -69,7 +68,6 @@ func newRequest(kind string) *request {
 	for result, word := range results {
 		r.count[result], r.duration[result] = writes.WithLabelValues(kind, word), writeDurations.WithLabelValues(kind, word)
 	}
-
 	return r
 }
 

@@ -23,18 +23,15 @@ func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, 
 	if !result.Applies() {
 		return Deciders{}, false
 	}
-
 	leaving := existing.writableClusters()
 	for _, info := range result.Selected {
 		delete(leaving, info.Name)
 	}
-
 	if len(leaving) == 0 {
 		return Deciders{}, false
 	}
 
 	var deciders Deciders
-
 	for cluster := range leaving {
 		deciders.Clusters = append(deciders.Clusters, cluster)
 		deciders.Ranked = deciders.Ranked || result.IsFeasible(cluster)
@@ -42,13 +39,10 @@ func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, 
 
 	if deciders.Ranked {
 		deciders.All = result.Request.ComparesAll()
-
 		for _, info := range result.Selected {
 			deciders.Clusters = append(deciders.Clusters, info.Name)
 		}
 	}
-
 	slices.Sort(deciders.Clusters)
-
 	return deciders, true
 }

@@ -32,7 +32,6 @@ type consumer struct {
 func (s *store) consumer() *consumer {
 	c := &consumer{store: s}
 	c.seen = c.pages()
-
 	return c
 }
 
@@ -41,34 +40,28 @@ func (c *consumer) pages() map[types.UID]*api.Page {
 	for _, page := range c.store.pages {
 		pages[page.UID] = page
 	}
-
 	return pages
 }
 
 // List returns the pages to a tracker.
 func (c *consumer) List(apilabels.Selector, string) ([]*clusterv1beta1.PlacementDecision, error) {
 	var list []*clusterv1beta1.PlacementDecision
-
 	for _, page := range c.store.pages {
 		if written, ok := api.V1beta1.Codec().Write(page).(*clusterv1beta1.PlacementDecision); ok {
 			list = append(list, written)
 		}
 	}
-
 	return list, nil
 }
 
 // look checks the state after a request.
 func (c *consumer) look(t rapid.TB) {
 	t.Helper()
-
 	before := c.seen
 	c.seen = c.pages()
-
 	if c.store.placement.API != api.V1beta1 {
 		return // The API has no groups.
 	}
-
 	tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(placementOf(clusterv1beta1.PlacementSpec{}), c, nil)
 	if err := tracker.Refresh(); err != nil {
 		t.Fatal(err)
@@ -78,7 +71,6 @@ func (c *consumer) look(t rapid.TB) {
 	if union := c.store.union(); len(tracked) != len(union) {
 		t.Fatalf("a tracker sees %d of the %d clusters in the pages: %v", len(tracked), len(union), c.store.lines())
 	}
-
 	names := map[int]string{}
 
 	for _, page := range c.seen {
@@ -86,7 +78,6 @@ func (c *consumer) look(t rapid.TB) {
 		if name, other := names[group.Index]; other && name != group.Name {
 			t.Fatalf("index %d has the names %q and %q: %v", group.Index, name, group.Name, c.store.lines())
 		}
-
 		names[group.Index] = group.Name
 	}
 
@@ -95,7 +86,6 @@ func (c *consumer) look(t rapid.TB) {
 			t.Fatalf("index %d is missing: %v", index, c.store.lines())
 		}
 	}
-
 	for uid, page := range c.seen {
 		if was := before[uid]; was != nil {
 			c.changed(t, was, page)
@@ -106,12 +96,10 @@ func (c *consumer) look(t rapid.TB) {
 // changed checks a change of a page.
 func (c *consumer) changed(t rapid.TB, before, after *api.Page) {
 	t.Helper()
-
 	was, is := c.store.groupOf(t, before), c.store.groupOf(t, after)
 	if was.Index != is.Index {
 		t.Fatalf("%s goes from index %d to %d", after.Name, was.Index, is.Index)
 	}
-
 	if was.Name != is.Name && len(before.Decisions)+len(after.Decisions) > 0 {
 		t.Fatalf("%s goes from %q to %q with %d decisions before and %d after", after.Name, was.Name, is.Name,
 			len(before.Decisions), len(after.Decisions))
@@ -125,18 +113,15 @@ func (s *store) lines() []string {
 		lines = append(lines, fmt.Sprintf("%s %s/%q: %s", page.Name, page.Labels[clusterv1beta1.DecisionGroupIndexLabel],
 			page.Labels[clusterv1beta1.DecisionGroupNameLabel], clustersOf(page)))
 	}
-
 	return lines
 }
 
 // checkOrder checks that the group indices follow the order of the group rules (docs/spec/differences.md B8).
 func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 	t.Helper()
-
 	if s.placement.API != api.V1beta1 {
 		return
 	}
-
 	length := result.Request.GroupLength.Of(len(result.Selected))
 	want := []string{}
 
@@ -145,11 +130,9 @@ func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 			want = append(want, partition.name)
 		}
 	}
-
 	if len(want) == 0 {
 		want = []string{""}
 	}
-
 	got := make([]string, len(want))
 
 	for _, page := range s.pages {
@@ -157,10 +140,8 @@ func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 		if group.Index >= len(got) {
 			t.Fatalf("there is an index %d, want %q: %v", group.Index, want, s.lines())
 		}
-
 		got[group.Index] = group.Name
 	}
-
 	if !slices.Equal(want, got) {
 		t.Fatalf("the indices have the names %q, want %q: %v", got, want, s.lines())
 	}
@@ -172,7 +153,6 @@ func grouped(s *store, stages map[string]string) *scheduling.Result {
 	for name, stage := range stages {
 		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": stage}}})
 	}
-
 	return s.schedule(i)
 }
 
@@ -182,7 +162,6 @@ func drawRules(t *rapid.T) clusterv1beta1.DecisionStrategy {
 	length := rapid.SampledFrom([]intstr.IntOrString{
 		intstr.FromInt32(2), intstr.FromInt32(5), intstr.FromInt32(20), intstr.FromInt32(120), intstr.FromString("10%"), intstr.FromString("100%"),
 	}).Draw(t, "length")
-
 	return byPrefix(length, rules[:rapid.IntRange(0, len(rules)).Draw(t, "number of rules")]...)
 }
 
@@ -193,30 +172,25 @@ func TestRegroupingIsSeenByConsumers(t *testing.T) {
 		s := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawRules(t)}))
 		clusters := fleet(rapid.OneOf(rapid.IntRange(0, 8), rapid.IntRange(20, 150), rapid.SampledFrom([]int{250})).Draw(t, "clusters"))
 		stages, stage := map[string]string{}, rapid.SampledFrom([]string{"canary", "stage", "wave", "x", "other"})
-
 		for n, name := range clusters {
 			stages[name] = []string{"canary", "stage", "x", "other", "other"}[n%5]
 		}
-
 		s.settle(t, grouped(s, stages))
 
 		for range rapid.IntRange(1, 4).Draw(t, "changes") {
 			regroup(t, s, clusters, stages, stage)
-
 			result := grouped(s, stages)
 			present := s.union()
 			stay := slices.DeleteFunc(selected(result), func(name string) bool { return !present[name] })
 
 			for kills := rapid.IntRange(0, 3).Draw(t, "kills"); kills > 0; kills-- {
 				s.carryOut(t, result, stay, rapid.IntRange(0, 40).Draw(t, "killed after"))
-
 				if rapid.IntRange(0, 3).Draw(t, "changes meanwhile") == 0 {
 					regroup(t, s, clusters, stages, stage)
 					result = grouped(s, stages)
 					stay = slices.DeleteFunc(stay, func(name string) bool { return stages[name] == "" })
 				}
 			}
-
 			s.settleWatched(t, result, stay)
 		}
 	})
@@ -235,7 +209,6 @@ func regroup(t *rapid.T, s *store, clusters []string, stages map[string]string, 
 	case "labels":
 		from, to := stage.Draw(t, "from"), stage.Draw(t, "to")
 		moved := rapid.IntRange(1, len(clusters)).Draw(t, "moved")
-
 		for _, name := range clusters {
 			if moved > 0 && stages[name] == from {
 				stages[name] = to
@@ -244,7 +217,6 @@ func regroup(t *rapid.T, s *store, clusters []string, stages map[string]string, 
 		}
 	case "come and go":
 		first := rapid.IntRange(0, len(clusters)-1).Draw(t, "first")
-
 		for _, name := range clusters[first:min(len(clusters), first+rapid.IntRange(1, 60).Draw(t, "many"))] {
 			if _, there := stages[name]; there {
 				delete(stages, name)
@@ -258,17 +230,14 @@ func regroup(t *rapid.T, s *store, clusters []string, stages map[string]string, 
 // carryOut sends that many requests of the plan, checks consumers after each, and reports whether the plan is complete.
 func (s *store) carryOut(t rapid.TB, result *scheduling.Result, stay []string, most int) (all bool) {
 	t.Helper()
-
 	plan := s.plan(result)
 	requests := s.requests(t, result, plan)
 	before := s.sizes(t, plan)
 	consumer := s.consumer()
-
 	for n, request := range requests {
 		if n == most {
 			return false
 		}
-
 		request()
 		s.watch(t, plan, stay, result.Request.GroupLength.Of(len(result.Selected)), before)
 		consumer.look(t)
@@ -283,29 +252,24 @@ const mostRounds = 2
 // settleWatched is settle with checks of consumers.
 func (s *store) settleWatched(t rapid.TB, result *scheduling.Result, stay []string) {
 	t.Helper()
-
 	rounds := 0
 	for all := false; !all; rounds++ {
 		all = s.carryOut(t, result, stay, -1)
 		s.check(t, result)
 	}
-
 	if rounds > mostRounds {
 		t.Fatalf("it takes %d plans", rounds)
 	}
-
 	s.settle(t, result)
 }
 
 // portrait returns the names of the groups by index, and their numbers of clusters.
 func (s *store) portrait(t rapid.TB) []string {
 	sizes := s.sizes(t, Plan{})
-
 	var lines []string
 	for _, group := range slices.SortedFunc(maps.Keys(sizes), func(a, b api.Group) int { return a.Index - b.Index }) {
 		lines = append(lines, strconv.Itoa(group.Index)+" "+group.Name+" "+strconv.Itoa(sizes[group]))
 	}
-
 	return lines
 }
 
@@ -315,7 +279,6 @@ func TestSettledIndicesFollowTheSpec(t *testing.T) {
 	for n, name := range fleet(12) {
 		stages[name] = []string{"other", "other", "other", "canary", "stage", "other"}[n%6]
 	}
-
 	size := intstr.FromInt32(2)
 	s := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(size)}))
 	s.settle(t, grouped(s, stages))
@@ -341,7 +304,6 @@ func TestSettledIndicesFollowTheSpec(t *testing.T) {
 			stages[name] = "canary"
 		}
 	}
-
 	s.evaluate(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(size, "canary")}))
 	s.settleWatched(t, grouped(s, stages), fleet(12))
 	expect(t, "by labels", []string{"0 canary 2", "1 canary 2", "2 canary 2", "3 canary 2", "4  2", "5  2"}, s.portrait(t))

@@ -43,9 +43,7 @@ func NewDesired(result *scheduling.Result, existing Existing, now time.Time) Des
 	if !result.Applies() {
 		return keepDecisions(existing, func(d *api.Decision) api.Decision { return keptDecision(result, existing.Codec, d) })
 	}
-
 	sorted, _ := scoreUpdate(result, existing, now)
-
 	return newSelection(result, existing).desired(sorted)
 }
 
@@ -53,7 +51,6 @@ func NewDesired(result *scheduling.Result, existing Existing, now time.Time) Des
 func keepDecisions(existing Existing, decide func(*api.Decision) api.Decision) Desired {
 	p := newPageIndex(existing, clusterNames{names: existing.clusters()})
 	decisions := p.decisions()
-
 	return Desired{
 		pageIndex: p, keep: true, groupLength: math.MaxInt,
 		decide: func(id int32) api.Decision { return decide(decisions[id]) },
@@ -65,7 +62,6 @@ func keptDecision(result *scheduling.Result, codec api.Codec, existing *api.Deci
 	decision := *existing
 	known := result.Cluster(decision.Cluster)
 	decision.Available = known != nil && known.Available
-
 	return codec.Normalize(decision)
 }
 
@@ -76,12 +72,10 @@ func scoreUpdate(result *scheduling.Result, existing Existing, now time.Time) (s
 	if result.Outcome() != scheduling.Decided || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}
 	}
-
 	last := existing.Placement.Status.LastScoreUpdate
 	if last == nil {
 		return true, time.Time{}
 	}
-
 	due = last.Add(result.Request.ScoreInterval)
 
 	// A time far in the future was written by a process with a wrong clock.
@@ -100,15 +94,12 @@ type selection struct {
 // newSelection numbers the selected clusters of a result that applies.
 func newSelection(result *scheduling.Result, existing Existing) *selection {
 	s := &selection{pageIndex: newPageIndex(existing, clusterNames{infos: result.Selected}), result: result}
-
 	rules := result.Request.Groups
 	if len(rules) == 0 {
 		return s
 	}
-
 	s.rules = matchRules(rules, result.Selected)
 	s.keepGroups(rules)
-
 	return s
 }
 
@@ -119,7 +110,6 @@ func (s *selection) keepGroups(rules []scheduling.GroupRule) {
 	for _, name := range s.result.Kept {
 		kept[name] = int32(len(rules))
 	}
-
 	if len(kept) == 0 {
 		return
 	}
@@ -127,7 +117,6 @@ func (s *selection) keepGroups(rules []scheduling.GroupRule) {
 	for i := range slices.Backward(s.pages) {
 		page := &s.pages[i]
 		rule := slices.IndexFunc(rules, func(rule scheduling.GroupRule) bool { return rule.Name == page.group.Name })
-
 		for _, decision := range page.Decisions {
 			if _, keeps := kept[decision.Cluster]; keeps && rule >= 0 {
 				kept[decision.Cluster] = int32(rule)
@@ -145,7 +134,6 @@ func (s *selection) keepGroups(rules []scheduling.GroupRule) {
 // desired returns the desired decisions: with the scores of the result if sorted, and otherwise with the scores of the existing decisions.
 func (s *selection) desired(sorted bool) Desired {
 	d := Desired{pageIndex: s.pageIndex, sorted: sorted, groupLength: s.result.Request.GroupLength.Of(len(s.result.Selected))}
-
 	var scores []int64
 	if s.result.Request.Order == scheduling.ByScore {
 		scores = s.scores(sorted)
@@ -156,14 +144,11 @@ func (s *selection) desired(sorted bool) Desired {
 	d.decide = func(id int32) api.Decision {
 		info := s.result.Selected[id]
 		decision := api.Decision{Cluster: info.Name, Available: info.Available}
-
 		if scores != nil {
 			decision.Score = scores[id]
 		}
-
 		return s.Codec.Normalize(decision)
 	}
-
 	return d
 }
 
@@ -171,16 +156,13 @@ func (s *selection) desired(sorted bool) Desired {
 func (s *selection) scores(update bool) []int64 {
 	scores := make([]int64, len(s.result.Selected))
 	next := 0
-
 	for info, score := range s.result.Scores() {
 		for next < len(scores) && s.result.Selected[next].Name < info.Name {
 			next++
 		}
-
 		if next == len(scores) {
 			break
 		}
-
 		if s.result.Selected[next].Name == info.Name {
 			scores[next] = score
 		}
@@ -189,28 +171,23 @@ func (s *selection) scores(update bool) []int64 {
 	if update {
 		return scores
 	}
-
 	for id, existing := range s.decisions()[:len(scores)] {
 		if existing != nil {
 			scores[id] = existing.Score
 		}
 	}
-
 	return scores
 }
 
 // order returns the selected clusters sorted by score, or by name without scores.
 func (s *selection) order(scores []int64) []int32 {
 	order := make([]int32, 0, len(s.result.Selected))
-
 	if scores == nil {
 		for id := range s.result.Selected {
 			order = append(order, int32(id))
 		}
-
 		return order
 	}
-
 	defer clear(s.scratch)
 
 	// The order of the pages is nearly that of the scores, and sorting a nearly sorted list costs little.
@@ -228,9 +205,7 @@ func (s *selection) order(scores []int64) []int32 {
 			order = append(order, int32(id))
 		}
 	}
-
 	sortByScore(order, scores)
-
 	return order
 }
 
@@ -238,10 +213,8 @@ func (s *selection) order(scores []int64) []int32 {
 func sortByScore(ids []int32, scores []int64) {
 	if scores == nil {
 		slices.Sort(ids)
-
 		return
 	}
-
 	slices.SortFunc(ids, func(a, b int32) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
 }
 
@@ -249,13 +222,10 @@ func sortByScore(ids []int32, scores []int64) {
 func (s *selection) partitions(order []int32) []partition {
 	rules := s.result.Request.Groups
 	partitions := make([]partition, len(rules)+1)
-
 	if len(rules) == 0 {
 		partitions[0].clusters = order
-
 		return partitions
 	}
-
 	for n, rule := range rules {
 		partitions[n].name = rule.Name
 	}
@@ -264,7 +234,6 @@ func (s *selection) partitions(order []int32) []partition {
 		taken := &partitions[s.rules[id]]
 		taken.clusters = append(taken.clusters, id)
 	}
-
 	return partitions
 }
 
@@ -274,6 +243,5 @@ func (d *Desired) decisionsOf(clusters []int32) []api.Decision {
 	for _, id := range clusters {
 		decisions = append(decisions, d.decide(id))
 	}
-
 	return decisions
 }

@@ -64,7 +64,6 @@ func EvaluateWith(
 	if err != nil {
 		return Evaluation{}, err
 	}
-
 	return evaluate(result, existing, options, now), nil
 }
 
@@ -75,22 +74,18 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 	e.LimitUnknown = budget.Unknown
 	e.Result, e.BudgetResult = applyBudget(budget, result, existing, now)
 	e.LimitUnknown = e.LimitUnknown || e.BudgetResult.LimitUnknown()
-
 	if stricter, unknown := budget.Stricter(); unknown {
 		_, removal := applyBudget(stricter, result, existing, now)
 		e.LimitUnknown = e.LimitUnknown || removal.Held != e.BudgetResult.Held
 	}
-
 	e.Plan = NewPlan(e.Result, existing, metav1.Time{Time: now})
 
 	if existing.Placement.API == api.V1beta1 {
 		e.profiles = options.ProfileDecisions
-
 		if e.profiles != nil && *e.profiles && e.Result.Outcome() == scheduling.Decided {
 			e.missing = withoutProfile(e.Result, existing)
 		}
 	}
-
 	return e
 }
 
@@ -101,7 +96,6 @@ func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bo
 	if sameStatus(placement.API, placement.Status, status) {
 		return status
 	}
-
 	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Record(true), written)...)
 }
 
@@ -117,18 +111,15 @@ func (e Evaluation) Reserve(placement *api.Placement, now metav1.Time) (api.Stat
 	if !needed {
 		return placement.Status, false
 	}
-
 	condition.ObservedGeneration, condition.LastTransitionTime = placement.Generation, now
 
 	// All conditions have the same observedGeneration (docs/spec/differences.md A5), and those of the upstream controller have none.
 	if satisfied := meta.FindStatusCondition(placement.Status.Conditions, ConditionSatisfied); satisfied != nil {
 		condition.ObservedGeneration = satisfied.ObservedGeneration
 	}
-
 	status := placement.Status
 	status.Conditions = slices.Clone(status.Conditions)
 	at := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == removalbudget.RecordCondition })
-
 	if at < 0 {
 		status.Conditions = append(status.Conditions, condition)
 	} else {
@@ -142,14 +133,12 @@ func (e Evaluation) Reserve(placement *api.Placement, now metav1.Time) (api.Stat
 // conditions returns the conditions that not every Placement has.
 func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condition, written bool) []metav1.Condition {
 	var found []metav1.Condition
-
 	switch {
 	case e.profiles == nil:
 		found = existingCondition(placement, ConditionProfilesFound)
 	case *e.profiles:
 		found = ProfilesFound(e.Result, e.missing, placement)
 	}
-
 	return slices.Concat(found, recorded, e.BudgetResult.Conditions(written))
 }
 
@@ -161,14 +150,11 @@ func applyBudget(
 	if !budget.Enabled() {
 		return result, removalbudget.Result{}
 	}
-
 	clusters := existing.writableClusters()
-
 	removal := budget.Check(result, clusters, now)
 	if removal.Held {
 		result = result.Hold(clusters, removal.Leaving, removal.RequeueAt)
 	}
-
 	return result, removal
 }
 
@@ -176,12 +162,10 @@ func applyBudget(
 // page, whatever the result.
 func (e Existing) writableClusters() map[string]bool {
 	decided := make(map[string]bool, e.count())
-
 	for _, page := range e.Pages {
 		for i := range page.Decisions {
 			decided[page.Decisions[i].Cluster] = true
 		}
 	}
-
 	return decided
 }

@@ -22,7 +22,6 @@ func tenDecided() (*clusterv1beta1.Placement, Existing) {
 	placement.Status.Conditions = []metav1.Condition{
 		{Type: "Other", Status: metav1.ConditionTrue}, {Type: ConditionSatisfied, ObservedGeneration: placement.Generation},
 	}
-
 	return placement, existingOf(placement, page(1, 0, "", fleet(10)...))
 }
 
@@ -32,21 +31,17 @@ func TestBlockedRemovals(t *testing.T) {
 	placement, existing := tenDecided()
 	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
-
 	expect(t, "steps", []string{}, steps(evaluation.Plan))
 	expect(t, "groups", []string{`0 "" [p-decision-1] 10`}, reported(status.Groups))
 	expect(t, "selected", 10, status.Selected)
-
 	types := []string{}
 
 	for _, c := range status.Conditions {
 		types = append(types, c.Type+"="+string(c.Status)+" "+c.Reason)
-
 		if c.Type != "Other" && c.ObservedGeneration != placement.Generation {
 			t.Errorf("%s is about generation %d", c.Type, c.ObservedGeneration)
 		}
 	}
-
 	expect(t, "conditions", []string{
 		"PlacementMisconfigured=False Succeedconfigured", "PlacementSatisfied=False NotAllDecisionsScheduled",
 		"RemovalHeld=True TooManyClustersRemoved", "Other=True ",
@@ -61,7 +56,6 @@ func TestBlockedRemovals(t *testing.T) {
 func TestBlockedProfiles(t *testing.T) {
 	placement, existing := tenDecided()
 	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
-
 	answer, missing := Profiles(evaluation.Result, existing, existing)
 	if plan := answer.Plan(); !plan.Empty() || len(missing) > 0 {
 		t.Errorf("got %v and missing %v", steps(plan), missing)
@@ -72,15 +66,12 @@ func TestBlockedProfiles(t *testing.T) {
 func TestNothingIsLimitedByDefault(t *testing.T) {
 	placement, existing := tenDecided()
 	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: removalbudget.Condition, Status: metav1.ConditionFalse})
-
 	for _, share := range []*int{nil, new(removalbudget.NoLimit)} {
 		answer := selecting(placement, fleet(2)...)
-
 		evaluation := evaluate(answer, existing, Options{Limit: removalbudget.Limit{Percent: share}}, now.Time)
 		if evaluation.Result != answer || len(evaluation.BudgetResult.Conditions(true)) > 0 {
 			t.Errorf("got %+v", evaluation.BudgetResult)
 		}
-
 		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
 			if c.Type == removalbudget.Condition {
 				t.Errorf("the condition is still there: %+v", c)
@@ -93,7 +84,6 @@ func TestNothingIsLimitedByDefault(t *testing.T) {
 func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	placement, _ := tenDecided()
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
-
 	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
 	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).BudgetResult; ruling.Held {
 		t.Errorf("got %+v", ruling)
@@ -123,13 +113,11 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 	} {
 		evaluation := evaluate(selecting(placement, fleet(2)...), existing, Options{ProfileDecisions: tc.known}, now.Time)
 		got := ""
-
 		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
 			if c.Type == ConditionProfilesFound {
 				got = string(c.Status) + " " + c.Message
 			}
 		}
-
 		expect(t, tc.reason, tc.want, got)
 	}
 }
@@ -144,7 +132,6 @@ func TestReserve(t *testing.T) {
 	if !needed || len(status.Conditions) != 3 || len(read.Status.Conditions) != 2 {
 		t.Fatalf("needed %v: %v", needed, status.Conditions)
 	}
-
 	recorded := status.Conditions[2]
 	if recorded.ObservedGeneration != placement.Generation || recorded.Type != removalbudget.RecordCondition ||
 		!strings.HasSuffix(recorded.Message, `"clusters":["c-009","c-010"]}]`) {
@@ -158,11 +145,9 @@ func TestReserve(t *testing.T) {
 	if _, needed := again.Reserve(read, now); needed {
 		t.Error("what is recorded is to be recorded again")
 	}
-
 	types := []string{}
 	for _, c := range again.Status(read, now, true).Conditions {
 		types = append(types, c.Type)
 	}
-
 	expect(t, "conditions", []string{"PlacementMisconfigured", "PlacementSatisfied", "RecentRemovals", "RemovalHeld", "Other"}, types)
 }

@@ -43,19 +43,15 @@ func NewExisting(codec api.Codec, placement *api.Placement, candidates []*api.Pa
 		owned := Owns(codec, placement, page)
 		if owned && page.DeletionTimestamp.IsZero() {
 			existing.Pages = append(existing.Pages, page)
-
 			continue
 		}
-
 		existing.Taken[page.Name] = true
-
 		if owned {
 			existing.terminating = append(existing.terminating, page)
 		}
 	}
 
 	slices.SortFunc(existing.Pages, func(a, b *api.Page) int { return existing.compareNames(a.Name, b.Name) })
-
 	return existing
 }
 
@@ -65,15 +61,12 @@ func groupsByPage(groups []api.GroupStatus) map[string]api.Group {
 	for _, group := range groups {
 		pages += len(group.Pages)
 	}
-
 	byPage := make(map[string]api.Group, pages)
-
 	for _, group := range slices.Backward(groups) {
 		for _, page := range group.Pages {
 			byPage[page] = group.Group
 		}
 	}
-
 	return byPage
 }
 
@@ -85,7 +78,6 @@ func (e Existing) number(name string) int {
 	if n, ok := PageNumber(e.Placement.Name, name); ok {
 		return n
 	}
-
 	return unnumbered
 }
 
@@ -100,7 +92,6 @@ func (e Existing) AllPages() []*api.Page { return slices.Concat(e.Pages, e.termi
 // Incumbents returns the names of the clusters in the existing decisions.
 func (e Existing) Incumbents() map[string]bool {
 	incumbents := make(map[string]bool, e.count())
-
 	for _, pages := range [][]*api.Page{e.Pages, e.terminating} {
 		for _, page := range pages {
 			for i := range page.Decisions {
@@ -108,14 +99,12 @@ func (e Existing) Incumbents() map[string]bool {
 			}
 		}
 	}
-
 	return incumbents
 }
 
 // clusters returns the names of the clusters in the existing decisions, sorted.
 func (e Existing) clusters() []string {
 	names := make([]string, 0, e.count())
-
 	for _, pages := range [][]*api.Page{e.Pages, e.terminating} {
 		for _, page := range pages {
 			for i := range page.Decisions {
@@ -123,9 +112,7 @@ func (e Existing) clusters() []string {
 			}
 		}
 	}
-
 	slices.Sort(names)
-
 	return slices.Compact(names)
 }
 
@@ -135,18 +122,15 @@ func (e Existing) count() int {
 	for _, page := range e.Pages {
 		count += len(page.Decisions)
 	}
-
 	for _, page := range e.terminating {
 		count += len(page.Decisions)
 	}
-
 	return count
 }
 
 // Groups returns the status of the groups that the existing pages form, in the order of the group indices.
 func (e Existing) Groups() []api.GroupStatus {
 	groups, _ := e.describe()
-
 	return groups
 }
 
@@ -154,7 +138,6 @@ func (e Existing) Groups() []api.GroupStatus {
 func (e Existing) describe() (groups []api.GroupStatus, selected int) {
 	pages := slices.Clone(e.Pages)
 	slices.SortStableFunc(pages, func(a, b *api.Page) int { return compareGroups(e.groupOf(a), e.groupOf(b)) })
-
 	return describe(len(pages), func(i int) (api.Group, string, int) {
 		return e.groupOf(pages[i]), pages[i].Name, len(pages[i].Decisions)
 	})
@@ -166,7 +149,6 @@ func (e Existing) highestTerminating() int {
 	for _, page := range e.terminating {
 		highest = max(highest, e.groupOf(page).Index)
 	}
-
 	return highest
 }
 
@@ -178,15 +160,12 @@ func (e Existing) groupOf(page *api.Page) api.Group {
 	if !known {
 		group, known = e.Codec.Group(page)
 	}
-
 	if !known {
 		group = api.Group{}
 	}
-
 	if name, renamed := page.Annotations[groupNameAnnotation]; renamed {
 		group.Name = name
 	}
-
 	return group
 }
 
@@ -199,17 +178,14 @@ func compareGroups(a, b api.Group) int {
 func describe(pages int, page func(i int) (group api.Group, name string, clusters int)) (groups []api.GroupStatus, selected int) {
 	names := make([]string, 0, pages)
 	start := 0
-
 	for i := range pages {
 		group, name, clusters := page(i)
 		selected += clusters
-
 		last := len(groups) - 1
 		if last < 0 || groups[last].Group != group {
 			groups = append(groups, api.GroupStatus{Group: group})
 			last, start = last+1, len(names)
 		}
-
 		names = append(names, name)
 		groups[last].Pages = names[start:len(names):len(names)]
 		groups[last].Clusters += clusters

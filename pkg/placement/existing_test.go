@@ -17,9 +17,7 @@ import (
 func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	candidates := pages{page(1, 0, "", "c-1"), page(2, 0, "canary"), page(3, 0, "", "c-2")}
-
 	put(placement, NewFailedStatus(selecting(placement, "c-1", "c-2"), existingOf(placement, candidates...), "Forbidden", now))
-
 	existing := existingOf(placement, candidates...)
 
 	for name, want := range map[string]api.Group{
@@ -44,7 +42,6 @@ func TestAgainEnds(t *testing.T) {
 	theirs := edited(page(1, 0, ""), func(p *api.Page) {
 		p.Labels, p.OwnerReferences = nil, nil
 	})
-
 	for _, tc := range []struct {
 		reason    string
 		placement *clusterv1beta1.Placement
@@ -68,7 +65,6 @@ func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
 		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
 	})
 	existing := existingOf(placementOf(clusterv1beta1.PlacementSpec{}), leaving, page(2, 0, "", "c-2"))
-
 	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true}, existing.Incumbents())
 	expect(t, "pages to write", 1, len(existing.Pages))
 	expect(t, "names in use", map[string]bool{"p-decision-1": true}, existing.Taken)
@@ -77,7 +73,6 @@ func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
 func TestExistingGroupsAreThoseOfThePages(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	existing := existingOf(placement, page(3, 1, "", "c-3"), page(1, 0, "canary", "c-1"), page(2, 0, "canary", "c-2"))
-
 	expect(t, "groups", []api.GroupStatus{
 		{Group: api.Group{Index: 0, Name: "canary"}, Pages: []string{"p-decision-1", "p-decision-2"}, Clusters: 2},
 		{Group: api.Group{Index: 1}, Pages: []string{"p-decision-3"}, Clusters: 1},

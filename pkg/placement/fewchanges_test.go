@@ -27,7 +27,6 @@ func TestFewChangesAreOneWrite(t *testing.T) {
 			s := newStore(placementOf(tc.spec))
 			clusters := append(fleet(250), "canary-1", "canary-2")
 			s.settle(t, s.schedule(shuffled(1, clusters...)))
-
 			for _, change := range []struct {
 				reason   string
 				clusters []string
@@ -51,7 +50,6 @@ func TestNoChangesAreNoWrite(t *testing.T) {
 	s := newStore(placementOf(byScore("0s")))
 	clusters := append(fleet(250), "canary-1", "canary-2")
 	s.settle(t, s.schedule(shuffled(1, clusters...)))
-
 	plan := s.plan(s.schedule(shuffled(1, clusters...)))
 	expect(t, "nothing changed: writes", 0, len(plan.Writes))
 }
@@ -63,11 +61,9 @@ func TestNothingSelectedIsOneEmptyPage(t *testing.T) {
 		if k.byScore {
 			s = newStore(placementOf(byScore("60s")))
 		}
-
 		none := s.schedule(stateOf())
 		s.settle(t, none)
 		s.at(30 * time.Second)
-
 		plan := s.plan(none)
 		expect(t, k.name+": empty", true, plan.Empty())
 		expect(t, k.name+": groups", []api.GroupStatus{{Pages: []string{"p-decision-1"}}}, plan.Groups)

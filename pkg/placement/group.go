@@ -34,7 +34,6 @@ func (p *pageIndex) groups(partitions []partition, length int) []desiredGroup {
 	groups := p.emptyGroups(partitions, length)
 	movers := p.movers(groups)
 	left := groups
-
 	for _, partition := range partitions {
 		needed := divideUp(len(partition.clusters), length)
 		p.fill(left[:needed], partition, length, movers)
@@ -44,12 +43,10 @@ func (p *pageIndex) groups(partitions []partition, length int) []desiredGroup {
 	if len(groups) == 0 {
 		groups = []desiredGroup{{Group: api.Group{Index: p.next(0, "")}}}
 	}
-
 	groups = p.withPlaceholders(groups)
 	for i := range groups {
 		groups[i].pages = p.pagesOf(groups[i].Group)
 	}
-
 	return groups
 }
 
@@ -57,10 +54,8 @@ func (p *pageIndex) groups(partitions []partition, length int) []desiredGroup {
 func (p *pageIndex) fill(groups []desiredGroup, partition partition, length int, movers map[string][]*existingGroup) {
 	if len(groups) == 1 && movers == nil {
 		groups[0].clusters = partition.clusters
-
 		return
 	}
-
 	containers := p.members(groups, partition, movers)
 	for i, clusters := range p.allot(partition.clusters, containers, length) {
 		groups[i].clusters = clusters
@@ -75,7 +70,6 @@ func (p *pageIndex) emptyGroups(partitions []partition, length int) []desiredGro
 	for _, partition := range partitions {
 		needed += divideUp(len(partition.clusters), length)
 	}
-
 	groups := make([]desiredGroup, 0, needed)
 	index := 0
 
@@ -86,7 +80,6 @@ func (p *pageIndex) emptyGroups(partitions []partition, length int) []desiredGro
 			index++
 		}
 	}
-
 	return groups
 }
 
@@ -95,7 +88,6 @@ func (p *pageIndex) next(index int, name string) int {
 	for p.groupIndex(index).blocks(name) {
 		index++
 	}
-
 	return index
 }
 
@@ -103,7 +95,6 @@ func (p *pageIndex) next(index int, name string) int {
 // sorted by index.
 func (p *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
 	var movers map[string][]*existingGroup
-
 	for i := range p.groupIndices {
 		at := &p.groupIndices[i]
 		for len(groups) > 0 && groups[0].Index < at.index {
@@ -115,11 +106,9 @@ func (p *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
 			if len(groups) > 0 && groups[0].Group == group.Group {
 				continue
 			}
-
 			if movers == nil {
 				movers = map[string][]*existingGroup{}
 			}
-
 			movers[group.Name] = append(movers[group.Name], group)
 		}
 	}
@@ -130,13 +119,11 @@ func (p *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
 // members returns the existing clusters of each group of a partition: its own, or those of a group that moves there.
 func (p *pageIndex) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
 	members := make([][]int32, len(groups))
-
 	for i := range groups {
 		if own := p.groupIndex(groups[i].Index).group(groups[i].Name); own != nil {
 			members[i] = own.clusters
 		}
 	}
-
 	if len(movers[partition.name]) == 0 {
 		return members
 	}
@@ -144,9 +131,7 @@ func (p *pageIndex) members(groups []desiredGroup, partition partition, movers m
 	for _, id := range partition.clusters {
 		p.scratch[id] = 1
 	}
-
 	defer clear(p.scratch)
-
 	empty := func(clusters []int32) bool {
 		return !slices.ContainsFunc(clusters, func(id int32) bool { return p.scratch[id] > 0 })
 	}
@@ -155,13 +140,10 @@ func (p *pageIndex) members(groups []desiredGroup, partition partition, movers m
 		if !empty(members[i]) {
 			continue
 		}
-
 		for left := movers[partition.name]; len(left) > 0; left = movers[partition.name] {
 			movers[partition.name] = left[1:]
-
 			if !empty(left[0].clusters) {
 				members[i] = left[0].clusters
-
 				break
 			}
 		}
@@ -173,13 +155,11 @@ func (p *pageIndex) members(groups []desiredGroup, partition partition, movers m
 // withPlaceholders adds empty groups at the skipped indices, and at those below a terminating page, which would leave a gap.
 func (p *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 	end := groups[len(groups)-1].Index + 1
-
 	for i := range p.groupIndices {
 		if len(p.groupIndices[i].deleting) > 0 {
 			end = max(end, p.groupIndices[i].index)
 		}
 	}
-
 	if len(groups) == end {
 		return groups
 	}
@@ -188,7 +168,6 @@ func (p *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 	for i := range groups {
 		taken[groups[i].Index] = true
 	}
-
 	for i := range p.groupIndices {
 		at := &p.groupIndices[i]
 		if at.index >= 0 && at.index < end && !taken[at.index] {
@@ -197,7 +176,6 @@ func (p *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 	}
 
 	slices.SortFunc(groups, func(a, b desiredGroup) int { return cmp.Compare(a.Index, b.Index) })
-
 	return groups
 }
 
@@ -207,14 +185,12 @@ func (p *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 // those of new ones, each in the order of the members.
 func (p *pageIndex) allot(members []int32, containers [][]int32, size int) [][]int32 {
 	needed := divideUp(len(members), size)
-
 	switch needed {
 	case 0:
 		return nil
 	case 1:
 		return [][]int32{members}
 	}
-
 	const unplaced = -1
 
 	places, counts := p.scratch, make([]int, needed)
@@ -226,7 +202,6 @@ func (p *pageIndex) allot(members []int32, containers [][]int32, size int) [][]i
 		if len(holds) > size { // Of too many, the first by name stay.
 			holds = slices.Sorted(slices.Values(holds))
 		}
-
 		for _, id := range holds {
 			if places[id] == unplaced && counts[i] < size {
 				places[id] = int32(i + 1)
@@ -236,31 +211,25 @@ func (p *pageIndex) allot(members []int32, containers [][]int32, size int) [][]i
 	}
 
 	free := 0 // All below are full.
-
 	for _, id := range members {
 		if places[id] != unplaced {
 			continue
 		}
-
 		for counts[free] >= size {
 			free++
 		}
-
 		places[id] = int32(free + 1)
 		counts[free]++
 	}
 
 	allotted, memory := make([][]int32, needed), make([]int32, len(members))
-
 	for i, count := range counts {
 		allotted[i], memory = memory[:0:count], memory[count:]
 	}
-
 	for _, id := range members {
 		at := places[id] - 1
 		allotted[at] = append(allotted[at], id)
 		places[id] = 0
 	}
-
 	return allotted
 }

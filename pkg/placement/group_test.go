@@ -15,7 +15,6 @@ import (
 // length.
 func TestGroups(t *testing.T) {
 	mixed := []string{"x-2", "canary-2", "next-1", "x-1", "canary-1", "x-3"}
-
 	for _, tc := range []struct {
 		reason   string
 		strategy clusterv1beta1.DecisionStrategy
@@ -53,11 +52,9 @@ func TestGroups(t *testing.T) {
 			existing := existingOf(placement)
 			desired := NewDesired(selecting(placement, tc.clusters...), existing, now.Time)
 			got := []string{}
-
 			for _, group := range desired.groups(desired.partitions, desired.groupLength) {
 				got = append(got, fmt.Sprintf("%d %q %v", group.Index, group.Name, desired.namesOf(group.clusters)))
 			}
-
 			expect(t, "groups", tc.want, got)
 		})
 	}
@@ -85,7 +82,6 @@ func TestPageNames(t *testing.T) {
 		if ok != tc.ok || ok && n != tc.want {
 			t.Errorf("the number of %s is %d, %v, want %d, %v", tc.name, n, ok, tc.want, tc.ok)
 		}
-
 		if ok && PageName("p", n) != tc.name {
 			t.Errorf("page %d is called %s, want %s", n, PageName("p", n), tc.name)
 		}

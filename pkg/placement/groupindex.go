@@ -32,26 +32,21 @@ type existingGroup struct {
 // newGroupIndices returns the indices of pages that are sorted by group (see pageIndex.byGroup), whose clusters are adjacent in ids.
 func newGroupIndices(pages []*existingPage, ids []int32) []groupIndex {
 	var indices []groupIndex
-
 	groups := make([]existingGroup, 0, len(pages))
-
 	for len(pages) > 0 && pages[0].grouped() {
 		group, size, clusters := pages[0].group, 0, 0
 		for size < len(pages) && pages[size].grouped() && pages[size].group == group {
 			clusters += len(pages[size].clusters)
 			size++
 		}
-
 		groups = append(groups, existingGroup{Group: group, pages: pages[:size:size], clusters: ids[:clusters:clusters]})
 		pages, ids = pages[size:], ids[clusters:]
 
 		if last := len(indices) - 1; last >= 0 && indices[last].index == group.Index {
 			start := len(groups) - 1 - len(indices[last].groups)
 			indices[last].groups = groups[start:len(groups):len(groups)]
-
 			continue
 		}
-
 		last := groups[len(groups)-1 : len(groups) : len(groups)]
 		indices = append(slices.Grow(indices, len(pages)+1), groupIndex{index: group.Index, groups: last})
 	}
@@ -64,13 +59,11 @@ func newGroupIndices(pages []*existingPage, ids []int32) []groupIndex {
 
 	// The other pages are sorted by group, but are used in the order of the pages.
 	slices.SortFunc(pages, func(a, b *existingPage) int { return cmp.Compare(a.at, b.at) })
-
 	for _, page := range pages {
 		at, found := searchGroupIndex(indices, page.group.Index)
 		if !found {
 			indices = slices.Insert(indices, at, groupIndex{index: page.group.Index})
 		}
-
 		if page.deleting {
 			indices[at].deleting = append(indices[at].deleting, page.group.Name)
 		} else {
@@ -85,7 +78,6 @@ func searchGroupIndex(indices []groupIndex, index int) (at int, found bool) {
 	if index >= 0 && index < len(indices) && indices[index].index == index { // Indices have no gap in the common case.
 		return index, true
 	}
-
 	return slices.BinarySearchFunc(indices, index, func(g groupIndex, index int) int { return cmp.Compare(g.index, index) })
 }
 
@@ -95,7 +87,6 @@ func (p *pageIndex) groupIndex(index int) *groupIndex {
 	if !found {
 		return nil
 	}
-
 	return &p.groupIndices[at]
 }
 
@@ -104,13 +95,11 @@ func (g *groupIndex) group(name string) *existingGroup {
 	if g == nil {
 		return nil
 	}
-
 	for i := range g.groups {
 		if g.groups[i].Name == name {
 			return &g.groups[i]
 		}
 	}
-
 	return nil
 }
 
@@ -120,11 +109,9 @@ func (g *groupIndex) blocks(name string) bool {
 	if g == nil || g.group(name) != nil {
 		return false
 	}
-
 	if slices.ContainsFunc(g.deleting, func(other string) bool { return other != name }) {
 		return true
 	}
-
 	lingering := 0
 
 	for _, page := range g.others() {
@@ -132,7 +119,6 @@ func (g *groupIndex) blocks(name string) bool {
 			lingering++
 		}
 	}
-
 	return lingering > 1 // A single page takes the other name.
 }
 
@@ -143,12 +129,10 @@ func (g *groupIndex) others() []*existingPage {
 	for _, group := range g.groups {
 		pages = append(pages, group.pages...)
 	}
-
 	pages = append(pages, g.misnamed...)
 	slices.SortStableFunc(pages, func(a, b *existingPage) int {
 		return cmp.Compare(min(len(b.Finalizers), 1), min(len(a.Finalizers), 1))
 	})
-
 	return pages
 }
 
@@ -158,13 +142,10 @@ func (p *pageIndex) pagesOf(group api.Group) []*existingPage {
 	if own := at.group(group.Name); own != nil {
 		return own.pages
 	}
-
 	if at == nil {
 		return nil
 	}
-
 	others := at.others()
-
 	return others[:min(1, len(others))]
 }
 

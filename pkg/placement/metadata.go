@@ -28,7 +28,6 @@ func (m *metadata) labelsOf(group api.Group) map[string]string {
 	if m.labels == nil || m.group != group {
 		m.group, m.labels = group, m.existing.Codec.Labels(m.existing.Placement.Name, group)
 	}
-
 	return m.labels
 }
 
@@ -39,12 +38,10 @@ func (m *metadata) matches(page *api.Page, group api.Group) bool {
 			return false
 		}
 	}
-
 	references := page.OwnerReferences
 	if len(references) == 0 || !sameOwner(references[0], m.owner) {
 		return false
 	}
-
 	return !slices.ContainsFunc(references[1:], func(other metav1.OwnerReference) bool {
 		return isPlacement(m.existing.Codec, other) || ptr.Deref(other.Controller, false)
 	})
@@ -53,13 +50,11 @@ func (m *metadata) matches(page *api.Page, group api.Group) bool {
 // apply returns the metadata of a page of a group. It keeps the labels and owners of others.
 func (m *metadata) apply(name string, group api.Group, current metav1.ObjectMeta) metav1.ObjectMeta {
 	labels := m.existing.Codec.Labels(m.existing.Placement.Name, group)
-
 	for key, value := range current.Labels {
 		if _, ours := labels[key]; !ours {
 			labels[key] = value
 		}
 	}
-
 	return metav1.ObjectMeta{
 		Namespace: m.existing.Placement.Namespace, Name: name, UID: current.UID, ResourceVersion: current.ResourceVersion,
 		Labels: labels, OwnerReferences: m.owners(current.OwnerReferences),
@@ -70,19 +65,15 @@ func (m *metadata) apply(name string, group api.Group, current metav1.ObjectMeta
 // server accepts only one controller, which is the Placement.
 func (m *metadata) owners(current []metav1.OwnerReference) []metav1.OwnerReference {
 	result := []metav1.OwnerReference{*metav1.NewControllerRef(m.existing.Placement, m.existing.Codec.Owner())}
-
 	for _, owner := range current {
 		if isPlacement(m.existing.Codec, owner) {
 			continue
 		}
-
 		if ptr.Deref(owner.Controller, false) {
 			owner.Controller = ptr.To(false)
 		}
-
 		result = append(result, owner)
 	}
-
 	return result
 }
 

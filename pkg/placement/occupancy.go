@@ -38,11 +38,9 @@ func (o *occupant) stays() bool { return o.to != nil }
 // newOccupancy follows the clusters that the pages lose and gain.
 func newOccupancy(pages *pageIndex, states []*pageState) occupancy {
 	o := occupancy{followed: make([]int32, pages.ids())}
-
 	for _, p := range states {
 		o.follow(p.lost)
 		o.follow(p.gained)
-
 		if p.surplus { // The cluster may be in another page already.
 			o.follow(p.holds)
 		}
@@ -54,7 +52,6 @@ func newOccupancy(pages *pageIndex, states []*pageState) occupancy {
 				occupant.to = p
 			}
 		}
-
 		for _, id := range p.holds {
 			if occupant := o.occupant(id); occupant != nil {
 				occupant.pages++
@@ -80,14 +77,12 @@ func (o *occupancy) occupant(id int32) *occupant {
 	if at == 0 {
 		return nil
 	}
-
 	return &o.occupants[at-1]
 }
 
 // watch counts the members of groups, and the clusters that every open page waits for.
 func (o *occupancy) watch(states []*pageState) {
 	o.members = map[member]int32{}
-
 	var (
 		within *membership
 		before *pageState
@@ -98,12 +93,10 @@ func (o *occupancy) watch(states []*pageState) {
 		if p.surplus {
 			continue
 		}
-
 		if before == nil || before.group != p.group { // The states are sorted by group.
 			within = &membership{id: groups}
 			groups++
 		}
-
 		p.within, before = within, p
 
 		if p.open {
@@ -116,7 +109,6 @@ func (o *occupancy) watch(states []*pageState) {
 			o.join(p)
 		}
 	}
-
 	for _, p := range states {
 		if p.open {
 			o.measure(p)
@@ -129,12 +121,9 @@ func (o *occupancy) join(p *pageState) {
 	for _, id := range p.holds {
 		if o.followed[id] == 0 {
 			p.within.size++
-
 			continue
 		}
-
 		key := member{p.within.id, id}
-
 		o.members[key]++
 		if o.members[key] == 1 {
 			p.within.size++
@@ -147,11 +136,9 @@ func (o *occupancy) measure(p *pageState) {
 	for _, id := range p.lost {
 		cluster := o.occupant(id)
 		cluster.giving = append(cluster.giving, p)
-
 		if cluster.stays() && cluster.pages == 1 {
 			p.lacks++
 		}
-
 		if p.surplus {
 			continue
 		}
@@ -164,7 +151,6 @@ func (o *occupancy) measure(p *pageState) {
 	for _, id := range p.gained {
 		cluster := o.occupant(id)
 		cluster.gaining = append(cluster.gaining, p)
-
 		if o.members[member{p.within.id, id}] == 0 {
 			p.grows++
 		}
@@ -181,18 +167,15 @@ func (o *occupancy) enter(p *pageState, id int32) {
 			other.lacks--
 		}
 	}
-
 	if p.surplus {
 		return
 	}
 
 	key := member{p.within.id, id}
 	o.members[key]++
-
 	switch o.members[key] {
 	case 1:
 		p.within.size++
-
 		grow(cluster.gaining, p.within, -1)
 	case 2:
 		grow(cluster.giving, p.within, 1)
@@ -209,18 +192,15 @@ func (o *occupancy) leave(p *pageState, id int32) {
 			other.lacks++
 		}
 	}
-
 	if p.surplus {
 		return
 	}
 
 	key := member{p.within.id, id}
 	o.members[key]--
-
 	switch o.members[key] {
 	case 0:
 		p.within.size--
-
 		grow(cluster.gaining, p.within, 1)
 	case 1:
 		grow(cluster.giving, p.within, -1)

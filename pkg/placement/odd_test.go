@@ -20,7 +20,6 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		names := fleet(200)
 		placement := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
-
 		var pages []*api.Page
 		for n := range rapid.IntRange(1, 4).Draw(t, "pages") {
 			holds := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 150, rapid.ID[string]).Draw(t, "holds")
@@ -40,7 +39,6 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 		for _, write := range plan.Writes {
 			now[write.Desired.Name] = write.Desired
 			union := map[string]bool{}
-
 			for _, page := range now {
 				for _, cluster := range page.Clusters() {
 					union[cluster] = true
@@ -57,7 +55,6 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 		for _, gone := range plan.Deletes {
 			delete(now, gone.Name)
 		}
-
 		total := 0
 		for name, page := range now {
 			if total += len(page.Decisions); len(page.Decisions) > PageSize {
@@ -76,10 +73,8 @@ func TestBlockedDecisionsOutliveTheirPages(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	leaving := page(1, 0, "", "c-1", "c-2")
 	leaving.DeletionTimestamp = &now
-
 	asked := api.V1beta1.Read(placement)
 	plan := NewPlan(resultOf(placement, stateOf("c-1", "c-2")), NewExisting(asked.API.Codec(), asked, []*api.Page{leaving}), now)
-
 	expect(t, "steps", []string{`create and fill p-decision-2 group 0 "": c-1 c-2`}, steps(plan))
 	expect(t, "selected", 2, plan.Selected)
 }
@@ -90,10 +85,8 @@ func TestProfilesOfALongName(t *testing.T) {
 	placement.Name = strings.Repeat("p", 64)
 	world := stateOf("c-1")
 	world.SetProfile(clusterinfo.Profile{Namespace: "ns", Name: "c-1"}, map[string]string{"c-1": ""})
-
 	asked := api.V1beta1.Read(placement)
 	none := NewExisting(references{api.V1beta1.Codec()}, asked, nil)
-
 	answer, _ := Profiles(resultOf(placement, world), NewExisting(asked.API.Codec(), asked, nil), none)
 	if plan := answer.Plan(); !plan.Empty() {
 		t.Errorf("writes %v", referencesOf(plan))

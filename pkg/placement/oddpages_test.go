@@ -69,15 +69,12 @@ var damages = map[string]func(*rapid.T, *store, *api.Page){
 // every selected cluster is on a writable page.
 func TestOddPagesArePutRight(t *testing.T) {
 	names := slices.Sorted(maps.Keys(damages))
-
 	ofEachKind(t, 50, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
 		clusters := fleet(rapid.SampledFrom([]int{0, 1, 2, 5, 99, 100, 101, 200, 201}).Draw(t, "fleet"))
-
 		for i := range clusters {
 			clusters[i] = rapid.SampledFrom([]string{"", "", "", "canary-", "x-"}).Draw(t, "prefix") + clusters[i]
 		}
-
 		s.settle(t, s.schedule(shuffled(drawSeed(t), clusters...)))
 
 		for range rapid.IntRange(1, 3).Draw(t, "damages") {
@@ -99,15 +96,11 @@ func TestOddPagesArePutRight(t *testing.T) {
 // putRight applies plans until the plan is empty.
 func (s *store) putRight(t rapid.TB, result *scheduling.Result) {
 	const enough = 5 // Each round but the last one waits for a name to become free.
-
 	before := s.union()
-
 	for range enough {
 		plan := s.plan(result)
-
 		for _, request := range s.requests(t, result, plan) {
 			request()
-
 			union := s.union()
 			for _, f := range result.Selected {
 				if before[f.Name] && !union[f.Name] {
@@ -123,7 +116,6 @@ func (s *store) putRight(t rapid.TB, result *scheduling.Result) {
 					t.Fatalf("%s is in no page that can be written", f.Name)
 				}
 			}
-
 			return
 		}
 	}

@@ -18,7 +18,6 @@ func TestAnOutdatedPlanIsDropped(t *testing.T) {
 			if asked > allowed {
 				return errRefused
 			}
-
 			return nil
 		}}
 
@@ -26,7 +25,6 @@ func TestAnOutdatedPlanIsDropped(t *testing.T) {
 		if err == nil {
 			err = writer.Delete(t.Context(), plan, written, observer(&told))
 		}
-
 		return told, asked, err
 	}
 
@@ -40,7 +38,6 @@ func TestAnOutdatedPlanIsDropped(t *testing.T) {
 		if !errors.Is(err, errRefused) || asked != allowed+1 || len(told) >= len(all) {
 			t.Errorf("allowed %d: asked %d times, got %v", allowed, asked, err)
 		}
-
 		expect(t, "requests", strings.Join(all[:len(told)], ", "), strings.Join(told, ", "))
 	}
 }

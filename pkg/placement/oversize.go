@@ -35,17 +35,14 @@ const (
 // are complete, and the first group stays in the list for consumers that read only that.
 func truncateGroups(placement *api.Placement, status api.Status, ours []metav1.Condition, now metav1.Time) api.Status {
 	status.Conditions = conditions(placement, ours, now)
-
 	if groupsBytes(status.Groups) <= smallGroupBytes {
 		return status
 	}
-
 	without := status
 	without.Groups = nil
 
 	rest := encodedBytes(placement.API.Status(without)) // All that is not the list, as it will be.
 	rest += encodedBytes(placement.Object) - encodedBytes(placement.API.Status(placement.Status))
-
 	if list := encodedBytes(placement.API.Status(status)) - encodedBytes(placement.API.Status(without)); rest+list <= maxObjectBytes {
 		return status
 	}
@@ -59,7 +56,6 @@ func truncateGroups(placement *api.Placement, status api.Status, ours []metav1.C
 			"PlacementDecision is there and has its labels. For fewer groups, set a greater "+
 			"spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup", listed, len(all)),
 	}), now)
-
 	return status
 }
 
@@ -71,21 +67,18 @@ func countFitting(groups []api.GroupStatus, room int) int {
 			return max(i, 1)
 		}
 	}
-
 	return len(groups)
 }
 
 // groupsBytes returns an upper bound of the size of encoded groups.
 func groupsBytes(groups []api.GroupStatus) int {
 	bytes := 0
-
 	for _, group := range groups {
 		bytes += groupBytes + len(strconv.Itoa(group.Index)) + len(group.Name) + len(strconv.Itoa(group.Clusters))
 		for _, page := range group.Pages {
 			bytes += pageBytes + len(page)
 		}
 	}
-
 	return bytes
 }
 
@@ -95,6 +88,5 @@ func encodedBytes(object any) int {
 	if err != nil {
 		return 0 // It came from JSON; the request reports an object that cannot be encoded.
 	}
-
 	return len(data)
 }

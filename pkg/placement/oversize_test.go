@@ -25,7 +25,6 @@ func groupsOf(placement string, count int) []api.GroupStatus {
 			Group: api.Group{Index: n, Name: "rest"}, Pages: []string{PageName(placement, n+1)}, Clusters: 1,
 		})
 	}
-
 	return groups
 }
 
@@ -33,19 +32,16 @@ func groupsOf(placement string, count int) []api.GroupStatus {
 func stored(t interface{ Fatal(args ...any) }, placement *clusterv1beta1.Placement, status api.Status) int {
 	written := placement.DeepCopy()
 	put(written, status)
-
 	data, err := json.Marshal(written)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return len(data)
 }
 
 // A status that is too large for an API server lists only the first groups and reports that; the rest of it stays.
 func TestOversizeStatus(t *testing.T) {
 	long := strings.Repeat("x", 63)
-
 	for _, tc := range []struct {
 		reason    string
 		placement string
@@ -66,7 +62,6 @@ func TestOversizeStatus(t *testing.T) {
 			placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{strings.Repeat("y", 1<<20)}}}
 			placement.Status.Conditions = []metav1.Condition{{Type: ConditionGroupsListed, Status: metav1.ConditionFalse}}
 			status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all, Selected: tc.groups}, api.V1beta1.Read(placement), now)
-
 			if got := len(status.Groups); got < tc.listed[0] || got > tc.listed[1] {
 				t.Errorf("%d groups are listed, want %d to %d", got, tc.listed[0], tc.listed[1])
 			}
@@ -74,7 +69,6 @@ func TestOversizeStatus(t *testing.T) {
 			expect(t, "all groups", reported(all), reported(append(status.Groups, status.Unlisted...)))
 			expect(t, "selected", tc.groups, status.Selected)
 			expect(t, "satisfied", true, meta.IsStatusConditionTrue(status.Conditions, ConditionSatisfied))
-
 			said := meta.FindStatusCondition(status.Conditions, ConditionGroupsListed)
 			if (said != nil) != (len(status.Unlisted) > 0) || said != nil && !strings.HasPrefix(said.Message,
 				fmt.Sprintf("status.decisionGroups lists %d of %d decision groups, ", len(status.Groups), len(all))) {
@@ -92,14 +86,11 @@ func TestOversizeStatus(t *testing.T) {
 func TestOversizeFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Annotations = map[string]string{"notes": strings.Repeat("n", 1240<<10)}
-
 	candidates := make([]*api.Page, 0, 2000)
 	for n := range cap(candidates) {
 		candidates = append(candidates, page(n+1, n, "", fmt.Sprintf("c-%d", n)))
 	}
-
 	status := NewFailedStatus(selecting(placement, "c-1"), existingOf(placement, candidates...), "Forbidden", now)
-
 	if size := stored(t, placement, status); size > maxObjectBytes || len(status.Groups)+len(status.Unlisted) != len(candidates) {
 		t.Errorf("the placement has %d bytes with %d groups", size, len(status.Groups))
 	}

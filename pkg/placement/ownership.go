@@ -21,13 +21,10 @@ func PageNumber(placement, name string) (int, bool) {
 	if found {
 		text, found = strings.CutPrefix(text, "-decision-")
 	}
-
 	if !found || text == "" || text[0] < '1' || text[0] > '9' {
 		return 0, false // A sign or a zero ahead makes it another name than that of the number.
 	}
-
 	n, err := strconv.Atoi(text)
-
 	return n, err == nil
 }
 
@@ -35,13 +32,11 @@ func PageNumber(placement, name string) (int, bool) {
 // own name.
 func PlacementsOf(codec api.Codec, page *api.Page) []string {
 	var names []string
-
 	add := func(name string) {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-
 	add(codec.Placement(page))
 
 	for _, owner := range page.OwnerReferences {
@@ -49,13 +44,11 @@ func PlacementsOf(codec api.Codec, page *api.Page) []string {
 			add(owner.Name)
 		}
 	}
-
 	if cut := strings.LastIndex(page.Name, "-decision-"); cut > 0 {
 		if _, ok := PageNumber(page.Name[:cut], page.Name); ok {
 			add(page.Name[:cut])
 		}
 	}
-
 	return names
 }
 
@@ -69,24 +62,20 @@ func Owns(codec api.Codec, placement *api.Placement, page *api.Page) bool {
 	if codec.Foreign(page) || page.Namespace != placement.Namespace {
 		return false
 	}
-
 	named, labelled := page.Scheduler == codec.Scheduler(), codec.Placement(page) == placement.Name
 
 	for _, owner := range page.OwnerReferences {
 		if isPlacement(codec, owner) && owner.UID == placement.UID {
 			return named || page.Scheduler == "" || labelled
 		}
-
 		if isPlacement(codec, owner) && owner.Name != placement.Name {
 			return false
 		}
 	}
-
 	return named && labelled
 }
 
 func isPlacement(codec api.Codec, owner metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
-
 	return owner.Kind == codec.Owner().Kind && group == codec.Owner().Group
 }

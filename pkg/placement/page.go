@@ -44,11 +44,9 @@ func (p *desiredPage) holdsItsClusters() bool {
 func (p *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
 	names := p.unusedNames()
 	pages := make([]desiredPage, 0, max(len(groups), len(p.pages)))
-
 	for i := range groups {
 		pages = p.appendPages(pages, &groups[i], &names, sorted)
 	}
-
 	if len(pages) != 1 || pages[0].number == 1 || pages[0].renamed() {
 		return pages
 	}
@@ -56,7 +54,6 @@ func (p *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
 	if first := PageName(p.Placement.Name, 1); !names.taken(first) {
 		pages[0].name, pages[0].number, pages[0].current = first, 1, nil
 	}
-
 	return pages
 }
 
@@ -64,13 +61,11 @@ func (p *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
 func (p *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names *pageNames, sorted bool) []desiredPage {
 	cut := p.cut(group, sorted)
 	start := len(pages)
-
 	for i := range max(1, divideUp(len(group.clusters), PageSize)) {
 		page := desiredPage{group: group.Group, clusters: group.clusters}
 		if cut != nil {
 			page.clusters = cut[i]
 		}
-
 		if i < len(group.pages) {
 			page.current, page.name, page.number = group.pages[i], group.pages[i].Name, group.pages[i].number
 		} else {
@@ -85,7 +80,6 @@ func (p *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names 
 	byNumber := func(a, b desiredPage) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
 	}
-
 	if !slices.IsSortedFunc(added, byNumber) {
 		slices.SortFunc(added, byNumber)
 	}
@@ -95,7 +89,6 @@ func (p *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names 
 			added[i].clusters = cut[i]
 		}
 	}
-
 	return pages
 }
 
@@ -104,11 +97,9 @@ func (p *pageIndex) cut(group *desiredGroup, sorted bool) [][]int32 {
 	if len(group.clusters) <= PageSize {
 		return nil
 	}
-
 	if sorted {
 		return slices.Collect(slices.Chunk(group.clusters, PageSize))
 	}
-
 	holds := make([][]int32, 0, len(group.pages))
 
 	for _, page := range group.pages {
@@ -116,14 +107,12 @@ func (p *pageIndex) cut(group *desiredGroup, sorted bool) [][]int32 {
 			holds = append(holds, page.clusters)
 		}
 	}
-
 	return p.allot(group.clusters, holds, PageSize)
 }
 
 // kept returns all existing writable pages unchanged.
 func (p *pageIndex) kept() []desiredPage {
 	pages := make([]desiredPage, 0, len(p.Pages))
-
 	for i := range p.writable() {
 		current := &p.pages[i]
 		pages = append(pages, desiredPage{
@@ -131,9 +120,7 @@ func (p *pageIndex) kept() []desiredPage {
 			current: current,
 		})
 	}
-
 	slices.SortStableFunc(pages, func(a, b desiredPage) int { return compareGroups(a.group, b.group) })
-
 	return pages
 }
 
@@ -151,16 +138,13 @@ func (e Existing) unusedNames() pageNames { return pageNames{existing: e} }
 func (n *pageNames) taken(name string) bool {
 	if n.used == nil {
 		n.used = make(map[string]bool, len(n.existing.Pages)+len(n.existing.Taken))
-
 		for name := range n.existing.Taken {
 			n.used[name] = true
 		}
-
 		for _, page := range n.existing.Pages {
 			n.used[page.Name] = true
 		}
 	}
-
 	return n.used[name]
 }
 
@@ -176,17 +160,13 @@ func (n *pageNames) next(group api.Group) string {
 	for number := n.low + 1; ; number++ {
 		name := PageName(n.existing.Placement.Name, number)
 		taken := n.taken(name)
-
 		if taken && number == n.low+1 {
 			n.low = number
 		}
-
 		if recorded, is := n.existing.statusGroups[name]; taken || is && recorded != group {
 			continue
 		}
-
 		n.take(name)
-
 		return name
 	}
 }

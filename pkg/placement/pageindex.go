@@ -41,7 +41,6 @@ func (n *clusterNames) at(i int) string {
 	if n.infos != nil {
 		return n.infos[i].Name
 	}
-
 	return n.names[i]
 }
 
@@ -55,7 +54,6 @@ func (n *clusterNames) find(name string, low, high int) (at int, found bool) {
 			high = middle
 		}
 	}
-
 	return low, low < n.count() && n.at(low) == name
 }
 
@@ -77,7 +75,6 @@ func (p *existingPage) wellNamed() bool { return p.number != unnumbered }
 // newPageIndex indexes the pages and numbers the desired clusters.
 func newPageIndex(existing Existing, desired clusterNames) *pageIndex {
 	p := &pageIndex{Existing: existing, desired: desired, pages: make([]existingPage, 0, len(existing.Pages)+len(existing.terminating))}
-
 	for i, pages := range [][]*api.Page{existing.Pages, existing.terminating} {
 		for _, page := range pages {
 			p.pages = append(p.pages, existingPage{
@@ -85,10 +82,8 @@ func newPageIndex(existing Existing, desired clusterNames) *pageIndex {
 			})
 		}
 	}
-
 	grouped := p.byGroup()
 	ids := make([]int32, 0, existing.count())
-
 	for _, page := range grouped {
 		start := len(ids)
 		ids = p.appendIDs(ids, page.Decisions)
@@ -97,7 +92,6 @@ func newPageIndex(existing Existing, desired clusterNames) *pageIndex {
 
 	p.groupIndices = newGroupIndices(grouped, ids)
 	p.scratch = make([]int32, p.ids())
-
 	return p
 }
 
@@ -108,15 +102,12 @@ func (p *pageIndex) byGroup() []*existingPage {
 	for i := range p.pages {
 		grouped[i] = &p.pages[i]
 	}
-
 	byGroup := func(a, b *existingPage) int {
 		if a.group == b.group && a.grouped() == b.grouped() {
 			return cmp.Compare(a.at, b.at)
 		}
-
 		return cmp.Or(-compareBools(a.grouped(), b.grouped()), cmp.Compare(a.group.Index, b.group.Index), strings.Compare(a.group.Name, b.group.Name))
 	}
-
 	if !slices.IsSortedFunc(grouped, byGroup) {
 		slices.SortFunc(grouped, byGroup)
 	}
@@ -141,20 +132,15 @@ func compareBools(a, b bool) int {
 // appendIDs appends the ids of the clusters of decisions.
 func (p *pageIndex) appendIDs(ids []int32, decisions []api.Decision) []int32 {
 	next := 0
-
 	for i := range decisions {
 		name := decisions[i].Cluster
-
 		if at, found := p.search(name, next); found {
 			ids = append(ids, int32(at))
 			next = at + 1
-
 			continue
 		}
-
 		ids = append(ids, p.otherID(name))
 	}
-
 	return ids
 }
 
@@ -165,9 +151,7 @@ func (p *pageIndex) search(name string, next int) (at int, found bool) {
 	if next < count && p.desired.at(next) == name {
 		return next, true
 	}
-
 	low, high := next, next
-
 	for step := 1; high < count && p.desired.at(high) < name; step *= 2 {
 		low, high = high+1, high+step
 	}
@@ -175,7 +159,6 @@ func (p *pageIndex) search(name string, next int) (at int, found bool) {
 	if high == next {
 		low = 0 // The cluster comes before the last one.
 	}
-
 	return p.desired.find(name, low, min(high+1, count))
 }
 
@@ -186,11 +169,9 @@ func (p *pageIndex) otherID(name string) int32 {
 		if p.otherIDs == nil {
 			p.otherIDs = map[string]int32{}
 		}
-
 		id = int32(p.ids())
 		p.otherIDs[name], p.others = id, append(p.others, name)
 	}
-
 	return id
 }
 
@@ -206,15 +187,12 @@ func (p *pageIndex) writable() []existingPage { return p.pages[:len(p.Pages)] }
 // holdsDesired reports whether the writable pages have all desired clusters and no others.
 func (p *pageIndex) holdsDesired() bool {
 	defer clear(p.scratch)
-
 	found := 0
-
 	for i := range p.writable() {
 		for _, id := range p.pages[i].clusters {
 			if !p.isDesired(id) {
 				return false
 			}
-
 			if p.scratch[id] == 0 {
 				p.scratch[id] = 1
 				found++
@@ -229,13 +207,11 @@ func (p *pageIndex) holdsDesired() bool {
 // precedence, and terminating pages come last.
 func (p *pageIndex) decisions() []*api.Decision {
 	decisions := make([]*api.Decision, p.ids())
-
 	for i := range slices.Backward(p.pages) {
 		page := &p.pages[i]
 		for n, id := range page.clusters {
 			decisions[id] = &page.Decisions[n]
 		}
 	}
-
 	return decisions
 }

@@ -52,13 +52,11 @@ type room struct {
 // newPageStates returns the states of the desired pages and of the existing pages that are deleted, by group index and number.
 func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
 	count := len(pages) + len(index.Pages)
-
 	for i := range pages {
 		if pages[i].current != nil && !pages[i].renamed() {
 			count-- // It has one state and not two.
 		}
 	}
-
 	memory, states := make([]pageState, 0, count), make([]*pageState, 0, count)
 	stays := make([]bool, len(index.pages))
 
@@ -70,7 +68,6 @@ func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
 	for i := range pages {
 		page := &pages[i]
 		current := page.current
-
 		if current != nil {
 			stays[current.at] = true
 		}
@@ -80,10 +77,8 @@ func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
 			add(pageState{
 				name: page.name, group: current.group, number: page.number, current: current, surplus: true, makesRoom: true, last: true,
 			})
-
 			current = nil
 		}
-
 		add(pageState{name: page.name, group: page.group, number: page.number, current: current, page: page, renames: renames})
 	}
 
@@ -92,7 +87,6 @@ func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
 			add(pageState{name: page.Name, group: page.group, number: page.number, current: page, surplus: true})
 		}
 	}
-
 	slices.SortStableFunc(states, func(a, b *pageState) int {
 		return cmp.Or(cmp.Compare(a.group.Index, b.group.Index), cmp.Compare(a.number, b.number))
 	})
@@ -100,7 +94,6 @@ func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
 	for at, p := range states {
 		p.at = at
 	}
-
 	return states
 }
 
@@ -108,14 +101,11 @@ func newPageStates(index *pageIndex, pages []desiredPage) []*pageState {
 func (p *pageState) compare() {
 	if p.page != nil && !p.renames && p.page.holdsItsClusters() {
 		p.holds, p.target = p.page.clusters, p.page.clusters
-
 		return
 	}
-
 	if p.current != nil {
 		p.holds = set(p.current.clusters)
 	}
-
 	if p.page != nil {
 		p.target = set(p.page.clusters)
 	}
@@ -128,7 +118,6 @@ func (p *pageState) compare() {
 // loses reports whether the write of the page takes a cluster from it.
 func (p *pageState) loses(id int32) bool {
 	_, found := slices.BinarySearch(p.lost, id)
-
 	return found
 }
 
@@ -151,30 +140,24 @@ func set(ids []int32) []int32 {
 	for i := 1; ascending && i < len(ids); i++ {
 		ascending = ids[i-1] < ids[i]
 	}
-
 	if ascending {
 		return ids
 	}
-
 	ids = slices.Sorted(slices.Values(ids))
-
 	return slices.Compact(ids)
 }
 
 // without returns the ids of a that are not in b; both are sorted.
 func without(a, b []int32) []int32 {
 	var rest []int32
-
 	for _, id := range a {
 		for len(b) > 0 && b[0] < id {
 			b = b[1:]
 		}
-
 		if len(b) == 0 || b[0] != id {
 			rest = append(rest, id)
 		}
 	}
-
 	return rest
 }
 
@@ -189,6 +172,5 @@ func (q *queue) push(at int) {
 func (q *queue) pop() int {
 	first := (*q)[0]
 	*q = (*q)[1:]
-
 	return first
 }

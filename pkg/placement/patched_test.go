@@ -25,7 +25,6 @@ func TestPatchesReturnMetadata(t *testing.T) {
 	patches := 0
 	check := func(object client.Object) {
 		patches++
-
 		if _, ok := object.(*metav1.PartialObjectMetadata); !ok {
 			t.Errorf("the answer to the patch of %s is a %T", object.GetName(), object)
 		}
@@ -33,25 +32,21 @@ func TestPatchesReturnMetadata(t *testing.T) {
 	asked := interceptor.NewClient(server, interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
 			check(object)
-
 			return c.Patch(ctx, object, patch, opts...)
 		},
 		SubResourcePatch: func(
 			ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 		) error {
 			check(object)
-
 			return c.SubResource(name).Patch(ctx, object, patch, opts...)
 		},
 	})
 
 	var told []string
-
 	written, err := Writer{Client: asked}.Write(t.Context(), plan, observer(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	expect(t, "patches", 4, patches)
 	expect(t, "pages", 3, len(written))
 
@@ -60,7 +55,6 @@ func TestPatchesReturnMetadata(t *testing.T) {
 		if err := server.Get(t.Context(), client.ObjectKey{Namespace: page.Namespace, Name: name}, stored); err != nil {
 			t.Fatal(err)
 		}
-
 		want := plan.Codec.Read(stored)
 		expect(t, name+": decisions", want.Decisions, page.Decisions)
 		expect(t, name+": metadata", []any{want.UID, want.ResourceVersion, want.Labels, want.OwnerReferences},
@@ -73,10 +67,8 @@ func TestPatchedPagesSayWhoTheyAreFrom(t *testing.T) {
 	codec := api.V1beta1.Codec()
 	current := edited(page(1, 0, "", "c-1"), func(p *api.Page) { p.Scheduler = "somebody" })
 	desired := page(1, 0, "", "c-2")
-
 	mended := patched(codec, request{action: ActionUpdateMetadata}, current, desired, desired.ObjectMeta)
 	expect(t, "mended", []string{"somebody", "c-1"}, []string{mended.Scheduler, clustersOf(mended)})
-
 	filled := patched(codec, request{action: ActionUpdateDecisions}, current, desired, desired.ObjectMeta)
 	expect(t, "filled", []string{"", "c-2"}, []string{filled.Scheduler, clustersOf(filled)})
 }

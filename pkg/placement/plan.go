@@ -53,12 +53,10 @@ func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 // NewPlan returns the plan from the existing pages to the desired decisions of a Result at a time.
 func NewPlan(result *scheduling.Result, existing Existing, now metav1.Time) Plan {
 	last := existing.Placement.Status.LastScoreUpdate
-
 	if !result.Applies() {
 		desired := NewDesired(result, existing, now.Time)
 		plan := desired.Plan()
 		plan.ScoresAt = last
-
 		return plan
 	}
 
@@ -73,12 +71,10 @@ func NewPlan(result *scheduling.Result, existing Existing, now metav1.Time) Plan
 		plan.ScoresAt = wholeSecond(now)
 	default:
 		plan.ScoresAt = last
-
 		if !sorted && selection.resorts() {
 			plan.RequeueAt = due
 		}
 	}
-
 	return plan
 }
 
@@ -87,7 +83,6 @@ func (s *selection) resorts() bool {
 	if !s.holdsDesired() {
 		return true // Who comes or goes has to be written at any time.
 	}
-
 	scores := s.scores(true)
 
 	for i := range s.writable() {
@@ -98,9 +93,7 @@ func (s *selection) resorts() bool {
 			}
 		}
 	}
-
 	later := s.desired(true)
-
 	return !later.exists()
 }
 
@@ -110,7 +103,6 @@ func wholeSecond(t metav1.Time) *metav1.Time {
 	if rounded.Time.Before(t.Time) {
 		rounded.Time = rounded.Add(time.Second)
 	}
-
 	return &rounded
 }
 
@@ -124,7 +116,6 @@ func (d *Desired) Plan() Plan {
 	})
 	plan.Writes, plan.Deletes = d.writes(pages)
 	plan.Requeue = !d.keep && len(pages) == 1 && pages[0].number != 1 && !d.Taken[PageName(d.Placement.Name, 1)]
-
 	return plan
 }
 
@@ -141,7 +132,6 @@ func (d *Desired) layout() []desiredPage {
 		for id := range all.clusters {
 			all.clusters[id] = int32(id)
 		}
-
 		return d.paginate(d.groups([]partition{all}, max(len(all.clusters), 1)), false)
 	default:
 		return nil
@@ -151,7 +141,6 @@ func (d *Desired) layout() []desiredPage {
 // exists reports whether there is nothing to write.
 func (d *Desired) exists() bool {
 	pages, metadata := d.layout(), newMetadata(d.Existing)
-
 	return unchanged(d.pageIndex, pages) && !slices.ContainsFunc(pages, func(page desiredPage) bool { return !d.upToDate(&page, &metadata) })
 }
 
@@ -170,13 +159,11 @@ func (d *Desired) hasDecisions(page *desiredPage) bool {
 	if page.absent != (decisions == nil) || !page.holdsItsClusters() {
 		return false
 	}
-
 	for i, id := range page.clusters {
 		if decisions[i] != d.decide(id) {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -193,9 +180,7 @@ type plannedWrite struct {
 // writes returns the writes and deletions that lead to the desired pages.
 func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*api.Page) {
 	var planned []plannedWrite
-
 	metadata, order := newMetadata(d.Existing), newWriteOrder(d.pageIndex, pages, d.groupLength)
-
 	if order != nil {
 		for _, step := range order.run() {
 			planned = append(planned, d.write(step, &metadata))
@@ -207,19 +192,15 @@ func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*api.Pa
 			planned = append(planned, plannedWrite{Write: d.newWrite(page, d.decisionsIn(page), &metadata)})
 		}
 	}
-
 	if order == nil {
 		return withoutTouches(planned), nil
 	}
-
 	gone := order.deletes()
-
 	for _, p := range gone {
 		page := &api.Page{ObjectMeta: metav1.ObjectMeta{Namespace: d.Placement.Namespace, Name: p.name}}
 		if p.current != nil {
 			page = p.current.Page
 		}
-
 		deletes = append(deletes, page)
 	}
 
@@ -230,7 +211,6 @@ func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*api.Pa
 func (d *Desired) write(step step, metadata *metadata) plannedWrite {
 	p := step.state
 	planned := plannedWrite{state: p}
-
 	switch step.kind {
 	case spill:
 		planned.gains = step.waiting
@@ -243,12 +223,10 @@ func (d *Desired) write(step step, metadata *metadata) plannedWrite {
 	default:
 		p.page.written, planned.gains = true, p.page.clusters
 		page := *p.page
-
 		if page.renamed() && len(page.current.Decisions) > 0 {
 			current := *page.current
 			current.Page, page.current = emptied(current.Page), &current
 		}
-
 		planned.Write = d.newWrite(&page, d.decisionsIn(&page), metadata)
 	}
 
@@ -259,7 +237,6 @@ func (d *Desired) write(step step, metadata *metadata) plannedWrite {
 func emptied(page *api.Page) *api.Page {
 	empty := *page
 	empty.Decisions = []api.Decision{}
-
 	return &empty
 }
 
@@ -268,7 +245,6 @@ func (d *Desired) decisionsIn(page *desiredPage) []api.Decision {
 	if page.absent {
 		return nil
 	}
-
 	return d.decisionsOf(page.clusters)
 }
 
@@ -276,17 +252,13 @@ func (d *Desired) decisionsIn(page *desiredPage) []api.Decision {
 func (d *Desired) newWrite(page *desiredPage, decisions []api.Decision, metadata *metadata) Write {
 	if page.current == nil {
 		desired := &api.Page{ObjectMeta: metadata.apply(page.name, page.group, metav1.ObjectMeta{}), Decisions: decisions}
-
 		return Write{Desired: desired, Create: true, UpdateDecisions: decisions != nil}
 	}
-
 	current, renamed := page.current.Page, page.renamed()
 	desired := &api.Page{ObjectMeta: metadata.apply(page.name, page.group, current.ObjectMeta), Decisions: decisions}
-
 	if renamed {
 		desired.Annotations = map[string]string{groupNameAnnotation: page.group.Name}
 	}
-
 	return Write{
 		Current: current, Desired: desired, UpdateMetadata: renamed || !metadata.matches(current, page.group),
 		UpdateDecisions: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||

@@ -21,7 +21,6 @@ type pages = []*api.Page
 func TestPlan(t *testing.T) {
 	hundred, more := fleet(100), fleet(101)
 	canaries := byPrefix(intstr.FromInt32(2), "canary")
-
 	for _, tc := range []struct {
 		reason   string
 		strategy clusterv1beta1.DecisionStrategy
@@ -123,7 +122,6 @@ func TestPlan(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy})
 			result := selecting(placement, tc.clusters...)
-
 			for _, present := range []pages{tc.present, reversed(tc.present)} {
 				plan := planOf(result, existingOf(placement, present...))
 				expect(t, "steps", tc.want, steps(plan))
@@ -139,7 +137,6 @@ func TestPlan(t *testing.T) {
 // expectLists checks that no update of decisions has an absent list, which an API server would drop.
 func expectLists(t *testing.T, plan Plan) {
 	t.Helper()
-
 	for _, write := range plan.Writes {
 		if write.UpdateDecisions && write.Desired.Decisions == nil {
 			t.Errorf("the list of decisions of %s is absent, want it empty", write.Desired.Name)
@@ -159,7 +156,6 @@ func TestPlanAmongOthers(t *testing.T) {
 	controller.Controller = ptr.To(true)
 	demoted := other
 	demoted.Controller = ptr.To(false)
-
 	for _, tc := range []struct {
 		reason string
 		change func(*api.Page)
@@ -212,11 +208,9 @@ func TestPlanAmongOthers(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{})
 			plan := planOf(selecting(placement, "c-1"), existingOf(placement, edited(page(1, 0, "", "c-1"), tc.change)))
 			expect(t, "steps", tc.want, steps(plan))
-
 			if len(plan.Writes) != 1 {
 				return
 			}
-
 			if tc.labels == nil {
 				tc.labels = page(1, 0, "").Labels
 			}
@@ -252,7 +246,6 @@ func TestBlockedPlan(t *testing.T) {
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))})
 	long := placementOf(clusterv1beta1.PlacementSpec{})
 	long.Name = strings.Repeat("x", 64)
-
 	for _, tc := range []struct {
 		reason    string
 		placement *clusterv1beta1.Placement
@@ -280,7 +273,6 @@ func TestBlockedPlan(t *testing.T) {
 			expect(t, "steps", tc.want, steps(plan))
 			expect(t, "groups", tc.groups, reported(plan.Groups))
 			expect(t, "selected", tc.selected, plan.Selected)
-
 			expectLists(t, plan)
 		})
 	}
@@ -296,7 +288,6 @@ func TestNewExisting(t *testing.T) {
 	for _, p := range existing.Pages {
 		names = append(names, p.Name)
 	}
-
 	expect(t, "pages by number, strays last", []string{"p-decision-2", "p-decision-10", "a-stray"}, names)
 	expect(t, "taken", map[string]bool{"p-decision-4": true}, existing.Taken)
 	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true, "c-3": true}, existing.Incumbents())

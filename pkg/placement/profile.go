@@ -33,20 +33,16 @@ func Profiles(result *scheduling.Result, own, existing Existing) (desired Desire
 	if !result.Applies() && (len(existing.Pages) > 0 || !isLabelValue(existing.Placement.Name)) {
 		return keepDecisions(existing, func(existing *api.Decision) api.Decision { return *existing }), nil
 	}
-
 	var decisions []api.Decision
 
 	for _, cluster := range decidedClusters(result, own) {
 		profile, found := profileFor(result.Cluster(cluster), existing.Placement.Namespace)
 		if !found {
 			missing = append(missing, cluster)
-
 			continue
 		}
-
 		decisions = append(decisions, existing.Codec.Normalize(api.Decision{Cluster: cluster, Profile: profile}))
 	}
-
 	return profileDecisions(existing, decisions), missing
 }
 
@@ -54,12 +50,10 @@ func Profiles(result *scheduling.Result, own, existing Existing) (desired Desire
 func profileDecisions(existing Existing, decisions []api.Decision) Desired {
 	slices.SortFunc(decisions, func(a, b api.Decision) int { return strings.Compare(a.Cluster, b.Cluster) })
 	decisions = slices.CompactFunc(decisions, func(a, b api.Decision) bool { return a.Cluster == b.Cluster })
-
 	names, all := make([]string, len(decisions)), make([]int32, len(decisions))
 	for id := range decisions {
 		names[id], all[id] = decisions[id].Cluster, int32(id)
 	}
-
 	return Desired{
 		pageIndex: newPageIndex(existing, clusterNames{names: names}), partitions: []partition{{clusters: all}}, groupLength: PageSize,
 		decide: func(id int32) api.Decision { return decisions[id] },
@@ -70,7 +64,6 @@ func profileDecisions(existing Existing, decisions []api.Decision) Desired {
 func withoutProfile(result *scheduling.Result, own Existing) []string {
 	return slices.DeleteFunc(decidedClusters(result, own), func(cluster string) bool {
 		_, found := profileFor(result.Cluster(cluster), own.Placement.Namespace)
-
 		return found
 	})
 }
@@ -80,14 +73,11 @@ func decidedClusters(result *scheduling.Result, own Existing) []string {
 	if !result.Applies() {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
 	}
-
 	clusters := make([]string, 0, len(result.Selected))
 	for _, info := range result.Selected {
 		clusters = append(clusters, info.Name)
 	}
-
 	slices.Sort(clusters)
-
 	return clusters
 }
 
@@ -95,7 +85,6 @@ func profileFor(info *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Pr
 	if info == nil {
 		return clusterinfo.Profile{}, false
 	}
-
 	var (
 		first clusterinfo.Profile
 		found bool
@@ -110,7 +99,6 @@ func profileFor(info *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Pr
 			first, found = claim.Profile, true
 		}
 	}
-
 	return first, found
 }
 
@@ -118,7 +106,6 @@ func profileFor(info *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Pr
 // name, each as a text with the reason.
 func unbelieved(result *scheduling.Result) []string {
 	var texts []string
-
 	for _, info := range slices.SortedFunc(slices.Values(result.Selected), func(a, b *clusterinfo.ClusterInfo) int {
 		return strings.Compare(a.Name, b.Name)
 	}) {
@@ -128,7 +115,6 @@ func unbelieved(result *scheduling.Result) []string {
 			}
 		}
 	}
-
 	return texts
 }
 
@@ -138,7 +124,6 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *api.P
 	if result.Outcome() != scheduling.Decided {
 		return existingCondition(placement, ConditionProfilesFound)
 	}
-
 	condition := metav1.Condition{
 		Type: ConditionProfilesFound, Status: metav1.ConditionTrue, Reason: ReasonProfilesFound,
 		Message: "Every selected cluster has a ClusterProfile",
@@ -149,7 +134,6 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *api.P
 		if len(named) > maxListedMissing {
 			named, more = named[:maxListedMissing], ", ..."
 		}
-
 		condition.Status, condition.Reason = metav1.ConditionFalse, ReasonProfilesMissing
 		condition.Message = fmt.Sprintf("%d of %d selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
 			"multicluster.x-k8s.io: %s%s", len(missing), len(result.Selected), strings.Join(named, ", "), more)
@@ -160,9 +144,7 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *api.P
 		if len(listed) > maxListedUnbelieved {
 			listed, more = listed[:maxListedUnbelieved], fmt.Sprintf(" and %d more", len(texts)-maxListedUnbelieved)
 		}
-
 		condition.Message += ProfilesNotBelieved + strings.Join(listed, ", ") + more + "; delete them, or correct their labels"
 	}
-
 	return []metav1.Condition{condition}
 }

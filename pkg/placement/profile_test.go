@@ -25,7 +25,6 @@ func (references) Placement(page *api.Page) string { return page.Labels["placeme
 
 func (references) Group(page *api.Page) (api.Group, bool) {
 	index, err := strconv.Atoi(page.Labels["index"])
-
 	return api.Group{Index: index}, err == nil
 }
 
@@ -38,7 +37,6 @@ func referencesOf(plan Plan) [][]string {
 	for _, write := range plan.Writes {
 		slices = append(slices, write.Desired.Clusters())
 	}
-
 	return slices
 }
 
@@ -62,7 +60,6 @@ func TestProfiles(t *testing.T) {
 	answer, missing := Profiles(result, own, none)
 	expect(t, "missing", []string{"c-3"}, missing)
 	expect(t, "references", [][]string{{"b/c-2", "ns/c-1", "ns/c-4"}}, referencesOf(answer.Plan()))
-
 	condition := ProfilesFound(result, missing, asked)[0]
 	expect(t, "condition", metav1.Condition{
 		Type: ConditionProfilesFound, Status: metav1.ConditionFalse, Reason: ReasonProfilesMissing,
@@ -70,17 +67,14 @@ func TestProfiles(t *testing.T) {
 	}, condition)
 
 	world.SetProfile(clusterinfo.Profile{Namespace: "ns", Name: "c-3"}, map[string]string{"c-3": ""})
-
 	_, missing = Profiles(resultOf(placement, world), own, none)
 	expect(t, "missing when there is one for all", 0, len(missing))
 	expect(t, "condition", metav1.ConditionTrue, ProfilesFound(result, missing, asked)[0].Status)
-
 	placement = placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	held := resultOf(placement, world)
 
 	answer, _ = Profiles(held, own, none)
 	expect(t, "A1: references to what is kept", [][]string{{"b/c-2", "ns/c-3"}}, referencesOf(answer.Plan()))
-
 	slice := page(1, 0, "")
 	slice.Labels = codec.Labels("p", api.Group{})
 	slice.Decisions = []api.Decision{codec.Normalize(api.Decision{Profile: clusterinfo.Profile{Namespace: "ns", Name: "c-9"}})}
@@ -90,7 +84,6 @@ func TestProfiles(t *testing.T) {
 	if plan := answer.Plan(); !plan.Empty() {
 		t.Errorf("A1: a held answer writes %v", referencesOf(plan))
 	}
-
 	expect(t, "condition while held", 0, len(ProfilesFound(held, nil, asked)))
 }
 
@@ -112,23 +105,19 @@ func TestProfilesThatAreNotBelieved(t *testing.T) {
 	result := resultOf(placement, world)
 	answer, missing := Profiles(result, own, none)
 	expect(t, "references", [][]string{{"ns/c-1", "z/c-2"}}, referencesOf(answer.Plan()))
-
 	const suffix = "; not believed: ClusterProfile ns/a-fake of cluster c-1 (its label lies), " +
 		"ClusterProfile ns/c-2 of cluster c-2 (its manager is another); delete them, or correct their labels"
-
 	condition := ProfilesFound(result, missing, asked)[0]
 	expect(t, "status", metav1.ConditionTrue, condition.Status)
 	expect(t, "message", "Every selected cluster has a ClusterProfile"+suffix, condition.Message)
 
 	world.DeleteProfile(clusterinfo.Profile{Namespace: "z", Name: "c-2"})
-
 	result = resultOf(placement, world)
 	answer, missing = Profiles(result, own, none)
 	expect(t, "references", [][]string{{"ns/c-1"}}, referencesOf(answer.Plan()))
 	expect(t, "missing", []string{"c-2"}, missing)
 	expect(t, "message when one is missing", "1 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
 		"multicluster.x-k8s.io: c-2"+suffix, ProfilesFound(result, missing, asked)[0].Message)
-
 	for _, name := range []string{"x-1", "x-2", "x-3"} {
 		set("ns", name, map[string]string{"c-1": "its label lies"})
 	}

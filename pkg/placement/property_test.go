@@ -39,14 +39,11 @@ func TestPlansSettle(t *testing.T) {
 
 		for range rapid.IntRange(1, 4).Draw(t, "changes") {
 			s.pass(t, k)
-
 			result := s.schedule(drawState(t))
 			requests := s.requests(t, result, s.plan(result))
-
 			for _, request := range requests[:rapid.IntRange(0, len(requests)).Draw(t, "carried out before the end")] {
 				request()
 			}
-
 			if rapid.Bool().Draw(t, "asked otherwise") {
 				s.evaluate(k.draw(t))
 				result = s.schedule(drawState(t))
@@ -55,7 +52,6 @@ func TestPlansSettle(t *testing.T) {
 			if names := slices.Sorted(maps.Keys(s.pages)); len(names) > 0 && rapid.Bool().Draw(t, "meddled with") {
 				s.meddle(t, rapid.SampledFrom(names).Draw(t, "page"))
 			}
-
 			s.settle(t, result)
 		}
 	})
@@ -71,11 +67,9 @@ func (s *store) pass(t *rapid.T, k kind) {
 // meddle changes a page as others may do.
 func (s *store) meddle(t *rapid.T, name string) {
 	page := *s.pages[name]
-
 	switch rapid.SampledFrom([]string{"delete", "labels", "owners", "status"}).Draw(t, "meddling") {
 	case "delete":
 		delete(s.pages, name)
-
 		return
 	case "labels":
 		page.Labels = map[string]string{"team": "a"}
@@ -91,7 +85,6 @@ func (s *store) meddle(t *rapid.T, name string) {
 // The plan does not depend on the order of the input.
 func TestDeterminism(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	ofEachKind(t, 100, func(t *rapid.T, k kind) {
 		placement := k.api.Read(k.drawQuestion(t))
 		present, feeds := drawFeeds(t, k.api.Codec())
@@ -100,11 +93,9 @@ func TestDeterminism(t *testing.T) {
 			for _, feed := range feeds {
 				feed(i)
 			}
-
 			there := NewExisting(k.api.Codec(), placement, present)
 			result := scheduling.Schedule(placement.Request(compiler), i.Snapshot(), there.Incumbents(), now.Time)
 			plan := NewPlan(result, there, now)
-
 			return fmt.Sprint(steps(plan), asText(written(plan)), reasons(result), result.RequeueAt, result.Warnings(), result.EvaluationErrors,
 				plan.RequeueAt, asText(k.api.Status(NewStatus(result, plan, placement, now))))
 		}
@@ -119,14 +110,12 @@ func TestDeterminism(t *testing.T) {
 // drawQuestion draws a Placement with many requirements.
 func (k kind) drawQuestion(t *rapid.T) api.Object {
 	wanted := ptr.To(rapid.Int32Range(0, 8).Draw(t, "wanted"))
-
 	if k.api == api.V1alpha1 {
 		placement := &placementv1alpha1.Placement{ObjectMeta: placementOf(clusterv1beta1.PlacementSpec{}).ObjectMeta}
 		placement.Spec.NumberOfClusters = wanted
 		placement.Spec.Predicates = rapid.SliceOfN(rapid.SampledFrom([]placementv1alpha1.ClusterPredicate{
 			{}, {LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}}, {ClusterName: "c-3"},
 		}), 0, 2).Draw(t, "predicates")
-
 		return placement
 	}
 
@@ -134,7 +123,6 @@ func (k kind) drawQuestion(t *rapid.T) api.Object {
 	if !k.byScore {
 		asked.SortBy = clusterv1beta1.PlacementSortByClusterName
 	}
-
 	asked.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeAdditive
 	asked.DecisionStrategy, asked.NumberOfClusters = drawStrategy(t), wanted
 	asked.Predicates = rapid.SliceOfN(rapid.SampledFrom([]clusterv1beta1.ClusterPredicate{
@@ -146,7 +134,6 @@ func (k kind) drawQuestion(t *rapid.T) api.Object {
 	if rapid.Bool().Draw(t, "scored before") {
 		placement.Status.LastScoreUpdateTime = &metav1.Time{Time: now.Add(-30 * time.Second)}
 	}
-
 	return placement
 }
 
@@ -155,7 +142,6 @@ func written(plan Plan) (objects []api.Object) {
 	for _, write := range plan.Writes {
 		objects = append(objects, plan.Codec.Write(write.Desired))
 	}
-
 	return objects
 }
 
@@ -163,7 +149,6 @@ func reasons(result *scheduling.Result) (lines []string) {
 	for _, verdict := range result.Verdicts() {
 		lines = append(lines, verdict.Cluster.Name+" "+result.Reason(verdict))
 	}
-
 	return lines
 }
 
@@ -172,7 +157,6 @@ func asText(value any) string {
 	if err != nil {
 		return err.Error()
 	}
-
 	return string(data)
 }
 
@@ -181,11 +165,9 @@ func drawFeeds(t *rapid.T, codec api.Codec) (present pages, feeds []func(*invent
 	for n := range rapid.IntRange(0, 3).Draw(t, "pages") {
 		decision := api.Decision{Cluster: fmt.Sprintf("c-%d", n), Available: n == 1, Score: int64(n)}
 		existing := older(n+1, decision)
-
 		if codec == api.V1beta1.Codec() {
 			existing = edited(page(n+1, n, ""), func(p *api.Page) { p.Decisions = []api.Decision{decision} })
 		}
-
 		present = append(present, codec.Read(codec.Write(existing)))
 	}
 
@@ -198,7 +180,6 @@ func drawFeeds(t *rapid.T, codec api.Codec) (present pages, feeds []func(*invent
 		if rapid.Bool().Draw(t, "available") {
 			cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 		}
-
 		feeds = append(feeds, func(i *inventory.Inventory) { i.SetCluster(cluster) })
 
 		if rapid.Bool().Draw(t, "scored") {
@@ -206,7 +187,6 @@ func drawFeeds(t *rapid.T, codec api.Codec) (present pages, feeds []func(*invent
 			score.Status.ValidUntil = &metav1.Time{Time: now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "until")))}
 			feeds = append(feeds, func(i *inventory.Inventory) { i.SetScores(score) })
 		}
-
 		owner := inventory.NewPlacementKey(inventory.V1beta1, rapid.SampledFrom([]string{"ns", "ns2"}).Draw(t, "namespace"), "p")
 		other := inventory.Page{Key: owner.Decision(PageName("p", n+1)), Owner: owner, Clusters: []string{cluster.Name}}
 		feeds = append(feeds, func(i *inventory.Inventory) { i.SetDecision(other) })
@@ -219,6 +199,5 @@ func drawFeeds(t *rapid.T, codec api.Codec) (present pages, feeds []func(*invent
 			i.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})
 		})
 	}
-
 	return present, feeds
 }

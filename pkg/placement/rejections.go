@@ -13,11 +13,9 @@ import (
 func rejectionsText(result *scheduling.Result) string {
 	selected, found := len(result.Selected), result.Rejections()
 	total := selected
-
 	for _, rejection := range found {
 		total += rejection.Clusters
 	}
-
 	if total == 0 {
 		return ""
 	}
@@ -26,6 +24,5 @@ func rejectionsText(result *scheduling.Result) string {
 	if len(found) > 0 {
 		text += "; not selected: " + scheduling.Summarize(found)
 	}
-
 	return text
 }

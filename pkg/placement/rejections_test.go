@@ -18,20 +18,17 @@ import (
 func messageOf(spec clusterv1beta1.PlacementSpec, i *inventory.Inventory) string {
 	placement := placementOf(spec)
 	result := resultOf(placement, i)
-
 	return statusOf(result, planOf(result, existingOf(placement)), placement).Conditions[1].Message
 }
 
 // docs/spec/differences.md E2: the message begins with the text of upstream, and at most three rejections follow.
 func TestCausesOfAnUnsatisfiedPlacement(t *testing.T) {
 	i := stateOf("c-1", "c-2")
-
 	for name, taint := range map[string]string{"t-1": "gpu", "t-2": "gpu", "t-3": "gpu", "u-1": "full", "u-2": "full", "v-1": "new", "w-1": "old"} {
 		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1.ManagedClusterSpec{
 			Taints: []clusterv1.Taint{{Key: taint, Value: "yes", Effect: clusterv1.TaintEffectNoSelect}},
 		}})
 	}
-
 	spec := clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](3)}
 	expect(t, "three causes, and how many clusters have others", "1 cluster decisions unscheduled; 2 of 9 clusters in scope selected; not selected: "+
 		"taint gpu=yes:NoSelect not tolerated (3), taint full=yes:NoSelect not tolerated (2), taint new=yes:NoSelect not tolerated (1), "+
@@ -41,7 +38,6 @@ func TestCausesOfAnUnsatisfiedPlacement(t *testing.T) {
 	expect(t, "just three causes", "1 cluster decisions unscheduled; 2 of 8 clusters in scope selected; not selected: "+
 		"taint gpu=yes:NoSelect not tolerated (3), taint full=yes:NoSelect not tolerated (2), taint new=yes:NoSelect not tolerated (1)",
 		messageOf(spec, i))
-
 	spec.NumberOfClusters = ptr.To[int32](2)
 	expect(t, "a satisfied placement tells none", "All cluster decisions scheduled", messageOf(spec, i))
 }
@@ -52,7 +48,6 @@ func TestLongClausesAreShortened(t *testing.T) {
 	expect(t, "one line", `No ManagedCluster matches any of the cluster predicate; 0 of 1 clusters in scope selected; not selected: `+
 		`predicate 1 CEL managedCluster.metadata.name == "nobody" (1)`,
 		messageOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{lines}}, stateOf("c-1")))
-
 	long := expressed(`managedCluster.metadata.name == "` + strings.Repeat("ü", 1000) + `"`)
 	expect(t, "short", `No ManagedCluster matches any of the cluster predicate; 0 of 1 clusters in scope selected; not selected: `+
 		`predicate 1 CEL managedCluster.metadata.name == "`+strings.Repeat("ü", 74)+`... (1)`,

@@ -24,27 +24,22 @@ func matchRules(rules []scheduling.GroupRule, clusters []*clusterinfo.ClusterInf
 		for id := range matching.EachSet() {
 			matched[id] = int32(n)
 		}
-
 		left.InPlaceDifference(matching)
 	}
-
 	return matched
 }
 
 // idsByValue returns the ids of the clusters by value for each property that the rules read.
 func idsByValue(rules []scheduling.GroupRule, clusters []*clusterinfo.ClusterInfo) func(clusterinfo.Property) map[string][]uint32 {
 	byKey := map[clusterinfo.Property]map[string][]uint32{}
-
 	for _, rule := range rules {
 		for _, key := range rule.Selector.Reads() {
 			byKey[key] = map[string][]uint32{}
 		}
 	}
-
 	for id, info := range clusters {
 		addByValue(byKey, uint32(id), info)
 	}
-
 	return func(key clusterinfo.Property) map[string][]uint32 { return byKey[key] }
 }
 
@@ -56,7 +51,6 @@ func addByValue(byKey map[clusterinfo.Property]map[string][]uint32, id uint32, i
 				ids[value] = append(ids[value], id)
 			}
 		}
-
 		return
 	}
 

@@ -25,23 +25,19 @@ type requirement = metav1.LabelSelectorRequirement
 // TestMatchRulesIsFirstMatch checks that each cluster gets the first rule whose selector matches it.
 func TestMatchRulesIsFirstMatch(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		drawRequirement := rapid.Custom(func(t *rapid.T) requirement {
 			r := requirement{Key: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")}
 			r.Operator = rapid.SampledFrom([]metav1.LabelSelectorOperator{
 				metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist,
 			}).Draw(t, "operator")
-
 			if r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpNotIn {
 				r.Values = rapid.SliceOfN(rapid.SampledFrom([]string{"", "x", "y"}), 1, 3).Draw(t, "values")
 			}
-
 			return r
 		})
 
 		var rules []scheduling.GroupRule
-
 		for range rapid.IntRange(1, 4).Draw(t, "rules") {
 			compiled, errs := compiler.Compile(selector.Paths{}, selector.Spec{
 				Labels: metav1.LabelSelector{MatchExpressions: rapid.SliceOfN(drawRequirement, 0, 3).Draw(t, "labels")},
@@ -50,20 +46,17 @@ func TestMatchRulesIsFirstMatch(t *testing.T) {
 			if err := errs.ToAggregate(); err != nil {
 				t.Fatal(err)
 			}
-
 			rules = append(rules, scheduling.GroupRule{Selector: compiled})
 		}
 
 		clusters := make([]*clusterinfo.ClusterInfo, 0, 70)
 		want := make([]int32, 0, cap(clusters))
 		values := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), rapid.SampledFrom([]string{"", "x", "y"}), 0, 5)
-
 		for n := range rapid.IntRange(0, cap(clusters)).Draw(t, "clusters") {
 			cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", n), Labels: values.Draw(t, "labels")}}
 			for name, value := range values.Draw(t, "claims") {
 				cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: value})
 			}
-
 			f := clusterinfo.New(cluster, nil)
 			clusters = append(clusters, f)
 
@@ -71,7 +64,6 @@ func TestMatchRulesIsFirstMatch(t *testing.T) {
 			if first < 0 {
 				first = len(rules)
 			}
-
 			want = append(want, int32(first))
 		}
 
@@ -95,14 +87,11 @@ func BenchmarkMatchRules(b *testing.B) {
 		for m := range requirements - 1 {
 			expressions = append(expressions, requirement{Key: fmt.Sprintf("k-%d-%d", n, m), Operator: metav1.LabelSelectorOpDoesNotExist})
 		}
-
 		expressions = append(expressions, requirement{Key: "group", Operator: metav1.LabelSelectorOpIn, Values: []string{strconv.Itoa(n)}})
-
 		compiled, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{MatchExpressions: expressions}})
 		if err := errs.ToAggregate(); err != nil {
 			b.Fatal(err)
 		}
-
 		return scheduling.GroupRule{Selector: compiled}
 	}
 
@@ -111,7 +100,6 @@ func BenchmarkMatchRules(b *testing.B) {
 		for n := range size[0] {
 			rules = append(rules, group(n+1, size[1]))
 		}
-
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				matchRules(rules, clusters)

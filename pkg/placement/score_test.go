@@ -27,7 +27,6 @@ func (s scores) state() *inventory.Inventory {
 	for name, score := range s {
 		i.SetScores(scoreOf(name, score))
 	}
-
 	return i
 }
 
@@ -35,7 +34,6 @@ func (s scores) state() *inventory.Inventory {
 func (s scores) with(changes scores) scores {
 	changed := maps.Clone(s)
 	maps.Copy(changed, changes)
-
 	return changed
 }
 
@@ -45,18 +43,14 @@ func (s *store) at(since time.Duration) { s.now = metav1.NewTime(now.Add(since))
 // pageLines returns one line for each page, sorted by number, with the scores after the names.
 func (s *store) pageLines() []string {
 	lines := []string{}
-
 	for _, page := range s.existing().Pages {
 		group, _ := s.codec().Group(page)
 		words := []string{fmt.Sprintf("%s %d %q:", strings.TrimPrefix(page.Name, "p-decision-"), group.Index, group.Name)}
-
 		for _, d := range page.Decisions {
 			words = append(words, fmt.Sprintf("%s=%d", d.Cluster, d.Score))
 		}
-
 		lines = append(lines, strings.Join(words, " "))
 	}
-
 	return lines
 }
 
@@ -66,7 +60,6 @@ func (s *store) updatedAt() string {
 	if last == nil {
 		return "never"
 	}
-
 	return last.Sub(now.Time).String()
 }
 
@@ -75,14 +68,12 @@ func wakesAt(plan Plan) string {
 	if plan.RequeueAt.IsZero() {
 		return "never"
 	}
-
 	return plan.RequeueAt.Sub(now.Time).String()
 }
 
 // expectScores checks that the plan is empty, and compares the pages.
 func (s *store) expectScores(t *testing.T, world scores, updated, wakes string, pages ...string) {
 	t.Helper()
-
 	plan := s.plan(s.schedule(world.state()))
 	expect(t, "steps", []string{}, steps(plan))
 	expect(t, "pages", pages, s.pageLines())
@@ -106,7 +97,6 @@ func TestScoresFollowOncePerInterval(t *testing.T) {
 	changed := base.with(scores{"a": 9})
 	joined := changed.with(scores{"n": 7})
 	left := scores{"a": 9, "c": 3, "n": 7}
-
 	for _, tc := range []struct {
 		reason string
 		limit  string
@@ -140,7 +130,6 @@ func TestScoresFollowOncePerInterval(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			s := newStore(placementOf(byScore(tc.limit)))
-
 			for _, m := range tc.story {
 				t.Log(m.says)
 				s.at(m.at)
@@ -159,7 +148,6 @@ func TestScoresFillPagesInOrder(t *testing.T) {
 		for n, name := range fleet(201) {
 			all[name] = score(n)
 		}
-
 		return all
 	}
 
@@ -172,21 +160,17 @@ func TestScoresFillPagesInOrder(t *testing.T) {
 		if step == 2 {
 			delete(s.pages, "p-decision-1")
 		}
-
 		now := world(score)
 		s.settle(t, s.schedule(now.state()))
-
 		want := slices.SortedFunc(maps.Keys(now), func(a, b string) int {
 			return inOrder(api.Decision{Cluster: a, Score: int64(now[a])}, api.Decision{Cluster: b, Score: int64(now[b])})
 		})
-
 		var got []string
 
 		for n, page := range s.existing().Pages {
 			expect(t, "the size of "+page.Name, []int{100, 100, 1}[n], len(page.Decisions))
 			got = append(got, page.Clusters()...)
 		}
-
 		expect(t, "the order over all pages", want, got)
 	}
 }
@@ -198,7 +182,6 @@ func TestScoresDoNotMoveGroups(t *testing.T) {
 	s := newStore(placementOf(spec))
 	before := scores{"canary-1": 1, "canary-2": 2, "x-1": 1, "x-2": 2, "x-3": 3, "x-4": 4}
 	after := scores{"canary-1": 4, "canary-2": 3, "x-1": 4, "x-2": 3, "x-3": 2, "x-4": 1}
-
 	s.settle(t, s.schedule(before.state()))
 	s.expectScores(t, before, "0s", "never",
 		`1 0 "canary": canary-2=2 canary-1=1`, `2 1 "": x-4=4 x-3=3`, `3 2 "": x-2=2 x-1=1`)
@@ -239,7 +222,6 @@ func TestScoresOfBlockedDecisionsStay(t *testing.T) {
 	wrong.NumberOfClusters = ptr.To[int32](-1)
 	unknown := byScore("")
 	unknown.SortBy = "Colour"
-
 	for _, tc := range []struct {
 		reason string
 		spec   clusterv1beta1.PlacementSpec
@@ -253,10 +235,8 @@ func TestScoresOfBlockedDecisionsStay(t *testing.T) {
 			s := newStore(placementOf(byScore("")))
 			s.settle(t, s.schedule(world.state()))
 			s.evaluate(placementOf(tc.spec))
-
 			for _, passed := range []time.Duration{time.Second, time.Hour} {
 				s.at(passed)
-
 				plan := s.plan(s.schedule(tc.world(scores{"a": 9, "b": 8}.state())))
 				expect(t, "steps", []string{}, steps(plan))
 				expect(t, "wakes at", "never", wakesAt(plan))
@@ -272,7 +252,6 @@ func TestBlockedFromTheStartHasNoScores(t *testing.T) {
 	spec.NumberOfClusters = ptr.To[int32](-1)
 	s := newStore(placementOf(spec))
 	plan := s.plan(s.schedule(stateOf("a")))
-
 	expect(t, "steps", []string{`create and fill p-decision-1 group 0 "": `}, steps(plan))
 	expect(t, "the time of the scores", (*metav1.Time)(nil), plan.ScoresAt)
 }
@@ -282,7 +261,6 @@ func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 	world := scores{"a": 1, "b": 5}
 	s := newStore(placementOf(byScore("")))
 	s.settle(t, s.schedule(world.state()))
-
 	leaving := edited(page(7, 0, ""), func(p *api.Page) {
 		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
 		p.Decisions = []api.Decision{{Cluster: "a", Score: 77}}
@@ -299,12 +277,10 @@ func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s := newStore(placementOf(byScore("")))
 	s.settle(t, s.schedule(scores{"a": 1}.state()))
-
 	reasoned := *s.pages["p-decision-1"]
 	reasoned.Decisions = []api.Decision{{Cluster: "a", Score: 1, Reason: "because"}}
 	s.put(&reasoned)
 	s.at(time.Second)
-
 	changed := scores{"a": 2}
 	expect(t, "steps", []string{`fill p-decision-1 group 0 "": a`}, steps(s.plan(s.schedule(changed.state()))))
 	s.settle(t, s.schedule(changed.state()))

@@ -21,7 +21,6 @@ import (
 func (s *store) clone() *store {
 	clone := *s
 	clone.pages = maps.Clone(s.pages)
-
 	return &clone
 }
 
@@ -30,11 +29,9 @@ func (s *store) scoresOf() map[string]int64 {
 	scores := map[string]int64{}
 	existing := s.existing()
 	index := newPageIndex(existing, clusterNames{names: existing.clusters()})
-
 	for id, decision := range index.decisions() {
 		scores[index.desired.at(id)] = decision.Score
 	}
-
 	return scores
 }
 
@@ -53,7 +50,6 @@ func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 			for _, page := range group.pages {
 				all = append(all, page.Decisions...)
 			}
-
 			if !slices.IsSortedFunc(all, inOrder) {
 				t.Fatalf("group %d %q is not sorted: %v", group.Index, group.Name, all)
 			}
@@ -76,11 +72,9 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 		// Holes in the pages and groups.
 		step := rapid.SampledFrom([]int{0, 3, 50}).Draw(t, "one of so many leaves")
 		left := map[string]bool{}
-
 		for n := 1; step > 0 && n < len(clusters); n += step {
 			left[clusters[n]] = true
 		}
-
 		clusters = slices.DeleteFunc(clusters, func(name string) bool { return left[name] })
 		s.settle(t, s.schedule(shuffled(drawSeed(t), clusters...)))
 
@@ -88,9 +82,7 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 		for cluster, at := range s.places(t) {
 			groups[cluster] = at[0].group
 		}
-
 		s.at(time.Minute)
-
 		result := s.schedule(shuffled(drawSeed(t), clusters...))
 		length := result.Request.GroupLength.Of(len(clusters))
 
@@ -99,7 +91,6 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 			plan := killed.plan(result)
 			requests := killed.requests(t, result, plan)
 			before := killed.sizes(t, plan)
-
 			for _, request := range requests[:cut] {
 				request()
 				killed.watch(t, plan, clusters, length, before)
@@ -108,12 +99,10 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 			meanwhile := killed.places(t)
 			rest := killed.plan(result)
 			sizes := killed.sizes(t, rest)
-
 			for _, request := range killed.requests(t, result, rest) {
 				request()
 				killed.watch(t, rest, clusters, length, sizes)
 			}
-
 			killed.settle(t, result)
 			killed.checkSorted(t, result)
 
@@ -124,7 +113,6 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 					t.Fatalf("cut off after %d of %d: %s moved from group %v to %v", cut, len(requests), cluster, groups[cluster], at[0].group)
 				}
 			}
-
 			if cut == len(requests) {
 				return
 			}
@@ -136,12 +124,10 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 // it, there is never more than one page on the way. What is merely confirmed does not count as a request.
 func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 	clusters := fleet(200)
-
 	for _, carriedOut := range []int{1, 2} {
 		s := newStore(placementOf(byScore("60s")))
 		s.settle(t, s.schedule(shuffled(1, clusters...)))
 		s.at(time.Minute)
-
 		result := s.schedule(shuffled(2, clusters...))
 		tries := 0
 		moving := func(w Write) bool { return !w.Touch }
@@ -151,7 +137,6 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 			if tries > 10 {
 				t.Fatalf("there is still something to write: %v", steps(plan))
 			}
-
 			for _, request := range s.requests(t, result, plan)[:slices.IndexFunc(plan.Writes, moving)+carriedOut] {
 				request()
 				s.watch(t, plan, clusters, len(clusters), nil)
@@ -176,11 +161,9 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 			if n > 0 || len(refused.pages) == 3 {
 				break // No decisions can be written.
 			}
-
 			request()
 		}
 	}
-
 	expect(t, "pages after three tries", 3, len(refused.pages))
 
 	spare := refused.plan(result).Writes[0]
@@ -196,7 +179,6 @@ func TestScoresMoveOnlyWhenDue(t *testing.T) {
 		drawn := func() *scheduling.Result {
 			from := rapid.IntRange(0, 3).Draw(t, "from")
 			to := rapid.SampledFrom([]int{3, 5, 100, 101, 200, 201}).Draw(t, "to")
-
 			return s.schedule(shuffled(drawSeed(t), fleet(to)[from:]...))
 		}
 		passed := time.Duration(0)
@@ -204,7 +186,6 @@ func TestScoresMoveOnlyWhenDue(t *testing.T) {
 		for range rapid.IntRange(2, 6).Draw(t, "changes") {
 			passed += time.Duration(rapid.SampledFrom([]int{0, 1, 30, 59, 60, 61, 200}).Draw(t, "seconds")) * time.Second
 			s.at(passed)
-
 			result := drawn()
 			before := s.clone()
 			last := s.placement.Status.LastScoreUpdate
@@ -212,7 +193,6 @@ func TestScoresMoveOnlyWhenDue(t *testing.T) {
 
 			first := s.plan(result)
 			s.settle(t, result)
-
 			switch {
 			case due:
 				s.checkSorted(t, result)
@@ -225,7 +205,6 @@ func TestScoresMoveOnlyWhenDue(t *testing.T) {
 			if moved := !s.placement.Status.LastScoreUpdate.Equal(last); due && moved != (last == nil || !first.Empty()) {
 				t.Fatalf("the time of the scores moved: %v; the plan was %v", moved, steps(first))
 			}
-
 			s.checkWake(t, result, first)
 		}
 	})
@@ -235,16 +214,13 @@ func TestScoresMoveOnlyWhenDue(t *testing.T) {
 func (s *store) checkUnmoved(t rapid.TB, before *store, result *scheduling.Result) {
 	was, is := before.scoresOf(), s.scoresOf()
 	places := s.places(t)
-
 	for cluster, at := range before.places(t) {
 		if _, stays := is[cluster]; !stays {
 			continue
 		}
-
 		if is[cluster] != was[cluster] {
 			t.Fatalf("the score of %s moved from %d to %d before it was due", cluster, was[cluster], is[cluster])
 		}
-
 		if s.pages[at[0].page] != nil && places[cluster][0] != at[0] {
 			t.Fatalf("%s moved from %v to %v before it was due", cluster, at[0], places[cluster][0])
 		}
@@ -268,18 +244,15 @@ func (s *store) checkWake(t rapid.TB, result *scheduling.Result, first Plan) {
 	if todo != !plan.RequeueAt.IsZero() || todo && !plan.RequeueAt.Equal(due.now.Time) {
 		t.Fatalf("the plan wakes at %v; at %v there is to do: %v", plan.RequeueAt, due.now, todo)
 	}
-
 	if todo && !first.RequeueAt.Equal(due.now.Time) {
 		t.Fatalf("the plan that was carried out wakes at %v, and at %v there is something to do", first.RequeueAt, due.now)
 	}
-
 	if !todo {
 		return
 	}
 
 	due.settle(t, result)
 	due.checkSorted(t, result)
-
 	if !due.placement.Status.LastScoreUpdate.Equal(&due.now) || fmt.Sprint(steps(due.plan(result))) != "[]" {
 		t.Fatalf("at the due time the scores are said to be of %v", due.placement.Status.LastScoreUpdate)
 	}

@@ -17,7 +17,6 @@ func TestSpreadCondition(t *testing.T) {
 			TopologyKey: key, TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1, WhenUnsatisfiable: action,
 		}}}
 	}
-
 	for _, tc := range []struct {
 		reason string
 		spec   clusterv1beta1.PlacementSpec
@@ -40,13 +39,10 @@ func TestSpreadCondition(t *testing.T) {
 			placement := placementOf(tc.spec)
 			result := resultOf(placement, stateOf("c-1", "c-2", "c-3", "x-1"))
 			put(placement, statusOf(result, planOf(result, existingOf(placement)), placement))
-
 			var got []string
-
 			for _, condition := range placement.Status.Conditions[2:] {
 				got = append(got, brief(condition))
 			}
-
 			expect(t, "conditions after the first two", tc.want, got)
 
 			if len(tc.want) == 0 {
@@ -58,11 +54,9 @@ func TestSpreadCondition(t *testing.T) {
 			held := resultOf(placement, stateOf("c-1"))
 			kept := statusOf(held, planOf(held, existingOf(placement)), placement)
 			expect(t, "while misconfigured", tc.want[0], brief(kept.Conditions[2]))
-
 			placement.Spec = clusterv1beta1.PlacementSpec{}
 			free := resultOf(placement, stateOf("c-1"))
 			after := statusOf(free, planOf(free, existingOf(placement)), placement)
-
 			if meta.FindStatusCondition(after.Conditions, ConditionSpreadSatisfied) != nil {
 				t.Error("the condition stays without a constraint")
 			}

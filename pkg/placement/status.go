@@ -23,7 +23,6 @@ func NewStatus(
 	result *scheduling.Result, plan Plan, placement *api.Placement, now metav1.Time, further ...metav1.Condition,
 ) api.Status {
 	ours := []metav1.Condition{misconfiguredCondition(result), satisfiedCondition(result, plan, placement)}
-
 	return truncateGroups(placement, api.Status{
 		Selected: plan.Selected, Groups: plan.Groups, LastScoreUpdate: plan.ScoresAt,
 	}, slices.Concat(ours, spreadCondition(result, placement), further, postponedCondition(result)), now)
@@ -40,7 +39,6 @@ func NewFailedStatus(
 	}}
 	status := api.Status{LastScoreUpdate: existing.Placement.Status.LastScoreUpdate}
 	status.Groups, status.Selected = existing.describe()
-
 	return truncateGroups(existing.Placement, status, slices.Concat(ours, existingCondition(existing.Placement, ConditionSpreadSatisfied),
 		existingCondition(existing.Placement, ConditionProfilesFound), further), now)
 }
@@ -51,7 +49,6 @@ func conditions(placement *api.Placement, ours []metav1.Condition, now metav1.Ti
 	others := slices.DeleteFunc(slices.Clone(placement.Status.Conditions), func(c metav1.Condition) bool {
 		return slices.Contains(ownConditions, c.Type)
 	})
-
 	for i := range others {
 		if others[i].LastTransitionTime.IsZero() {
 			others[i].LastTransitionTime = now
@@ -61,11 +58,9 @@ func conditions(placement *api.Placement, ours []metav1.Condition, now metav1.Ti
 	for i := range ours {
 		ours[i].ObservedGeneration = placement.Generation
 		ours[i].LastTransitionTime = now
-
 		if len(ours[i].Message) > maxMessageBytes {
 			ours[i].Message = strings.ToValidUTF8(ours[i].Message[:maxMessageBytes-3], "") + "..."
 		}
-
 		before := meta.FindStatusCondition(placement.Status.Conditions, ours[i].Type)
 		if before != nil && before.Status == ours[i].Status && !before.LastTransitionTime.IsZero() {
 			ours[i].LastTransitionTime = before.LastTransitionTime
@@ -77,15 +72,12 @@ func conditions(placement *api.Placement, ours []metav1.Condition, now metav1.Ti
 
 func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionMisconfigured}
-
 	if len(result.Errors) > 0 {
 		texts := make([]string, 0, len(result.Errors))
 		for _, mistake := range result.Errors {
 			texts = append(texts, mistake.Error())
 		}
-
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, ReasonMisconfigured, strings.Join(texts, "; ")
-
 		return condition
 	}
 
@@ -94,9 +86,7 @@ func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 		texts = append(texts, fmt.Sprintf("%s could not be evaluated on %d clusters, where it counts as not matching; the first is %s: %v",
 			failed.Path, failed.Clusters, failed.First, failed.Err))
 	}
-
 	condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, ReasonSucceedConfigured, strings.Join(texts, "; ")
-
 	return condition
 }
 
@@ -104,7 +94,6 @@ func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 // (docs/spec/differences.md E2).
 func satisfiedCondition(result *scheduling.Result, plan Plan, placement *api.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
-
 	switch result.Outcome() {
 	case scheduling.Decided:
 		decidedCondition(&condition, result, placement)
@@ -166,7 +155,6 @@ func brokenSets(result *scheduling.Result) string {
 	for _, set := range result.BrokenSets {
 		texts = append(texts, set.Err.Error())
 	}
-
 	return strings.Join(texts, "; ")
 }
 
@@ -177,14 +165,12 @@ func isLabelValue(name string) bool { return len(validation.IsValidLabelValue(na
 func sameStatus(adapter api.Adapter, a, b api.Status) bool {
 	same := a.Selected == b.Selected && a.LastScoreUpdate.Equal(b.LastScoreUpdate) &&
 		slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) && slices.EqualFunc(a.Groups, b.Groups, sameGroup)
-
 	return same || equality.Semantic.DeepEqual(adapter.Status(a), adapter.Status(b))
 }
 
 func sameCondition(a, b metav1.Condition) bool {
 	same := a.LastTransitionTime.Equal(&b.LastTransitionTime)
 	a.LastTransitionTime = b.LastTransitionTime
-
 	return same && a == b
 }
 
@@ -201,7 +187,6 @@ func spreadCondition(result *scheduling.Result, placement *api.Placement) []meta
 	case len(result.Spreads) == 0:
 		return nil
 	}
-
 	condition := metav1.Condition{
 		Type: ConditionSpreadSatisfied, Status: metav1.ConditionTrue, Reason: ReasonSpread, Message: "The clusters are spread as asked",
 	}
@@ -209,11 +194,9 @@ func spreadCondition(result *scheduling.Result, placement *api.Placement) []meta
 	for _, s := range result.Spreads {
 		if reason, message := s.Problem(); reason != "" {
 			condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, reason, message
-
 			break
 		}
 	}
-
 	return []metav1.Condition{condition}
 }
 
@@ -223,7 +206,6 @@ func existingCondition(placement *api.Placement, conditionType string) []metav1.
 	if before == nil {
 		return nil
 	}
-
 	return []metav1.Condition{*before}
 }
 
@@ -233,7 +215,6 @@ func postponedCondition(result *scheduling.Result) []metav1.Condition {
 	if why == nil {
 		return nil
 	}
-
 	return []metav1.Condition{{
 		Type: ConditionRemovalPostponed, Status: metav1.ConditionTrue, Reason: why.Reason, Message: why.Message,
 	}}

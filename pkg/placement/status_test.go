@@ -40,14 +40,12 @@ func brief(c metav1.Condition) string {
 // and why.
 func TestConditions(t *testing.T) {
 	const fine = "PlacementMisconfigured=False Succeedconfigured: Placement configurations check pass"
-
 	brokenSet := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "broken"}}
 	brokenSet.Spec.ClusterSelector.SelectorType = "None"
 
 	bind := func(i *inventory.Inventory, name string) {
 		i.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})
 	}
-
 	for _, tc := range []struct {
 		reason        string
 		spec          clusterv1beta1.PlacementSpec
@@ -121,18 +119,15 @@ func TestConditions(t *testing.T) {
 			if tc.change != nil {
 				tc.change(i)
 			}
-
 			placement := placementOf(tc.spec)
 			result := resultOf(placement, i)
 			status := statusOf(result, planOf(result, existingOf(placement, tc.present...)), placement)
-
 			if len(status.Conditions) != 2 {
 				t.Fatalf("got %d conditions, want 2", len(status.Conditions))
 			}
 
 			expect(t, "misconfigured", tc.misconfigured, brief(status.Conditions[0]))
 			expect(t, "satisfied", tc.satisfied, brief(status.Conditions[1]))
-
 			for _, condition := range status.Conditions {
 				expect(t, "observed generation of "+condition.Type, placement.Generation, condition.ObservedGeneration)
 				expect(t, "transition time of "+condition.Type, now, condition.LastTransitionTime)
@@ -148,7 +143,6 @@ func TestTransitions(t *testing.T) {
 	old := func(kind string, status metav1.ConditionStatus) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: status, Reason: "Old", Message: "old", LastTransitionTime: before, ObservedGeneration: 3}
 	}
-
 	for _, tc := range []struct {
 		reason  string
 		present []metav1.Condition
@@ -171,13 +165,11 @@ func TestTransitions(t *testing.T) {
 			placement.Status.Conditions = tc.present
 			result := selecting(placement, "c-1")
 			status := statusOf(result, planOf(result, existingOf(placement)), placement)
-
 			got := make([]string, 0, len(status.Conditions))
 			for _, condition := range status.Conditions {
 				word := map[metav1.Time]string{now: "now", before: "before"}[condition.LastTransitionTime]
 				got = append(got, fmt.Sprintf("%s %s %d", condition.Type, word, condition.ObservedGeneration))
 			}
-
 			expect(t, "conditions", tc.want, got)
 		})
 	}
@@ -189,10 +181,8 @@ func TestStatusDoesNotMoveWithTime(t *testing.T) {
 	result := selecting(placement, "c-1", "c-2")
 	plan := planOf(result, existingOf(placement))
 	put(placement, statusOf(result, plan, placement))
-
 	before := api.V1beta1.Read(placement)
 	again := NewStatus(result, plan, before, metav1.NewTime(now.Add(time.Hour)))
-
 	if !sameStatus(api.V1beta1, before.Status, again) {
 		t.Errorf("the status moved:\n%v\n%v", placement.Status, again)
 	}
@@ -208,7 +198,6 @@ func TestLongMessages(t *testing.T) {
 		placement := placementOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{expressed(expression)}})
 		result := selecting(placement, "c-1")
 		message := statusOf(result, planOf(result, existingOf(placement)), placement).Conditions[0].Message
-
 		if len(message) > 32768 || len(message) < 32000 || !utf8.ValidString(message) || !strings.HasSuffix(message, "€...") {
 			t.Errorf("got %d bytes, valid %v, that end in %q", len(message), utf8.ValidString(message), message[len(message)-6:])
 		}

@@ -38,7 +38,6 @@ var kinds = []kind{{"v1beta1", api.V1beta1, false}, {"v1beta1 by score", api.V1b
 // ofEachKind checks a property of every kind, each that many times.
 func ofEachKind(t *testing.T, checks int, check func(*rapid.T, kind)) {
 	t.Helper()
-
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) { property.CheckTimes(t, checks, func(t *rapid.T) { check(t, k) }) })
 	}
@@ -49,17 +48,13 @@ func (k kind) draw(t *rapid.T) api.Object {
 	if k.api == api.V1alpha1 {
 		placement := &placementv1alpha1.Placement{ObjectMeta: placementOf(clusterv1beta1.PlacementSpec{}).ObjectMeta}
 		placement.Spec.NumberOfClusters = rapid.SampledFrom([]*int32{nil, nil, new(int32(7)), new(int32(150))}).Draw(t, "wanted")
-
 		return placement
 	}
-
 	spec := clusterv1beta1.PlacementSpec{}
 	if k.byScore {
 		spec = byScore("60s")
 	}
-
 	spec.DecisionStrategy = drawStrategy(t)
-
 	return placementOf(spec)
 }
 
@@ -87,7 +82,6 @@ type store struct {
 func newStore(placement api.Object) *store {
 	s := &store{pages: map[string]*api.Page{}, now: now}
 	s.evaluate(placement)
-
 	return s
 }
 
@@ -97,27 +91,23 @@ func (s *store) evaluate(placement api.Object) {
 	if s.placement != nil {
 		status = s.placement.Status
 	}
-
 	for _, adapter := range api.Adapters() {
 		if read := adapter.Read(placement); read != nil {
 			s.placement = read
 		}
 	}
-
 	s.say(status)
 }
 
 // say writes the fields of the status that its API stores.
 func (s *store) say(status api.Status) {
 	object := s.placement.Object.DeepCopyObject()
-
 	switch said := s.placement.API.Status(status).(type) {
 	case clusterv1beta1.PlacementStatus:
 		object.(*clusterv1beta1.Placement).Status = said
 	case placementv1alpha1.PlacementStatus:
 		object.(*placementv1alpha1.Placement).Status = said
 	}
-
 	s.placement = s.placement.API.Read(object)
 }
 
@@ -128,11 +118,9 @@ func (s *store) put(p *api.Page) {
 	p = s.codec().Read(s.codec().Write(p))
 	s.version++
 	p.ResourceVersion = strconv.Itoa(s.version)
-
 	if p.UID == "" {
 		p.UID = types.UID("uid-" + p.ResourceVersion)
 	}
-
 	s.pages[p.Name] = p
 }
 
@@ -149,14 +137,11 @@ func (s *store) plan(result *scheduling.Result) Plan { return NewPlan(result, s.
 // requests returns the requests of the Writer for the plan, one function each; the status comes before the deletions.
 func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []func() {
 	var sent []func()
-
 	for _, write := range plan.Writes {
 		if write.Delete {
 			sent = append(sent, func() { delete(s.pages, write.Desired.Name) })
-
 			continue
 		}
-
 		for _, request := range requests(plan.Codec, write) {
 			sent = append(sent, func() { s.serve(t, request, write.Desired) })
 		}
@@ -164,11 +149,9 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 
 	status := NewStatus(result, plan, s.placement, s.now)
 	sent = append(sent, func() { s.say(status) })
-
 	for _, page := range plan.Deletes {
 		sent = append(sent, func() { delete(s.pages, page.Name) })
 	}
-
 	return sent
 }
 
@@ -178,7 +161,6 @@ func (s *store) serve(t rapid.TB, request request, desired *api.Page) {
 	if (request.body == nil) != (before == nil) {
 		t.Fatalf("%s %s: it exists: %v", request.verb, desired.Name, before != nil)
 	}
-
 	after := &api.Page{ObjectMeta: *desired.ObjectMeta.DeepCopy()}
 	if before != nil {
 		after.UID, after.Decisions = before.UID, before.Decisions
@@ -195,7 +177,6 @@ func (s *store) serve(t rapid.TB, request request, desired *api.Page) {
 		if labels, is := metadata["labels"].(map[string]string); is {
 			after.Labels = labels
 		}
-
 		if owners, is := metadata["ownerReferences"].([]metav1.OwnerReference); is {
 			after.OwnerReferences = owners
 		}
@@ -210,7 +191,6 @@ func (s *store) serve(t rapid.TB, request request, desired *api.Page) {
 	if request.action == ActionUpdateDecisions || request.action == ActionCreate && s.codec().Subresource() == "" {
 		after.Decisions = desired.Decisions
 	}
-
 	s.put(after)
 }
 
@@ -220,14 +200,11 @@ func (s *store) union() map[string]bool { return s.existing().Incumbents() }
 // settle applies a plan, checks the pages, and that the next plan is empty.
 func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 	plan := s.plan(result)
-
 	for again := true; again; {
 		for _, request := range s.requests(t, result, plan) {
 			request()
 		}
-
 		s.check(t, result)
-
 		again = plan.Requeue
 		plan = s.plan(result)
 	}
@@ -235,9 +212,7 @@ func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 	if !plan.Empty() {
 		t.Fatalf("there is something left to do: %v", steps(plan))
 	}
-
 	s.checkOrder(t, result)
-
 	if !sameStatus(s.placement.API, s.placement.Status, NewStatus(result, plan, s.placement, metav1.NewTime(now.Add(time.Hour)))) {
 		t.Fatalf("the status is not settled: %v", s.placement.Status)
 	}
@@ -246,12 +221,10 @@ func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 // check checks the pages as a consumer does.
 func (s *store) check(t rapid.TB, result *scheduling.Result) {
 	seen := map[string]string{}
-
 	for name, page := range s.pages {
 		if page.Decisions == nil || len(page.Decisions) > PageSize {
 			t.Fatalf("%s has %d decisions", name, len(page.Decisions))
 		}
-
 		if len(page.Decisions) == 0 && (len(s.pages) > 1 || len(result.Selected) > 0) {
 			t.Fatalf("%s is empty beside others", name)
 		}
@@ -260,11 +233,9 @@ func (s *store) check(t rapid.TB, result *scheduling.Result) {
 			if other, twice := seen[d.Cluster]; twice {
 				t.Fatalf("%s is in %s and in %s", d.Cluster, other, name)
 			}
-
 			seen[d.Cluster] = name
 			s.checkDecision(t, d, result)
 		}
-
 		if !slices.IsSortedFunc(page.Decisions, inOrder) {
 			t.Fatalf("%s is not sorted: %v", name, page.Decisions)
 		}
@@ -273,7 +244,6 @@ func (s *store) check(t rapid.TB, result *scheduling.Result) {
 	if len(seen) != len(result.Selected) {
 		t.Fatalf("%d clusters in the pages, want %d", len(seen), len(result.Selected))
 	}
-
 	for _, verdict := range result.Best() {
 		if seen[verdict.Cluster.Name] == "" {
 			t.Fatalf("%s is in no page", verdict.Cluster.Name)
@@ -303,7 +273,6 @@ func (s *store) checkDecision(t rapid.TB, d api.Decision, result *scheduling.Res
 	if d.Reason != "" || d.Score != 0 && result.Request.Order != scheduling.ByScore {
 		t.Fatalf("%s has reason %q and score %d", d.Cluster, d.Reason, d.Score)
 	}
-
 	known := result.Cluster(d.Cluster)
 	if want := s.placement.API == api.V1alpha1 && known != nil && known.Available; d.Available != want {
 		t.Fatalf("%s is said to be available: %v", d.Cluster, d.Available)
@@ -315,24 +284,20 @@ func (s *store) checkStatus(t rapid.TB, selected int) {
 	for _, page := range s.pages {
 		groups[page.Labels[clusterv1beta1.DecisionGroupIndexLabel]] = true
 	}
-
 	if s.placement.Status.Selected != selected {
 		t.Fatalf("%d clusters in the status, want %d", s.placement.Status.Selected, selected)
 	}
-
 	listed := 0
 
 	for index, group := range s.placement.Status.Groups {
 		if group.Index != index || !groups[strconv.Itoa(index)] {
 			t.Fatalf("group %d of the status has index %d; the pages know %v", index, group.Index, groups)
 		}
-
 		for _, name := range group.Pages {
 			if page := s.pages[name]; page == nil || page.Labels[clusterv1beta1.DecisionGroupNameLabel] != group.Name ||
 				page.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(index) {
 				t.Fatalf("the status lists %s in group %d %q", name, index, group.Name)
 			}
-
 			listed++
 		}
 	}
@@ -345,16 +310,13 @@ func (s *store) checkStatus(t rapid.TB, selected int) {
 // drawFleet draws clusters of three prefixes, few or more than a page.
 func drawFleet(t *rapid.T) []string {
 	names := map[string]bool{}
-
 	for _, prefix := range []string{"a", "canary", "x"} {
 		from := rapid.IntRange(0, 3).Draw(t, prefix+" from")
 		size := rapid.OneOf(rapid.IntRange(0, 4), rapid.SampledFrom([]int{99, 100, 101, 200, 201})).Draw(t, prefix+" size")
-
 		for n := from; n < from+size; n++ {
 			names[fmt.Sprintf("%s-%03d", prefix, n)] = true
 		}
 	}
-
 	return slices.Collect(maps.Keys(names))
 }
 
@@ -366,7 +328,6 @@ func drawSeed(t *rapid.T) int { return rapid.IntRange(0, 9).Draw(t, "availabilit
 // shuffled is a world in which the number decides who is available and what the scores are: some are equal, some 0 or less.
 func shuffled(seed int, clusters ...string) *inventory.Inventory {
 	i := stateOf()
-
 	for _, name := range clusters {
 		hash := fnv.New32a()
 		_, _ = fmt.Fprint(hash, name, seed)
@@ -385,6 +346,5 @@ func drawStrategy(t *rapid.T) clusterv1beta1.DecisionStrategy {
 	sizes := []intstr.IntOrString{
 		intstr.FromString("100%"), intstr.FromString("30%"), intstr.FromInt32(2), intstr.FromInt32(100), intstr.FromInt32(150),
 	}
-
 	return byPrefix(rapid.SampledFrom(sizes).Draw(t, "length"), rapid.SliceOfN(rapid.SampledFrom([]string{"canary", "x"}), 0, 2).Draw(t, "groups")...)
 }

@@ -33,12 +33,10 @@ func withoutTouches(planned []plannedWrite) []Write {
 	if len(planned) == 0 {
 		return nil
 	}
-
 	writes := make([]Write, 0, len(planned))
 	for i := range planned {
 		writes = append(writes, planned[i].Write)
 	}
-
 	return writes
 }
 
@@ -48,14 +46,12 @@ func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState
 	if t == nil {
 		return withoutTouches(planned)
 	}
-
 	writes := make([]Write, 0, len(planned)+1)
 
 	for i := range planned {
 		name := planned[i].Desired.Name
 		writes = append(append(writes, t.touchesFor(name, planned[i].losses())...), planned[i].Write)
 		t.written[name] = true
-
 		for _, id := range planned[i].gains {
 			if names, given := t.pages[id]; given && !slices.Contains(names, name) {
 				t.pages[id] = append(names, name)
@@ -66,7 +62,6 @@ func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState
 	for _, p := range deletes {
 		writes = append(writes, t.touchesFor(p.name, p.clusters())...)
 	}
-
 	return writes
 }
 
@@ -75,7 +70,6 @@ func (w *plannedWrite) losses() []int32 {
 	if w.state == nil || len(w.state.lost) == 0 {
 		return nil
 	}
-
 	return slices.DeleteFunc(slices.Clone(w.state.clusters()), func(id int32) bool { return !w.state.loses(id) })
 }
 
@@ -84,7 +78,6 @@ func (p *pageState) clusters() []int32 {
 	if p.current == nil {
 		return nil
 	}
-
 	return p.current.clusters
 }
 
@@ -117,7 +110,6 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 			give(p.lost)
 		}
 	}
-
 	for _, p := range deletes {
 		give(p.clusters())
 	}
@@ -125,7 +117,6 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 	if !found {
 		return nil
 	}
-
 	t := &touchPlan{
 		order: order, pages: map[int32][]string{}, written: map[string]bool{}, current: make(map[string]*api.Page, len(order.Pages)),
 	}
@@ -133,39 +124,33 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 	for i := range order.writable() {
 		page := &order.pageIndex.pages[i]
 		t.current[page.Name] = page.Page
-
 		for _, id := range page.clusters {
 			if given[id] {
 				t.pages[id] = append(t.pages[id], page.Name)
 			}
 		}
 	}
-
 	return t
 }
 
 // touchesFor returns touches of the pages that the giving page relies on when it gives these clusters away.
 func (t *touchPlan) touchesFor(giver string, clusters []int32) []Write {
 	var touches []Write
-
 	for _, id := range clusters {
 		others, stays := t.pages[id]
 		if !stays {
 			continue
 		}
-
 		others = slices.DeleteFunc(others, func(name string) bool { return name == giver })
 
 		t.pages[id] = others
 		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return t.written[name] || t.isTouchedFor(name, giver) }) {
 			continue
 		}
-
 		relied := others[0]
 		if keeper := t.order.occupant(id).to.name; slices.Contains(others, keeper) {
 			relied = keeper
 		}
-
 		touches = append(touches, t.touch(t.current[relied], giver))
 		t.written[relied] = true
 	}
@@ -176,7 +161,6 @@ func (t *touchPlan) touchesFor(giver string, clusters []int32) []Write {
 // isTouchedFor reports whether a page was touched for the current version of the giving page.
 func (t *touchPlan) isTouchedFor(name, giver string) bool {
 	relied, relies := t.current[name], t.current[giver]
-
 	return relied != nil && relies != nil && slices.Contains(touchedFor(relied), pageVersion(relies))
 }
 
@@ -192,7 +176,6 @@ func (t *touchPlan) touch(current *api.Page, giver string) Write {
 	relying := slices.DeleteFunc(touchedFor(current), func(earlier string) bool {
 		name, _, _ := strings.Cut(earlier, "@")
 		page := t.current[name]
-
 		return page == nil || pageVersion(page) != earlier
 	})
 	desired := *current

@@ -41,7 +41,6 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 		if based == nil || there == nil {
 			return based == there
 		}
-
 		return based.UID == there.UID && based.ResourceVersion == there.ResourceVersion
 	}
 
@@ -52,10 +51,8 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 				if there {
 					delete(server.pages, write.Desired.Name)
 				}
-
 				return there
 			})
-
 			continue
 		}
 
@@ -64,10 +61,8 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 				if !upToDate(write.Desired.Name, write.Current) {
 					return false
 				}
-
 				server.serve(t, request, write.Desired)
 				answered[write.Desired.Name] = server.pages[write.Desired.Name]
-
 				return true
 			})
 		}
@@ -78,9 +73,7 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 			if !upToDate(gone.Name, gone) {
 				return false
 			}
-
 			delete(server.pages, gone.Name)
-
 			return true
 		})
 	}
@@ -90,7 +83,6 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 func (r *leader) step() {
 	next := r.left[0]
 	r.left = r.left[1:]
-
 	if !next() {
 		r.left = nil
 	}
@@ -99,12 +91,10 @@ func (r *leader) step() {
 // regrouped returns a result for the fleet in which the seed determines the groups.
 func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 	i := stateOf()
-
 	for n, name := range clusters {
 		prefix := []string{"canary", "x", "other"}[(n*7+n/3*seed+seed)%3]
 		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
 	}
-
 	return s.schedule(i)
 }
 
@@ -117,31 +107,26 @@ func TestTwoLeadersRemoveNothing(t *testing.T) {
 		server := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: strategy}))
 		clusters := fleet(rapid.IntRange(3, 14).Draw(t, "clusters"))
 		server.settle(t, regrouped(server, 0, clusters))
-
 		leaders := make([]*leader, rapid.IntRange(2, 3).Draw(t, "leaders"))
 		for n := range leaders {
 			leaders[n] = &leader{name: fmt.Sprintf("leader %d", n), result: regrouped(server, n, clusters)}
 		}
-
 		past := []*store{server.clone()}
 		told := []string{}
 
 		for range rapid.IntRange(10, 60).Draw(t, "steps") {
 			r := leaders[rapid.IntRange(0, len(leaders)-1).Draw(t, "who")]
-
 			if len(r.left) == 0 {
 				r.result = regrouped(server, rapid.IntRange(0, 5).Draw(t, "view of the clusters"), clusters)
 				seen := past[max(0, len(past)-1-rapid.IntRange(0, 3).Draw(t, "age of the view"))]
 				r.begin(t, server, seen)
 				told = append(told, r.name+" has a view of "+fmt.Sprint(seen.pageLines()))
-
 				continue
 			}
 
 			r.step()
 			past = append(past, server.clone())
 			told = append(told, r.name+" leaves "+fmt.Sprint(server.pageLines()))
-
 			for _, name := range clusters {
 				if !server.union()[name] {
 					t.Fatalf("%s is in no page:\n%s", name, strings.Join(told, "\n"))
@@ -161,45 +146,36 @@ func TestLeadersDoNotRelyOnEachOther(t *testing.T) {
 	clusters := []string{"c-1", "c-2", "c-3"}
 	labelled := func(canaries ...string) *scheduling.Result {
 		i := stateOf()
-
 		for _, name := range clusters {
 			prefix := "x"
 			if slices.Contains(canaries, name) {
 				prefix = "canary"
 			}
-
 			i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
 		}
-
 		return server.schedule(i)
 	}
 
 	server.settle(t, labelled("c-1", "c-2"))
-
 	one, other := &leader{result: labelled("c-1")}, &leader{result: labelled("c-1", "c-2")}
 	one.begin(t, server, server.clone())
 	one.step()
 	expect(t, "c-2 comes into the other group first", []string{"c-1 c-2", "c-2 c-3"}, server.contents())
 
 	other.begin(t, server, server.clone())
-
 	for len(other.left) > 0 {
 		other.step()
 	}
-
 	expect(t, "who knows nothing of the change undoes it", []string{"c-1 c-2", "c-3"}, server.contents())
 
 	one.step()
 	expect(t, "the rest of the plan is refused", []string{"c-1 c-2", "c-3"}, server.contents())
-
 	for range 2 {
 		one.begin(t, server, server.clone())
-
 		for len(one.left) > 0 {
 			one.step()
 		}
 	}
-
 	expect(t, "it is made again", []string{"c-1", "c-2 c-3"}, server.contents())
 }
 
@@ -209,7 +185,6 @@ func (s *store) contents() []string {
 	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
 		contents = append(contents, clustersOf(s.pages[name]))
 	}
-
 	return contents
 }
 
@@ -219,16 +194,13 @@ func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 	first, second := page(1, 0, "", "c-1", "c-2"), page(2, 1, "old", "c-1")
 	codec := api.V1beta1.Codec()
 	s := newServer(t, codec.Write(first), codec.Write(second))
-
 	var told []string
-
 	plan := planOf(selecting(placement, "c-1", "c-2"), existingOf(placement, first, second))
 
 	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +209,6 @@ func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 	expect(t, "requests", []string{
 		"patch p-decision-1 uid=uid-1 rv=1 application/merge-patch+json", "delete p-decision-2 uid=uid-2 rv=2",
 	}, s.requests)
-
 	confirmed := codec.Read(s.get(t, "p-decision-1"))
 	expect(t, "version", "2", confirmed.ResourceVersion)
 	expect(t, "labels", first.Labels, confirmed.Labels)

@@ -30,16 +30,13 @@ func down(cluster string) api.Decision { return api.Decision{Cluster: cluster} }
 // conditioned is a world in which each cluster has this status of the condition ManagedClusterConditionAvailable; "" for none.
 func conditioned(clusters map[string]metav1.ConditionStatus) *inventory.Inventory {
 	i := stateOf()
-
 	for name, status := range clusters {
 		cluster := clusterOf(name)
 		if status != "" {
 			cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
 		}
-
 		i.SetCluster(cluster)
 	}
-
 	return i
 }
 
@@ -48,20 +45,17 @@ func breakSet(i *inventory.Inventory) *inventory.Inventory {
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
 	set.Spec.ClusterSelector.SelectorType = "None"
 	i.SetClusterSet(set)
-
 	return i
 }
 
 // flags tells a plan with the availability of every cluster.
 func flags(plan Plan) []string {
 	lines := steps(plan)
-
 	for n, write := range plan.Writes {
 		for _, d := range write.Desired.Decisions {
 			lines[n] += fmt.Sprintf(" %s=%v", d.Cluster, d.Available)
 		}
 	}
-
 	return lines
 }
 
@@ -69,9 +63,7 @@ func flags(plan Plan) []string {
 // answer.
 func TestAvailability(t *testing.T) {
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
-
 	type conditions = map[string]metav1.ConditionStatus
-
 	for _, tc := range []struct {
 		reason  string
 		present pages
@@ -103,7 +95,6 @@ func TestAvailability(t *testing.T) {
 				for _, existing := range present {
 					s.pages[existing.Name] = s.codec().Read(s.codec().Write(existing))
 				}
-
 				plan := s.plan(s.schedule(tc.world))
 				expect(t, "steps", tc.want, flags(plan))
 				expect(t, "wakes at", "never", wakesAt(plan))
@@ -117,18 +108,15 @@ func TestAvailabilityOfOneCluster(t *testing.T) {
 	s := newStore(olderPlacementOf(nil))
 	world := stateOf(fleet(250)...)
 	s.settle(t, s.schedule(world))
-
 	flipped := clusterOf("c-150")
 	flipped.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	world.SetCluster(flipped)
-
 	plan := s.plan(s.schedule(world))
 	expect(t, "steps", []string{`fill p-decision-2 group  "": c-101..c-200 (100)`}, steps(plan))
 
 	for _, d := range plan.Writes[0].Desired.Decisions {
 		expect(t, d.Cluster+" is available", d.Cluster == "c-150", d.Available)
 	}
-
 	expect(t, "requests", 1, len(requests(plan.Codec, plan.Writes[0])))
 }
 
@@ -137,12 +125,10 @@ func TestAvailabilityOfOneCluster(t *testing.T) {
 func TestPagesOfTheOlderAPI(t *testing.T) {
 	s := newStore(olderPlacementOf(nil))
 	plan := s.plan(s.schedule(stateOf(fleet(101)...)))
-
 	for n, write := range plan.Writes {
 		want := older(n + 1)
 		expect(t, "labels", want.Labels, write.Desired.Labels)
 		expect(t, "owners", want.OwnerReferences, write.Desired.OwnerReferences)
-
 		sent := requests(plan.Codec, write)
 		expect(t, "requests", 1, len(sent))
 		expect(t, "action", ActionCreate, sent[0].action)
@@ -177,15 +163,12 @@ func TestPagesOfTheOlderAPIAmongOthers(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			s := newStore(olderPlacementOf(nil))
 			s.put(edited(older(1, down("a")), tc.change))
-
 			plan := s.plan(s.schedule(stateOf("a")))
 			expect(t, "steps", tc.want, steps(plan))
-
 			sent := 0
 			for _, write := range plan.Writes {
 				sent += len(requests(plan.Codec, write))
 			}
-
 			expect(t, "requests", tc.requests, sent)
 		})
 	}
@@ -222,7 +205,6 @@ func TestSatisfiedOfTheOlderAPI(t *testing.T) {
 			if tc.change != nil {
 				tc.change(world)
 			}
-
 			result := s.schedule(world)
 			status := NewStatus(result, s.plan(result), s.placement, now)
 
@@ -230,7 +212,6 @@ func TestSatisfiedOfTheOlderAPI(t *testing.T) {
 			for _, condition := range status.Conditions {
 				types = append(types, condition.Type)
 			}
-
 			expect(t, "conditions", []string{"PlacementMisconfigured", "PlacementSatisfied"}, types)
 			expect(t, "satisfied", tc.want, brief(status.Conditions[1]))
 			expect(t, "observed generation", s.placement.Generation, status.Conditions[1].ObservedGeneration)

@@ -44,7 +44,6 @@ func byPrefix(size intstr.IntOrString, names ...string) clusterv1beta1.DecisionS
 			},
 		})
 	}
-
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
@@ -57,17 +56,14 @@ func stateOf(clusters ...string) *inventory.Inventory {
 	}
 	i.SetClusterSet(set)
 	i.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
-
 	for _, name := range clusters {
 		i.SetCluster(clusterOf(name))
 	}
-
 	return i
 }
 
 func clusterOf(name string) *clusterv1.ManagedCluster {
 	prefix, _, _ := strings.Cut(name, "-")
-
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}}
 }
 
@@ -75,7 +71,6 @@ func clusterOf(name string) *clusterv1.ManagedCluster {
 func scoreOf(cluster string, value int32) *clusterv1alpha1.AddOnPlacementScore {
 	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "demo"}}
 	score.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: "x", Value: value}}
-
 	return score
 }
 
@@ -94,7 +89,6 @@ func fleet(n int) []string {
 	for i := range n {
 		names = append(names, fmt.Sprintf("c-%03d", i+1))
 	}
-
 	return names
 }
 
@@ -122,7 +116,6 @@ func page(n, group int, name string, clusters ...string) *api.Page {
 	for _, cluster := range clusters {
 		p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
 	}
-
 	return p
 }
 
@@ -144,7 +137,6 @@ func older(n int, decisions ...api.Decision) *api.Page {
 // edited returns a changed copy of a page.
 func edited(p *api.Page, change func(*api.Page)) *api.Page {
 	change(p)
-
 	return p
 }
 
@@ -172,24 +164,20 @@ func clustersOf(page *api.Page) string {
 	if len(names) > 4 {
 		return fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
 	}
-
 	return strings.Join(names, " ")
 }
 
 // steps tells a plan, one line for each write.
 func steps(plan Plan) []string {
 	lines := []string{}
-
 	for _, w := range plan.Writes {
 		verbs := []string{}
 		if w.Create {
 			verbs = append(verbs, "create")
 		}
-
 		if w.UpdateMetadata {
 			verbs = append(verbs, "mend")
 		}
-
 		if w.UpdateDecisions {
 			verbs = append(verbs, "fill")
 		}
@@ -197,11 +185,9 @@ func steps(plan Plan) []string {
 		if w.Touch {
 			verbs = append(verbs, "confirm")
 		}
-
 		if w.Delete {
 			verbs = append(verbs, "delete")
 		}
-
 		lines = append(lines, fmt.Sprintf("%s %s group %s %q: %s", strings.Join(verbs, " and "), w.Desired.Name,
 			w.Desired.Labels[clusterv1beta1.DecisionGroupIndexLabel], w.Desired.Labels[clusterv1beta1.DecisionGroupNameLabel],
 			clustersOf(w.Desired)))
@@ -210,7 +196,6 @@ func steps(plan Plan) []string {
 	for _, p := range plan.Deletes {
 		lines = append(lines, "delete "+p.Name)
 	}
-
 	return lines
 }
 
@@ -220,13 +205,11 @@ func reported(groups []api.GroupStatus) []string {
 	for _, g := range groups {
 		lines = append(lines, fmt.Sprintf("%d %q %v %d", g.Index, g.Name, g.Pages, g.Clusters))
 	}
-
 	return lines
 }
 
 func expect[V any](t *testing.T, what string, want, got V) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -235,6 +218,5 @@ func expect[V any](t *testing.T, what string, want, got V) {
 func reversed[V any](values []V) []V {
 	values = slices.Clone(values)
 	slices.Reverse(values)
-
 	return values
 }

@@ -65,18 +65,15 @@ func newWriteOrder(p *pageIndex, pages []desiredPage, length int) *writeOrder {
 	if unchanged(p, pages) {
 		return nil
 	}
-
 	w := &writeOrder{pageIndex: p, length: length, pages: pages, states: newPageStates(p, pages), highest: p.highestTerminating()}
 	w.makeRooms()
 	w.prepare()
-
 	return w
 }
 
 // unchanged reports whether the desired pages are the existing pages, and each keeps its clusters, their order and its group.
 func unchanged(p *pageIndex, pages []desiredPage) bool {
 	changes := func(page desiredPage) bool { return page.renamed() || !page.holdsItsClusters() }
-
 	return len(pages) == len(p.Pages) && !slices.ContainsFunc(pages, changes)
 }
 
@@ -85,15 +82,12 @@ func (w *writeOrder) makeRooms() {
 	if !slices.ContainsFunc(w.states, func(p *pageState) bool { return p.surplus }) {
 		return
 	}
-
 	names := make(map[int]string, len(w.states))
-
 	for _, p := range w.states {
 		if !p.surplus {
 			names[p.group.Index] = p.group.Name
 		}
 	}
-
 	rooms := map[int]*room{}
 
 	for _, p := range w.states {
@@ -101,11 +95,9 @@ func (w *writeOrder) makeRooms() {
 		if !p.surplus || !stays || name == p.group.Name {
 			continue
 		}
-
 		if rooms[p.group.Index] == nil {
 			rooms[p.group.Index] = &room{}
 		}
-
 		p.makesRoom, p.room = true, rooms[p.group.Index]
 		p.room.others++
 		p.room.empty = p.room.empty || p.last && len(p.current.Decisions) == 0
@@ -122,15 +114,12 @@ func (w *writeOrder) makeRooms() {
 // prepare collects the pages to be written, and the pages that block them.
 func (w *writeOrder) prepare() {
 	last := 0
-
 	for _, p := range w.states {
 		p.compare()
 		w.highest = max(w.highest, p.group.Index)
-
 		if !p.surplus {
 			last = max(last, p.group.Index)
 		}
-
 		if p.makesRoom {
 			p.open = !p.last || !p.room.empty
 		} else {
@@ -145,12 +134,10 @@ func (w *writeOrder) prepare() {
 
 	w.occupancy = newOccupancy(w.pageIndex, w.states)
 	w.watch(w.states)
-
 	for _, p := range w.states {
 		if p.surplus && !p.makesRoom && len(p.holds) == 0 && p.group.Index > last {
 			w.spares = append(w.spares, p)
 		}
-
 		w.consider(p)
 	}
 }
@@ -162,13 +149,11 @@ func (w *writeOrder) run() []step {
 		if p == nil && w.spill() {
 			continue
 		}
-
 		if p == nil {
 			// No page waits for another, but there is no room: existing pages have more clusters than allowed. A group exceeds its length
 			// until the next write.
 			p = w.firstOpen()
 		}
-
 		w.write(p)
 	}
 
@@ -181,13 +166,11 @@ func (w *writeOrder) next() *pageState {
 		for queue := &w.ready[kind]; len(*queue) > 0; {
 			p := w.states[queue.pop()]
 			p.queued = false
-
 			if w.may(p) {
 				return p
 			}
 		}
 	}
-
 	return nil
 }
 
@@ -201,9 +184,7 @@ func (w *writeOrder) consider(p *pageState) {
 	if p.queued || !w.may(p) {
 		return
 	}
-
 	p.queued = true
-
 	if p.gains {
 		w.ready[0].push(p.at)
 	} else {
@@ -215,7 +196,6 @@ func (w *writeOrder) firstOpen() *pageState {
 	for !w.states[w.first].open {
 		w.first++
 	}
-
 	return w.states[w.first]
 }
 
@@ -223,11 +203,9 @@ func (w *writeOrder) firstOpen() *pageState {
 func (w *writeOrder) write(p *pageState) {
 	p.open = false
 	w.left--
-
 	for _, cluster := range p.lost {
 		w.leave(p, cluster)
 	}
-
 	for _, cluster := range p.gained {
 		w.enter(p, cluster)
 	}
@@ -235,7 +213,6 @@ func (w *writeOrder) write(p *pageState) {
 	for _, cluster := range p.gained {
 		w.freed(cluster)
 	}
-
 	switch {
 	case p.last:
 		w.steps = append(w.steps, step{kind: empty, state: p})
@@ -250,7 +227,6 @@ func (w *writeOrder) write(p *pageState) {
 	if p.renames {
 		p.room.others--
 	}
-
 	if p.room != nil {
 		for _, waiting := range p.room.waiting {
 			w.consider(waiting)
@@ -260,7 +236,6 @@ func (w *writeOrder) write(p *pageState) {
 	if p.surplus {
 		return
 	}
-
 	for _, other := range p.within.open {
 		w.consider(other)
 	}
@@ -283,30 +258,25 @@ func (w *writeOrder) spill() bool {
 	if at < 0 {
 		return false
 	}
-
 	missing := w.missing(w.states[from+at])
 	name := w.destination(missing[0])
 	missing = slices.DeleteFunc(missing, func(id int32) bool { return w.destination(id) != name })
 	missing = missing[:min(len(missing), PageSize, w.length)]
 	page := w.spillPage(name)
-
 	for _, id := range missing {
 		w.enter(page, id)
 		w.freed(id)
 	}
 
 	w.steps = append(w.steps, step{kind: spill, state: page, waiting: missing})
-
 	return true
 }
 
 // missing returns the staying clusters that would be on no page if the page were written now, by name.
 func (w *writeOrder) missing(p *pageState) []int32 {
 	missing := slices.Clone(p.lost)
-
 	return slices.DeleteFunc(missing, func(id int32) bool {
 		cluster := w.occupant(id)
-
 		return !cluster.stays() || cluster.pages > 1
 	})
 }
@@ -316,14 +286,12 @@ func (w *writeOrder) spillPage(name string) *pageState {
 	if i := slices.IndexFunc(w.spares, func(p *pageState) bool { return p.group.Name == name }); i >= 0 {
 		spare := w.spares[i]
 		w.spares = slices.Delete(w.spares, i, i+1)
-
 		return spare
 	}
 
 	if w.names == nil {
 		names := w.unusedNames()
 		w.names = &names
-
 		for i := range w.pages {
 			w.names.take(w.pages[i].name)
 		}
@@ -334,7 +302,6 @@ func (w *writeOrder) spillPage(name string) *pageState {
 	page.name = w.names.next(page.group)
 	page.number = w.number(page.name)
 	w.states = append(w.states, page)
-
 	return page
 }
 
@@ -344,16 +311,13 @@ func (w *writeOrder) destination(id int32) string { return w.occupant(id).to.gro
 // deletes returns the pages to be deleted that have not made room, from the highest group index down, so that there is never a gap.
 func (w *writeOrder) deletes() []*pageState {
 	deletes := []*pageState{}
-
 	for _, p := range w.states {
 		if p.surplus && !p.makesRoom {
 			deletes = append(deletes, p)
 		}
 	}
-
 	slices.SortStableFunc(deletes, func(a, b *pageState) int {
 		return cmp.Or(cmp.Compare(b.group.Index, a.group.Index), cmp.Compare(b.number, a.number))
 	})
-
 	return deletes
 }

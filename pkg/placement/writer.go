@@ -49,13 +49,11 @@ type Written map[string]*api.Page
 // Write sends the writes of a plan in their order and returns the written pages, also with an error.
 func (w Writer) Write(ctx context.Context, plan Plan, observe Observer) (Written, error) {
 	written := Written{}
-
 	for _, write := range plan.Writes {
 		if err := w.write(ctx, plan.Codec, write, written, observe); err != nil {
 			return written, err
 		}
 	}
-
 	return written, nil
 }
 
@@ -73,9 +71,7 @@ func requests(codec api.Codec, write Write) []request {
 	if len(write.Desired.Annotations) > 0 {
 		metadata["annotations"] = write.Desired.Annotations
 	}
-
 	inline := codec.Subresource() == ""
-
 	var requests []request
 
 	switch {
@@ -111,7 +107,6 @@ func (w Writer) write(ctx context.Context, codec api.Codec, write Write, written
 	if last := written[write.Desired.Name]; last != nil {
 		current = last
 	}
-
 	if write.loses() {
 		if err := w.proceed(ctx); err != nil {
 			return err
@@ -121,15 +116,12 @@ func (w Writer) write(ctx context.Context, codec api.Codec, write Write, written
 	if write.Delete {
 		return w.delete(ctx, codec, current, observe)
 	}
-
 	for _, request := range requests(codec, write) {
 		page, err := w.send(ctx, codec, request, current, write.Desired)
 		observe(request.action, page, err)
-
 		if err != nil {
 			return newPageError(request.verb, page, err)
 		}
-
 		current, written[page.Name] = page, page
 	}
 
@@ -144,7 +136,6 @@ func (w Writer) send(ctx context.Context, codec api.Codec, request request, curr
 		if err := w.Client.Create(ctx, object); err != nil {
 			return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 		}
-
 		return codec.Read(object), nil
 	}
 
@@ -153,34 +144,28 @@ func (w Writer) send(ctx context.Context, codec api.Codec, request request, curr
 		metadata = map[string]any{}
 		request.body["metadata"] = metadata
 	}
-
 	metadata["uid"], metadata["resourceVersion"] = current.UID, current.ResourceVersion
 
 	data, err := json.Marshal(request.body)
 	if err != nil {
 		return desired, fmt.Errorf("encoding the patch: %w", err)
 	}
-
 	kind, err := w.Client.GroupVersionKindFor(codec.Empty())
 	if err != nil {
 		return desired, fmt.Errorf("finding the kind of %T: %w", codec.Empty(), err)
 	}
-
 	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}}
 	response.SetGroupVersionKind(kind)
 
 	patch := client.RawPatch(types.MergePatchType, data)
-
 	if request.subresource == "" {
 		err = w.Client.Patch(ctx, response, patch)
 	} else {
 		err = w.Client.SubResource(request.subresource).Patch(ctx, response, patch)
 	}
-
 	if err != nil {
 		return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 	}
-
 	return patched(codec, request, current, desired, response.ObjectMeta), nil
 }
 
@@ -188,12 +173,10 @@ func (w Writer) send(ctx context.Context, codec api.Codec, request request, curr
 // changed the page, the watch event corrects it.
 func patched(codec api.Codec, request request, current, desired *api.Page, answered metav1.ObjectMeta) *api.Page {
 	page := &api.Page{ObjectMeta: answered, Scheduler: current.Scheduler, Decisions: current.Decisions}
-
 	if request.action == ActionUpdateDecisions {
 		sent := codec.Read(codec.Write(desired))
 		page.Scheduler, page.Decisions = sent.Scheduler, sent.Decisions
 	}
-
 	return page
 }
 
@@ -203,11 +186,9 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 		if last := written[page.Name]; last != nil {
 			page = last
 		}
-
 		if err := w.proceed(ctx); err != nil {
 			return err
 		}
-
 		if err := w.delete(ctx, plan.Codec, page, observe); err != nil {
 			return err
 		}
@@ -221,7 +202,6 @@ func (w Writer) proceed(ctx context.Context) error {
 	if w.Proceed == nil {
 		return nil
 	}
-
 	return w.Proceed(ctx)
 }
 
@@ -230,16 +210,13 @@ func (w *Write) loses() bool {
 	if w.Delete {
 		return true
 	}
-
 	if w.Current == nil || !w.UpdateDecisions {
 		return false
 	}
-
 	stays := make(map[string]bool, len(w.Desired.Decisions))
 	for i := range w.Desired.Decisions {
 		stays[w.Desired.Decisions[i].Cluster] = true
 	}
-
 	return slices.ContainsFunc(w.Current.Decisions, func(d api.Decision) bool { return !stays[d.Cluster] })
 }
 
@@ -248,13 +225,10 @@ func (w Writer) delete(ctx context.Context, codec api.Codec, page *api.Page, obs
 	if apierrors.IsNotFound(err) {
 		err = nil
 	}
-
 	observe(ActionDelete, page, err)
-
 	if err != nil {
 		return newPageError("deleting", page, err)
 	}
-
 	return nil
 }
 
@@ -263,7 +237,6 @@ func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, statu
 	if sameStatus(placement.API, placement.Status, status) {
 		return nil, nil
 	}
-
 	body, err := statusPatch(placement.API, placement.Status, status)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
@@ -275,7 +248,6 @@ func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, statu
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-
 	kind, err := w.Client.GroupVersionKindFor(placement.API.Empty())
 	if err != nil {
 		return nil, fmt.Errorf("finding the kind of %T: %w", placement.API.Empty(), err)
@@ -284,11 +256,9 @@ func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, statu
 	// The response is decoded as metadata, because a Placement could be unreadable, and only the metadata are unknown.
 	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: placement.Namespace, Name: placement.Name}}
 	response.SetGroupVersionKind(kind)
-
 	if err := w.Client.Status().Patch(ctx, response, client.RawPatch(types.MergePatchType, data)); err != nil {
 		return nil, fmt.Errorf("writing the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-
 	return withStatus(placement, status, response.ResourceVersion)
 }
 
@@ -298,7 +268,6 @@ func withStatus(placement *api.Placement, status api.Status, resourceVersion str
 	if err != nil {
 		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-
 	if fields["status"], err = json.Marshal(placement.API.Status(status)); err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
@@ -307,14 +276,11 @@ func withStatus(placement *api.Placement, status api.Status, resourceVersion str
 	if err != nil {
 		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-
 	object := placement.API.Empty()
 	if err := json.Unmarshal(data, object); err != nil {
 		return nil, fmt.Errorf("decoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-
 	object.SetResourceVersion(resourceVersion)
-
 	return placement.API.Read(object), nil
 }
 
@@ -324,7 +290,6 @@ func statusPatch(adapter api.Adapter, before, after api.Status) (map[string]json
 	if err != nil {
 		return nil, err
 	}
-
 	is, err := fieldsOf(adapter.Status(after))
 	if err != nil {
 		return nil, err
@@ -335,7 +300,6 @@ func statusPatch(adapter api.Adapter, before, after api.Status) (map[string]json
 			is[key] = nil
 		}
 	}
-
 	return is, nil
 }
 
@@ -345,11 +309,8 @@ func fieldsOf(value any) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Wrapped by the caller.
 	}
-
 	var fields map[string]json.RawMessage
-
 	err = json.Unmarshal(data, &fields)
-
 	return fields, err //nolint:wrapcheck // Wrapped by the caller.
 }
 
@@ -377,7 +338,6 @@ func (e *pageError) Unwrap() error { return e.err }
 // Cause returns a stable text for a failed request, with its subject and what a user can do: it has no times, versions or addresses.
 func Cause(err error) string {
 	text := "the API server could not be asked"
-
 	switch reason := apierrors.ReasonForError(err); reason {
 	case metav1.StatusReasonUnknown:
 	case metav1.StatusReasonForbidden:
@@ -390,6 +350,5 @@ func Cause(err error) string {
 	if failed, ok := errors.AsType[*pageError](err); ok {
 		return failed.subject() + ": " + text
 	}
-
 	return text
 }

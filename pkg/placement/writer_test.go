@@ -38,7 +38,6 @@ type server struct {
 
 func newServer(t *testing.T, objects ...client.Object) *server {
 	t.Helper()
-
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clusterv1beta1.Install(scheme), placementv1alpha1.Install(scheme)); err != nil {
 		t.Fatal(err)
@@ -64,7 +63,6 @@ func newServer(t *testing.T, objects ...client.Object) *server {
 			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 				options := (&client.DeleteOptions{}).ApplyOptions(opts).Preconditions
 				line := fmt.Sprintf("delete %s uid=%s rv=%s", obj.GetName(), *options.UID, *options.ResourceVersion)
-
 				return s.log(line, func() error { return c.Delete(ctx, obj, opts...) })
 			},
 		}).Build()
@@ -77,19 +75,16 @@ func (s *server) log(request string, send func() error) error {
 	if s.refuse != "" && strings.HasPrefix(request, s.refuse) {
 		return errRefused
 	}
-
 	return send()
 }
 
 // body is what is in a merge patch, with its preconditions. Nothing of the object but its name is sent beside it.
 func body(t *testing.T, obj client.Object, patch client.Patch) string {
 	t.Helper()
-
 	data, err := patch.Data(obj)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var content map[string]any
 	if err := json.Unmarshal(data, &content); err != nil {
 		t.Fatal(err)
@@ -99,9 +94,7 @@ func body(t *testing.T, obj client.Object, patch client.Patch) string {
 	if !ok || metadata["uid"] == nil || metadata["resourceVersion"] == nil {
 		t.Errorf("the patch of %s has no preconditions: %s", obj.GetName(), data)
 	}
-
 	parts := []string{fmt.Sprintf("uid=%s rv=%s", metadata["uid"], metadata["resourceVersion"]), string(patch.Type())}
-
 	for _, key := range []string{"labels", "ownerReferences"} {
 		if _, there := metadata[key]; there {
 			parts = append(parts, key)
@@ -114,22 +107,18 @@ func body(t *testing.T, obj client.Object, patch client.Patch) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			parts = append(parts, string(text))
 		}
 	}
-
 	return strings.Join(parts, " ")
 }
 
 func (s *server) get(t *testing.T, name string) *clusterv1beta1.PlacementDecision {
 	t.Helper()
-
 	found := &clusterv1beta1.PlacementDecision{}
 	if err := s.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, found); err != nil {
 		t.Fatal(err)
 	}
-
 	return found
 }
 
@@ -143,7 +132,6 @@ func four() (Plan, []client.Object) {
 	lost := edited(page(1, 0, "canary", "canary-1"), func(p *api.Page) { p.OwnerReferences = nil })
 	present := pages{lost, stale, page(4, 3, "", "c-3"), page(5, 4, "", "c-4")}
 	objects := make([]client.Object, 0, len(present))
-
 	for _, p := range present {
 		objects = append(objects, api.V1beta1.Codec().Write(p))
 	}
@@ -161,14 +149,11 @@ func observer(told *[]string) Observer {
 func TestWriter(t *testing.T) {
 	plan, objects := four()
 	s := newServer(t, objects...)
-
 	var told []string
-
 	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
 		t.Fatal(err)
 	}
@@ -221,9 +206,7 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 			plan, objects := four()
 			s := newServer(t, objects...)
 			s.refuse = tc.refuse
-
 			var told []string
-
 			written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 			if err == nil {
 				err = Writer{Client: s}.Delete(t.Context(), plan, written, observer(&told))
@@ -232,7 +215,6 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 			if !errors.Is(err, errRefused) || err.Error() != tc.want {
 				t.Errorf("got %v, want %s", err, tc.want)
 			}
-
 			expect(t, "told", tc.told, told)
 		})
 	}
@@ -241,7 +223,6 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 // A plan that was made on an old view is rejected.
 func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 	plan, objects := four()
-
 	for _, object := range objects {
 		object.SetResourceVersion("1000")
 	}
@@ -250,7 +231,6 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 		if write.Current == nil {
 			objects = append(objects, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: write.Desired.Name}})
 		}
-
 		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
 			func(Action, *api.Page, error) {})
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
@@ -275,13 +255,10 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 
 func TestDeletingWhatIsGone(t *testing.T) {
 	plan, _ := four()
-
 	var told []string
-
 	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan, nil, observer(&told)); err != nil {
 		t.Error(err)
 	}
-
 	expect(t, "told", []string{"delete p-decision-5 <nil>", "delete p-decision-4 <nil>"}, told)
 }
 
@@ -298,11 +275,9 @@ func TestWriteStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if !sameStatus(api.V1beta1, written.Status, status) {
 		t.Errorf("got %v, want %v", written.Status, status)
 	}
-
 	if len(placement.Status.Conditions) > 0 || len(before.Status.Conditions) > 0 {
 		t.Error("the placement of the cache was changed")
 	}
@@ -310,9 +285,7 @@ func TestWriteStatus(t *testing.T) {
 	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
 		t.Errorf("an equal status gives %v, %v, want nothing", again, err)
 	}
-
 	expect(t, "requests", 1, len(s.requests))
-
 	_, err = (Writer{Client: s}).WriteStatus(t.Context(), before, api.Status{})
 	if !apierrors.IsConflict(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
 		t.Errorf("got %v, want a conflict", err)
@@ -331,18 +304,14 @@ func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	expect(t, "the time of the scores", (*metav1.Time)(nil), written.Status.LastScoreUpdate)
-
 	later := metav1.NewTime(now.Add(time.Minute))
 
 	written, err = (Writer{Client: s}).WriteStatus(t.Context(), written, api.Status{Selected: 3, LastScoreUpdate: &later})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	expect(t, "the new time of the scores", later.Unix(), written.Status.LastScoreUpdate.Unix())
-
 	const patch = "patch p/status uid=uid-p rv=%d application/merge-patch+json "
 
 	expect(t, "requests", []string{
@@ -362,10 +331,8 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 		desired := older(n, decisions...)
 		if n > len(present) {
 			desired.UID, desired.ResourceVersion = "", ""
-
 			return Write{Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
 		}
-
 		return Write{Current: present[n-1], Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
 	}
 	plan := Plan{Codec: codec, Writes: []Write{
@@ -374,24 +341,19 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 	}, Deletes: present[3:]}
 	plan.Writes[4].Current = nil
 	objects := make([]client.Object, 0, len(present))
-
 	for _, p := range present {
 		objects = append(objects, codec.Write(p))
 	}
 
 	s := newServer(t, objects...)
-
 	var told []string
-
 	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
 		t.Fatal(err)
 	}
-
 	const patch = "patch p-decision-%d uid=%s rv=%d application/merge-patch+json "
 
 	expect(t, "requests", []string{
@@ -412,12 +374,10 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 	expect(t, "decisions", []api.Decision{up("b")}, second.Decisions)
 	expect(t, "labels", map[string]string{"team": "a", placementv1alpha1.PlacementLabel: "p"}, second.Labels)
 	expect(t, "owners", older(2).OwnerReferences, second.OwnerReferences)
-
 	found := &placementv1alpha1.PlacementDecision{}
 	if err := s.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-2"}, found); err != nil {
 		t.Fatal(err)
 	}
-
 	expect(t, "stored", []placementv1alpha1.ClusterDecision{{ClusterName: "b", Available: true}}, found.Decisions)
 }
 
@@ -433,10 +393,8 @@ func TestWriteStatusOfTheOlderAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	status.Selected, status.LastScoreUpdate = 9, &now
 	status.Groups = []api.GroupStatus{{Pages: []string{"p-decision-1"}}}
-
 	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
 		t.Errorf("what the API cannot say gives %v, %v, want nothing", again, err)
 	}
@@ -452,12 +410,9 @@ func TestCause(t *testing.T) {
 	resource := schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
 	terminating := apierrors.NewForbidden(resource, "p-decision-1", errRefused)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-
 	const forbidden = "Forbidden: a ResourceQuota or an admission policy is against it, or the hub lacks the right (kubectl auth can-i); " +
 		"the log of the hub has the words of the API server"
-
 	lost := &api.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1"}}
-
 	for _, tc := range []struct {
 		reason string
 		err    error
@@ -481,7 +436,6 @@ func TestCause(t *testing.T) {
 			if err != nil {
 				err = fmt.Errorf("writing: %w", err)
 			}
-
 			expect(t, "cause", tc.cause, Cause(err))
 		})
 	}

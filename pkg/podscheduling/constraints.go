@@ -41,7 +41,6 @@ func (c *Constraints) requiredTerms() []corev1.NodeSelectorTerm {
 	if required := c.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		return required.NodeSelectorTerms
 	}
-
 	return nil
 }
 

@@ -125,10 +125,8 @@ func generic(value any) map[string]any {
 		var decoded any
 		if decoded, err = decode(text); err == nil {
 			object, _ := decoded.(map[string]any) // The only caller gives an object.
-
 			return object
 		}
 	}
-
 	panic(fmt.Sprintf("encode constraints: %v", err)) // The API types can always be encoded.
 }

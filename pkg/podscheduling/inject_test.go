@@ -17,7 +17,6 @@ func term(keys ...string) string {
 	for _, key := range keys {
 		requirements = append(requirements, "{key: "+key+", operator: Exists}")
 	}
-
 	return "{matchExpressions: [" + strings.Join(requirements, ", ") + "]}"
 }
 
@@ -201,7 +200,6 @@ func TestProductIsBounded(t *testing.T) {
 		for i := range count {
 			list = append(list, term(fmt.Sprint(prefix, i)))
 		}
-
 		return list
 	}
 	cases := []struct {

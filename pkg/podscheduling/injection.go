@@ -20,7 +20,6 @@ const maxErrors = 10
 func Inject(w *Workload, policies []*Policy) Result {
 	injection := NewInjection(w)
 	injection.injectAll(policies, func() bool { return true })
-
 	return injection.Result()
 }
 
@@ -72,7 +71,6 @@ func (i *Injection) Inject(ctx context.Context, policies []*Policy) error {
 	if !i.injectAll(policies, func() bool { return ctx.Err() == nil }) {
 		return fmt.Errorf("injecting %d policies: %w", len(policies), context.Cause(ctx))
 	}
-
 	return nil
 }
 
@@ -81,12 +79,10 @@ func (i *Injection) Result() Result {
 	if i.spec == nil {
 		return Result{}
 	}
-
 	spec := i.spec
 	if i.merged {
 		spec = with(spec, i.vocabulary.items(i.required), requiredPath...)
 	}
-
 	return Result{Operations: additions(i.workload.path, i.workload.spec, spec), Policies: i.results}
 }
 
@@ -171,7 +167,6 @@ func (i *Injection) add(name string, value any, path ...string) {
 // within reports whether the lists may cost that much, and remembers if not.
 func (i *Injection) within(c cost) bool {
 	i.exceeded = i.exceeded || i.limited && !c.within()
-
 	return !i.exceeded
 }
 
@@ -278,7 +273,6 @@ func (i *Injection) injectRequired(in *injection) {
 	name := joined(requiredPath)
 	if len(in.required) == 0 {
 		i.skip(Skip{Field: name, Reason: EmptyTerms, Message: emptyTermsWarning})
-
 		return
 	}
 	wanted := i.vocabulary.list(in.required)
@@ -286,7 +280,6 @@ func (i *Injection) injectRequired(in *injection) {
 		own := at[[]any](i.spec, requiredPath...)
 		if len(own) == 0 {
 			i.addRequired(name, wanted, cost{})
-
 			return
 		}
 		i.required = i.vocabulary.list(nodeTerms(own))
@@ -294,7 +287,6 @@ func (i *Injection) injectRequired(in *injection) {
 	}
 	if len(i.required.sets) == 0 {
 		i.skip(Skip{Field: name, Reason: MatchesNothing, Message: name + ": has only empty terms, which match no node, and is kept so"})
-
 		return
 	}
 	merged, reason := i.vocabulary.mergeTerms(i.required, wanted)
@@ -343,7 +335,6 @@ func problems(errs field.ErrorList) string {
 	if more := len(errs) - maxErrors; more > 0 {
 		text += fmt.Sprintf(" and %d more errors", more)
 	}
-
 	return text
 }
 

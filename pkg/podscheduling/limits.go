@@ -76,7 +76,6 @@ func selectorCost[V any](selector map[string]V) cost {
 		text, _ := any(value).(string)
 		c = c.plus(cost{1, len(key) + len(text)})
 	}
-
 	return c
 }
 
@@ -87,12 +86,10 @@ func BeyondLimits(policies []*Policy) map[string]string {
 	ordered := slices.SortedFunc(slices.Values(policies), func(a, b *Policy) int { return cmp.Compare(a.Name, b.Name) })
 	ordered = slices.DeleteFunc(ordered, func(policy *Policy) bool {
 		_, selectable := policy.pods.Requirements()
-
 		return !selectable
 	})
 
 	beyond := map[string]string{}
-
 	for at, result := range Inject(&Workload{Kind: podKind, path: podPath, spec: map[string]any{}}, ordered).Policies {
 		for _, skip := range result.Skipped {
 			switch {

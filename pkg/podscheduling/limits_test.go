@@ -15,7 +15,6 @@ import (
 // own returns a policy of the namespace n for all Pods.
 func own(tb testing.TB, name, constraints string) *Policy {
 	tb.Helper()
-
 	return namespacedPolicy(tb, "n", name, "podSelector: {}\n"+constraints)
 }
 
@@ -25,7 +24,6 @@ func keys(prefix string, count int) []string {
 	for i := range list {
 		list[i] = fmt.Sprintf("%s-%d", prefix, i)
 	}
-
 	return list
 }
 
@@ -35,14 +33,12 @@ func tolerations(prefix string, count int) string {
 	for i, key := range keys(prefix, count) {
 		list[i] = "{key: " + key + ", operator: Exists}"
 	}
-
 	return "tolerations: [" + strings.Join(list, ", ") + "]"
 }
 
 // bomb returns 31 policies of 165 kB together: eight with two required terms of one expression, then 23 with one term of many.
 func bomb(tb testing.TB) []*Policy {
 	tb.Helper()
-
 	var policies []*Policy
 	for i := range 31 {
 		terms := []string{term(keys(fmt.Sprintf("e%d", i), 170)...)}
@@ -51,7 +47,6 @@ func bomb(tb testing.TB) []*Policy {
 		}
 		policies = append(policies, own(tb, fmt.Sprintf("p%02d", i), required(terms...)))
 	}
-
 	return policies
 }
 
@@ -121,7 +116,6 @@ func skippedWhole(result *Result) []string {
 			}
 		}
 	}
-
 	return names
 }
 
@@ -178,10 +172,8 @@ func TestBeyondLimits(t *testing.T) {
 	for i := range MaxPolicies + 2 {
 		many = append(many, own(t, fmt.Sprintf("p%03d", i), fmt.Sprintf("nodeSelector: {k%03d: v}", i)))
 	}
-
 	large := []*Policy{own(t, "c", "nodeName: n1"), own(t, "b", tolerations("b", 1001)), own(t, "a", tolerations("a", 1000))}
 	nothing := namespacedPolicy(t, "n", "a0", "nodeSelector: {x: v}")
-
 	for _, tc := range []struct {
 		reason   string
 		policies []*Policy

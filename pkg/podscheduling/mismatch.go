@@ -41,7 +41,6 @@ func (p *Policy) Mismatch(namespace string, namespaceLabels, podLabels map[strin
 	if mismatch := unmet(p.namespaces, namespaceLabels, NoNamespaceSelector, NamespaceLabels); mismatch != (Mismatch{}) {
 		return mismatch
 	}
-
 	return unmet(p.pods, podLabels, NoPodSelector, PodLabels)
 }
 
@@ -56,6 +55,5 @@ func unmet(selector labels.Selector, given map[string]string, absent, differs Mi
 			return Mismatch{Reason: differs, Requirement: requirement.String(), Key: requirement.Key()}
 		}
 	}
-
 	return Mismatch{}
 }

@@ -22,14 +22,12 @@ func TestMismatch(t *testing.T) {
 	cluster := func(namespaces, pods *metav1.LabelSelector) *Policy {
 		policy := &kupidv1alpha1.ClusterPodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 		policy.Spec.NamespaceSelector, policy.Spec.PodSelector = namespaces, pods
-
 		return NewClusterPolicy(policy)
 	}
 	namespaced := &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "p"}}
 	namespaced.Spec.PodSelector = &metav1.LabelSelector{}
 	exists := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpExists}}}
 	invalid := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near"}}}
-
 	for _, tc := range []struct {
 		reason string
 		policy *Policy
@@ -62,7 +60,6 @@ func TestMismatchAgreesWithMatching(t *testing.T) {
 			selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: labelKeys.Draw(t, "key"), Operator: rapid.SampledFrom(
 				[]metav1.LabelSelectorOperator{metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist}).Draw(t, "operator")}}
 		}
-
 		return selector
 	})
 	property.Check(t, func(t *rapid.T) {

@@ -43,7 +43,6 @@ func (t naiveTerm) implies(other naiveTerm) bool {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -95,7 +94,6 @@ func objectsOf(terms []nodeTerm) []any {
 	for _, term := range terms {
 		objects = append(objects, term.object)
 	}
-
 	return objects
 }
 
@@ -171,7 +169,6 @@ func TestAbsorbKeepsTheSmallestSets(t *testing.T) {
 		set := rapid.Custom(func(r *rapid.T) []int {
 			numbers := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 6).Draw(r, "numbers")
 			slices.Sort(numbers)
-
 			return slices.Compact(numbers)
 		})
 		sets := rapid.SliceOfN(set, 0, 40).Draw(r, "sets")

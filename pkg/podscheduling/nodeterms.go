@@ -35,7 +35,6 @@ func nodeTerms(list []any) []nodeTerm {
 			terms = append(terms, nodeTerm{object, requirements})
 		}
 	}
-
 	return terms
 }
 
@@ -67,7 +66,6 @@ func distinct(terms []nodeTerm) []nodeTerm {
 			kept = append(kept, newTerm(term.object, term.requirements))
 		}
 	}
-
 	return kept
 }
 
@@ -75,7 +73,6 @@ func distinct(terms []nodeTerm) []nodeTerm {
 func again(known map[string]bool, text string) bool {
 	found := known[text]
 	known[text] = true
-
 	return found
 }
 
@@ -91,7 +88,6 @@ func newTerm(object map[string]any, requirements []requirement) nodeTerm {
 	for name, items := range lists {
 		object[name] = items
 	}
-
 	return nodeTerm{object, requirements}
 }
 
@@ -125,7 +121,6 @@ func (v *vocabulary) cost(numbers []int) cost {
 	for _, number := range numbers {
 		c.bytes += len(v.requirements[number].key)
 	}
-
 	return c
 }
 
@@ -143,7 +138,6 @@ func (v *vocabulary) list(terms []nodeTerm) *termList {
 		order := v.numbers(&terms[i])
 		list.add(terms[i].object, order, slices.Compact(slices.Sorted(slices.Values(order))), v)
 	}
-
 	return list
 }
 
@@ -162,7 +156,6 @@ func (v *vocabulary) items(l *termList) []any {
 		}
 		items[i] = newTerm(l.objects[i], requirements).object
 	}
-
 	return items
 }
 
@@ -237,7 +230,6 @@ func newLookup(sets [][]int) *lookup {
 			l.count[number]++
 		}
 	}
-
 	return l
 }
 
@@ -253,7 +245,6 @@ func (l *lookup) by(set []int) bool {
 			return true
 		}
 	}
-
 	return false
 }
 

@@ -27,7 +27,6 @@ func (r *Result) Patch() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the patch: %w", err)
 	}
-
 	return patch, nil
 }
 
@@ -62,7 +61,6 @@ func change(path string, old, value any) []Operation {
 		if reflect.DeepEqual(old, value) {
 			return nil
 		}
-
 		return []Operation{{Op: "replace", Path: path, Value: value}}
 	}
 	var operations []Operation

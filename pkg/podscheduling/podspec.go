@@ -78,7 +78,6 @@ func decode(raw []byte) (any, error) {
 	if err := decoder.Decode(&value); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-
 	return value, nil
 }
 
@@ -121,7 +120,6 @@ func (s shape) check(name string, value any) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-
 	return nil
 }
 
@@ -159,7 +157,6 @@ func (s shape) checkValue(value any) error {
 // member returns a member of an object; the zero value if it is absent or null.
 func member[T any](object map[string]any, name string) T {
 	value, _ := object[name].(T) // fields has checked the type.
-
 	return value
 }
 
@@ -169,7 +166,6 @@ func at[T any](object map[string]any, path ...string) T {
 	for _, name := range path[:last] {
 		object = member[map[string]any](object, name)
 	}
-
 	return member[T](object, path[last])
 }
 
@@ -183,7 +179,6 @@ func with(object map[string]any, value any, path ...string) map[string]any {
 		value = with(member[map[string]any](object, path[0]), value, path[1:]...)
 	}
 	changed[path[0]] = value //nolint:gosec // A path has at least one name.
-
 	return changed
 }
 
@@ -200,14 +195,12 @@ func appendCanonical(text []byte, value any) []byte {
 				text = append(text, ',')
 			}
 		}
-
 		return append(text, '}')
 	case []any:
 		text = append(text, '[')
 		for _, item := range value {
 			text = append(appendCanonical(text, item), ',')
 		}
-
 		return append(text, ']')
 	case string:
 		return strconv.AppendQuote(text, value)
@@ -219,7 +212,6 @@ func appendCanonical(text []byte, value any) []byte {
 // absent reports whether a member of an object is as good as absent.
 func absent(value any) bool {
 	list, isList := value.([]any)
-
 	return value == nil || isList && len(list) == 0
 }
 
@@ -229,6 +221,5 @@ func (w *Workload) Identity() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the pod spec: %w", err)
 	}
-
 	return string(text), nil
 }

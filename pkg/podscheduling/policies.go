@@ -25,7 +25,6 @@ func NewPolicies(policies []*Policy) *Policies {
 			arranged.namespaced[policy.Namespace] = append(arranged.namespaced[policy.Namespace], policy)
 		}
 	}
-
 	return arranged
 }
 
@@ -55,6 +54,5 @@ func matching(policies []*Policy, namespaceLabels, podLabels map[string]string) 
 			found = append(found, policy)
 		}
 	}
-
 	return found
 }

@@ -21,14 +21,12 @@ func clusterPolicy(tb testing.TB, name, spec string) *Policy {
 	policy := &kupidv1alpha1.ClusterPodSchedulingPolicy{}
 	policy.Name = name
 	parse(tb, spec, &policy.Spec)
-
 	return NewClusterPolicy(policy)
 }
 
 // everywhere returns a policy that selects all pods, with constraints in YAML.
 func everywhere(tb testing.TB, name, constraints string) *Policy {
 	tb.Helper()
-
 	return clusterPolicy(tb, name, "namespaceSelector: {}\npodSelector: {}\n"+constraints)
 }
 
@@ -37,7 +35,6 @@ func namespacedPolicy(tb testing.TB, namespace, name, spec string) *Policy {
 	policy := &kupidv1alpha1.PodSchedulingPolicy{}
 	policy.Namespace, policy.Name = namespace, name
 	parse(tb, spec, &policy.Spec)
-
 	return NewPolicy(policy)
 }
 
@@ -54,7 +51,6 @@ func toJSON(tb testing.TB, document string) []byte {
 	if err != nil {
 		tb.Fatalf("%s: %v", document, err)
 	}
-
 	return raw
 }
 
@@ -65,7 +61,6 @@ func workload(tb testing.TB, kind schema.GroupKind, document string) (*Workload,
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return w, raw
 }
 
@@ -110,7 +105,6 @@ func names(policies []*Policy) []string {
 	for _, policy := range policies {
 		found = append(found, policy.String())
 	}
-
 	return found
 }
 

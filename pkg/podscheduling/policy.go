@@ -25,7 +25,6 @@ func (r Reference) Kind() string {
 	if r.Namespace == "" {
 		return "ClusterPodSchedulingPolicy"
 	}
-
 	return "PodSchedulingPolicy"
 }
 
@@ -33,7 +32,6 @@ func (r Reference) String() string {
 	if r.Namespace == "" {
 		return r.Kind() + " " + r.Name
 	}
-
 	return r.Kind() + " " + r.Namespace + "/" + r.Name
 }
 
@@ -60,7 +58,6 @@ func NewPolicy(policy *kupidv1alpha1.PodSchedulingPolicy) *Policy {
 	}
 	p.prepare(&policy.Spec)
 	p.refuseUnreadable(policy)
-
 	return p
 }
 
@@ -73,7 +70,6 @@ func NewClusterPolicy(policy *kupidv1alpha1.ClusterPodSchedulingPolicy) *Policy 
 	p.namespaces = p.selector(policy.Spec.NamespaceSelector, "namespaceSelector", "namespaces")
 	p.prepare(&policy.Spec.PodSchedulingPolicySpec)
 	p.refuseUnreadable(policy)
-
 	return p
 }
 
@@ -103,13 +99,11 @@ func (p *Policy) selector(selector *metav1.LabelSelector, name, selected string)
 	}
 	if errs := validateSelector(selector, path); len(errs) > 0 {
 		p.Errors = append(p.Errors, errs...)
-
 		return labels.Everything()
 	}
 	compiled, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
 		p.Errors = append(p.Errors, field.Invalid(path, selector, err.Error()))
-
 		return labels.Everything()
 	}
 

@@ -34,7 +34,6 @@ var (
 		if requirement.Operator == corev1.NodeSelectorOpIn || requirement.Operator == corev1.NodeSelectorOpNotIn {
 			requirement.Values = rapid.SliceOfN(labelValues, 1, 2).Draw(t, "values")
 		}
-
 		return requirement
 	})
 	fieldGen = rapid.Custom(func(t *rapid.T) corev1.NodeSelectorRequirement {
@@ -99,7 +98,6 @@ var (
 		if rapid.Bool().Draw(t, "affinity") {
 			c.Affinity = affinityGen.Draw(t, "affinity")
 		}
-
 		return c
 	})
 )
@@ -116,7 +114,6 @@ func policyOf(t *rapid.T, name string, c Constraints) *Policy {
 	if len(prepared.Errors) > 0 {
 		t.Fatal(prepared.Errors)
 	}
-
 	return prepared
 }
 
@@ -126,7 +123,6 @@ func drawPolicies(t *rapid.T) []*Policy {
 	for i, c := range rapid.SliceOfN(constraintsGen, 0, 3).Draw(t, "policies") {
 		policies = append(policies, policyOf(t, fmt.Sprintf("p%d", i), c))
 	}
-
 	return policies
 }
 
@@ -141,7 +137,6 @@ func drawSpec(t *rapid.T) corev1.PodSpec {
 	if rapid.Bool().Draw(t, "gated") {
 		spec.NodeName, spec.SchedulingGates = "", []corev1.PodSchedulingGate{{Name: "g"}}
 	}
-
 	return spec
 }
 
@@ -150,7 +145,6 @@ func podJSON(t *rapid.T, spec corev1.PodSpec) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return raw
 }
 
@@ -161,7 +155,6 @@ func injectInto(tb testing.TB, t *rapid.T, raw []byte, policies []*Policy) []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return apply(tb, raw, Inject(w, policies))
 }
 
@@ -170,7 +163,6 @@ func decodePod(t *rapid.T, raw []byte) *corev1.Pod {
 	if err := json.Unmarshal(raw, pod); err != nil {
 		t.Fatal(err)
 	}
-
 	return pod
 }
 
@@ -217,7 +209,6 @@ func TestInjectRemovesNothing(t *testing.T) {
 		rest := func(spec *corev1.PodSpec) corev1.PodSpec {
 			other := *spec
 			other.NodeName, other.NodeSelector, other.SchedulerName, other.Affinity, other.Tolerations = "", nil, "", nil, nil
-
 			return other
 		}
 		if !reflect.DeepEqual(rest(&before.Spec), rest(&after.Spec)) {
@@ -238,7 +229,6 @@ func listsOf(t *rapid.T, spec *corev1.PodSpec) map[string][]string {
 	if len(lists) == 0 && len(spec.Tolerations) > 0 {
 		t.Fatal("the lists are not found")
 	}
-
 	return lists
 }
 
@@ -278,7 +268,6 @@ func accepts(t *rapid.T, terms *corev1.NodeSelector, node *corev1.Node) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return selector.Match(node)
 }
 

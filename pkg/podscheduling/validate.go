@@ -29,7 +29,6 @@ func (c *Constraints) Validate(path *field.Path) field.ErrorList {
 	if c.SchedulerName != "" {
 		errs = append(errs, validateName(c.SchedulerName, path.Child("schedulerName"))...)
 	}
-
 	return append(errs, validateTolerations(c.Tolerations, path.Child("tolerations"))...)
 }
 
@@ -47,7 +46,6 @@ func validateMetadata(meta *metav1.ObjectMeta, namespaced bool) field.ErrorList 
 				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
-
 	return errs
 }
 
@@ -56,7 +54,6 @@ func validateLabels(labels map[string]string, path *field.Path) (errs field.Erro
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		errs = append(errs, metav1validation.ValidateLabels(map[string]string{key: labels[key]}, path)...)
 	}
-
 	return errs
 }
 
@@ -64,11 +61,9 @@ func validateLabels(labels map[string]string, path *field.Path) (errs field.Erro
 func validateName(name string, path *field.Path) field.ErrorList {
 	messages := apivalidation.NameIsDNSSubdomain(name, false)
 	errs := make(field.ErrorList, 0, len(messages))
-
 	for _, message := range messages {
 		errs = append(errs, field.Invalid(path, name, message))
 	}
-
 	return errs
 }
 
@@ -76,7 +71,6 @@ func validateTolerations(tolerations []corev1.Toleration, path *field.Path) (err
 	for i := range tolerations {
 		errs = append(errs, validateToleration(&tolerations[i], path.Index(i))...)
 	}
-
 	return errs
 }
 

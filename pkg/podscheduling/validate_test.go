@@ -144,7 +144,6 @@ func TestValidateFinalizers(t *testing.T) {
 	policy := &kupidv1alpha1.PodSchedulingPolicy{}
 	policy.Namespace, policy.Name = "a", "p"
 	policy.Finalizers = []string{"example.com/mine", "orphan", "kubernetes", "mine", "no name"}
-
 	var got []string
 	for _, err := range NewPolicy(policy).Errors {
 		got = append(got, err.Field+" "+fmt.Sprint(err.BadValue))

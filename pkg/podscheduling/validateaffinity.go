@@ -64,7 +64,6 @@ func validateWeight(weight int32, path *field.Path) field.ErrorList {
 	if weight <= 0 || weight > maxWeight {
 		return field.ErrorList{field.Invalid(path.Child("weight"), weight, "must be in the range 1-100")}
 	}
-
 	return nil
 }
 
@@ -77,7 +76,6 @@ func validateTerm(term corev1.NodeSelectorTerm, path *field.Path, labelValues bo
 	for i, requirement := range term.MatchFields {
 		errs = append(errs, validateFieldRequirement(requirement, path.Child("matchFields").Index(i))...)
 	}
-
 	return errs
 }
 
@@ -142,7 +140,6 @@ func validatePodTerms(required []corev1.PodAffinityTerm, preferred []corev1.Weig
 		errs = append(errs, validateWeight(preferred[i].Weight, item)...)
 		errs = append(errs, validatePodTerm(&preferred[i].PodAffinityTerm, item.Child("podAffinityTerm"))...)
 	}
-
 	return errs
 }
 
@@ -176,7 +173,6 @@ func validateLabelKeys(keys []string, selector *metav1.LabelSelector, path *fiel
 	for i, key := range keys {
 		errs = append(errs, metav1validation.ValidateLabelName(key, path.Index(i))...)
 	}
-
 	return errs
 }
 
@@ -215,7 +211,6 @@ func validateSelector(selector *metav1.LabelSelector, path *field.Path) field.Er
 		return nil
 	}
 	errs := validateLabels(selector.MatchLabels, path.Child("matchLabels"))
-
 	return append(errs, metav1validation.ValidateLabelSelector(
 		&metav1.LabelSelector{MatchExpressions: selector.MatchExpressions}, metav1validation.LabelSelectorValidationOptions{}, path)...)
 }

@@ -23,7 +23,6 @@ func (c *Constraints) Verify(nodeSelector map[string]string) []Missing {
 			missing = append(missing, Missing{Key: key, Value: c.NodeSelector[key]})
 		}
 	}
-
 	return missing
 }
 

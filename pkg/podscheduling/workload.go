@@ -178,6 +178,5 @@ func (w *Workload) WithoutConstraints() *Workload {
 	if w.spec != nil {
 		without.spec = map[string]any{}
 	}
-
 	return &without
 }

@@ -98,11 +98,9 @@ func NewBudget(placement Subject, limit Limit) Budget {
 
 	b = b.withPercent(limit.Percent, stated).withCountReplaced(limit.CountReplaced, stated)
 	b.hub = newHubLimit(limit, stated, len(b.annotations) > 0)
-
 	if b.Mistake != "" && b.condition != nil && strings.Contains(b.condition.Message, b.Mistake) {
 		b.Unknown = false // The status says what comes of the mistake.
 	}
-
 	return b
 }
 
@@ -113,12 +111,10 @@ func AnnotatedPercent(annotations map[string]string) (percent int, annotated boo
 	if !annotated {
 		return 0, false, ""
 	}
-
 	percent, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	if err != nil || percent < 0 || percent > NoLimit {
 		return 0, true, fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, NoLimit)
 	}
-
 	return percent, true, ""
 }
 
@@ -127,7 +123,6 @@ func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 	asked, annotated, mistake := AnnotatedPercent(b.subject.Annotations)
 	valid := annotated && mistake == ""
 	b.Mistake = mistake
-
 	switch {
 	case valid:
 		b.Percent = asked
@@ -146,7 +141,6 @@ func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 		b.Percent = 0
 		b.annotations = append(b.annotations, path.Base(PercentAnnotation))
 	}
-
 	return b
 }
 
@@ -162,7 +156,6 @@ func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
 		if b.Mistake != "" {
 			b.Mistake += ", and "
 		}
-
 		b.Mistake += fmt.Sprintf("the annotation %s: %q is neither true nor false", CountReplacedAnnotation, text)
 		b.CountReplaced = true // A mistake opens nothing.
 	case annotated:
@@ -184,7 +177,6 @@ func (l Limit) Forgotten(live, changed Subject) bool {
 	_, before := live.Annotations[PercentAnnotation]
 	_, after := changed.Annotations[PercentAnnotation]
 	condition := meta.FindStatusCondition(live.Conditions, Condition)
-
 	return l.Percent == nil && before && !after && parseLimit(condition).percent == nil
 }
 
@@ -193,9 +185,7 @@ func (b Budget) Stricter() (Budget, bool) {
 	if !b.replacedUnknown || !b.Enabled() {
 		return b, false
 	}
-
 	b.CountReplaced = true
-
 	return b, true
 }
 
@@ -211,12 +201,9 @@ func specApplied(placement *Subject) bool {
 	if satisfied == nil {
 		return placement.Generation == 1
 	}
-
 	if seen := satisfied.ObservedGeneration; seen > 0 && seen < placement.Generation {
 		return false
 	}
-
 	before := meta.FindStatusCondition(placement.Conditions, Condition)
-
 	return before == nil || before.Reason != ReasonSpecChanged
 }

@@ -40,7 +40,6 @@ type Result struct {
 func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Result {
 	// A postponed result is not written, like an invalid one.
 	r := Result{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Outcome() != scheduling.Postponed}
-
 	switch {
 	case !b.Enabled() && b.hub.unknown:
 		return Result{budget: b, scope: scopeHold{outside: result.OutOfScope(slices.Collect(maps.Keys(incumbents)))}}
@@ -49,7 +48,6 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	case !r.valid:
 		r.Recent = b.recorded.within(now)
 		r.reserved = r.Recent
-
 		return r
 	case !b.SpecApplied, b.Released && b.hub.percent >= NoLimit && !b.hub.unknown:
 		return r
@@ -61,7 +59,6 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	if len(left.Clusters) > 0 {
 		past = make(map[string]bool, len(incumbents)+len(left.Clusters))
 		maps.Copy(past, incumbents)
-
 		for cluster := range left.Clusters {
 			past[cluster] = true
 		}
@@ -70,7 +67,6 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	r, counted := r.count(result, past, incumbents, left, now)
 	r.holds = !b.Released && counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted)
 	r.scope = b.holdScope(result, past, incumbents, left, r.Leaving, now)
-
 	switch kept := r.scope.kept(r.Leaving, r.holds); {
 	case len(kept) > 0:
 		return r.hold(result, incumbents, left, counted, kept, ceil(now, time.Second))
@@ -80,7 +76,6 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 
 	r.reserved = left.union(r.Recent).truncated()
 	r.Recent = r.Recent.truncated()
-
 	return r
 }
 
@@ -90,7 +85,6 @@ func (r Result) count(
 ) (Result, comparison) {
 	counted, lost := r.budget.countRemovals(result, past, left.countOthers())
 	at := ceil(now, time.Second)
-
 	for _, cluster := range lost.removed(counted, left, incumbents) {
 		if incumbents[cluster] {
 			r.Leaving = append(r.Leaving, cluster)
@@ -103,7 +97,6 @@ func (r Result) count(
 	if counted.removed() > 0 {
 		r.Recent.Others = left.Others
 	}
-
 	return r, counted
 }
 
@@ -115,7 +108,6 @@ func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool
 	if !left.empty() {
 		counted, _ = b.countRemovals(result, incumbents, 0)
 	}
-
 	return counted.removed() > 0
 }
 
@@ -125,7 +117,6 @@ func (r Result) hold(
 	result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison, kept []string, at time.Time,
 ) Result {
 	recent := RecentRemovals{Clusters: map[string]time.Time{}}
-
 	for _, cluster := range r.Leaving {
 		if !slices.Contains(kept, cluster) {
 			recent = recent.with(cluster, at)
@@ -139,7 +130,6 @@ func (r Result) hold(
 	r.Rejections = result.RejectionsOf(kept)
 	r.Recent = left.union(recent).truncated()
 	r.reserved = r.Recent
-
 	if r.holds {
 		r.RequeueAt = r.budget.allowedAt(result, incumbents, left, counted)
 	}
@@ -151,7 +141,6 @@ func (r Result) hold(
 			}
 		}
 	}
-
 	return r
 }
 
@@ -165,7 +154,6 @@ func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool,
 	for _, removal := range left.removals() {
 		counted.previous -= removal.Others
 		counted.infeasible -= removal.Others
-
 		for _, cluster := range removal.Clusters {
 			switch {
 			case incumbents[cluster]:
@@ -195,7 +183,6 @@ func (r Result) Reserve() (metav1.Condition, bool) {
 	if !r.budget.Enabled() || r.budget.recorded.covers(r.Recent) {
 		return metav1.Condition{}, false
 	}
-
 	return *r.reserved.condition(), true
 }
 
@@ -206,11 +193,9 @@ func (r Result) Record(written bool) []metav1.Condition {
 	if written {
 		recent = r.Recent
 	}
-
 	if condition := recent.condition(); condition != nil {
 		return []metav1.Condition{*condition}
 	}
-
 	return nil
 }
 
@@ -220,7 +205,6 @@ func (r Result) Recorded(written bool) []metav1.Condition {
 	if r.budget.Enabled() && r.budget.record != nil && r.budget.recorded.covers(r.Recent) {
 		return []metav1.Condition{*r.budget.record}
 	}
-
 	return r.Record(written)
 }
 

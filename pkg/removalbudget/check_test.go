@@ -21,7 +21,6 @@ func TestBlockedResults(t *testing.T) {
 			WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
 		}}}
 	}
-
 	for _, tc := range []struct {
 		reason string
 		happen []func(*fixture)
@@ -191,7 +190,6 @@ func TestBlockedResults(t *testing.T) {
 			for _, happen := range tc.happen {
 				happen(w)
 			}
-
 			expect(t, "held", tc.held, gone(w.judge(30)))
 		})
 	}
@@ -200,25 +198,19 @@ func TestBlockedResults(t *testing.T) {
 // Clusters that leave one by one are held like those that leave at once, and those that left early enough do not count any more.
 func TestWhatLeavesOneByOne(t *testing.T) {
 	w := newFixture(10)
-
 	for i := range 3 {
 		w.remove(i, i+1)
 		expect(t, "held", "", gone(w.step(30)))
-
 		w.now = w.now.Add(time.Minute)
 	}
-
 	w.remove(3, 4)
-
 	ruling := w.step(30)
 	expect(t, "held", "4 of 10: c03", gone(ruling))
 	expect(t, "have left before", 3, ruling.Count.Past)
 	// Two of nine would be few enough, three of nine are too many.
 	expect(t, "to be looked at again", start.Add(removalbudget.Window+time.Minute), ruling.RequeueAt)
-
 	w.now = ruling.RequeueAt.Add(-time.Second)
 	expect(t, "held until then", "3 of 9: c03", gone(w.step(30)))
-
 	w.now = ruling.RequeueAt
 	expect(t, "held from then on", "", gone(w.step(30)))
 	expect(t, "decided", []string{"c04", "c05", "c06", "c07", "c08", "c09"}, sorted(w.decisions))
@@ -245,14 +237,11 @@ func TestWhatComesBack(t *testing.T) {
 func TestWhatIsWrittenHalf(t *testing.T) {
 	w := newFixture(10)
 	w.remove(0, 3)
-
 	ruling := w.judge(30)
 	expect(t, "held", "", gone(ruling))
-
 	w.reserve(ruling)
 	delete(w.decisions, "c00")
 	expect(t, "held in the second try", "", gone(w.judge(30)))
-
 	w.remove(3, 4)
 	expect(t, "held with one more", "4 of 10: c01 c02 c03", gone(w.judge(30)))
 }
@@ -269,7 +258,6 @@ func TestTheWindowBeginsAnew(t *testing.T) {
 			w.step(30)
 			change(w)
 			w.step(30)
-
 			w.condition(removalbudget.ReasonNothingHeld, metav1.ConditionFalse, w.placement.Generation)
 			delete(w.placement.Annotations, removalbudget.ReleaseAnnotation)
 			w.remove(3, 5)
@@ -282,7 +270,6 @@ func TestTheWindowBeginsAnew(t *testing.T) {
 func TestAPlaceThatIsFilledAgain(t *testing.T) {
 	w := newFixture(10)
 	wanted(10)(w)
-
 	for i := range 6 {
 		w.remove(3*i, 3*i+3)
 		expect(t, "held", "", gone(w.step(30)))
@@ -296,7 +283,6 @@ func TestReplacedClustersCount(t *testing.T) {
 	swap := func(many int) func(*fixture) {
 		return func(w *fixture) { w.remove(0, many); w.relabel(20, 20+many) }
 	}
-
 	for _, tc := range []struct {
 		reason string
 		happen []func(*fixture)
@@ -338,11 +324,9 @@ func TestReplacedClustersCount(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newFixture(10)
 			w.countReplaced = true
-
 			for _, happen := range tc.happen {
 				happen(w)
 			}
-
 			expect(t, "held", tc.held, gone(w.judge(30)))
 		})
 	}
@@ -350,7 +334,6 @@ func TestReplacedClustersCount(t *testing.T) {
 	w := newFixture(10)
 	wanted(10)(w)
 	swap(4)(w)
-
 	w.placement.Annotations[removalbudget.CountReplacedAnnotation] = "true"
 	expect(t, "held by the annotation alone", "4 of 10: c00 c01 c02 c03", gone(w.judge(30)))
 }

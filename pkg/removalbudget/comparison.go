@@ -29,7 +29,6 @@ func (c comparison) percentageBase() int {
 	if c.held > 0 {
 		return min(c.base(), c.held)
 	}
-
 	return c.base()
 }
 
@@ -38,7 +37,6 @@ func (c comparison) base() int {
 	if c.wanted != nil {
 		return min(c.previous, int(*c.wanted)) // On the way from one cluster to another both are there.
 	}
-
 	return c.previous
 }
 
@@ -61,7 +59,6 @@ func (c comparison) exceeds(percent int) bool {
 	if c.countReplaced {
 		count.Now = c.infeasible + c.outranked
 	}
-
 	return count.Exceeds(percent)
 }
 
@@ -76,9 +73,7 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
 		infeasible: others, others: others, held: b.heldBase(),
 	}
-
 	var lost losses
-
 	kept := make(map[string]bool, len(past))
 
 	for _, info := range result.Selected {
@@ -88,7 +83,6 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 			c.gained++
 		}
 	}
-
 	if len(kept) == len(past) {
 		return c, lost
 	}
@@ -107,10 +101,8 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 
 	slices.Sort(lost.infeasible)
 	slices.Sort(lost.outranked)
-
 	c.infeasible += len(lost.infeasible)
 	c.outranked = len(lost.outranked)
-
 	return c, lost
 }
 
@@ -137,7 +129,6 @@ func (l losses) removed(c comparison, left RecentRemovals, incumbents map[string
 
 	// The clusters that leave now are the last ones, also within the second in which others left.
 	earlier, now := []string{}, []string{}
-
 	for _, cluster := range replaceable {
 		if incumbents[cluster] {
 			now = append(now, cluster)
@@ -145,11 +136,9 @@ func (l losses) removed(c comparison, left RecentRemovals, incumbents map[string
 			earlier = append(earlier, cluster)
 		}
 	}
-
 	replaceable = slices.Concat(earlier, now)
 
 	removed := slices.Concat(certain, replaceable[len(replaceable)-min(counts, len(replaceable)):])
 	slices.Sort(removed)
-
 	return removed
 }

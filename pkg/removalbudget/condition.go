@@ -33,7 +33,6 @@ const (
 // Conditions returns the condition of the Result, or none without a limit. Written reports whether the decisions are completely written.
 func (r Result) Conditions(written bool) []metav1.Condition {
 	b := r.budget
-
 	switch {
 	case !b.Enabled():
 		return nil
@@ -42,7 +41,6 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 	case b.Percent >= NoLimit && !r.Held:
 		return nil // Only clusters that leave the scope would be held.
 	}
-
 	condition := metav1.Condition{Type: Condition, Status: metav1.ConditionFalse}
 
 	switch {
@@ -64,12 +62,10 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 
 	if b.Mistake != "" {
 		condition.Message += "; correct " + b.Mistake
-
 		if condition.Reason == ReasonNothingHeld {
 			condition.Reason = ReasonInvalidAnnotation
 		}
 	}
-
 	return []metav1.Condition{condition}
 }
 
@@ -81,15 +77,12 @@ func (b Budget) stillBlocks() bool {
 // limitText returns "no more than 30 % may leave within 10 minutes". parseLimit parses it.
 func (b Budget) limitText() string {
 	share, leave := fmt.Sprintf("no more than %d %%", b.Percent), "leave"
-
 	if b.Percent == 0 {
 		share = "none"
 	}
-
 	if b.CountReplaced {
 		leave = "leave or be replaced"
 	}
-
 	return fmt.Sprintf("%s may %s within %d minutes", share, leave, int(Window.Minutes()))
 }
 
@@ -101,7 +94,6 @@ func (b Budget) annotationsText() string {
 	if len(b.annotations) == 0 {
 		return ""
 	}
-
 	return annotationsPrefix + strings.Join(b.annotations, ", ")
 }
 
@@ -127,7 +119,6 @@ func parseLimit(condition *metav1.Condition) parsedLimit {
 	if condition == nil {
 		return parsedLimit{}
 	}
-
 	found := boundText.FindStringSubmatch(condition.Message)
 	if found == nil {
 		return parsedLimit{}
@@ -139,20 +130,17 @@ func parseLimit(condition *metav1.Condition) parsedLimit {
 	own := strings.Split(names, ", ")
 
 	limit := parsedLimit{until: parseUntil(condition.Message)}
-
 	if !slices.Contains(own, path.Base(PercentAnnotation)) {
 		percent, err := strconv.Atoi(found[1])
 		if err != nil {
 			percent = 0 // The word is none.
 		}
-
 		limit.percent = &percent
 	}
 
 	if !slices.Contains(own, path.Base(CountReplacedAnnotation)) {
 		limit.countReplaced = ptr.To(found[2] != "")
 	}
-
 	return limit
 }
 
@@ -162,12 +150,10 @@ func parseUntil(message string) time.Time {
 	if found == nil {
 		return time.Time{}
 	}
-
 	until, err := time.Parse(time.RFC3339, found[1])
 	if err != nil {
 		return time.Time{} // Others have edited the text.
 	}
-
 	return until
 }
 
@@ -177,7 +163,6 @@ func (b Budget) heldBase() int {
 	if b.condition == nil || b.condition.Status != metav1.ConditionTrue || b.condition.ObservedGeneration != b.subject.Generation {
 		return 0
 	}
-
 	found := summaryText.FindStringSubmatch(b.condition.Message)
 	if found == nil {
 		return 0
@@ -187,7 +172,6 @@ func (b Budget) heldBase() int {
 	if err != nil {
 		return 0 // The number is too large for one of clusters.
 	}
-
 	return base
 }
 
@@ -197,9 +181,7 @@ func (r Result) message() string {
 	if !r.holds {
 		b = b.own()
 	}
-
 	text := fmt.Sprintf("%s, where %s; causes: %s%s. ", r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText())
-
 	if r.scope.held {
 		text += r.scopeText()
 	}
@@ -209,7 +191,6 @@ func (r Result) message() string {
 			"kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
 			b.subject.API, b.subject.Name, b.subject.Namespace, ReleaseAnnotation, b.subject.Generation)
 	}
-
 	return strings.TrimSuffix(text, " ")
 }
 
@@ -225,6 +206,5 @@ func (r Result) Summary() string {
 	if r.Count.Past > 0 {
 		earlier = fmt.Sprintf(", %d of which have left already", r.Count.Past)
 	}
-
 	return fmt.Sprintf("The decisions would lose %s%s: %s", r.Count, earlier, Name(r.Leaving))
 }

@@ -67,7 +67,6 @@ func TestWhatTheConditionSays(t *testing.T) {
 			happen: func(w *fixture) {
 				w.remove(0, 3)
 				w.relabel(3, 5, "region", "us")
-
 				for i, key := range []string{"a", "b"} {
 					c := cluster(5 + i)
 					c.Spec.Taints = []clusterv1.Taint{{Key: key, Effect: clusterv1.TaintEffectNoSelect}}
@@ -150,13 +149,11 @@ func TestTheBudgetCountsFromWhatIsWritten(t *testing.T) {
 	w := newFixture(10)
 	w.placement.Generation = 8
 	ruling := w.judge(30)
-
 	for written, want := range map[bool]bool{false: false, true: true} {
 		conditions := ruling.Conditions(written)
 		conditions[0].ObservedGeneration = 8
 		conditions = append(conditions, metav1.Condition{Type: "PlacementSatisfied", ObservedGeneration: 8})
 		w.placement.Status.Conditions = conditions
-
 		armed := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{Percent: new(30)}).SpecApplied
 		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, armed)
 	}
@@ -170,7 +167,6 @@ func TestALongClauseIsCut(t *testing.T) {
 			Key: "region", Operator: metav1.LabelSelectorOpIn, Values: strings.Split(strings.Repeat("value ", 100)+"us", " "),
 		}},
 	}
-
 	message := conditionText(w.judge(0))
 	if len(message) > 700 || !strings.HasSuffix(message, release) {
 		t.Errorf("got %d bytes: %s", len(message), message)

@@ -42,7 +42,6 @@ func (c Count) Exceeds(percent int) bool {
 	if percent >= NoLimit || percent > 0 && c.Removed() <= FreeRemovals {
 		return false
 	}
-
 	return c.Total > 0 && c.Removed()*NoLimit > percent*c.Total
 }
 
@@ -68,6 +67,5 @@ func Name(clusters []string) string {
 	if more := len(clusters) - maxListedClusters; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-
 	return text
 }

@@ -26,7 +26,6 @@ type frame struct {
 func (w *fixture) disturb(t *rapid.T) {
 	i := rapid.IntRange(0, 23).Draw(t, "cluster")
 	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
-
 	switch rapid.SampledFrom([]string{"delete", "add", "relabel", "taint", "unbind", "bind", "wait"}).Draw(t, "event") {
 	case "delete":
 		w.remove(i, last)
@@ -55,10 +54,8 @@ func (w *fixture) lost(window []frame) (lost, of int) {
 	last := window[len(window)-1].decisions
 	ever := map[string]bool{}
 	largest := 0
-
 	for _, f := range window {
 		largest = max(largest, len(f.decisions))
-
 		for cluster := range f.decisions {
 			ever[cluster] = true
 		}
@@ -66,16 +63,13 @@ func (w *fixture) lost(window []frame) (lost, of int) {
 
 	if wanted := w.placement.Spec.NumberOfClusters; wanted != nil && !w.countReplaced {
 		largest = min(largest, int(*wanted)) // On the way from one cluster to another both are there.
-
 		return max(0, largest-len(last)), largest
 	}
-
 	for cluster := range ever {
 		if !last[cluster] {
 			lost++
 		}
 	}
-
 	return lost, len(ever)
 }
 
@@ -93,22 +87,17 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 			w.placement.Spec.NumberOfClusters = &n
 			w.decisions = map[string]bool{}
 		}
-
 		w.countReplaced, w.scopeHold = rapid.Bool().Draw(t, "replaced count"), new(forever)
 		percent := rapid.SampledFrom([]int{0, 10, 30, 50, 99}).Draw(t, "percent")
-
 		var history []frame
 
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
 			w.disturb(t)
-
 			bits := rapid.Uint32().Draw(t, "stays")
 			stays := map[string]bool{}
-
 			for i := range 24 {
 				stays[name(i)] = bits&(1<<i) != 0
 			}
-
 			ends := []string{afterTheReserve, withinThePages, afterThePages, toTheEnd, toTheEnd, toTheEnd}
 			end := rapid.SampledFrom(ends).Draw(t, "end")
 			ruling := w.stepUntil(percent, end, stays)
@@ -117,7 +106,6 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 			for len(history) > 0 && !w.now.Before(history[0].at.Add(removalbudget.Window)) {
 				history = history[1:]
 			}
-
 			if lost, of := w.lost(history); lost*100 > percent*of && (lost > 1 || percent == 0) {
 				t.Fatalf("lost %d of %d within the window, and may lose %d %%", lost, of, percent)
 			}
@@ -126,7 +114,6 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 				if ruling.Held {
 					ruling = w.step(percent) // Clusters may have joined while others were held, which moves RequeueAt.
 				}
-
 				checkWake(t, w, ruling, percent)
 			}
 		}
@@ -138,7 +125,6 @@ func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int)
 	if !ruling.Held {
 		return
 	}
-
 	later := *w
 	free := time.Time{}
 
@@ -148,7 +134,6 @@ func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int)
 			free = at
 		}
 	}
-
 	if free.IsZero() && ruling.RequeueAt.After(start.Add(forever-time.Minute)) {
 		return // The clusters have left the scope.
 	}
@@ -162,10 +147,8 @@ func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int)
 func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		w := newFixture(20)
-
 		for range rapid.IntRange(1, 10).Draw(t, "events") {
 			w.disturb(t)
-
 			ruling := w.step(removalbudget.NoLimit)
 			if ruling.Held || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
 				ruling.Conditions(true) != nil || ruling.SpecChanged() || !ruling.RequeueAt.IsZero() {
@@ -180,12 +163,9 @@ func TestOlderPlacements(t *testing.T) {
 	w := newFixture(4)
 	placement := api.V1beta1.Read(w.placement)
 	placement.API = api.V1alpha1
-
 	w.remove(0, 4)
-
 	ruling := removalbudget.NewBudget(placement.RemovalSubject(), removalbudget.Limit{Percent: new(50)}).Check(w.result(), w.decisions, w.now)
 	message := ruling.Conditions(true)[0].Message
-
 	if !ruling.Held || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
 		t.Errorf("got %q", message)
 	}

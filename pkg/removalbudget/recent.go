@@ -61,14 +61,12 @@ func (r RecentRemovals) countOthers() int {
 	for _, others := range r.Others {
 		sum += others.Count
 	}
-
 	return sum
 }
 
 // within returns the removals that count at a time.
 func (r RecentRemovals) within(now time.Time) RecentRemovals {
 	var recent RecentRemovals
-
 	for cluster, left := range r.Clusters {
 		if counts(left, now) {
 			recent = recent.with(cluster, left)
@@ -80,7 +78,6 @@ func (r RecentRemovals) within(now time.Time) RecentRemovals {
 			recent.Others = append(recent.Others, others)
 		}
 	}
-
 	return recent
 }
 
@@ -89,22 +86,18 @@ func (r RecentRemovals) with(cluster string, at time.Time) RecentRemovals {
 	if r.Clusters == nil {
 		r.Clusters = map[string]time.Time{}
 	}
-
 	r.Clusters[cluster] = at
-
 	return r
 }
 
 // union returns the removals of both. A cluster in both has the later time.
 func (r RecentRemovals) union(more RecentRemovals) RecentRemovals {
 	both := RecentRemovals{Clusters: maps.Clone(r.Clusters), Others: r.Others}
-
 	for cluster, at := range more.Clusters {
 		if at.After(both.Clusters[cluster]) {
 			both = both.with(cluster, at)
 		}
 	}
-
 	counts := map[time.Time]int{}
 
 	for _, list := range [][]Others{r.Others, more.Others} {
@@ -112,9 +105,7 @@ func (r RecentRemovals) union(more RecentRemovals) RecentRemovals {
 			counts[others.At] = max(counts[others.At], others.Count)
 		}
 	}
-
 	both.Others = sortedOthers(counts)
-
 	return both
 }
 
@@ -123,9 +114,7 @@ func sortedOthers(counts map[time.Time]int) []Others {
 	for at, count := range counts {
 		others = append(others, Others{At: at, Count: count})
 	}
-
 	slices.SortFunc(others, func(a, b Others) int { return a.At.Compare(b.At) })
-
 	return others
 }
 
@@ -136,7 +125,6 @@ func (r RecentRemovals) covers(needed RecentRemovals) bool {
 			return false
 		}
 	}
-
 	return !slices.ContainsFunc(needed.Others, func(others Others) bool {
 		return !slices.ContainsFunc(r.Others, func(have Others) bool { return have.At.Equal(others.At) && have.Count >= others.Count })
 	})
@@ -149,30 +137,25 @@ func (r RecentRemovals) truncated() RecentRemovals {
 	for cluster := range r.Clusters {
 		size += len(cluster) + nameOverheadBytes
 	}
-
 	if size <= maxNameBytes {
 		return r
 	}
-
 	bounded := RecentRemovals{Clusters: maps.Clone(r.Clusters)}
 	counts := map[time.Time]int{}
 
 	for _, others := range r.Others {
 		counts[others.At] = others.Count
 	}
-
 	for _, cluster := range r.byTime() {
 		if size <= maxNameBytes {
 			break
 		}
-
 		counts[ceil(r.Clusters[cluster], othersPrecision)]++
 		delete(bounded.Clusters, cluster)
 		size -= len(cluster) + nameOverheadBytes
 	}
 
 	bounded.Others = sortedOthers(counts)
-
 	return bounded
 }
 
@@ -189,7 +172,6 @@ func ceil(at time.Time, unit time.Duration) time.Time {
 	if rounded.Before(at) {
 		rounded = rounded.Add(unit)
 	}
-
 	return rounded
 }
 
@@ -200,10 +182,8 @@ func (r RecentRemovals) removals() []*removal {
 		if byTime[when] == nil {
 			byTime[when] = &removal{Time: metav1.NewTime(when)}
 		}
-
 		return byTime[when]
 	}
-
 	for _, cluster := range r.byTime() {
 		one := at(r.Clusters[cluster])
 		one.Clusters = append(one.Clusters, cluster)
@@ -212,7 +192,6 @@ func (r RecentRemovals) removals() []*removal {
 	for _, others := range r.Others {
 		at(others.At).Others += others.Count
 	}
-
 	return slices.SortedFunc(maps.Values(byTime), func(a, b *removal) int { return a.Time.Compare(b.Time.Time) })
 }
 
@@ -221,12 +200,10 @@ func (r RecentRemovals) condition() *metav1.Condition {
 	if r.empty() {
 		return nil
 	}
-
 	text, err := json.Marshal(r.removals())
 	if err != nil {
 		panic(err) // Strings, numbers and times before the year 10000 can be encoded.
 	}
-
 	return &metav1.Condition{
 		Type: RecordCondition, Status: metav1.ConditionTrue, Reason: ReasonClustersRemoved, Message: recordText + string(text),
 	}
@@ -237,31 +214,23 @@ func decodeRecord(condition *metav1.Condition) RecentRemovals {
 	if condition == nil {
 		return RecentRemovals{}
 	}
-
 	text, found := strings.CutPrefix(condition.Message, recordText)
-
 	var removals []removal
 	if !found || json.Unmarshal([]byte(text), &removals) != nil {
 		return RecentRemovals{}
 	}
-
 	var recent RecentRemovals
-
 	counts := map[time.Time]int{}
 
 	for _, one := range removals {
 		at := one.Time.UTC()
-
 		for _, cluster := range one.Clusters {
 			recent = recent.with(cluster, at)
 		}
-
 		if one.Others > 0 {
 			counts[at] = one.Others
 		}
 	}
-
 	recent.Others = sortedOthers(counts)
-
 	return recent
 }

@@ -23,10 +23,8 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 		w := newFixture(10)
 		w.remove(0, 3)
 		w.stepUntil(30, end, nil)
-
 		w.now = w.now.Add(time.Minute)
 		w.remove(3, 4)
-
 		ruling := w.judge(30)
 		if !ruling.Held || ruling.Count.Removed() != 4 || ruling.Count.Total != 10 {
 			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Held, ruling.Count.Removed(), ruling.Count.Total)
@@ -43,7 +41,6 @@ func TestRemovalsWithinOneSecond(t *testing.T) {
 		Message: `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-02T03:04:05Z","clusters":["c05","c07"]}]`,
 	})
 	w.remove(0, 1)
-
 	if ruling := w.judge(10); gone(ruling) != "2 of 3: c00" {
 		t.Errorf("got %q", gone(ruling))
 	}
@@ -54,10 +51,8 @@ func TestWhatIsOverIsNotWritten(t *testing.T) {
 	w := newFixture(10)
 	w.remove(0, 3)
 	expect(t, "recorded", 1, len(w.step(30).Recorded(true)))
-
 	w.now = w.now.Add(2 * removalbudget.Window)
 	ruling := w.judge(30)
-
 	if _, needed := ruling.Reserve(); needed || len(ruling.Recorded(true)) != 1 || len(ruling.Record(true)) != 0 {
 		t.Errorf("reserve %v, as it is %v, anew %v", needed, ruling.Recorded(true), ruling.Record(true))
 	}
@@ -67,12 +62,10 @@ func TestWhatIsOverIsNotWritten(t *testing.T) {
 func TestARecordThatCannotBeRead(t *testing.T) {
 	w := newFixture(10)
 	w.remove(0, 3)
-
 	for _, message := range []string{"", "x", "Clusters that left the decisions, and count as removed for 10 minutes: [{]"} {
 		condition, _ := w.judge(30).Reserve()
 		condition.Message = message
 		w.record(condition)
-
 		ruling := w.judge(30)
 		if _, needed := ruling.Reserve(); ruling.Held || !needed {
 			t.Errorf("%q: held %v, to be recorded %v", message, ruling.Held, needed)
@@ -84,7 +77,6 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 func TestManyDepartures(t *testing.T) {
 	w := newFixture(0)
 	long := strings.Repeat("x", 50)
-
 	for i := range 2000 {
 		w.decisions[fmt.Sprintf("gone-%s-%04d", long, i)] = true
 	}
@@ -95,17 +87,14 @@ func TestManyDepartures(t *testing.T) {
 		w.SetCluster(c)
 		w.decisions[c.Name] = true
 	}
-
 	record := w.step(40).Recorded(true)[0].Message
 	expect(t, "decisions after 2000 of 5000 have left", 3000, len(w.decisions))
 
 	if len(record) > 20<<10 {
 		t.Errorf("the record has %d bytes", len(record))
 	}
-
 	w.now = w.now.Add(removalbudget.Window - time.Second)
 	w.DeleteCluster("stays-0000")
-
 	ruling := w.judge(40)
 	expect(t, "held", true, ruling.Held)
 	expect(t, "removed", 2001, ruling.Count.Removed())
@@ -121,11 +110,9 @@ func TestTheStatusHasTheLimit(t *testing.T) {
 		w := newFixture(rapid.IntRange(1, 12).Draw(t, "clusters"))
 		w.countReplaced = rapid.Bool().Draw(t, "replaced count")
 		percent := rapid.SampledFrom([]int{0, 1, 10, 50, 99, 100}).Draw(t, "percent")
-
 		if text := rapid.SampledFrom([]string{"", "", "0", "40%", "100", "many"}).Draw(t, "percent annotation"); text != "" {
 			w.placement.Annotations[removalbudget.PercentAnnotation] = text
 		}
-
 		if text := rapid.SampledFrom([]string{"", "", "true", "false", "no"}).Draw(t, "replaced annotation"); text != "" {
 			w.placement.Annotations[removalbudget.CountReplacedAnnotation] = text
 		}
@@ -133,16 +120,13 @@ func TestTheStatusHasTheLimit(t *testing.T) {
 		if rapid.Bool().Draw(t, "limited") {
 			wanted(int32(rapid.IntRange(0, 12).Draw(t, "wanted")))(w)
 		}
-
 		w.settle(percent)
 
 		for range rapid.IntRange(1, 10).Draw(t, "events") {
 			w.disturb(t)
-
 			if rapid.Bool().Draw(t, "written") {
 				w.settle(percent)
 			}
-
 			switch rapid.SampledFrom([]string{"", "", "spec", "release"}).Draw(t, "edit") {
 			case "spec":
 				w.placement.Generation++
@@ -153,11 +137,9 @@ func TestTheStatusHasTheLimit(t *testing.T) {
 			hub := w.judge(percent)
 			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{})
 			outside := seen.Check(w.result(), w.decisions, w.now)
-
 			if outside.LimitUnknown() {
 				continue // An annotation hides the limit of the hub, which holds clusters that have left the scope.
 			}
-
 			if seen.Unknown || conditionText(hub) != conditionText(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
 				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, conditionText(hub), conditionText(outside))
 			}
@@ -171,7 +153,6 @@ func TestALimitThatIsNotKnown(t *testing.T) {
 	w.placement.Annotations[removalbudget.PercentAnnotation] = "50"
 	w.settle(30)
 	delete(w.placement.Annotations, removalbudget.PercentAnnotation)
-
 	seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{})
 	if seen.Enabled() || !seen.Unknown {
 		t.Errorf("on %v, unknown %v", seen.Enabled(), seen.Unknown)

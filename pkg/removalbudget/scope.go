@@ -29,7 +29,6 @@ type hubLimit struct {
 // a hub that writes no condition has no limit.
 func newHubLimit(limit Limit, stated parsedLimit, annotated bool) hubLimit {
 	percent, replaced := cmp.Or(limit.Percent, stated.percent), cmp.Or(limit.CountReplaced, stated.countReplaced)
-
 	return hubLimit{
 		percent: ptr.Deref(percent, NoLimit), unknown: annotated && (percent == nil || replaced == nil), countReplaced: ptr.Deref(replaced, false),
 		hold: ptr.Deref(limit.LostScopeHold, DefaultLostScopeHold), until: stated.until,
@@ -39,7 +38,6 @@ func newHubLimit(limit Limit, stated parsedLimit, annotated bool) hubLimit {
 // own returns the budget that the Placement would have without its annotations.
 func (b Budget) own() Budget {
 	b.Percent, b.CountReplaced, b.Released, b.annotations, b.Mistake = b.hub.percent, b.hub.countReplaced, false, nil, ""
-
 	return b
 }
 
@@ -58,11 +56,9 @@ func (b Budget) holdScope(
 ) scopeHold {
 	h := scopeHold{outside: result.OutOfScope(leaving), until: b.hub.until}
 	hub := b.own()
-
 	if len(h.outside) == 0 || hub.Percent >= NoLimit {
 		return h
 	}
-
 	if h.until.IsZero() {
 		h.until = ceil(now.Add(b.hub.hold), time.Second)
 	}
@@ -71,7 +67,6 @@ func (b Budget) holdScope(
 	if now.Before(h.until) && counted.exceeds(hub.Percent) && hub.removesNow(result, incumbents, left, counted) {
 		h.held, h.allowedAt = true, hub.allowedAt(result, incumbents, left, counted)
 	}
-
 	return h
 }
 
@@ -81,7 +76,6 @@ func (h scopeHold) kept(leaving []string, holds bool) []string {
 		if slices.Contains(h.outside, cluster) {
 			return !h.held
 		}
-
 		return !holds
 	})
 }

@@ -20,7 +20,6 @@ func TestOneClusterMayAlwaysLeave(t *testing.T) {
 	single.remove(0, 1)
 	expect(t, "the last cluster", "", gone(single.step(50)))
 	expect(t, "decisions", 0, len(single.decisions))
-
 	w := newFixture(3)
 	w.remove(0, 1)
 	expect(t, "the first cluster", "", gone(w.step(30)))
@@ -33,7 +32,6 @@ func TestOneClusterMayAlwaysLeave(t *testing.T) {
 
 	w.remove(2, 3)
 	expect(t, "another one", "2 of 2: c02", gone(w.step(30)))
-
 	none := newFixture(1)
 	none.remove(0, 1)
 	expect(t, "none may leave", "1 of 1: c00", gone(none.step(0)))
@@ -53,7 +51,6 @@ func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
 			w.DeleteBinding("ns", "all")
 			w.settle(50)
 			expect(t, "held at first", 4, len(w.decisions))
-
 			w.now = start.Add(9 * time.Minute)
 			w.settle(50)
 			expect(t, "held later", 4, len(w.decisions))
@@ -79,7 +76,6 @@ func TestJoiningClustersDoNotReleaseARemoval(t *testing.T) {
 	w.relabel(10, 20)
 	w.settle(50)
 	expect(t, "decisions", 14, len(w.decisions))
-
 	w.settle(50)
 	expect(t, "held", "3 of 4: c00 c01 c02", gone(w.judge(50)))
 }
@@ -90,7 +86,6 @@ func TestNoLimitHoldsNothingInScope(t *testing.T) {
 	w := newFixture(0)
 	w.placement.Annotations[removalbudget.PercentAnnotation] = "100"
 	w.DeleteBinding("ns", "all")
-
 	for _, name := range []string{"a", "b"} {
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{

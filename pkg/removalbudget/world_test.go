@@ -59,14 +59,12 @@ func newFixture(clusters int) *fixture {
 	}
 	w.SetClusterSet(set)
 	w.bind()
-
 	for i := range clusters {
 		w.SetCluster(cluster(i))
 		w.decisions[name(i)] = true
 	}
 
 	w.condition(removalbudget.ReasonNothingHeld, metav1.ConditionFalse, 7)
-
 	return w
 }
 
@@ -80,7 +78,6 @@ func cluster(i int, labels ...string) *clusterv1.ManagedCluster {
 	for i := 0; i < len(labels); i += 2 {
 		c.Labels[labels[i]] = labels[i+1]
 	}
-
 	return c
 }
 
@@ -113,21 +110,18 @@ func (w *fixture) condition(reason string, status metav1.ConditionStatus, genera
 // result returns the current result of the scheduler.
 func (w *fixture) result() *scheduling.Result {
 	request := api.V1beta1.Read(w.placement).Request(selector.NewCompiler())
-
 	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
 }
 
 // judge checks the current result on a hub with a percentage.
 func (w *fixture) judge(percent int) removalbudget.Result {
 	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced, LostScopeHold: w.scopeHold}
-
 	return removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), limit).Check(w.result(), w.decisions, w.now)
 }
 
 // record sets or removes the record of removals in the status.
 func (w *fixture) record(conditions ...metav1.Condition) {
 	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.RecordCondition)
-
 	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
 }
 
@@ -155,11 +149,9 @@ const (
 func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
 	ruling := w.judge(percent)
 	w.reserve(ruling)
-
 	if end == afterTheReserve {
 		return ruling
 	}
-
 	result := w.result()
 	if ruling.Held {
 		result = result.Hold(w.decisions, ruling.Leaving, ruling.RequeueAt)
@@ -170,13 +162,11 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 		for _, f := range result.Selected {
 			decisions[f.Name] = true
 		}
-
 		for cluster := range w.decisions {
 			if end == withinThePages && stays[cluster] {
 				decisions[cluster] = true
 			}
 		}
-
 		w.decisions = decisions
 	}
 
@@ -184,7 +174,6 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 		w.record(ruling.Recorded(true)...)
 		w.hold(ruling)
 	}
-
 	return ruling
 }
 
@@ -194,7 +183,6 @@ func (w *fixture) hold(ruling removalbudget.Result) {
 		if condition.Status != metav1.ConditionTrue {
 			condition.Message = "as it was"
 		}
-
 		condition.ObservedGeneration = w.placement.Generation
 		meta.SetStatusCondition(&w.placement.Status.Conditions, condition)
 	}
@@ -204,11 +192,9 @@ func (w *fixture) hold(ruling removalbudget.Result) {
 func (w *fixture) settle(percent int) {
 	ruling := w.step(percent)
 	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, ruling.Recorded(true), ruling.Conditions(true))
-
 	for i := range conditions {
 		conditions[i].ObservedGeneration = w.placement.Generation
 	}
-
 	w.placement.Status.Conditions = conditions
 }
 
@@ -218,7 +204,6 @@ func conditionText(ruling removalbudget.Result) string {
 	for _, c := range ruling.Conditions(true) {
 		lines = append(lines, fmt.Sprintf("%s=%s (%s): %s", c.Type, c.Status, c.Reason, c.Message))
 	}
-
 	return strings.Join(lines, "\n")
 }
 
@@ -227,7 +212,6 @@ func gone(ruling removalbudget.Result) string {
 	if !ruling.Held {
 		return ""
 	}
-
 	return fmt.Sprintf("%d of %d: %s", ruling.Count.Removed(), ruling.Count.Total, strings.Join(ruling.Leaving, " "))
 }
 
@@ -237,7 +221,6 @@ func wanted(n int32) func(*fixture) {
 
 func expect[V any](t *testing.T, what string, want, got V) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -248,8 +231,6 @@ func sorted(decisions map[string]bool) []string {
 	for name := range decisions {
 		names = append(names, name)
 	}
-
 	slices.Sort(names)
-
 	return names
 }

@@ -50,7 +50,6 @@ func drawSpec(t *rapid.T) placementSpec {
 	spec.SpreadPolicy.SpreadConstraints = some(t, "spread", 1, softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"),
 		over(clusterv1beta1.TopologyKeyTypeClaim, "id", 1, clusterv1beta1.DoNotSchedule))
 	spec.NumberOfClusters = drawWanted(t)
-
 	return spec
 }
 
@@ -58,7 +57,6 @@ func drawWanted(t *rapid.T) *int32 {
 	if rapid.Bool().Draw(t, "limited") {
 		return ptr.To(rapid.Int32Range(0, 3).Draw(t, "wanted"))
 	}
-
 	return nil
 }
 
@@ -67,7 +65,6 @@ func drawCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 	if rapid.Bool().Draw(t, "zone") {
 		cluster.Labels["zone"] = pick(t, "zone", "x", "y")
 	}
-
 	if rapid.Bool().Draw(t, "claim") {
 		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: pick(t, "id", "1", "2")}}
 	}
@@ -79,28 +76,23 @@ func drawCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 			TimeAdded: metav1.NewTime(now.Add(-time.Second * time.Duration(rapid.IntRange(59, 61).Draw(t, "since")))),
 		}}
 	}
-
 	if rapid.Bool().Draw(t, "annotated") {
 		cluster.Annotations = map[string]string{"a": "b"}
 	}
 
 	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("4")}
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse(pick(t, "cpu", "1", "2", "4"))}
-
 	if rapid.Bool().Draw(t, "available") {
 		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	}
-
 	if rapid.IntRange(0, 5).Draw(t, "terminating") == 0 {
 		cluster.DeletionTimestamp = &metav1.Time{Time: now}
 	}
-
 	return cluster
 }
 
 func drawScore(t *rapid.T, cluster string) *clusterv1alpha1.AddOnPlacementScore {
 	until := &metav1.Time{Time: now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "until")))}
-
 	return scoreOf(cluster, pick(t, "scores", "demo", "other"), until, clusterv1alpha1.AddOnPlacementScoreItem{
 		Name: "x", Value: rapid.Int32Range(-1, 1).Draw(t, "score"),
 	})
@@ -108,14 +100,12 @@ func drawScore(t *rapid.T, cluster string) *clusterv1alpha1.AddOnPlacementScore 
 
 func drawSet(t *rapid.T) *clusterv1beta2.ManagedClusterSet {
 	kinds := []clusterv1beta2.SelectorType{"", clusterv1beta2.LabelSelector, clusterv1beta2.LabelSelector, "Broken"}
-
 	return setOf(pick(t, "set", "a", "b", "label"), rapid.SampledFrom(kinds).Draw(t, "kind"),
 		rapid.SampledFrom([]*metav1.LabelSelector{nil, {}, {MatchLabels: map[string]string{"region": "eu"}}}).Draw(t, "selector"))
 }
 
 func drawEvent(t *rapid.T, i *inventory.Inventory) inventory.Affected {
 	cluster, namespace, set := pick(t, "cluster", "c1", "c2", "c3", "c4"), pick(t, "namespace", "ns1", "ns2"), pick(t, "set", "a", "b", "label")
-
 	switch pick(t, "event", "cluster", "cluster", "cluster gone", "scores", "scores gone", "set", "set gone", "binding", "binding gone") {
 	case "cluster":
 		return i.SetCluster(drawCluster(t, cluster))
@@ -140,13 +130,10 @@ func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string
 	if rapid.Bool().Draw(t, "older API") {
 		placement := olderPlacementOf(drawOlderSpec(t))
 		placement.Namespace, placement.Name = namespace, name
-
 		return ConvertV1alpha1(compiler, placement)
 	}
-
 	placement := placementOf(drawSpec(t))
 	placement.Namespace, placement.Name = namespace, name
-
 	return ConvertV1beta1(compiler, placement)
 }
 
@@ -155,43 +142,35 @@ func writtenParts(r *Result) string {
 	lines := []string{fmt.Sprint(
 		r.Outcome() != Decided, len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads,
 	)}
-
 	for _, f := range r.Selected {
 		line := f.Name
 		if r.Request.Availability {
 			line += fmt.Sprint(" available: ", f.Available)
 		}
-
 		if r.Request.Order == ByScore {
 			line += fmt.Sprint(" score: ", r.Score(f.Name))
 		}
-
 		lines = append(lines, line)
 	}
 
 	for _, broken := range r.BrokenSets {
 		lines = append(lines, broken.Err.Error())
 	}
-
 	if r.ListsRejections() {
 		lines = append(lines, causesOf(r)...)
 	}
-
 	return strings.Join(lines, "\n")
 }
 
 // docs/architecture.md law 3: Affected contains every Placement whose result an event changed.
 func TestAffectedMissesNobody(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		i := inventory.New(compiler)
 		requests, keys := make([]*Request, 0, 5), make([]inventory.Key, 0, 5)
-
 		for n := range rapid.IntRange(1, 5).Draw(t, "placements") {
 			request := drawRequest(t, compiler, pick(t, "namespace", "ns1", "ns2"), fmt.Sprintf("p%d", n))
 			i.Subscribe(request.Key, request.Dependencies())
-
 			requests, keys = append(requests, request), append(keys, request.Key)
 		}
 
@@ -199,10 +178,8 @@ func TestAffectedMissesNobody(t *testing.T) {
 			i.SetClusterSet(setOf(set, "", nil))
 			i.SetBinding(bindingOf("ns1", set))
 		}
-
 		i.SetDecision(pageOf("ns1", "q-decision-1", "q", "c1", "c2"))
 		i.SetDecision(pageOf("ns2", "q-decision-1", "q", "c2", "c4"))
-
 		incumbents := map[string]bool{"c1": true, "c4": true}
 		before := make([]string, len(requests))
 
@@ -213,7 +190,6 @@ func TestAffectedMissesNobody(t *testing.T) {
 				before[n] = writtenParts(result)
 				i.UpdateDependencies(request.Key, result.Dependencies())
 			}
-
 			affected := drawEvent(t, i)
 			snapshot = i.Snapshot()
 

@@ -29,7 +29,6 @@ func apart(wanted *int32, key *clusterinfo.Property, constraints ...clusterv1bet
 		NumberOfClusters: wanted, PrioritizerPolicy: exact(), SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: constraints},
 	}))
 	request.AntiAffinity = key
-
 	return request
 }
 
@@ -39,7 +38,6 @@ func TestAntiAffinity(t *testing.T) {
 		noZone  = "AntiAffinity: has no label zone, which must differ between the selected clusters"
 		takenA1 = "AntiAffinity: label zone=a is taken by a1, rank 1"
 	)
-
 	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("b1", "b", "x"), located("b2", "b", ""), located("c1", "c", "z"),
 		located("n1", "", "y"))
 
@@ -88,7 +86,6 @@ func TestAntiAffinity(t *testing.T) {
 			expect(t, "selected", tc.want, selected(result))
 			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
 			expect(t, "feasible", 6, result.Feasible())
-
 			for cluster, want := range tc.reasons {
 				verdict, _ := result.Verdict(cluster)
 				expect(t, cluster, want, verdict.Stage.String()+": "+result.Reason(verdict))
@@ -103,7 +100,6 @@ func TestAntiAffinityBeforeSpread(t *testing.T) {
 	// Of rack z the best is a3, in the zone that a1 and a2 have filled; c2 of rack z would have done.
 	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "w"), located("c2", "c", "z"))
 	result := w.scheduleRequest(t, apart(nil, byRack, over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)))
-
 	expect(t, "selected", []string{"a1", "b1", "a2"}, selected(result))
 	expect(t, "the domains are those of the clusters that went on", []Spread{{
 		Constraint: SpreadConstraint{Key: *byZone, MaxSkew: 1, Hard: true}, Selected: map[string]int{"a": 2, "b": 1},
@@ -124,9 +120,7 @@ func TestAntiAffinityKeepsIncumbents(t *testing.T) {
 	w.incumbents = map[string]bool{"a2": true, "b1": true}
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 	request.AntiAffinity = byZone
-
 	expect(t, "selected", []string{"a2", "b1"}, selected(w.scheduleRequest(t, request)))
-
 	verdict, _ := w.scheduleRequest(t, request).Verdict("a1")
 	expect(t, "a1", "label zone=a is taken by a2, rank 1", w.scheduleRequest(t, request).Reason(verdict))
 
@@ -139,9 +133,7 @@ func TestAntiAffinityKeepsIncumbents(t *testing.T) {
 func TestAntiAffinityTakesTheEmptyValueForAValue(t *testing.T) {
 	w := newRandomHub(named("e1", "zone", ""), named("e2", "zone", ""), named("n1"))
 	result := w.scheduleRequest(t, apart(nil, byZone))
-
 	expect(t, "selected", []string{"e1"}, selected(result))
-
 	verdict, _ := result.Verdict("e2")
 	expect(t, "e2", "label zone= is taken by e1, rank 1", result.Reason(verdict))
 }
@@ -152,36 +144,30 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}
 		incumbents := map[string]bool{}
-
 		for i := range rapid.IntRange(0, 8).Draw(t, "clusters") {
 			clusters = append(clusters, located(fmt.Sprintf("c%d", i), pick(t, "zone", "", "a", "b", "c"), pick(t, "rack", "", "x", "y")))
 			incumbents[clusters[i].Name] = rapid.Bool().Draw(t, "incumbent")
 		}
-
 		request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 		request.AntiAffinity = rapid.SampledFrom([]*clusterinfo.Property{byZone, byRack}).Draw(t, "key")
 
 		if rapid.Bool().Draw(t, "limited") {
 			request.Wanted = ptr.To(rapid.Int32Range(0, 5).Draw(t, "wanted"))
 		}
-
 		result := Schedule(request, newRandomHub(clusters...).inventory.Snapshot(), incumbents, now)
 
 		got := []int{}
 		for _, verdict := range result.Best() {
 			got = append(got, verdict.Rank)
 		}
-
 		if want := bestApart(result.details().feasible, *request.AntiAffinity, request.Wanted); !slices.Equal(want, got) {
 			t.Fatalf("the clusters of the ranks %v are selected, the best are %v", got, want)
 		}
-
 		checkApart(t, result)
 
 		rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed"))).Shuffle(len(clusters), func(i, j int) {
 			clusters[i], clusters[j] = clusters[j], clusters[i]
 		})
-
 		again := Schedule(request, newRandomHub(clusters...).inventory.Snapshot(), incumbents, now)
 		if was, is := writtenParts(result), writtenParts(again); was != is {
 			t.Fatalf("it was\n%s\nand in another order it is\n%s", was, is)
@@ -193,13 +179,11 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 func checkApart(t *rapid.T, result *Result) {
 	key := *result.Request.AntiAffinity
 	holders := map[string]string{}
-
 	for _, verdict := range result.Best() {
 		value, found := verdict.Cluster.Value(key)
 		if !found || holders[value] != "" {
 			t.Fatalf("%s is selected with the value %q (%v), as is %s", verdict.Cluster.Name, value, found, holders[value])
 		}
-
 		holders[value] = verdict.Cluster.Name
 	}
 
@@ -210,11 +194,9 @@ func checkApart(t *rapid.T, result *Result) {
 		if !found || holders[value] != "" {
 			want = StageAntiAffinity
 		}
-
 		if holders[value] == verdict.Cluster.Name {
 			want = StageSelected
 		}
-
 		if verdict.Stage != want || result.Reason(verdict) == "" {
 			t.Fatalf("%s came to %s, not %s: %s", verdict.Cluster.Name, verdict.Stage, want, result.Reason(verdict))
 		}
@@ -225,26 +207,21 @@ func checkApart(t *rapid.T, result *Result) {
 // set with the lexicographically smallest ranks.
 func bestApart(ranked []Verdict, key clusterinfo.Property, wanted *int32) []int {
 	best := []int{}
-
 	for set := range 1 << len(ranked) {
 		ranks, values := []int{}, map[string]bool{}
-
 		for i, verdict := range ranked {
 			if set&(1<<i) == 0 {
 				continue
 			}
-
 			if value, found := verdict.Cluster.Value(key); found {
 				values[value] = true
 			}
-
 			ranks = append(ranks, verdict.Rank)
 		}
 
 		if len(values) < len(ranks) || wanted != nil && len(ranks) > int(*wanted) {
 			continue
 		}
-
 		if len(ranks) > len(best) || len(ranks) == len(best) && slices.Compare(ranks, best) < 0 {
 			best = ranks
 		}

@@ -41,7 +41,6 @@ func fleetCluster(n int) *clusterv1.ManagedCluster {
 	if n%12 == 11 && n/12%10 == 0 {
 		cluster.Spec.Taints = []clusterv1.Taint{taint("maintenance", "", noSelect)}
 	}
-
 	return cluster
 }
 
@@ -50,14 +49,11 @@ var fleet = sync.OnceValue(func() *inventory.Inventory {
 	i := inventory.New(selector.NewCompiler())
 	i.SetClusterSet(setOf("all", clusterv1beta2.ExclusiveClusterSetLabel, nil))
 	i.SetBinding(bindingOf("ns", "all"))
-
 	pages := make([][]string, 100)
-
 	for n := range fleetSize {
 		cluster := fleetCluster(n)
 		i.SetCluster(cluster)
 		i.SetScores(fleetScore(n, 0))
-
 		pages[n%17] = append(pages[n%17], cluster.Name)
 	}
 
@@ -73,7 +69,6 @@ var fleet = sync.OnceValue(func() *inventory.Inventory {
 	request := ConvertV1beta1(selector.NewCompiler(), other)
 	i.Subscribe(request.Key, request.Dependencies())
 	i.SnapshotFor(request.Key)
-
 	return i
 })
 
@@ -124,12 +119,10 @@ var fleetPlacements = []struct {
 func fleetRequest(i *inventory.Inventory, spec placementSpec) (*Request, map[string]bool) {
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(spec))
 	i.Subscribe(request.Key, request.Dependencies())
-
 	incumbents := map[string]bool{}
 	for _, f := range Schedule(request, i.SnapshotFor(request.Key), nil, now).Selected {
 		incumbents[f.Name] = true
 	}
-
 	return request, incumbents
 }
 
@@ -140,19 +133,14 @@ func BenchmarkSchedule(b *testing.B) {
 			i := fleet()
 			request, incumbents := fleetRequest(i, placement.spec)
 			version := int32(0)
-
 			b.ReportAllocs()
 
 			for b.Loop() {
 				b.StopTimer()
-
 				version++
 				i.SetScores(fleetScore(0, version))
-
 				snapshot := i.SnapshotFor(request.Key)
-
 				b.StartTimer()
-
 				Schedule(request, snapshot, incumbents, now)
 			}
 		})
@@ -169,15 +157,12 @@ func BenchmarkScheduleRecalled(b *testing.B) {
 			twin.Name = "twin"
 			shared := ConvertV1beta1(selector.NewCompiler(), twin)
 			i.Subscribe(shared.Key, shared.Dependencies())
-
 			snapshot := i.SnapshotFor(request.Key, shared.Key)
-
 			b.ReportAllocs()
 
 			for b.Loop() {
 				Schedule(request, snapshot, incumbents, now)
 			}
-
 			i.Unsubscribe(shared.Key)
 		})
 	}
@@ -190,9 +175,7 @@ func BenchmarkReference(b *testing.B) {
 			i := fleet()
 			request, incumbents := fleetRequest(i, placement.spec)
 			snapshot := i.SnapshotFor(request.Key)
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				Reference(request, snapshot, incumbents, now)
 			}
@@ -205,9 +188,7 @@ func BenchmarkReference(b *testing.B) {
 func BenchmarkScheduleAfterCEL(b *testing.B) {
 	i := fleet()
 	request, incumbents := fleetRequest(i, placementSpec{Predicates: anyOf{byCEL(`managedCluster.metadata.labels["env"] == "e1"`)}})
-
 	b.ReportAllocs()
-
 	for n := 0; b.Loop(); n++ {
 		cluster := fleetCluster(5000)
 		cluster.Labels["env"], cluster.ResourceVersion = fmt.Sprintf("e%d", n%2), ""
@@ -223,9 +204,7 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 			i := fleet()
 			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placement.spec))
 			interest := request.Dependencies()
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				i.Unsubscribe(request.Key)
 				i.Subscribe(request.Key, interest)
@@ -242,7 +221,6 @@ func BenchmarkScheduleAfterJoin(b *testing.B) {
 			i := fleet()
 			request, incumbents := fleetRequest(i, placement.spec)
 			comes := fleetCluster(fleetSize + 1)
-
 			b.ReportAllocs()
 
 			for n := 0; b.Loop(); n++ {
@@ -251,10 +229,8 @@ func BenchmarkScheduleAfterJoin(b *testing.B) {
 				} else {
 					i.DeleteCluster(comes.Name)
 				}
-
 				Schedule(request, i.SnapshotFor(request.Key), incumbents, now)
 			}
-
 			i.DeleteCluster(comes.Name)
 		})
 	}

@@ -36,24 +36,20 @@ type candidates struct {
 // (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then by name.
 func (c *candidates) compare() func(a, b int) int {
 	totals, kept := c.totals(), c.kept()
-
 	return func(a, b int) int {
 		if order := cmp.Compare(c.avoidCount(a), c.avoidCount(b)); order != 0 {
 			return order
 		}
-
 		if kept[a] != kept[b] {
 			if kept[a] {
 				return -1
 			}
-
 			return 1
 		}
 
 		if order := cmp.Compare(totals[b], totals[a]); order != 0 {
 			return order
 		}
-
 		return cmp.Compare(a, b)
 	}
 }
@@ -62,7 +58,6 @@ func (c *candidates) avoidCount(i int) int {
 	if len(c.avoid) == 0 {
 		return 0
 	}
-
 	return c.avoid[c.clusters[i].Name]
 }
 
@@ -72,15 +67,11 @@ func (c *candidates) ranked() []Verdict {
 	for i := range order {
 		order[i] = i
 	}
-
 	slices.SortFunc(order, c.compare())
-
 	ranked, kept := make([]Verdict, 0, len(order)), c.kept()
-
 	for _, i := range order {
 		ranked = append(ranked, c.verdict(i, len(ranked)+1, kept))
 	}
-
 	return ranked
 }
 
@@ -88,29 +79,24 @@ func (c *candidates) ranked() []Verdict {
 // decoded; nil without any. Such a cluster precedes the others, so that it is not removed for an unreadable field.
 func (c *candidates) kept() map[int]bool {
 	var kept map[int]bool
-
 	for i, info := range c.clusters {
 		if c.incumbents[info.Name] && len(c.unreadable(info)) > 0 {
 			if kept == nil {
 				kept = map[int]bool{}
 			}
-
 			kept[i] = true
 		}
 	}
-
 	return kept
 }
 
 // unreadable returns the fields that could not be decoded of the cluster and of the scores that the prioritizers read.
 func (c *candidates) unreadable(info *clusterinfo.ClusterInfo) unreadable.Fields {
 	fields := info.Unreadable
-
 	for _, prioritizer := range c.request.Prioritizers {
 		if prioritizer.isAddOn() {
 			fields = append(slices.Clip(fields), info.Scores[prioritizer.Resource].Unreadable...)
 		}
 	}
-
 	return fields
 }

@@ -28,7 +28,6 @@ func olderPlacementOf(spec olderSpec) *placementv1alpha1.Placement {
 
 func (w *randomHub) scheduleOlder(t *testing.T, spec olderSpec) *Result {
 	t.Helper()
-
 	return w.scheduleRequest(t, ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
 }
 
@@ -45,7 +44,6 @@ func claiming(values map[string]string, expressions ...metav1.LabelSelectorRequi
 // docs/spec/placement-v1alpha1.md P9: clusterSets, predicates, anti-affinity and count are ANDed.
 func TestOlderPlacement(t *testing.T) {
 	const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/a-name-that-is-longer-than-sixty-three-characters"
-
 	c1, c2, c3, c4 := named("c1", "region", "eu"), named("c2", "region", "eu"), named("c3", "region", "us"), named("c4")
 	c1.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: arn}}
 	c2.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "2"}}
@@ -58,7 +56,6 @@ func TestOlderPlacement(t *testing.T) {
 
 	regions := placementv1alpha1.AntiAffinity{TopologyKey: "region", TopologyKeyType: placementv1alpha1.TopologyKeyTypeLabel}
 	ids := placementv1alpha1.AntiAffinity{TopologyKey: "id", TopologyKeyType: placementv1alpha1.TopologyKeyTypeClaim}
-
 	for _, tc := range []struct {
 		reason string
 		spec   olderSpec
@@ -102,7 +99,6 @@ func TestOlderPlacement(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			result := w.scheduleOlder(t, tc.spec)
 			expect(t, "selected", tc.want, selected(result))
-
 			for cluster, want := range tc.others {
 				verdict, _ := result.Verdict(cluster)
 				expect(t, cluster, want, result.Reason(verdict))
@@ -117,7 +113,6 @@ func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 	carrying := func(name string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
 		cluster := named(name)
 		cluster.Spec.Taints = taints
-
 		return cluster
 	}
 	unavailable, unreachable := clusterv1.ManagedClusterTaintUnavailable, clusterv1.ManagedClusterTaintUnreachable
@@ -132,7 +127,6 @@ func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 
 	result := w.scheduleOlder(t, olderSpec{})
 	expect(t, "selected", []string{"away", "lost", "new"}, selected(result))
-
 	for cluster, want := range map[string]string{
 		"lost-and-full": "taint full:NoSelect not tolerated",
 		"near":          "taint cluster.open-cluster-management.io/unreachable-soon:NoSelect not tolerated",
@@ -162,11 +156,9 @@ func TestOlderPlacementLowersTo(t *testing.T) {
 // docs/spec/differences.md A1, A2 and A6, for the older API.
 func TestOlderMistakes(t *testing.T) {
 	const apartPath = "spec.antiAffinity."
-
 	placed := func(key string, kind placementv1alpha1.TopologyKeyType) olderSpec {
 		return olderSpec{AntiAffinity: placementv1alpha1.AntiAffinity{TopologyKey: key, TopologyKeyType: kind}}
 	}
-
 	for _, tc := range []struct {
 		reason string
 		name   string
@@ -220,12 +212,10 @@ func TestOlderMistakes(t *testing.T) {
 			placement := olderPlacementOf(tc.spec)
 			placement.Name = tc.name
 			result := Schedule(ConvertV1alpha1(selector.NewCompiler(), placement), inventory.New(selector.NewCompiler()).Snapshot(), nil, now)
-
 			got := make([]string, 0, len(result.Errors))
 			for _, mistake := range result.Errors {
 				got = append(got, mistake.Error())
 			}
-
 			expect(t, "mistakes", tc.want, got)
 			expect(t, "held", len(tc.want) > 0, result.Outcome() != Decided)
 		})
@@ -252,21 +242,17 @@ func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 	w := newRandomHub(named("c1"))
 	older, newer := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{})), ConvertV1beta1(selector.NewCompiler(),
 		placementOf(placementSpec{}))
-
 	for _, request := range []*Request{older, newer} {
 		w.inventory.Subscribe(request.Key, request.Dependencies())
 	}
-
 	w.inventory.SnapshotFor(older.Key, newer.Key)
 
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
 		cluster := named("c1")
 		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
-
 		affected := w.inventory.SetCluster(cluster)
 		expect(t, "woken by "+string(status), []inventory.Key{older.Key}, affected.Subscribers)
 	}
-
 	cluster := named("c1")
 	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionFalse}}
 	expect(t, "woken by a change that does not flip it", nil, w.inventory.SetCluster(cluster).Subscribers)

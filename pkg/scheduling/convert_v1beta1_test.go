@@ -26,7 +26,6 @@ func byLabel(labels ...string) clusterv1beta1.ClusterPredicate {
 	for i := 0; i < len(labels); i += 2 {
 		s.MatchLabels[labels[i]] = labels[i+1]
 	}
-
 	return require(clusterv1beta1.ClusterSelector{LabelSelector: s})
 }
 
@@ -63,9 +62,7 @@ func TestMistakes(t *testing.T) {
 		numberOrShare  = "must be a number of clusters or a percentage such as 25%: strconv.ParseInt"
 		known          = `supported values: "Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory", "Spread"`
 	)
-
 	is := metav1.LabelSelectorRequirement{Key: "region", Operator: "Is"}
-
 	for _, tc := range []struct {
 		reason string
 		spec   placementSpec
@@ -159,14 +156,11 @@ func TestMistakes(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			request := ConvertV1beta1(selector.NewCompiler(), placementOf(tc.spec))
 			result := Schedule(request, inventory.New(selector.NewCompiler()).Snapshot(), nil, now)
-
 			got := make([]string, 0, len(result.Errors))
 			for _, mistake := range result.Errors {
 				got = append(got, mistake.Error())
 			}
-
 			expect(t, "mistakes", tc.want, got)
-
 			if result.Outcome() == Decided || len(result.Selected) > 0 || len(result.Verdicts()) > 0 {
 				t.Error("there is an answer in spite of the mistakes")
 			}
@@ -186,12 +180,10 @@ func TestNames(t *testing.T) {
 	} {
 		placement := placementOf(placementSpec{})
 		placement.Name = tc.name
-
 		got := ""
 		if err := ConvertV1beta1(selector.NewCompiler(), placement).Errors.ToAggregate(); err != nil {
 			got = err.Error()
 		}
-
 		expect(t, "mistake of "+tc.name, tc.want, got)
 	}
 }
@@ -231,7 +223,6 @@ func TestGroupLength(t *testing.T) {
 			if len(request.Errors) > 0 {
 				t.Fatal(request.Errors.ToAggregate())
 			}
-
 			expect(t, "length", tc.want, request.GroupLength.Of(tc.selected))
 		})
 	}
@@ -257,7 +248,6 @@ func TestOrder(t *testing.T) {
 			if len(request.Errors) > 0 {
 				t.Fatal(request.Errors.ToAggregate())
 			}
-
 			expect(t, "order", tc.order, request.Order)
 			expect(t, "text", tc.text, request.Order.String())
 			expect(t, "interval", tc.interval, request.ScoreInterval)
@@ -268,7 +258,6 @@ func TestOrder(t *testing.T) {
 // docs/spec/differences.md D4: scoreRateLimit has the form ^[0-9]+[hms]$ and must fit into a duration.
 func TestMistakesInScoreRateLimit(t *testing.T) {
 	const form = "must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h"
-
 	for limit, want := range map[string]string{
 		"1d": form, "60": form, "m": form, "-1m": form, "+1m": form, "1.5h": form, "1h30m": form, "1_0s": form, "1 m": form, "1M": form,
 		"2562048h":                    "must be no more than 2562047h, which is 292 years",
@@ -281,11 +270,9 @@ func TestMistakesInScoreRateLimit(t *testing.T) {
 		if err := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{ScoreRateLimit: limit})).Errors.ToAggregate(); err != nil {
 			got = err.Error()
 		}
-
 		if want != "" {
 			want = `spec.scoreRateLimit: Invalid value: "` + limit + `": ` + want
 		}
-
 		expect(t, "mistake of "+limit, want, got)
 	}
 }
@@ -326,14 +313,11 @@ func TestConvertedDependencies(t *testing.T) {
 // expectInterest compares dependencies, with predicates by their text.
 func expectInterest(t *testing.T, want inventory.Dependencies, predicates []string, got inventory.Dependencies) {
 	t.Helper()
-
 	var texts []string
 	for _, predicate := range got.Predicates {
 		texts = append(texts, predicate.String())
 	}
-
 	expect(t, "predicates", predicates, texts)
-
 	got.Predicates = nil
 	expect(t, "interest", want, got)
 }

@@ -18,13 +18,11 @@ import (
 // counts returns the number of clusters by stage, without stages of no cluster.
 func counts(r *Result) map[string]int {
 	all := map[string]int{}
-
 	for _, stage := range Stages() {
 		if count := r.Count(stage); count != 0 {
 			all[stage.String()] = count
 		}
 	}
-
 	return all
 }
 
@@ -37,7 +35,6 @@ func TestClustersAreCountedByStage(t *testing.T) {
 		tainted, terminating(located("g1", "a", "x")))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)
 	lower := func(spec placementSpec) *Request { return ConvertV1beta1(selector.NewCompiler(), placementOf(spec)) }
-
 	for _, tc := range []struct {
 		reason  string
 		request *Request
@@ -57,15 +54,12 @@ func TestClustersAreCountedByStage(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			result := w.scheduleRequest(t, tc.request)
 			expect(t, "counts", tc.want, counts(result))
-
 			byVerdict := map[string]int{}
-
 			for _, verdict := range result.Verdicts() {
 				if verdict.Stage != StageScope {
 					byVerdict[verdict.Stage.String()]++
 				}
 			}
-
 			expect(t, "verdicts", tc.want, byVerdict)
 		})
 	}
@@ -80,10 +74,8 @@ func TestExpiredScoresAreCounted(t *testing.T) {
 	w.inventory.SetScores(scoreOf("c1", "load", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
 	w.inventory.SetScores(scoreOf("c2", "load", ptr.To(metav1.NewTime(now))))
 	w.inventory.SetScores(scoreOf("c3", "other", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
-
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 	request.Prioritizers = []Prioritizer{{Resource: "load", Score: "cpu", Weight: 1}, {Resource: "load", Score: "memory", Weight: 1}}
-
 	result := w.scheduleRequest(t, request)
 	expect(t, "expired", 2, result.Expired)
 	expect(t, "warnings", result.Expired, len(result.Warnings()))
@@ -94,12 +86,10 @@ func TestTheCostOfCELIsRecorded(t *testing.T) {
 	w := newRandomHub(named("c1"), named("c2"))
 	plain := w.schedule(t, placementSpec{Predicates: anyOf{byLabel("a", "b")}})
 	expect(t, "cost without CEL", uint64(0), plain.Cost)
-
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(`managedCluster.metadata.name != "c2"`)}}))
 	w.inventory.Subscribe(request.Key, request.Dependencies())
 	snapshot := w.inventory.SnapshotFor(request.Key)
 	first, again := Schedule(request, snapshot, nil, now), Schedule(request, snapshot, nil, now)
-
 	if first.Cost == 0 || again.Cost != first.Cost {
 		t.Errorf("the first evaluation costs %d, and the next one %d", first.Cost, again.Cost)
 	}
@@ -120,7 +110,6 @@ func TestARecorderReceivesTheSteps(t *testing.T) {
 	asksCEL := []string{
 		"begin Predicate", "begin CEL", "end CEL", "end Predicate", "begin TaintToleration", "end TaintToleration",
 	}
-
 	for _, tc := range []struct {
 		reason string
 		spec   placementSpec

@@ -46,7 +46,6 @@ var expressions = []string{
 func drawRichPredicate(t *rapid.T) clusterv1beta1.ClusterPredicate {
 	drawn := clusterv1beta1.ClusterPredicate{}
 	required := &drawn.RequiredClusterSelector
-
 	if rapid.Bool().Draw(t, "by label") {
 		required.LabelSelector.MatchLabels = rapid.SampledFrom([]map[string]string{
 			{"region": "eu"}, {"region": "us"}, {"zone": "x"}, {"region": "eu", "zone": "y"},
@@ -60,11 +59,9 @@ func drawRichPredicate(t *rapid.T) clusterv1beta1.ClusterPredicate {
 	required.ClaimSelector.MatchExpressions = some(t, "claims", 1,
 		compare("id", metav1.LabelSelectorOpIn, "1"), compare("id", metav1.LabelSelectorOpNotIn, "1"),
 		compare("id", metav1.LabelSelectorOpDoesNotExist), compare("tier", metav1.LabelSelectorOpExists))
-
 	if rapid.IntRange(0, 2).Draw(t, "by CEL") == 0 {
 		required.CelSelector.CelExpressions = some(t, "CEL", 2, expressions...)
 	}
-
 	return drawn
 }
 
@@ -115,11 +112,9 @@ func groupBy(name string, labels ...string) clusterv1beta1.DecisionGroup {
 func drawRichCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 	cluster := drawCluster(t, name)
 	cluster.Spec.Taints = rapid.SliceOfN(rapid.Custom(drawTaint), 0, 2).Draw(t, "taints")
-
 	if rapid.IntRange(0, 9).Draw(t, "bare") == 0 {
 		cluster.Labels = nil
 	}
-
 	if cluster.Annotations != nil {
 		cluster.Annotations["a"] = pick(t, "annotation", `{"x":1}`, `{"x":"1"}`, `no JSON`)
 	}
@@ -130,7 +125,6 @@ func drawRichCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 
 	cluster.Status.Allocatable["memory"] = resource.MustParse(pick(t, "allocatable", "1Gi", "2Gi", "1024Mi"))
 	cluster.Status.Capacity["memory"] = resource.MustParse("2Gi")
-
 	if rapid.IntRange(0, 4).Draw(t, "reports") == 0 {
 		cluster.Status.Allocatable, cluster.Status.Capacity = nil, nil
 	}
@@ -141,9 +135,7 @@ func drawRichCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 			LastTransitionTime: metav1.NewTime(now.Add(time.Duration(rapid.IntRange(0, 2).Draw(t, "beat")) * time.Second)),
 		})
 	}
-
 	drawUnreadable(t, cluster, "status.allocatable.cpu", "spec.taints[0].timeAdded", "status.conditions[0].lastTransitionTime")
-
 	return cluster
 }
 
@@ -152,7 +144,6 @@ func drawUnreadable(t *rapid.T, object metav1.Object, paths ...string) {
 	if rapid.IntRange(0, 5).Draw(t, "unreadable") > 0 {
 		return
 	}
-
 	fields := unreadable.Fields{{Path: pick(t, "path", paths...), Value: `"x"`, Problem: "is wrong"}}
 	if err := unreadable.Mark(object, fields); err != nil {
 		t.Fatal(err)
@@ -164,11 +155,9 @@ func drawTaint(t *rapid.T) clusterv1.Taint {
 		Key: pick(t, "taint", "gpu", "full"), Value: pick(t, "value", "", "v"),
 		Effect: rapid.SampledFrom([]clusterv1.TaintEffect{noSelect, noSelectIfNew, prefer}).Draw(t, "effect"),
 	}
-
 	if rapid.IntRange(0, 4).Draw(t, "dated") > 0 {
 		drawn.TimeAdded = metav1.NewTime(now.Add(-time.Second * time.Duration(rapid.IntRange(58, 62).Draw(t, "since"))))
 	}
-
 	return drawn
 }
 
@@ -177,14 +166,11 @@ func drawRichScore(t *rapid.T, cluster, name string) *clusterv1alpha1.AddOnPlace
 	if rapid.IntRange(0, 3).Draw(t, "ends") > 0 {
 		until = &metav1.Time{Time: now.Add(time.Duration(rapid.IntRange(-2, 2).Draw(t, "until")) * time.Second)}
 	}
-
 	items := []clusterv1alpha1.AddOnPlacementScoreItem{}
 	for _, item := range some(t, "items", 2, "x", "y") {
 		items = append(items, clusterv1alpha1.AddOnPlacementScoreItem{Name: item, Value: rapid.Int32Range(-2, 2).Draw(t, "score")})
 	}
-
 	score := scoreOf(cluster, name, until, items...)
 	drawUnreadable(t, score, "status.validUntil")
-
 	return score
 }

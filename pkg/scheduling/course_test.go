@@ -50,20 +50,17 @@ var (
 // set creates or replaces an object.
 func (c *course) set(name string, tell func(*inventory.Inventory) inventory.Affected) happening {
 	c.objects[name] = tell
-
 	return happening{affected: tell(c.inventory)}
 }
 
 func (c *course) remove(name string, affected inventory.Affected) happening {
 	delete(c.objects, name)
-
 	return happening{affected: affected}
 }
 
 // event draws one event.
 func (c *course) event(t *rapid.T) happening {
 	gone := rapid.IntRange(0, 3).Draw(t, "gone") == 0
-
 	switch pick(t, "event", "cluster", "cluster", "cluster", "scores", "set", "binding", "decision", "profile", "placement", "resync",
 		"rebuild") {
 	case "cluster":
@@ -76,17 +73,14 @@ func (c *course) event(t *rapid.T) happening {
 		return c.bindingEvent(t, gone)
 	case "decision":
 		c.decisionEvent(t, gone)
-
 		return happening{silent: true}
 	case "profile":
 		return c.profileEvent(t, gone)
 	case "placement":
 		c.placementEvent(t, gone)
-
 		return happening{silent: true}
 	case "rebuild":
 		c.inventory.Rebuild()
-
 		return happening{}
 	default:
 		return happening{affected: c.resync(t)}
@@ -98,9 +92,7 @@ func (c *course) clusterEvent(t *rapid.T, gone bool) happening {
 	if gone {
 		return c.remove("cluster "+name, c.inventory.DeleteCluster(name))
 	}
-
 	cluster := drawRichCluster(t, name)
-
 	return c.set("cluster "+name, func(i *inventory.Inventory) inventory.Affected { return i.SetCluster(cluster.DeepCopy()) })
 }
 
@@ -109,21 +101,16 @@ func (c *course) scoresEvent(t *rapid.T, gone bool) happening {
 	if gone {
 		return c.remove("scores "+cluster+"/"+name, c.inventory.DeleteScores(cluster, name))
 	}
-
 	scores := drawRichScore(t, cluster, name)
-
 	return c.set("scores "+cluster+"/"+name, func(i *inventory.Inventory) inventory.Affected { return i.SetScores(scores.DeepCopy()) })
 }
 
 func (c *course) setEvent(t *rapid.T, gone bool) happening {
 	if gone {
 		name := pick(t, "set", courseSets...)
-
 		return c.remove("set "+name, c.inventory.DeleteClusterSet(name))
 	}
-
 	set := drawSet(t)
-
 	return c.set("set "+set.Name, func(i *inventory.Inventory) inventory.Affected { return i.SetClusterSet(set.DeepCopy()) })
 }
 
@@ -132,7 +119,6 @@ func (c *course) bindingEvent(t *rapid.T, gone bool) happening {
 	if gone {
 		return c.remove("binding "+namespace+"/"+name, c.inventory.DeleteBinding(namespace, name))
 	}
-
 	return c.set("binding "+namespace+"/"+name, func(i *inventory.Inventory) inventory.Affected {
 		return i.SetBinding(bindingOf(namespace, name))
 	})
@@ -143,9 +129,7 @@ func (c *course) profileEvent(t *rapid.T, gone bool) happening {
 	if gone {
 		return c.remove("profile "+profile.Namespace, c.inventory.DeleteProfile(profile))
 	}
-
 	cluster := pick(t, "cluster", courseClusters...)
-
 	return c.set("profile "+profile.Namespace, func(i *inventory.Inventory) inventory.Affected {
 		return i.SetProfile(profile, map[string]string{cluster: ""})
 	})
@@ -156,11 +140,9 @@ func (c *course) decisionEvent(t *rapid.T, gone bool) {
 	owner := inventory.NewPlacementKey(rapid.SampledFrom(courseAPIs).Draw(t, "API"), pick(t, "namespace", courseNamespaces...),
 		pick(t, "owner", "", "p0", "p1", "p2", "stranger"))
 	key := owner.Decision(pick(t, "page", "d1", "d2", "d3"))
-
 	if gone {
 		delete(c.pages, key)
 		c.inventory.DeleteDecision(key)
-
 		return
 	}
 
@@ -173,12 +155,10 @@ func (c *course) decisionEvent(t *rapid.T, gone bool) {
 // placementEvent draws an event of a Placement; equal Placements exist in several namespaces, too.
 func (c *course) placementEvent(t *rapid.T, gone bool) {
 	name := pick(t, "name", "p0", "p1", "p2")
-
 	if gone {
 		key := inventory.NewPlacementKey(rapid.SampledFrom(courseAPIs).Draw(t, "API"), pick(t, "namespace", courseNamespaces...), name)
 		delete(c.requests, key)
 		c.inventory.Unsubscribe(key)
-
 		return
 	}
 
@@ -186,10 +166,8 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 	if rapid.Bool().Draw(t, "once") {
 		namespaces = []string{pick(t, "namespace", courseNamespaces...)}
 	}
-
 	older := rapid.IntRange(0, 3).Draw(t, "older") == 0
 	spec, olderSpec := placementSpec{}, olderSpec{}
-
 	if older {
 		olderSpec = drawOlderSpec(t)
 	} else {
@@ -198,7 +176,6 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 
 	for _, namespace := range namespaces {
 		var request *Request
-
 		if older {
 			placement := olderPlacementOf(olderSpec)
 			placement.Namespace, placement.Name = namespace, name
@@ -217,26 +194,21 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 // resync sends all objects again, in any order.
 func (c *course) resync(t *rapid.T) inventory.Affected {
 	var affected inventory.Affected
-
 	for _, name := range rapid.Permutation(slices.Sorted(maps.Keys(c.objects))).Draw(t, "order") {
 		affected.Subscribers = append(affected.Subscribers, c.objects[name](c.inventory).Subscribers...)
 	}
-
 	for _, page := range c.pages {
 		c.inventory.SetDecision(page)
 	}
-
 	return affected
 }
 
 // fresh returns a new inventory with the existing objects, added in any order.
 func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 	i := inventory.New(c.compiler)
-
 	for key, request := range c.requests {
 		i.Subscribe(key, request.Dependencies())
 	}
-
 	early := rapid.Bool().Draw(t, "early")
 	if early {
 		i.SnapshotFor(c.keys()...)
@@ -245,11 +217,9 @@ func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 	for _, name := range rapid.Permutation(slices.Sorted(maps.Keys(c.objects))).Draw(t, "order") {
 		c.objects[name](i)
 	}
-
 	for _, page := range c.pages {
 		i.SetDecision(page)
 	}
-
 	return i
 }
 
@@ -258,7 +228,6 @@ func (c *course) keys() []inventory.Key { return slices.Collect(maps.Keys(c.requ
 // incumbents returns the clusters in the decisions of a Placement.
 func (c *course) incumbents(key inventory.Key) map[string]bool {
 	incumbents := map[string]bool{}
-
 	for _, page := range c.pages {
 		if page.Owner == key {
 			for _, cluster := range page.Clusters {
@@ -266,7 +235,6 @@ func (c *course) incumbents(key inventory.Key) map[string]bool {
 			}
 		}
 	}
-
 	return incumbents
 }
 
@@ -274,7 +242,6 @@ func (c *course) incumbents(key inventory.Key) map[string]bool {
 // availability of the clusters in kept decisions.
 func written(r *Result, incumbents map[string]bool) string {
 	lines := []string{writtenParts(r)}
-
 	for _, f := range r.Selected {
 		group := slices.IndexFunc(r.Request.Groups, func(g GroupRule) bool { return g.Selector.Matches(f, &selector.EvalContext{}) })
 		lines = append(lines, fmt.Sprintf("%s is in group %d", f.Name, group))
@@ -286,6 +253,5 @@ func written(r *Result, incumbents map[string]bool) string {
 			lines = append(lines, fmt.Sprintf("%s is available: %v", name, known != nil && known.Available))
 		}
 	}
-
 	return strings.Join(lines, "\n")
 }

@@ -12,7 +12,6 @@ import (
 // Dependencies returns what the Result depends on, for inventory.Subscribe.
 func (r *Request) Dependencies() inventory.Dependencies {
 	var dependencies inventory.Dependencies
-
 	for _, plugin := range filterPlugins {
 		if plugin.reads != nil {
 			plugin.reads(r, &dependencies)
@@ -21,11 +20,9 @@ func (r *Request) Dependencies() inventory.Dependencies {
 
 	for _, prioritizer := range r.Prioritizers {
 		plugin := prioritizer.plugin()
-
 		if plugin.reads != nil && (r.Ranks() || plugin.warns) {
 			dependencies.Reads = append(dependencies.Reads, plugin.reads(prioritizer)...)
 		}
-
 		if plugin.scopeReads != nil {
 			dependencies.ScopeReads = append(dependencies.ScopeReads, plugin.scopeReads(r)...)
 		}
@@ -34,11 +31,9 @@ func (r *Request) Dependencies() inventory.Dependencies {
 	for _, group := range r.Groups {
 		dependencies.Reads = append(dependencies.Reads, group.Selector.Reads()...)
 	}
-
 	if r.Availability {
 		dependencies.Reads = append(dependencies.Reads, clusterinfo.Property{Kind: clusterinfo.Availability})
 	}
-
 	return dependencies
 }
 
@@ -47,7 +42,6 @@ func (r *Request) Dependencies() inventory.Dependencies {
 func (r *Result) Dependencies() inventory.Dependencies {
 	dependencies := r.Request.Dependencies()
 	dependencies.WatchRejected = r.ListsRejections()
-
 	if !dependencies.WatchRejected || !r.Request.listsPredicates() {
 		return dependencies
 	}
@@ -58,7 +52,6 @@ func (r *Result) Dependencies() inventory.Dependencies {
 			dependencies.Clauses = append(dependencies.Clauses, clauses)
 		}
 	}
-
 	return dependencies
 }
 
@@ -76,11 +69,9 @@ func (r *Result) Reads() []clusterinfo.Property {
 func (r *Request) reads() []clusterinfo.Property {
 	dependencies := r.Dependencies()
 	reads := slices.Concat(dependencies.Reads, dependencies.ScopeReads)
-
 	for _, predicate := range dependencies.Predicates {
 		reads = append(reads, predicate.Reads()...)
 	}
-
 	return reads
 }
 

@@ -8,7 +8,6 @@ import "fmt"
 // with Reference.
 func Difference(indexed, reference *Result) string {
 	was, is := reference.lines(), indexed.lines()
-
 	for i := range max(len(was), len(is)) {
 		switch {
 		case i >= len(is):
@@ -37,11 +36,9 @@ func (r *Result) lines() []string {
 	if r.Outcome() == Decided {
 		lines = append(lines, fmt.Sprintf("wake at: %v", r.RequeueAt))
 	}
-
 	for _, info := range r.Selected {
 		lines = append(lines, "selected: "+info.Name)
 	}
-
 	for info, score := range r.Scores() {
 		lines = append(lines, fmt.Sprintf("score: %s %d", info.Name, score))
 	}
@@ -49,11 +46,9 @@ func (r *Result) lines() []string {
 	for _, failed := range r.EvaluationErrors {
 		lines = append(lines, fmt.Sprintf("error: %s on %d clusters, %s: %v", failed.Path, failed.Clusters, failed.First, failed.Err))
 	}
-
 	for _, warning := range r.Warnings() {
 		lines = append(lines, "warning: "+warning.Source+" "+warning.Message)
 	}
-
 	for _, set := range r.BrokenSets {
 		lines = append(lines, "broken set: "+set.Name)
 	}
@@ -61,12 +56,10 @@ func (r *Result) lines() []string {
 	for _, spread := range r.Spreads {
 		lines = append(lines, fmt.Sprintf("spread: %s %v without %q", spread.Constraint.Key, spread.Selected, spread.Without))
 	}
-
 	if r.ListsRejections() {
 		for _, rejection := range r.Rejections() {
 			lines = append(lines, fmt.Sprintf("cause: %s %s, %d clusters", rejection.Stage, rejection.Clause, rejection.Clusters))
 		}
 	}
-
 	return lines
 }

@@ -33,17 +33,13 @@ func (c *course) look(t rapid.TB, snapshot *inventory.Snapshot) *moment {
 		snapshot: snapshot, requests: maps.Clone(c.requests), incumbents: map[inventory.Key]map[string]bool{}, now: c.now,
 		answers: map[inventory.Key]string{}, written: map[inventory.Key]string{},
 	}
-
 	for key, request := range m.requests {
 		m.incumbents[key] = c.incumbents(key)
 		result := Schedule(request, snapshot, m.incumbents[key], m.now)
-
 		if different := Difference(result, Reference(request, snapshot, m.incumbents[key], m.now)); different != "" {
 			t.Fatalf("the indexed engine says of %v: %s", key, different)
 		}
-
 		c.inventory.UpdateDependencies(key, result.Dependencies())
-
 		m.answers[key], m.written[key] = strings.Join(result.lines(), "\n"), written(result, m.incumbents[key])
 	}
 
@@ -71,30 +67,23 @@ func (c *course) pass(t *rapid.T) {
 // Reference. docs/architecture.md law 3: Affected contains the Placements whose result changed.
 func TestIndexedIsReference(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
-
 		kept := []*moment{c.look(t, c.inventory.SnapshotFor(c.keys()...))}
-
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
 			c.pass(t)
-
 			before := c.look(t, c.inventory.SnapshotFor(c.keys()...))
 			happened := c.event(t)
 			c.checkDuplicate(t)
 
 			// Without the names, those that are new are asked without an index.
 			after := c.look(t, c.inventory.SnapshotFor(rapid.SampledFrom([][]inventory.Key{nil, c.keys()}).Draw(t, "enrolled")...))
-
 			if !happened.silent {
 				checkAffected(t, before, after, happened.affected)
 			}
-
 			kept = append(kept, before)
 			kept = kept[max(0, len(kept)-4):]
-
 			for _, m := range kept {
 				m.again(t)
 			}
@@ -110,11 +99,9 @@ func (c *course) beginning(t *rapid.T) {
 		c.set("set "+set, func(i *inventory.Inventory) inventory.Affected { return i.SetClusterSet(setOf(set, "", nil)) })
 		c.set("binding ns1/"+set, func(i *inventory.Inventory) inventory.Affected { return i.SetBinding(bindingOf("ns1", set)) })
 	}
-
 	for range rapid.IntRange(0, 6).Draw(t, "clusters at first") {
 		c.clusterEvent(t, false)
 	}
-
 	for range rapid.IntRange(1, 4).Draw(t, "placements at first") {
 		c.placementEvent(t, false)
 	}
@@ -125,7 +112,6 @@ func (c *course) checkDuplicate(t *rapid.T) {
 	if len(c.objects) == 0 {
 		return
 	}
-
 	name := rapid.SampledFrom(slices.Sorted(maps.Keys(c.objects))).Draw(t, "again")
 	if affected := c.objects[name](c.inventory); len(affected.Subscribers) > 0 {
 		t.Fatalf("%s as it is already affects %v", name, affected.Subscribers)
@@ -144,7 +130,6 @@ func checkAffected(t *rapid.T, before, after *moment, affected inventory.Affecte
 func (c *course) checkForgets(t *rapid.T) {
 	known := c.look(t, c.inventory.SnapshotFor(c.keys()...))
 	fresh := c.look(t, c.fresh(t).SnapshotFor(c.keys()...))
-
 	for key, want := range fresh.answers {
 		if got := known.answers[key]; got != want {
 			t.Fatalf("after all that happened the answer for %v is\n%s\nand of the objects alone\n%s", key, got, want)
@@ -155,18 +140,14 @@ func (c *course) checkForgets(t *rapid.T) {
 // Many goroutines evaluate on Snapshots while events are handled.
 func TestSnapshotsAreReadConcurrently(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
-
 		var workers sync.WaitGroup
-
 		failed := make(chan string, 1)
 
 		for range rapid.IntRange(1, 5).Draw(t, "events") {
 			m := c.look(t, c.inventory.SnapshotFor(c.keys()...))
-
 			for range 3 {
 				workers.Go(func() {
 					for key, request := range m.requests {
@@ -186,7 +167,6 @@ func TestSnapshotsAreReadConcurrently(t *testing.T) {
 		}
 
 		workers.Wait()
-
 		select {
 		case key := <-failed:
 			t.Fatalf("the answer for %s differs when it is asked for at once", key)

@@ -48,10 +48,8 @@ func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents ma
 		},
 	}
 	e.result.Bound = e.scope.Bound
-
 	for _, set := range e.scope.Eligible {
 		e.result.Eligible = append(e.result.Eligible, set.Name)
-
 		if set.Err != nil {
 			e.result.BrokenSets = append(e.result.BrokenSets, set)
 		}
@@ -66,9 +64,7 @@ func memoize[T any](e *evaluation, about string, find func() T, size func(T) int
 	if e.dynamic() {
 		return find()
 	}
-
 	identity := inventory.RequestIdentity(e.request.ClusterSets, e.request.selectors())
-
 	return inventory.Memoize(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
 }
 
@@ -82,10 +78,8 @@ func (e *evaluation) recordError(path *field.Path, cluster string, err error) {
 	if known < 0 {
 		e.result.EvaluationErrors = append(e.result.EvaluationErrors, EvaluationError{Path: path, Clusters: 1, First: cluster, Err: err})
 		slices.SortFunc(e.result.EvaluationErrors, func(a, b EvaluationError) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
-
 		return
 	}
-
 	noted := &e.result.EvaluationErrors[known]
 	noted.Clusters++
 
@@ -100,7 +94,6 @@ func (e *evaluation) requeueAt() time.Time {
 	if e.result.ListsRejections() {
 		e.evalContext.RequeueAfterChange(e.result.taintsChangeAt)
 	}
-
 	return e.evalContext.RequeueAt()
 }
 
@@ -113,10 +106,8 @@ func (e *evaluation) endedResult() *Result {
 	if !e.evalContext.Exhausted() {
 		return e.withoutAnswer(field.InternalError(field.NewPath("spec", "predicates"), errCancelled))
 	}
-
 	result := e.withoutAnswer(field.Forbidden(field.NewPath("spec", "predicates"), costExceeded))
 	result.costExceeded = true
-
 	return result
 }
 
@@ -126,7 +117,6 @@ func (e *evaluation) withoutAnswer(mistake *field.Error) *Result {
 	result.Available, result.EvaluationErrors, result.RequeueAt = 0, nil, e.evalContext.RequeueAt()
 	result.Cost, result.stages = e.evalContext.Cost(), nil
 	result.Errors = field.ErrorList{mistake}
-
 	return &result
 }
 

@@ -27,7 +27,6 @@ type SetState struct {
 func (r *Result) Sets(info *clusterinfo.ClusterInfo) []SetState {
 	sets := r.snapshot.ClusterSets()
 	states := make([]SetState, 0, len(sets))
-
 	for _, set := range sets {
 		states = append(states, SetState{
 			Set:      set,
@@ -36,17 +35,14 @@ func (r *Result) Sets(info *clusterinfo.ClusterInfo) []SetState {
 			Contains: set.Contains(info),
 		})
 	}
-
 	return states
 }
 
 // OutOfScope returns those of the clusters whose ManagedCluster exists, and is in none of the sets that are bound and selected.
 func (r *Result) OutOfScope(clusters []string) []string {
 	scope := r.snapshot.Scope(r.Request.Key.Namespace, r.Request.ClusterSets)
-
 	return slices.DeleteFunc(slices.Clone(clusters), func(name string) bool {
 		info := r.Cluster(name)
-
 		return info == nil || scope.Contains(info)
 	})
 }
@@ -55,11 +51,9 @@ func (r *Result) OutOfScope(clusters []string) []string {
 func (r *Result) Clauses(info *clusterinfo.ClusterInfo) [][]selector.Clause {
 	evalContext := &selector.EvalContext{Now: r.now}
 	clauses := make([][]selector.Clause, 0, len(r.Request.Predicates))
-
 	for _, predicate := range r.Request.Predicates {
 		clauses = append(clauses, predicate.Selector.Explain(info, evalContext))
 	}
-
 	return clauses
 }
 
@@ -81,20 +75,16 @@ func (r *Result) Tolerances(info *clusterinfo.ClusterInfo) []Tolerance {
 	if r.candidates == nil {
 		return nil
 	}
-
 	e := evaluation{request: r.Request, incumbents: r.candidates.incumbents, evalContext: &selector.EvalContext{Now: r.now}}
 	tolerances := make([]Tolerance, 0, len(info.Taints))
 
 	for _, taint := range info.Taints {
 		by, until := e.findToleration(info.Name, taint)
 		tolerance := Tolerance{Taint: taint, Text: taintText(taint), Tolerated: by != notTolerated, Until: until}
-
 		if by >= 0 {
 			tolerance.By = &r.Request.Tolerations[by]
 		}
-
 		tolerances = append(tolerances, tolerance)
 	}
-
 	return tolerances
 }

@@ -17,9 +17,7 @@ func TestSetsStandToQuestionAndCluster(t *testing.T) {
 	w.inventory.SetClusterSet(setOf("prod", "", nil))
 	w.inventory.SetClusterSet(setOf("edge", "", nil))
 	w.inventory.SetBinding(bindingOf("ns", "edge"))
-
 	result := w.schedule(t, placementSpec{ClusterSets: []string{"edge", "prod"}})
-
 	var texts []string
 	for _, s := range result.Sets(result.Cluster("c1")) {
 		texts = append(texts, fmt.Sprintf("%s bound %v asked %v holds %v", s.Set.Name, s.Bound, s.Asked, s.Contains))
@@ -44,7 +42,6 @@ func TestTolerancesNameWhatTolerates(t *testing.T) {
 	limited.TolerationSeconds = new(int64(60))
 	tolerations := []clusterv1beta1.Toleration{limited, equal("gpu", "a100", "")}
 	result := w.schedule(t, placementSpec{Tolerations: tolerations})
-
 	var texts []string
 
 	for _, tolerance := range result.Tolerances(result.Cluster("c1")) {
@@ -52,7 +49,6 @@ func TestTolerancesNameWhatTolerates(t *testing.T) {
 		if tolerance.By != nil {
 			by = tolerance.By.Key
 		}
-
 		texts = append(texts, fmt.Sprintf("%s %v by %s for %v", tolerance.Text, tolerance.Tolerated, by, max(tolerance.Until.Sub(now), 0)))
 	}
 

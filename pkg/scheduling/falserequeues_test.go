@@ -43,29 +43,24 @@ const (
 
 func newHub(t *testing.T, random *rand.Rand) *hub {
 	t.Helper()
-
 	h := &hub{
 		t:         t,
 		inventory: inventory.New(selector.NewCompiler()), random: random, clusters: map[string]*clusterv1.ManagedCluster{},
 		requests: map[inventory.Key]*Request{}, answers: map[inventory.Key]string{},
 	}
-
 	for _, set := range []string{"prod", "test"} {
 		h.inventory.SetClusterSet(setOf(set, clusterv1beta2.ExclusiveClusterSetLabel, nil))
 	}
-
 	h.inventory.SetClusterSet(setOf("gpus", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchLabels: map[string]string{"gpu": "yes"}}))
 
 	for n := range hubClusters {
 		h.join(fmt.Sprintf("c%03d", n))
 	}
-
 	for n := range hubNamespaces {
 		namespace := fmt.Sprintf("ns%d", n)
 		for _, set := range [][]string{{"prod"}, {"test"}, {"prod", "test"}, {"gpus"}, {"prod", "gpus"}}[n%5] {
 			h.inventory.SetBinding(bindingOf(namespace, set))
 		}
-
 		for name, spec := range h.specs() {
 			placement := placementOf(spec)
 			placement.Namespace, placement.Name = namespace, name
@@ -83,7 +78,6 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 	for key := range h.requests {
 		h.answers[key] = h.schedule(key)
 	}
-
 	return h
 }
 
@@ -91,7 +85,6 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 func (h *hub) specs() map[string]placementSpec {
 	regional := anyOf{byLabel("region", h.region())}
 	score := additive(addOn("demo", "load", 1))
-
 	return map[string]placementSpec{
 		"all":       {},
 		"region":    {Predicates: regional},
@@ -121,7 +114,6 @@ func (h *hub) place(request *Request) {
 	if len(request.Errors) > 0 {
 		h.t.Fatal(request.Errors.ToAggregate())
 	}
-
 	h.requests[request.Key] = request
 	h.inventory.Subscribe(request.Key, request.Dependencies())
 }
@@ -129,7 +121,6 @@ func (h *hub) place(request *Request) {
 func (h *hub) schedule(key inventory.Key) string {
 	result := Schedule(h.requests[key], h.inventory.SnapshotFor(key), nil, now)
 	h.inventory.UpdateDependencies(key, result.Dependencies())
-
 	return written(result, nil)
 }
 
@@ -161,7 +152,6 @@ func (h *hub) change(how func(*clusterv1.ManagedCluster)) inventory.Affected {
 	cluster := h.clusters[h.any()]
 	how(cluster)
 	cluster.ResourceVersion = strconv.FormatUint(h.random.Uint64(), 10)
-
 	return h.inventory.SetCluster(cluster.DeepCopy())
 }
 
@@ -229,7 +219,6 @@ func (h *hub) events() map[string]func() inventory.Affected {
 		"leave": func() inventory.Affected {
 			name := h.any()
 			delete(h.clusters, name)
-
 			return h.inventory.DeleteCluster(name)
 		},
 		"binding": func() inventory.Affected {
@@ -237,7 +226,6 @@ func (h *hub) events() map[string]func() inventory.Affected {
 			if h.random.IntN(2) == 0 {
 				return h.inventory.DeleteBinding(namespace, set)
 			}
-
 			return h.inventory.SetBinding(bindingOf(namespace, set))
 		},
 	}
@@ -254,7 +242,6 @@ func TestFalseWakeUpsAreBounded(t *testing.T) {
 	events := h.events()
 	kinds := slices.Sorted(maps.Keys(events))
 	counted := map[string]*wakes{}
-
 	for range 60 * len(kinds) {
 		kind := h.one(kinds...)
 		affected := events[kind]()
@@ -264,7 +251,6 @@ func TestFalseWakeUpsAreBounded(t *testing.T) {
 			count = &wakes{}
 			counted[kind] = count
 		}
-
 		count.events++
 		count.wakes += len(affected.Subscribers)
 
@@ -281,9 +267,7 @@ func TestFalseWakeUpsAreBounded(t *testing.T) {
 
 func checkWakes(t *testing.T, counted map[string]*wakes, bounds map[string]int) {
 	t.Helper()
-
 	var table strings.Builder
-
 	for _, kind := range slices.Sorted(maps.Keys(counted)) {
 		count := *counted[kind]
 		bound, known := bounds[kind]
@@ -306,12 +290,10 @@ func checkWakes(t *testing.T, counted map[string]*wakes, bounds map[string]int) 
 // readBounds parses lines such as "label region: 10 %".
 func readBounds(t *testing.T) map[string]int {
 	t.Helper()
-
 	file, err := os.Open("testdata/enqueues.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	defer func() {
 		if err := file.Close(); err != nil {
 			t.Error(err)
@@ -326,18 +308,15 @@ func readBounds(t *testing.T) map[string]int {
 		if !found || strings.HasPrefix(kind, "#") {
 			continue
 		}
-
 		percent, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(bound, "%")))
 		if err != nil {
 			t.Fatalf("testdata/enqueues.txt: %v", err)
 		}
-
 		bounds[kind] = percent
 	}
 
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
-
 	return bounds
 }

@@ -23,13 +23,9 @@ func (e *evaluation) filter() []filterRun {
 		if run.plugin.batch == nil {
 			continue
 		}
-
 		e.recorder.Begin(run.plugin.step)
-
 		run.after = run.plugin.batch(e, left)
-
 		e.recorder.End(run.plugin.step)
-
 		if e.ended() {
 			return nil
 		}
@@ -38,9 +34,7 @@ func (e *evaluation) filter() []filterRun {
 		if left != nil {
 			before = len(left.indices)
 		}
-
 		e.result.stages.add(run.plugin.stage, before-len(run.after.indices))
-
 		left, runs = run.after, append(runs, run)
 	}
 
@@ -50,12 +44,10 @@ func (e *evaluation) filter() []filterRun {
 // rejected returns the verdicts of the clusters that the filter rejected.
 func (r filterRun) rejected() []Verdict {
 	var rejected []Verdict
-
 	for _, info := range r.before.clusters {
 		if _, passed := slices.BinarySearchFunc(r.after.clusters, info.Name, compareName); !passed {
 			rejected = append(rejected, Verdict{Cluster: info, Stage: r.plugin.stage})
 		}
 	}
-
 	return rejected
 }

@@ -36,14 +36,11 @@ func keepApart(r *Request, ranked, remaining []Verdict) []Verdict {
 	if r.AntiAffinity == nil {
 		return remaining
 	}
-
 	var left []Verdict
-
 	first := map[string]int{}
 
 	for _, verdict := range remaining {
 		value, found := verdict.Cluster.Value(*r.AntiAffinity)
-
 		switch better := first[value]; {
 		case !found:
 			ranked[verdict.Rank-1].conflict = noAntiAffinityKey
@@ -66,7 +63,6 @@ func rejectConflicts(s *selection, ranked []Verdict) {
 		if v.Stage != undecided || v.conflict == 0 {
 			continue
 		}
-
 		if v.conflict == noAntiAffinityKey || ranked[v.conflict-1].Stage == StageSelected || s.needs(v.Cluster) {
 			v.Stage = StageAntiAffinity
 		}
@@ -76,14 +72,11 @@ func rejectConflicts(s *selection, ranked []Verdict) {
 func antiAffinityText(r *reasons, v Verdict, d detail) string {
 	key := *r.result.Request.AntiAffinity
 	value, found := v.Cluster.Value(key)
-
 	if !found {
 		return fmt.Sprintf("has no %s, which must differ between the selected clusters", key)
 	}
-
 	holder := r.feasible()[v.conflict-1]
 	clause, link := fmt.Sprintf("%s=%s is taken", key, value), " by"
-
 	if holder.Stage != StageSelected {
 		clause, link = fmt.Sprintf("%s=%s is left to a cluster that is not selected either", key, value), ":"
 	}
@@ -91,6 +84,5 @@ func antiAffinityText(r *reasons, v Verdict, d detail) string {
 	if d == allDetails {
 		return fmt.Sprintf("%s%s %s, rank %d", clause, link, holder.Cluster.Name, holder.Rank)
 	}
-
 	return clause
 }

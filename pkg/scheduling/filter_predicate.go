@@ -41,15 +41,12 @@ func (e *evaluation) filterPredicates(*filtered) *filtered {
 func (e *evaluation) findMatching() *filtered {
 	candidates, terminating := e.snapshot.Candidates(e.scope)
 	members, f := candidates, &filtered{available: int(candidates.Count()), terminating: terminating}
-
 	if len(e.request.Predicates) > 0 {
 		members = e.matchAny(candidates)
 	}
-
 	f.tainted = e.snapshot.Tainted(members)
 	f.indices = e.snapshot.SortedByName(members)
 	f.clusters = e.clustersAt(f.indices)
-
 	return f
 }
 
@@ -58,7 +55,6 @@ func (e *evaluation) clustersAt(indices []uint) []*clusterinfo.ClusterInfo {
 	for _, index := range indices {
 		clusters = append(clusters, e.snapshot.ClusterInfo(index))
 	}
-
 	return clusters
 }
 
@@ -66,13 +62,11 @@ func (e *evaluation) clustersAt(indices []uint) []*clusterinfo.ClusterInfo {
 // not matched.
 func (e *evaluation) matchAny(candidates inventory.Members) inventory.Members {
 	left, passed := candidates.Clone(), candidates.Clone().ClearAll()
-
 	for _, predicate := range e.request.Predicates {
 		matching := e.match(predicate, left)
 		passed.InPlaceUnion(matching)
 		left.InPlaceDifference(matching)
 	}
-
 	return passed
 }
 
@@ -80,10 +74,8 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 	if !predicate.Selector.HasCEL() {
 		return e.snapshot.Match(predicate.Selector, candidates)
 	}
-
 	e.recorder.Begin(StepCEL)
 	defer e.recorder.End(StepCEL)
-
 	matching := e.snapshot.MatchCEL(predicate.Selector, candidates, e.evalContext, func(info *clusterinfo.ClusterInfo, verdict selector.Verdict) {
 		e.recordError(predicate.CEL.Index(verdict.Expression), info.Name, verdict.Err)
 	})
@@ -93,13 +85,11 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 			matching.Set(index)
 		}
 	}
-
 	return matching
 }
 
 func (e *evaluation) passesPredicates(info *clusterinfo.ClusterInfo) bool {
 	passes := len(e.request.Predicates) == 0
-
 	if e.costs == nil {
 		e.costs = make([]uint64, len(e.request.Predicates))
 	}
@@ -108,17 +98,14 @@ func (e *evaluation) passesPredicates(info *clusterinfo.ClusterInfo) bool {
 		if e.ended() {
 			return false
 		}
-
 		before := e.evalContext.Cost()
 		verdict := predicate.Selector.Match(info, e.evalContext)
 
 		e.costs[i] += e.evalContext.Cost() - before
 		e.evalContext.LimitSelector(e.costs[i])
-
 		if verdict.Matched {
 			return true
 		}
-
 		if verdict.Err != nil {
 			e.recordError(predicate.CEL.Index(verdict.Expression), info.Name, verdict.Err)
 		}
@@ -137,16 +124,13 @@ func (e *evaluation) passesUnreadable(predicate Predicate, info *clusterinfo.Clu
 	if !predicate.Selector.HasCEL() || !e.incumbents[info.Name] || !info.HasUnreadable() {
 		return false
 	}
-
 	unread := readsAny(predicate.Selector.Reads(), info.Unreadable)
-
 	for name, set := range info.Scores {
 		// The event of a score that the predicate does not read does not enqueue the Placement when the score can be decoded again.
 		if len(set.Unreadable) > 0 && clusterinfo.Affects(predicate.Selector.Reads(), []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}) {
 			unread = true
 		}
 	}
-
 	return unread && predicate.Selector.WithoutCEL().Matches(info, &selector.EvalContext{})
 }
 
@@ -156,9 +140,7 @@ func readsAny(reads []clusterinfo.Property, fields unreadable.Fields) bool {
 		part, rest, _ := strings.Cut(field.Path, ".")
 		name, _, _ := strings.Cut(rest, ".")
 		name, _, _ = strings.Cut(name, "[")
-
 		property, known := clusterinfo.FieldProperty(part + "." + name)
-
 		return !known || clusterinfo.Affects(reads, []clusterinfo.Property{property})
 	})
 }
@@ -168,14 +150,11 @@ func predicateText(r *reasons, v Verdict, d detail) string {
 		if r.evalContext.Exhausted() {
 			return selector.Verdict{} // The clauses of so many clusters cost more than an evaluation may.
 		}
-
 		return r.result.Request.Predicates[i].Selector.Match(v.Cluster, r.evalContext)
 	}
-
 	if d == allDetails {
 		return joinPredicates(r.result.Request, "; ", func(i int) string { return match(i).Failure() })
 	}
-
 	return noMatchClause(r.result.Request, func(i int) string { return match(i).Clause() })
 }
 
@@ -184,7 +163,6 @@ func noMatchClause(r *Request, clause func(predicate int) string) string {
 	if !r.listsPredicates() {
 		return fmt.Sprintf("none of the %d predicates", len(r.Predicates))
 	}
-
 	return joinPredicates(r, " and ", clause)
 }
 
@@ -194,7 +172,6 @@ func joinPredicates(r *Request, separator string, text func(predicate int) strin
 	for i := range r.Predicates {
 		texts = append(texts, fmt.Sprintf("predicate %d %s", i+1, text(i)))
 	}
-
 	return strings.Join(texts, separator)
 }
 
@@ -218,13 +195,10 @@ func (e *evaluation) splitByPredicates(matching *filtered) histogram {
 	for _, index := range matching.indices {
 		left.Clear(index)
 	}
-
 	if !e.request.listsPredicates() {
 		h.add(StagePredicate, noMatchClause(e.request, nil), int(left.Count()))
-
 		return h
 	}
-
 	parts := []clauseGroup{{clusters: left}}
 
 	for _, predicate := range e.request.Predicates {
@@ -232,14 +206,11 @@ func (e *evaluation) splitByPredicates(matching *filtered) histogram {
 		for _, whole := range parts {
 			divided = append(divided, e.splitByClause(whole, predicate.Selector)...)
 		}
-
 		parts = divided
 	}
-
 	for _, same := range parts {
 		h.add(StagePredicate, noMatchClause(e.request, func(i int) string { return same.clauses[i] }), int(same.clusters.Count()))
 	}
-
 	return h
 }
 
@@ -252,7 +223,6 @@ type clauseGroup struct {
 // splitByClause splits clusters that do not match a selector by the clause that they fail.
 func (e *evaluation) splitByClause(whole clauseGroup, by *selector.Selector) []clauseGroup {
 	var parts []clauseGroup
-
 	failing := func(clusters inventory.Members, clause string) {
 		if clusters.Any() {
 			parts = append(parts, clauseGroup{clauses: append(slices.Clone(whole.clauses), clause), clusters: clusters})
@@ -264,13 +234,10 @@ func (e *evaluation) splitByClause(whole clauseGroup, by *selector.Selector) []c
 		if left.None() {
 			break
 		}
-
 		matching := e.snapshot.Match(clause, left)
 		failing(left.Difference(matching), clause.String())
 		left = matching
 	}
-
 	failing(left, by.CELClause())
-
 	return parts
 }

@@ -23,7 +23,6 @@ var rankFilter = &filterPlugin{
 		if d == allDetails {
 			return rankDetails(r.result, v)
 		}
-
 		return rankClause(len(r.result.Selected))
 	},
 }
@@ -39,9 +38,7 @@ func rankDetails(r *Result, v Verdict) string {
 	if !found {
 		return text
 	}
-
 	spreads := spreadsBefore(r.Spreads, last.Cluster)
-
 	if reason := spreadText(hardConstraints(spreads), v.Cluster, allDetails); reason != "" {
 		return text + ", " + reason
 	}
@@ -49,11 +46,9 @@ func rankDetails(r *Result, v Verdict) string {
 	if slices.Compare(domainCounts(spreads, v.Cluster), domainCounts(spreads, last.Cluster)) > 0 {
 		return text + ", the spread constraints prefer the domains of " + last.Cluster.Name
 	}
-
 	if last.Avoid < v.Avoid {
 		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
 	}
-
 	if last.kept && !v.kept {
 		return fmt.Sprintf("%s, %s is kept because something of it cannot be read", text, last.Cluster.Name)
 	}
@@ -61,6 +56,5 @@ func rankDetails(r *Result, v Verdict) string {
 	if behind := last.Score - v.Score; behind > 0 {
 		return fmt.Sprintf("%s, %d points below %s", text, behind, last.Cluster.Name)
 	}
-
 	return fmt.Sprintf("%s, as many points as %s, which comes first by name", text, last.Cluster.Name)
 }

@@ -37,14 +37,12 @@ func spreadText(constraints []hardConstraint, info *clusterinfo.ClusterInfo, d d
 			return text
 		}
 	}
-
 	return ""
 }
 
 // text returns why the constraint forbids another cluster; empty when it does not.
 func (h hardConstraint) text(info *clusterinfo.ClusterInfo, d detail) string {
 	domain, found := h.Constraint.domain(info)
-
 	switch {
 	case !found:
 		return fmt.Sprintf("has no %s, over which the clusters must be spread", h.Constraint.Key)
@@ -57,6 +55,5 @@ func (h hardConstraint) text(info *clusterinfo.ClusterInfo, d detail) string {
 		return fmt.Sprintf("%s: it has %d selected clusters, %s has %d, and %d more are allowed",
 			clause, h.Selected[domain], h.fewest, h.Selected[h.fewest], h.Constraint.MaxSkew)
 	}
-
 	return clause
 }

@@ -48,10 +48,8 @@ type taintResult struct {
 
 func (e *evaluation) checkTaints(info *clusterinfo.ClusterInfo) taintResult {
 	t := taintResult{forbids: -1}
-
 	for i, taint := range info.Taints {
 		by, until := e.findToleration(info.Name, taint)
-
 		switch {
 		case by != notTolerated:
 			t.until = earliest(t.until, until)
@@ -68,23 +66,17 @@ func (e *evaluation) checkTaints(info *clusterinfo.ClusterInfo) taintResult {
 // filterTaints removes the clusters with taints that are not tolerated.
 func (e *evaluation) filterTaints(in *filtered) *filtered {
 	var forbidden inventory.Members
-
 	avoid := map[string]int{}
-
 	for index := range in.tainted.EachSet() {
 		info := e.snapshot.ClusterInfo(index)
 		taints := e.checkTaints(info)
-
 		switch {
 		case taints.forbids >= 0:
 			if forbidden == nil {
 				forbidden = in.tainted.Clone().ClearAll()
 			}
-
 			forbidden.Set(index)
-
 			e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
-
 			continue
 		case taints.avoid > 0:
 			avoid[info.Name] = taints.avoid
@@ -97,38 +89,30 @@ func (e *evaluation) filterTaints(in *filtered) *filtered {
 	if forbidden != nil {
 		left = *in.without(forbidden)
 	}
-
 	left.avoid = avoid
-
 	return &left
 }
 
 func (e *evaluation) rejectsTaints(info *clusterinfo.ClusterInfo, verdict *Verdict) bool {
 	taints := e.checkTaints(info)
-
 	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
 	if taints.forbids >= 0 {
 		e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
-
 		return true
 	}
-
 	e.evalContext.RequeueAfterChange(taints.until)
-
 	return false
 }
 
 // countTaints counts the clusters with taints that are not tolerated by taint.
 func countTaints(e *evaluation, before, _ *filtered, h histogram) {
 	counts := map[clusterv1.Taint]int{}
-
 	for index := range before.tainted.EachSet() {
 		info := e.snapshot.ClusterInfo(index)
 		if i := e.checkTaints(info).forbids; i >= 0 {
 			counts[clusterv1.Taint{Key: info.Taints[i].Key, Value: info.Taints[i].Value, Effect: info.Taints[i].Effect}]++
 		}
 	}
-
 	for taint, clusters := range counts {
 		h.add(StageTaint, taintClause(taint), clusters)
 	}
@@ -147,7 +131,6 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
 		return toleratedByDecision, time.Time{}
 	}
-
 	if slices.Contains(e.request.NotTolerated, taint.Key) {
 		return notTolerated, time.Time{}
 	}
@@ -158,7 +141,6 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 		if !covers(toleration, &taint) {
 			continue
 		}
-
 		if toleration.TolerationSeconds == nil {
 			return i, time.Time{}
 		}
@@ -167,11 +149,9 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 		if seconds <= 0 || taint.TimeAdded.IsZero() {
 			continue // Expired before it began.
 		}
-
 		if seconds > maxTolerationSeconds || clusterinfo.HasUnreadableTime(taint) {
 			return i, time.Time{}
 		}
-
 		if end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second); e.evalContext.Now.Before(end) {
 			return i, end
 		}
@@ -185,7 +165,6 @@ func covers(toleration *clusterv1beta1.Toleration, taint *clusterv1.Taint) bool 
 	if toleration.Effect != "" && toleration.Effect != taint.Effect || toleration.Key != "" && toleration.Key != taint.Key {
 		return false
 	}
-
 	switch toleration.Operator {
 	case clusterv1beta1.TolerationOpExists:
 		return true
@@ -205,6 +184,5 @@ func taintText(taint clusterv1.Taint) string {
 	if taint.Value != "" {
 		text += "=" + taint.Value
 	}
-
 	return text + ":" + string(taint.Effect)
 }

@@ -14,7 +14,6 @@ var terminatingFilter = &filterPlugin{
 		if d == allDetails {
 			return "is " + terminatingClause
 		}
-
 		return terminatingClause
 	},
 }

@@ -72,7 +72,6 @@ type filtered struct {
 // bytes estimates the size, without the ClusterInfos.
 func (f *filtered) bytes() int {
 	const fixed, perCluster, bitsPerByte = 256, 16, 8
-
 	return fixed + len(f.indices)*perCluster + int(f.tainted.Len()/bitsPerByte)
 }
 
@@ -82,13 +81,11 @@ func (f *filtered) without(rejected inventory.Members) *filtered {
 	left := *f
 	left.tainted = f.tainted.Difference(rejected)
 	left.indices, left.clusters = make([]uint, 0, most), make([]*clusterinfo.ClusterInfo, 0, most)
-
 	for i, index := range f.indices {
 		if !rejected.Test(index) {
 			left.indices, left.clusters = append(left.indices, index), append(left.clusters, f.clusters[i])
 		}
 	}
-
 	return &left
 }
 

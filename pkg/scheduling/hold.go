@@ -19,7 +19,6 @@ func (r *Result) Hold(existing map[string]bool, leaving []string, again time.Tim
 	held.held, held.stages = true, nil
 	held.Selected, held.Kept = r.holding(existing, leaving)
 	held.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
-
 	return &held
 }
 
@@ -30,10 +29,8 @@ func (r *Result) Postpone(why Postponement, again time.Time) *Result {
 	for _, info := range r.Selected {
 		delete(leaving, info.Name)
 	}
-
 	postponed := r.Hold(r.incumbents, slices.Collect(maps.Keys(leaving)), again)
 	postponed.postponement = &why
-
 	return postponed
 }
 
@@ -41,30 +38,25 @@ func (r *Result) Postpone(why Postponement, again time.Time) *Result {
 // stay as they are.
 func (r *Result) holding(existing map[string]bool, leaving []string) (selected []*clusterinfo.ClusterInfo, kept []string) {
 	joining := 0
-
 	for _, info := range r.Selected {
 		if !existing[info.Name] {
 			joining++
 		}
 	}
-
 	staying := len(r.Selected) - joining + len(leaving)
 
 	room := joining
 	if r.Request.Wanted != nil {
 		room = min(joining, max(0, int(*r.Request.Wanted)-staying))
 	}
-
 	if room == 0 && staying >= len(existing) {
 		return nil, nil
 	}
-
 	if r.isConstrained() && (room < joining || slices.ContainsFunc(leaving, r.IsFeasible)) {
 		return nil, nil // The clusters that stay count for constraints that the selected ones keep only without them.
 	}
 
 	refused := r.worstJoining(existing, joining-room)
-
 	for _, info := range r.Selected {
 		if !refused[info.Name] {
 			selected = append(selected, info)
@@ -76,12 +68,9 @@ func (r *Result) holding(existing map[string]bool, leaving []string) (selected [
 		if info == nil {
 			info = &clusterinfo.ClusterInfo{Name: name} // The ManagedCluster is deleted.
 		}
-
 		selected = append(selected, info)
 	}
-
 	slices.SortFunc(selected, func(a, b *clusterinfo.ClusterInfo) int { return compareName(a, b.Name) })
-
 	return selected, slices.Sorted(slices.Values(leaving))
 }
 
@@ -96,12 +85,10 @@ func (r *Result) worstJoining(existing map[string]bool, n int) map[string]bool {
 	if n == 0 {
 		return worst
 	}
-
 	for _, verdict := range slices.Backward(r.Best()) {
 		if name := verdict.Cluster.Name; len(worst) < n && !existing[name] {
 			worst[name] = true
 		}
 	}
-
 	return worst
 }

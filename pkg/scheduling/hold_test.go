@@ -17,7 +17,6 @@ func TestHold(t *testing.T) {
 	apartInZones := clusterv1beta1.SpreadConstraintsTerm{
 		TopologyKey: "zone", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1, WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
 	}
-
 	for _, tc := range []struct {
 		reason   string
 		request  *Request
@@ -41,10 +40,8 @@ func TestHold(t *testing.T) {
 			for name := range strings.FieldsSeq(tc.existing) {
 				existing[name] = true
 			}
-
 			hub.incumbents = existing
 			held := hub.scheduleRequest(t, tc.request).Hold(existing, strings.Fields(tc.leaving), now)
-
 			expect(t, "selected", tc.want, names(held))
 			expect(t, "kept", tc.kept, strings.Join(held.Kept, " "))
 			expect(t, "applies", tc.want != "", held.Applies())
@@ -59,7 +56,6 @@ func names(r *Result) string {
 	for _, f := range r.Selected {
 		all = append(all, f.Name)
 	}
-
 	return strings.Join(all, " ")
 }
 
@@ -68,7 +64,6 @@ func TestPostponedResultsGain(t *testing.T) {
 	hub := newRandomHub(named("a"), named("b"))
 	hub.incumbents = map[string]bool{"a": true, "gone": true, "lost": true}
 	result := hub.scheduleRequest(t, apart(nil, nil))
-
 	postponed := result.Postpone(Postponement{Reason: "Behind", Message: "The view is old."}, now)
 	expect(t, "selected", "a b gone lost", names(postponed))
 	expect(t, "kept", "gone lost", strings.Join(postponed.Kept, " "))

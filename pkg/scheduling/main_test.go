@@ -20,6 +20,5 @@ func TestMain(m *testing.M) {
 	scheduling.ConvertV1alpha1 = func(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *scheduling.Request {
 		return api.V1alpha1.Read(placement).Request(compiler)
 	}
-
 	m.Run()
 }

@@ -19,11 +19,8 @@ import (
 func heapInUse() int64 {
 	runtime.GC()
 	runtime.GC() // Finalizers and pools free what they hold at the second one.
-
 	var stats runtime.MemStats
-
 	runtime.ReadMemStats(&stats)
-
 	return int64(stats.HeapAlloc)
 }
 
@@ -33,7 +30,6 @@ func broad(compiler *selector.Compiler, n int, team string) *Request {
 		MatchExpressions: requirements{compare("team", metav1.LabelSelectorOpNotIn, team)},
 	}})}})
 	placement.Name = fmt.Sprintf("p%d", n)
-
 	return ConvertV1beta1(compiler, placement)
 }
 
@@ -45,7 +41,6 @@ func TestUnsharedResultsAreNotKept(t *testing.T) {
 		placements = 1000
 		answer     = clusters * 16 // what an answer that names all clusters takes at least
 	)
-
 	compiler := selector.NewCompiler()
 	i := inventory.New(compiler)
 	i.SetClusterSet(setOf("all", clusterv1beta2.ExclusiveClusterSetLabel, nil))
@@ -54,28 +49,21 @@ func TestUnsharedResultsAreNotKept(t *testing.T) {
 	for n := range clusters {
 		i.SetCluster(fleetCluster(n))
 	}
-
 	evaluate := func(n int) inventory.Key {
 		request := broad(compiler, n, fmt.Sprintf("nobody-%d", n))
 		i.Subscribe(request.Key, request.Dependencies())
-
 		if result := Schedule(request, i.SnapshotFor(request.Key), nil, now); len(result.Selected) == 0 {
 			t.Fatal("no cluster is selected")
 		}
-
 		return request.Key
 	}
 
 	keys := make([]inventory.Key, 0, placements)
-
 	i.Unsubscribe(evaluate(0))
-
 	before := heapInUse()
-
 	for n := range placements {
 		keys = append(keys, evaluate(n))
 	}
-
 	if grown := heapInUse() - before; grown > placements*answer/4 {
 		t.Errorf("%d placements hold %d bytes each, about as much as an answer, %d", placements, grown/placements, answer)
 	}
@@ -83,14 +71,11 @@ func TestUnsharedResultsAreNotKept(t *testing.T) {
 	for _, key := range keys {
 		i.Unsubscribe(key)
 	}
-
 	for n := range placements {
 		i.Unsubscribe(evaluate(placements + n))
 	}
-
 	if grown := heapInUse() - before; grown > placements*answer/16 {
 		t.Errorf("%d placements that are gone hold %d bytes each", placements, grown/placements)
 	}
-
 	runtime.KeepAlive(i)
 }

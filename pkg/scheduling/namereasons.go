@@ -18,18 +18,14 @@ const (
 // the reasons of the named clusters alone.
 func NameReasons(clusters []string, reason func(cluster string) string) string {
 	var text strings.Builder
-
 	for i, cluster := range clusters {
 		if i == clustersNamed || text.Len() > longestNames {
 			fmt.Fprintf(&text, " and %d more", len(clusters)-i)
-
 			break
 		}
-
 		if i > 0 {
 			text.WriteString(", ")
 		}
-
 		fmt.Fprintf(&text, "%s (%s)", cluster, shorten(reason(cluster)))
 	}
 

@@ -18,13 +18,11 @@ const (
 // which would round in another way.
 func normalize(amounts []float64) []int64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
-
 	for _, amount := range amounts {
 		if !math.IsNaN(amount) {
 			lowest, highest = min(lowest, amount), max(highest, amount)
 		}
 	}
-
 	scores := make([]int64, len(amounts))
 
 	for i, amount := range amounts {
@@ -36,6 +34,5 @@ func normalize(amounts []float64) []int64 {
 			scores[i] = maxScore
 		}
 	}
-
 	return scores
 }

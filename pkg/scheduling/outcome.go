@@ -63,6 +63,5 @@ func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
-
 	return a
 }

@@ -40,7 +40,6 @@ func Stages() []Stage {
 	for _, plugin := range filterPlugins {
 		stages = append(stages, plugin.stage)
 	}
-
 	return append(stages, StageSelected)
 }
 
@@ -51,7 +50,6 @@ func stageIndex(stage Stage) int {
 			return i
 		}
 	}
-
 	return len(filterPlugins)
 }
 
@@ -64,20 +62,17 @@ func filterOf(stage Stage) *filterPlugin { return filterPlugins[stageIndex(stage
 // Passed reports whether the cluster passed the filter of a step and all filters before it.
 func (v Verdict) Passed(step Step) bool {
 	at := slices.IndexFunc(filterPlugins[:], func(plugin *filterPlugin) bool { return plugin.step == step })
-
 	return stageIndex(v.Stage) > at
 }
 
 // FilterSteps returns the steps of the filters, in their order.
 func FilterSteps() []Step {
 	var steps []Step
-
 	for _, plugin := range filterPlugins {
 		if plugin.step != "" {
 			steps = append(steps, plugin.step)
 		}
 	}
-
 	return steps
 }
 
@@ -87,33 +82,28 @@ func Steps() []Step {
 	for _, plugin := range prioritizerPlugins {
 		steps = append(steps, Step(plugin.name))
 	}
-
 	return steps
 }
 
 // BuiltIns returns the names of the prioritizers that a Placement may ask for, apart from AddOnPlacementScores.
 func BuiltIns() []string {
 	var names []string
-
 	for _, plugin := range prioritizerPlugins {
 		if plugin.name != addOnPrioritizer.name {
 			names = append(names, plugin.name)
 		}
 	}
-
 	return names
 }
 
 // DefaultPrioritizers returns the prioritizers of a Placement that configures none (docs/spec/upstream-placement.md 1.8).
 func DefaultPrioritizers() []Prioritizer {
 	var prioritizers []Prioritizer
-
 	for _, plugin := range prioritizerPlugins {
 		if plugin.defaultWeight != 0 {
 			prioritizers = append(prioritizers, Prioritizer{BuiltIn: plugin.name, Weight: plugin.defaultWeight})
 		}
 	}
-
 	return prioritizers
 }
 
@@ -126,6 +116,5 @@ func (p Prioritizer) plugin() *prioritizerPlugin {
 	if p.isAddOn() {
 		name = addOnPrioritizer.name
 	}
-
 	return prioritizerPlugins[slices.IndexFunc(prioritizerPlugins[:], func(plugin *prioritizerPlugin) bool { return plugin.name == name })]
 }

@@ -14,30 +14,24 @@ import (
 // Every filter has a name and a text, and is applied by the reference; every prioritizer has a name and scores.
 func TestPluginsAreComplete(t *testing.T) {
 	names := map[string]bool{string(StageSelected): true, string(undecided): true}
-
 	for i, plugin := range filterPlugins {
 		if names[string(plugin.stage)] {
 			t.Errorf("filter %d: the name %q is empty or used twice", i, plugin.stage)
 		}
-
 		names[string(plugin.stage)] = true
-
 		if plugin.text == nil || (plugin.rejects == nil) == (plugin.rejectRanked == nil) {
 			t.Errorf("%s: want a text, and either rejects or rejectRanked", plugin.stage)
 		}
-
 		if plugin.batch != nil && (plugin.rejects == nil || plugin.step == "") {
 			t.Errorf("%s: a filter with batch needs rejects for the reference, and a step", plugin.stage)
 		}
 	}
 
 	clear(names)
-
 	for i, plugin := range prioritizerPlugins {
 		if plugin.name == "" || names[plugin.name] || plugin.scores == nil {
 			t.Errorf("prioritizer %d: the name %q is empty or used twice, or it has no scores", i, plugin.name)
 		}
-
 		names[plugin.name] = true
 	}
 }
@@ -58,9 +52,7 @@ func TestUnknownPrioritizersAreRejected(t *testing.T) {
 		placement := placementOf(placementSpec{PrioritizerPolicy: exact(builtIn(name, 1))})
 		expect(t, name, 1, len(ConvertV1beta1(selector.NewCompiler(), placement).Errors))
 	}
-
 	w := newRandomHub(named("c"))
-
 	for _, name := range BuiltIns() {
 		result := w.schedule(t, placementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exact(builtIn(name, 1))})
 		expect(t, name, Decided, result.Outcome())

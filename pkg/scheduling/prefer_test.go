@@ -17,7 +17,6 @@ func TestPreferNoSelect(t *testing.T) {
 	taints := func(name string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
 		cluster := named(name)
 		cluster.Spec.Taints = taints
-
 		return cluster
 	}
 	a := clusterv1.Taint{Key: "a", Effect: prefer, TimeAdded: metav1.NewTime(now.Add(-time.Minute))}
@@ -44,11 +43,9 @@ func TestPreferNoSelect(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			result := w.schedule(t, placementSpec{NumberOfClusters: tc.wanted, Tolerations: tc.tolerations})
 			got := []string{}
-
 			for _, verdict := range result.Best() {
 				got = append(got, verdict.Cluster.Name)
 			}
-
 			expect(t, "selected", tc.want, got)
 		})
 	}

@@ -17,7 +17,6 @@ func (p Prioritizer) Name() string {
 	if p.BuiltIn != "" {
 		return p.BuiltIn
 	}
-
 	return "AddOn/" + p.Resource + "/" + p.Score
 }
 

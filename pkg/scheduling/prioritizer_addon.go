@@ -19,12 +19,10 @@ var addOnPrioritizer = &prioritizerPlugin{
 // 0, and so does an expired one (docs/spec/differences.md C3).
 func (c *candidates) addOn(p Prioritizer) []int64 {
 	scores := make([]int64, len(c.clusters))
-
 	for i, info := range c.clusters {
 		if set, found := info.Scores[p.Resource]; found && !set.Expired(c.now) {
 			scores[i] = max(minScore, min(int64(set.Values[p.Score]), maxScore))
 		}
 	}
-
 	return scores
 }

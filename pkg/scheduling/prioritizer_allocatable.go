@@ -25,7 +25,6 @@ func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioriti
 		scores: func(c *candidates, _ Prioritizer) []int64 { return c.allocatable(string(resource)) },
 		hasScore: func(info *clusterinfo.ClusterInfo) bool {
 			_, reported := info.Resources[string(resource)]
-
 			return reported
 		},
 	}
@@ -46,7 +45,6 @@ func (c *candidates) allocatable(resource string) []int64 {
 	if resource == string(corev1.ResourceCPU) {
 		most = maxCores
 	}
-
 	var beyond []int
 
 	for i, info := range c.clusters {
@@ -64,6 +62,5 @@ func (c *candidates) allocatable(resource string) []int64 {
 	for _, i := range beyond {
 		scores[i] = minScore
 	}
-
 	return scores
 }

@@ -24,7 +24,6 @@ func reporting(name string, amount resource.Quantity) *clusterv1.ManagedCluster 
 	cluster := named(name, "zone", name)
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": amount, "memory": amount}
 	cluster.Status.Capacity = cluster.Status.Allocatable
-
 	return cluster
 }
 
@@ -34,7 +33,6 @@ func every(weight int32) clusterv1beta1.PrioritizerPolicy {
 	for _, name := range BuiltIns() {
 		configurations = append(configurations, builtIn(name, weight))
 	}
-
 	return exact(configurations...)
 }
 
@@ -45,9 +43,7 @@ func checkRanges(t interface {
 }, amounts []resource.Quantity, addOnScore, weight int32,
 ) {
 	t.Helper()
-
 	w := newRandomHub()
-
 	for n, amount := range amounts {
 		name := fmt.Sprintf("c%d", n)
 		w.inventory.SetCluster(reporting(name, amount))
@@ -61,7 +57,6 @@ func checkRanges(t interface {
 		}},
 	}))
 	result := Schedule(request, w.inventory.SnapshotFor(request.Key), map[string]bool{"c0": true}, now)
-
 	for _, prioritizer := range result.Prioritizers() {
 		for cluster, score := range prioritizer.Scores {
 			if score < minScore || score > maxScore {
@@ -100,7 +95,6 @@ func TestAmountsBeyondAllBounds(t *testing.T) {
 				for n, amount := range tc.amounts {
 					w.inventory.SetCluster(reporting(fmt.Sprintf("c%d", n), resource.MustParse(amount)))
 				}
-
 				scores, _ := only(t, w, builtIn(name, 1))
 				expect(t, "scores", tc.want, scores)
 			})
@@ -114,11 +108,9 @@ func TestAllocatableIsTheFormula(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		amounts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 6).Draw(t, "amounts")
 		scaled := make([]float64, len(amounts))
-
 		for i, amount := range amounts {
 			scaled[i] = resource.NewQuantity(amount, resource.BinarySI).AsApproximateFloat64()
 		}
-
 		lowest, highest := amounts[0], amounts[0]
 		for _, amount := range amounts {
 			lowest, highest = min(lowest, amount), max(highest, amount)
@@ -129,7 +121,6 @@ func TestAllocatableIsTheFormula(t *testing.T) {
 			if highest > lowest {
 				want = int64(math.Trunc(((scaled[i]-float64(lowest))/float64(highest-lowest) - 0.5) * 200))
 				exactly, _ := new(big.Rat).Sub(big.NewRat(200*(amounts[i]-lowest), highest-lowest), big.NewRat(100, 1)).Float64()
-
 				if difference := math.Abs(float64(score) - exactly); difference > 1+1e-9 {
 					t.Fatalf("%d is %v from the exact score %v", score, difference, exactly)
 				}
@@ -147,12 +138,10 @@ func quantities() *rapid.Generator[resource.Quantity] {
 	return rapid.Custom(func(t *rapid.T) resource.Quantity {
 		text := rapid.StringMatching(
 			`-?[0-9]{1,25}(\.[0-9]{1,12})?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|e-?[0-9]{1,3}|)`).Draw(t, "quantity")
-
 		quantity, err := resource.ParseQuantity(text)
 		if err != nil {
 			t.Skip(text, err)
 		}
-
 		return quantity
 	})
 }
@@ -164,7 +153,6 @@ func TestScoresStayInTheirRanges(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(t, "beyond the CRD") == 0 {
 			weight = rapid.Int32()
 		}
-
 		checkRanges(t, rapid.SliceOfN(quantities(), 1, 5).Draw(t, "amounts"), rapid.Int32().Draw(t, "score"), weight.Draw(t, "weight"))
 	})
 }
@@ -175,17 +163,14 @@ func FuzzScores(f *testing.F) {
 		f.Add(amount, "16Gi", int32(100), int32(10))
 		f.Add("1e308", amount, int32(math.MinInt32), int32(-10))
 	}
-
 	slow := regexp.MustCompile(`[eE][+-]?\d{4}`) // ParseQuantity itself takes minutes for some of these, such as 1e4217483647.
 
 	f.Fuzz(func(t *testing.T, first, second string, score, weight int32) {
 		if slow.MatchString(first) || slow.MatchString(second) {
 			return
 		}
-
 		one, err := resource.ParseQuantity(first)
 		other, otherErr := resource.ParseQuantity(second)
-
 		if err == nil && otherErr == nil {
 			checkRanges(t, []resource.Quantity{one, other, resource.MustParse("8")}, score, weight)
 		}

@@ -36,7 +36,6 @@ func (c *candidates) spreadScore() []int64 {
 	if len(keys) == 0 {
 		return make([]int64, len(c.clusters))
 	}
-
 	room := make([]float64, len(c.clusters))
 	counts := c.snapshot.NamespaceDecisionCounts(c.request.Key)
 
@@ -45,33 +44,28 @@ func (c *candidates) spreadScore() []int64 {
 			room[i] -= float64(count)
 		}
 	}
-
 	return normalize(room)
 }
 
 // spreadKeys returns the distinct keys of the spread constraints.
 func (r *Request) spreadKeys() []clusterinfo.Property {
 	var keys []clusterinfo.Property
-
 	for _, constraint := range r.Spread {
 		if !slices.Contains(keys, constraint.Key) {
 			keys = append(keys, constraint.Key)
 		}
 	}
-
 	return keys
 }
 
 // domainDecisions returns, for each feasible cluster, the number of decisions in its domain of a key.
 func (c *candidates) domainDecisions(key clusterinfo.Property, decisions map[string]int) []int {
 	domains := map[string]int{}
-
 	for info := range c.available {
 		if domain, found := info.Value(key); found {
 			domains[domain] += decisions[info.Name]
 		}
 	}
-
 	loads, fullest := make([]int, len(c.clusters)), 0
 
 	for i, info := range c.clusters {
@@ -86,6 +80,5 @@ func (c *candidates) domainDecisions(key clusterinfo.Property, decisions map[str
 			loads[i] = fullest
 		}
 	}
-
 	return loads
 }

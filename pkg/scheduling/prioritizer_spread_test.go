@@ -31,7 +31,6 @@ func TestSpreadScore(t *testing.T) {
 	zone, rack := softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"), softly(clusterv1beta1.TopologyKeyTypeClaim, "rack")
 	hard := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 3, clusterv1beta1.DoNotSchedule)
 	older := inventory.NewPlacementKey(inventory.V1alpha1, "ns", "p")
-
 	for _, tc := range []struct {
 		reason      string
 		constraints []clusterv1beta1.SpreadConstraintsTerm
@@ -88,7 +87,6 @@ func TestSpreadScore(t *testing.T) {
 			w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchExpressions: requirements{
 				compare("out", metav1.LabelSelectorOpDoesNotExist),
 			}}))
-
 			for _, page := range tc.pages {
 				w.inventory.SetDecision(page)
 			}
@@ -105,14 +103,12 @@ func TestSpreadScore(t *testing.T) {
 func TestSpreadScoreDecides(t *testing.T) {
 	w := newRandomHub(located("a1", "a", ""), located("b1", "b", ""), located("c1", "c", ""))
 	w.inventory.SetDecision(pageOf("ns", "q-1", "q", "a1"))
-
 	spec := placementSpec{
 		NumberOfClusters: ptr.To[int32](2), PrioritizerPolicy: exact(builtIn(SpreadScore, 1)), SpreadPolicy: clusterv1beta1.SpreadPolicy{
 			SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{softly(clusterv1beta1.TopologyKeyTypeLabel, "zone")},
 		},
 	}
 	expect(t, "selected", []string{"b1", "c1"}, selected(w.schedule(t, spec)))
-
 	spec.PrioritizerPolicy = exact(builtIn(SpreadScore, -1))
 	expect(t, "selected by a negative weight", []string{"a1", "b1"}, selected(w.schedule(t, spec)))
 }
@@ -130,10 +126,8 @@ func TestSpreadScoreIsTheRule(t *testing.T) {
 		loads := loadsByCounting(request.Spread, clusters, pages)
 
 		least, most := slices.Min(slices.Collect(maps.Values(loads))), slices.Max(slices.Collect(maps.Values(loads)))
-
 		for a, load := range loads {
 			score, scored := scores[a]
-
 			switch {
 			case !scored || score < -100 || score > 100:
 				t.Fatalf("%s has the score %d (%v)", a, score, scored)
@@ -151,7 +145,6 @@ func TestSpreadScoreIsTheRule(t *testing.T) {
 		shuffle := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed")))
 		shuffle.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
 		shuffle.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
-
 		if again := spreadScores(request, clusters, pages); !maps.Equal(scores, again) {
 			t.Fatalf("%v became %v in another order", scores, again)
 		}
@@ -160,18 +153,15 @@ func TestSpreadScoreIsTheRule(t *testing.T) {
 
 func drawNeighbourhood(t *rapid.T) ([]*clusterv1.ManagedCluster, []inventory.Page) {
 	clusters, names := []*clusterv1.ManagedCluster{}, []string{}
-
 	for i := range rapid.IntRange(1, 8).Draw(t, "clusters") {
 		names = append(names, fmt.Sprintf("c%d", i))
 		clusters = append(clusters, located(names[i], pick(t, "zone", "", "a", "b", "c"), pick(t, "rack", "", "x", "y")))
 	}
-
 	pages := []inventory.Page{}
 	for i := range rapid.IntRange(0, 6).Draw(t, "pages") {
 		pages = append(pages, pageOf(pick(t, "namespace", "ns", "ns", "other"), fmt.Sprintf("page-%d", i), pick(t, "placement", "p", "q", "r"),
 			some(t, "decisions", 6, names...)...))
 	}
-
 	return clusters, pages
 }
 
@@ -180,7 +170,6 @@ func spreadScores(request *Request, clusters []*clusterv1.ManagedCluster, pages 
 	for _, page := range pages {
 		w.inventory.SetDecision(page)
 	}
-
 	return Schedule(request, w.inventory.Snapshot(), nil, now).Prioritizers()[0].Scores
 }
 
@@ -190,7 +179,6 @@ func loadsByCounting(constraints []SpreadConstraint, clusters []*clusterv1.Manag
 	for _, cluster := range clusters {
 		known[cluster.Name] = clusterinfo.New(cluster, nil)
 	}
-
 	keys := map[clusterinfo.Property]bool{}
 	for _, constraint := range constraints {
 		keys[constraint.Key] = true
@@ -198,10 +186,8 @@ func loadsByCounting(constraints []SpreadConstraint, clusters []*clusterv1.Manag
 
 	for key := range keys {
 		fullest, here := 0, map[string]int{}
-
 		for name, f := range known {
 			domain, found := f.Value(key)
-
 			for _, page := range pages {
 				for _, decision := range page.Clusters {
 					other, shared := known[decision].Value(key)
@@ -210,7 +196,6 @@ func loadsByCounting(constraints []SpreadConstraint, clusters []*clusterv1.Manag
 					}
 				}
 			}
-
 			fullest = max(fullest, here[name])
 		}
 
@@ -218,7 +203,6 @@ func loadsByCounting(constraints []SpreadConstraint, clusters []*clusterv1.Manag
 			if _, found := f.Value(key); !found {
 				here[name] = fullest
 			}
-
 			loads[name] += here[name]
 		}
 	}

@@ -13,12 +13,10 @@ var steadyPrioritizer = &prioritizerPlugin{
 // steady prefers the incumbents of the Placement.
 func (c *candidates) steady() []int64 {
 	scores := make([]int64, len(c.clusters))
-
 	for i, info := range c.clusters {
 		if c.incumbents[info.Name] {
 			scores[i] = maxScore
 		}
 	}
-
 	return scores
 }

@@ -42,12 +42,10 @@ func additive(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1
 // only returns the scores of a single prioritizer.
 func only(t *testing.T, w *randomHub, configuration clusterv1beta1.PrioritizerConfig) (map[string]int64, *Result) {
 	t.Helper()
-
 	result := w.schedule(t, placementSpec{PrioritizerPolicy: exact(configuration)})
 	if len(result.Prioritizers()) != 1 {
 		t.Fatalf("got %d prioritizers, want 1", len(result.Prioritizers()))
 	}
-
 	return result.Prioritizers()[0].Scores, result
 }
 
@@ -70,13 +68,11 @@ func TestBalance(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newRandomHub(named("c1"), named("c2"), named("c3"))
 			w.inventory.SetDecision(pageOf("ns", "p-decision-1", "p", "c1", "c1", "c1", "c1", "c1", "c2")) // Its own do not count.
-
 			for cluster, count := range tc.counts {
 				for i := range count {
 					w.inventory.SetDecision(pageOf("ns"+strconv.Itoa(i), cluster, "p", cluster))
 				}
 			}
-
 			scores, _ := only(t, w, builtIn(Balance, 1))
 			expect(t, "scores", tc.want, scores)
 		})
@@ -86,7 +82,6 @@ func TestBalance(t *testing.T) {
 func TestSteady(t *testing.T) {
 	w := newRandomHub(named("c1"), named("c2"), named("c3"))
 	w.incumbents = map[string]bool{"c2": true, "gone": true}
-
 	scores, result := only(t, w, builtIn(Steady, 1))
 	expect(t, "scores", map[string]int64{"c1": 0, "c2": 100, "c3": 0}, scores)
 	expect(t, "order", []string{"c2", "c1", "c3"}, selected(result))
@@ -96,7 +91,6 @@ func TestSteady(t *testing.T) {
 // capacity.
 func TestResourceAllocatable(t *testing.T) {
 	const absent = ""
-
 	for _, tc := range []struct {
 		reason                string
 		allocatable, capacity [3]string
@@ -119,20 +113,16 @@ func TestResourceAllocatable(t *testing.T) {
 		for name, kind := range map[string]clusterv1.ResourceName{ResourceAllocatableCPU: "cpu", ResourceAllocatableMemory: "memory"} {
 			t.Run(tc.reason+"/"+name, func(t *testing.T) {
 				w := newRandomHub()
-
 				for i := range tc.allocatable {
 					cluster := named("c" + strconv.Itoa(i+1))
 					cluster.Status.Allocatable = clusterv1.ResourceList{"other": resource.MustParse("77")}
 					cluster.Status.Capacity = clusterv1.ResourceList{"other": resource.MustParse(strconv.Itoa(i))}
-
 					if tc.allocatable[i] != absent {
 						cluster.Status.Allocatable[kind] = resource.MustParse(tc.allocatable[i])
 					}
-
 					if tc.capacity[i] != absent {
 						cluster.Status.Capacity[kind] = resource.MustParse(tc.capacity[i])
 					}
-
 					w.inventory.SetCluster(cluster)
 				}
 
@@ -142,7 +132,6 @@ func TestResourceAllocatable(t *testing.T) {
 				rich.Status.Allocatable = clusterv1.ResourceList{kind: resource.MustParse("1Ti")}
 				rich.Status.Capacity = rich.Status.Allocatable
 				w.inventory.SetCluster(rich)
-
 				scores, result := only(t, w, builtIn(name, 1))
 				expect(t, "scores", tc.want, scores)
 				expect(t, "feasible", 3, result.Feasible())
@@ -158,7 +147,6 @@ func TestAddOnScores(t *testing.T) {
 		return clusterv1alpha1.AddOnPlacementScoreItem{Name: name, Value: value}
 	}
 	until := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
-
 	for _, tc := range []struct {
 		reason   string
 		scores   []*clusterv1alpha1.AddOnPlacementScore
@@ -198,7 +186,6 @@ func TestAddOnScores(t *testing.T) {
 			for _, score := range tc.scores {
 				w.inventory.SetScores(score)
 			}
-
 			scores, result := only(t, w, addOn("demo", "cpu", 1))
 			expect(t, "scores", tc.want, scores)
 			expect(t, "order", tc.order, selected(result))
@@ -211,7 +198,6 @@ func TestAddOnScores(t *testing.T) {
 // docs/spec/upstream-placement.md 1.1 and 1.8, docs/spec/differences.md C4.
 func TestWeights(t *testing.T) {
 	balanced, steady := Prioritizer{BuiltIn: Balance, Weight: 1}, Prioritizer{BuiltIn: Steady, Weight: 1}
-
 	for _, tc := range []struct {
 		reason string
 		policy clusterv1beta1.PrioritizerPolicy
@@ -248,12 +234,10 @@ func TestWeights(t *testing.T) {
 			if len(request.Errors) > 0 {
 				t.Fatal(request.Errors.ToAggregate())
 			}
-
 			got := request.Prioritizers
 			if got == nil {
 				got = []Prioritizer{}
 			}
-
 			expect(t, "prioritizers", tc.want, got)
 		})
 	}
@@ -264,7 +248,6 @@ func TestTotals(t *testing.T) {
 	w := newRandomHub(named("c1"), named("c2"))
 	w.incumbents["c2"] = true
 	w.inventory.SetDecision(pageOf("other", "q-decision-1", "q", "c2"))
-
 	for _, tc := range []struct {
 		reason string
 		policy clusterv1beta1.PrioritizerPolicy

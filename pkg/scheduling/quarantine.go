@@ -52,15 +52,12 @@ func (q *Quarantine) Result(
 	if known.exceeded < maxExceeded || !now.Before(known.until) {
 		return nil
 	}
-
 	e := newEvaluation(request, snapshot, incumbents, now)
 	if e.result.Outcome() != Decided {
 		return e.result
 	}
-
 	result := e.withoutAnswer(field.Forbidden(field.NewPath("spec", "predicates"), quarantined))
 	result.RequeueAt = known.until
-
 	return result
 }
 
@@ -68,24 +65,19 @@ func (q *Quarantine) Result(
 func (q *Quarantine) Observe(request *Request, uid types.UID, result *Result, now time.Time) {
 	if !result.costExceeded {
 		q.Forget(request.Key)
-
 		return
 	}
-
 	entry := q.entry(request, uid)
 	entry.exceeded++
-
 	if entry.exceeded >= maxExceeded {
 		entry.until = now.Add(quarantineTime)
 	}
 
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	if q.entries == nil {
 		q.entries = map[inventory.Key]quarantineEntry{}
 	}
-
 	q.entries[request.Key] = entry
 }
 
@@ -93,7 +85,6 @@ func (q *Quarantine) Observe(request *Request, uid types.UID, result *Result, no
 func (q *Quarantine) Forget(key inventory.Key) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	delete(q.entries, key)
 }
 
@@ -101,12 +92,9 @@ func (q *Quarantine) Forget(key inventory.Key) {
 func (q *Quarantine) entry(request *Request, uid types.UID) quarantineEntry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	text := inventory.RequestIdentity(slices.Clone(request.ClusterSets), request.selectors())
-
 	if known, ok := q.entries[request.Key]; ok && known.uid == uid && known.text == text {
 		return known
 	}
-
 	return quarantineEntry{uid: uid, text: text}
 }

@@ -22,7 +22,6 @@ func TestExceedingTheCostAgainAndAgainIsQuarantined(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-
 		return &Request{Key: inventory.Key{}, Predicates: []Predicate{{Selector: s, CEL: path}}}
 	}
 
@@ -30,19 +29,15 @@ func TestExceedingTheCostAgainAndAgainIsQuarantined(t *testing.T) {
 	first, other := request("1 < 2"), request("2 < 3")
 	snapshot := inventory.New(compiler).Snapshot()
 	exceeded, fine := &Result{costExceeded: true}, &Result{}
-
 	var q Quarantine
-
 	quarantined := func(r *Request, now time.Time) *Result { return q.Result(r, "a", snapshot, nil, now) }
 
 	for n := range maxExceeded {
 		if quarantined(first, begin) != nil {
 			t.Fatalf("quarantined after %d evaluations", n)
 		}
-
 		q.Observe(first, "a", exceeded, begin)
 	}
-
 	result := quarantined(first, begin.Add(quarantineTime-1))
 	if result == nil || result.Outcome() != Invalid || !result.RequeueAt.Equal(begin.Add(quarantineTime)) {
 		t.Fatalf("got %+v, want an Invalid Result until the end of the quarantine", result)
@@ -62,15 +57,12 @@ func TestExceedingTheCostAgainAndAgainIsQuarantined(t *testing.T) {
 	}
 
 	q.Observe(first, "a", exceeded, begin.Add(quarantineTime))
-
 	if quarantined(first, begin.Add(quarantineTime)) == nil {
 		t.Error("the next evaluation that exceeds the limit begins no quarantine")
 	}
-
 	q.Observe(first, "a", fine, begin.Add(2*quarantineTime))
 
 	q.Observe(first, "a", exceeded, begin)
-
 	if quarantined(first, begin) != nil {
 		t.Error("evaluations that are not in a row begin a quarantine")
 	}
@@ -80,7 +72,6 @@ func TestExceedingTheCostAgainAndAgainIsQuarantined(t *testing.T) {
 func TestACancelledEvaluationDecidesNothing(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
-
 	snapshot := inventory.New(selector.NewCompiler()).Snapshot().WithDone(done)
 	request := &Request{}
 

@@ -16,7 +16,6 @@ func (r *Result) Verdict(cluster string) (Verdict, bool) {
 	if !found {
 		return Verdict{}, false
 	}
-
 	return r.Verdicts()[at], true
 }
 
@@ -26,16 +25,13 @@ func (r *Result) Reason(v Verdict) string {
 	if v.Stage != StageSelected {
 		return r.reasons().of(v, allDetails)
 	}
-
 	text := fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, r.Feasible())
 	if v.kept {
 		text += ", kept because something of it cannot be read"
 	}
-
 	if v.Avoid > 0 {
 		text += fmt.Sprintf(", PreferNoSelect taints not tolerated: %d", v.Avoid)
 	}
-
 	return text
 }
 
@@ -43,12 +39,10 @@ func (r *Result) Reason(v Verdict) string {
 // empty for selected clusters.
 func (r *Result) Causes() func(Verdict) string {
 	texts := r.reasons()
-
 	return func(v Verdict) string {
 		if v.Stage == StageSelected {
 			return ""
 		}
-
 		return texts.of(v, clauseOnly)
 	}
 }

@@ -14,7 +14,6 @@ func (r *Result) ReasonOf(cluster string) string {
 	if !found {
 		return DeletedReason
 	}
-
 	return r.Reason(verdict)
 }
 
@@ -25,7 +24,6 @@ func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 	if info == nil || r.candidates == nil {
 		return Verdict{}, false
 	}
-
 	if r.isRanked() {
 		return r.Verdict(cluster)
 	}
@@ -35,7 +33,6 @@ func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 		if verdict.Rank <= r.Request.wanted(r.Feasible()) {
 			verdict.Stage = StageSelected
 		}
-
 		return verdict, true
 	}
 
@@ -52,22 +49,18 @@ func (c *candidates) verdictOf(cluster string) (Verdict, bool) {
 	if !found {
 		return Verdict{}, false
 	}
-
 	order, rank := c.compare(), 1
-
 	for i := range c.clusters {
 		if order(i, at) < 0 {
 			rank++
 		}
 	}
-
 	return c.verdict(at, rank, c.kept()), true
 }
 
 // verdict returns the undecided verdict of a cluster by its index.
 func (c *candidates) verdict(i, rank int, kept map[int]bool) Verdict {
 	info := c.clusters[i]
-
 	return Verdict{Cluster: info, Rank: rank, Score: c.totals()[i], Avoid: c.avoid[info.Name], taint: -1, kept: kept[i]}
 }
 
@@ -79,7 +72,6 @@ func (r *Result) lastSelected() (last Verdict, selected int, found bool) {
 		if len(best) == 0 {
 			return Verdict{}, 0, false
 		}
-
 		return best[len(best)-1], len(best), true
 	}
 
@@ -87,21 +79,18 @@ func (r *Result) lastSelected() (last Verdict, selected int, found bool) {
 	if selected == 0 {
 		return Verdict{}, 0, false
 	}
-
 	return r.candidates.last(selected), selected, true
 }
 
 // last returns the undecided verdict of the cluster with a rank, which is at least 1.
 func (c *candidates) last(rank int) Verdict {
 	order, top := c.compare(), c.topIndices(rank)
-
 	worst := top[0]
 	for _, i := range top {
 		if order(i, worst) > 0 {
 			worst = i
 		}
 	}
-
 	return c.verdict(worst, rank, c.kept())
 }
 

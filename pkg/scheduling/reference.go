@@ -18,7 +18,6 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	if e.result.Outcome() != Decided {
 		return e.result
 	}
-
 	verdicts := e.filterAll()
 	if e.ended() {
 		return e.endedResult()
@@ -29,11 +28,9 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	c.decisionCounts = func() (func(int) int, int) {
 		counts := snapshot.DecisionCounts(request.Key)
 		highest := 0
-
 		for _, count := range counts {
 			highest = max(highest, count)
 		}
-
 		return func(i int) int { return counts[c.clusters[i].Name] }, highest
 	}
 
@@ -41,19 +38,16 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 		if verdict.Stage == undecided {
 			c.clusters = append(c.clusters, verdict.Cluster)
 		}
-
 		if verdict.Avoid > 0 {
 			c.avoid[verdict.Cluster.Name] = verdict.Avoid
 		}
 	}
-
 	e.result.Expired = c.countExpired(e.evalContext.RequeueAfterExpiry)
 
 	found := &details{verdicts: verdicts, prioritizers: c.prioritizers()}
 	e.selectWithReasons(c, found)
 	e.result.details = func() *details { return found }
 	e.result.RequeueAt = e.requeueAt()
-
 	return e.result
 }
 
@@ -61,31 +55,25 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 func (e *evaluation) filterAll() []Verdict {
 	clusters := e.snapshot.Clusters()
 	verdicts := make([]Verdict, 0, len(clusters))
-
 	for _, info := range clusters {
 		verdict := e.filterCluster(info)
 		if verdict.Stage != StageScope && verdict.Stage != StageTerminating {
 			e.result.Available++
 		}
-
 		verdicts = append(verdicts, verdict)
 	}
-
 	return verdicts
 }
 
 // filterCluster returns the Verdict of the first filter that rejects the cluster. A feasible cluster is undecided.
 func (e *evaluation) filterCluster(info *clusterinfo.ClusterInfo) Verdict {
 	verdict := Verdict{Cluster: info, taint: -1}
-
 	for _, plugin := range filterPlugins {
 		if plugin.rejects != nil && plugin.rejects(e, info, &verdict) {
 			verdict.Stage = plugin.stage
-
 			break
 		}
 	}
-
 	return verdict
 }
 
@@ -102,17 +90,14 @@ func availableOf(verdicts []Verdict) iter.Seq[*clusterinfo.ClusterInfo] {
 // prioritizers returns the scores of each prioritizer by the name of the cluster.
 func (c *candidates) prioritizers() []PrioritizerScores {
 	scores := make([]PrioritizerScores, 0, len(c.request.Prioritizers))
-
 	for _, prioritizer := range c.request.Prioritizers {
 		byName := make(map[string]int64, len(c.clusters))
 		plugin := prioritizer.plugin()
-
 		for i, score := range plugin.scores(c, prioritizer) {
 			if info := c.clusters[i]; plugin.hasScore == nil || plugin.hasScore(info) {
 				byName[info.Name] = score
 			}
 		}
-
 		scores = append(scores, PrioritizerScores{Prioritizer: prioritizer, Scores: byName})
 	}
 
@@ -123,7 +108,6 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 func (e *evaluation) selectWithReasons(c *candidates, found *details) {
 	ranked, chosen := e.rankAndSelect(c)
 	e.recordRejections(ranked)
-
 	for _, i := range chosen {
 		found.best = append(found.best, ranked[i])
 	}
@@ -134,7 +118,6 @@ func (e *evaluation) selectWithReasons(c *candidates, found *details) {
 		})
 		found.verdicts[at] = ranked[i]
 	}
-
 	found.feasible = ranked
 
 	for _, verdict := range found.verdicts {

@@ -23,7 +23,6 @@ import (
 func drawOlderSpec(t *rapid.T) olderSpec {
 	both := labelled(compare("region", metav1.LabelSelectorOpIn, "eu"))
 	both.ClusterName, both.ClaimSelector = "c2", claiming(map[string]string{"id": "1"}).ClaimSelector
-
 	return olderSpec{
 		ClusterSets: some(t, "sets", 2, "a", "b", "label", "unknown"), NumberOfClusters: drawWanted(t),
 		Predicates: some(t, "predicates", 2, both, placementv1alpha1.ClusterPredicate{ClusterName: "c1"},
@@ -39,20 +38,16 @@ func drawOlderSpec(t *rapid.T) olderSpec {
 // docs/spec/placement-v1alpha1.md P2 to P11, applied literally to the objects.
 func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		w := newRandomHub()
 		clusters, incumbents, decisions := []*clusterv1.ManagedCluster{}, map[string]bool{}, map[string]int{}
-
 		for n := range rapid.IntRange(0, 7).Draw(t, "clusters") {
 			cluster := drawCluster(t, fmt.Sprintf("c%d", n))
 			clusters = append(clusters, cluster)
 			w.inventory.SetCluster(cluster)
-
 			if rapid.Bool().Draw(t, "incumbent") {
 				incumbents[cluster.Name] = true
 			}
-
 			decisions[cluster.Name] = rapid.IntRange(0, 3).Draw(t, "decisions")
 			for i := range decisions[cluster.Name] {
 				w.inventory.SetDecision(pageOf("elsewhere", fmt.Sprint(cluster.Name, "-", i), "q", cluster.Name))
@@ -60,15 +55,12 @@ func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 		}
 
 		bound := map[string]bool{}
-
 		for _, set := range []string{"a", "b"} {
 			if bound[set] = rapid.Bool().Draw(t, "bound"); bound[set] {
 				w.inventory.SetBinding(bindingOf("ns", set))
 			}
-
 			w.inventory.SetClusterSet(setOf(set, "", nil))
 		}
-
 		w.inventory.DeleteBinding("ns", "all")
 
 		spec := drawOlderSpec(t)
@@ -79,7 +71,6 @@ func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 		for _, rank := range takenByRules(spec, ranked) {
 			want = append(want, ranked[rank-1].Cluster.Name)
 		}
-
 		if got := selected(result); !slices.Equal(want, got) {
 			t.Fatalf("selected are %v, by the rules %v, of %d feasible ones", got, want, len(ranked))
 		}
@@ -88,7 +79,6 @@ func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 		if spec.NumberOfClusters != nil {
 			missing = int(*spec.NumberOfClusters) - len(want)
 		}
-
 		if result.Unscheduled != missing || result.Feasible() != len(ranked) {
 			t.Fatalf("%d unscheduled and %d feasible, by the rules %d and %d", result.Unscheduled, result.Feasible(), missing, len(ranked))
 		}
@@ -123,11 +113,9 @@ func rankByRules(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*
 		if count := decisions[cluster.Name]; count > 0 {
 			verdict.Score = int64(100*(most-2*count)/(2*most)) * 2
 		}
-
 		if incumbents[cluster.Name] {
 			verdict.Score += 100
 		}
-
 		if fits {
 			ranked = append(ranked, verdict)
 		}
@@ -136,11 +124,9 @@ func rankByRules(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*
 	slices.SortFunc(ranked, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(a.Avoid, b.Avoid), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
-
 	for i := range ranked {
 		ranked[i].Rank = i + 1
 	}
-
 	return ranked
 }
 
@@ -156,10 +142,8 @@ func fitsByRules(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedCluster
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		return matcher.Matches(labels.Set(values))
 	}
-
 	return len(predicates) == 0 || slices.ContainsFunc(predicates, func(p placementv1alpha1.ClusterPredicate) bool {
 		return matches(p.LabelSelector, cluster.Labels) && (p.ClusterName == "" || p.ClusterName == cluster.Name) &&
 			matches(metav1.LabelSelector{MatchLabels: p.ClaimSelector.MatchClaims, MatchExpressions: p.ClaimSelector.MatchExpressions}, claims)

@@ -28,7 +28,6 @@ func shorten(clause string) string {
 	if len(clause) <= maxClauseBytes {
 		return clause
 	}
-
 	return strings.ToValidUTF8(clause[:maxClauseBytes-len("...")], "") + "..."
 }
 
@@ -40,7 +39,6 @@ const maxListedRejections = 3
 func Summarize(found []Rejection) string {
 	texts := make([]string, 0, maxListedRejections+1)
 	others := 0
-
 	for i, rejection := range found {
 		if i < maxListedRejections {
 			texts = append(texts, fmt.Sprintf("%s (%d)", rejection.Short(), rejection.Clusters))
@@ -52,7 +50,6 @@ func Summarize(found []Rejection) string {
 	if others > 0 {
 		texts = append(texts, fmt.Sprintf("other causes (%d)", others))
 	}
-
 	return strings.Join(texts, ", ")
 }
 
@@ -68,11 +65,9 @@ func (h histogram) add(stage Stage, clause string, clusters int) {
 // bytes estimates the size.
 func (h histogram) bytes() int {
 	const fixed, perRejection = 64, 40
-
 	bytes := fixed
 	for rejection := range h {
 		bytes += perRejection + len(rejection.Clause)
 	}
-
 	return bytes
 }

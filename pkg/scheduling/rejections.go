@@ -16,10 +16,8 @@ func (r *Result) Rejections() []Rejection {
 	case r.rejections != nil:
 		return r.rejections()
 	}
-
 	h := histogram{}
 	h.addClauses(r.reasons(), r.Verdicts())
-
 	return h.rejections()
 }
 
@@ -27,7 +25,6 @@ func (r *Result) Rejections() []Rejection {
 func (e *evaluation) rejections(runs []filterRun) []Rejection {
 	h, texts := histogram{}, e.result.reasons()
 	texts.feasible = func() []Verdict { return e.ranked }
-
 	for _, run := range runs {
 		if run.plugin.count != nil {
 			run.plugin.count(e, run.before, run.after, h)
@@ -35,7 +32,6 @@ func (e *evaluation) rejections(runs []filterRun) []Rejection {
 			h.addClauses(texts, run.rejected())
 		}
 	}
-
 	h.add(StageTerminating, terminatingClause, runs[len(runs)-1].after.terminating)
 
 	if e.ranked == nil {
@@ -43,7 +39,6 @@ func (e *evaluation) rejections(runs []filterRun) []Rejection {
 	} else {
 		h.addClauses(texts, e.ranked)
 	}
-
 	return h.rejections()
 }
 
@@ -67,20 +62,16 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 
 	// A new evaluation keeps its side effects out of this Result.
 	e, texts := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now), r.reasons()
-
 	for _, name := range clusters {
 		info := r.Cluster(name)
 		if info == nil || info.Terminating {
 			h.add(StageTerminating, "deleted", 1)
-
 			continue
 		}
-
 		verdict := e.filterCluster(info)
 		if verdict.Stage == undecided {
 			verdict, _ = r.VerdictOf(name)
 		}
-
 		h.add(verdict.Stage, texts.of(verdict, clauseOnly), 1)
 	}
 
@@ -89,15 +80,12 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 
 func (h histogram) rejections() []Rejection {
 	found := make([]Rejection, 0, len(h))
-
 	for rejection, clusters := range h {
 		rejection.Clusters = clusters
 		found = append(found, rejection)
 	}
-
 	slices.SortFunc(found, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), a.Stage.Compare(b.Stage), cmp.Compare(a.Clause, b.Clause))
 	})
-
 	return found
 }

@@ -43,21 +43,15 @@ func BenchmarkCauses(b *testing.B) {
 			placement.spec.NumberOfClusters = ptr.To[int32](fleetSize + 1)
 			request, incumbents := fleetRequest(i, placement.spec)
 			i.UpdateDependencies(request.Key, Schedule(request, i.SnapshotFor(request.Key), incumbents, now).Dependencies())
-
 			version := int32(0)
-
 			b.ReportAllocs()
 
 			for b.Loop() {
 				b.StopTimer()
-
 				version++
 				i.SetScores(fleetScore(0, version))
-
 				result := Schedule(request, i.SnapshotFor(request.Key), incumbents, now)
-
 				b.StartTimer()
-
 				if len(result.Rejections()) == 0 {
 					b.Fatal("no cause was found")
 				}
@@ -74,9 +68,7 @@ func BenchmarkCausesOfReference(b *testing.B) {
 			placement.spec.NumberOfClusters = ptr.To[int32](fleetSize + 1)
 			request, incumbents := fleetRequest(i, placement.spec)
 			snapshot := i.SnapshotFor(request.Key)
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				Reference(request, snapshot, incumbents, now).Rejections()
 			}

@@ -21,7 +21,6 @@ import (
 func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 	tainted := named("u1", "region", "us")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "", noSelect)}
-
 	for _, tc := range []struct {
 		reason string
 		event  func(*inventory.Inventory) inventory.Affected
@@ -54,7 +53,6 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 			i.Subscribe(request.Key, request.Dependencies())
 			before := same(t, request, i.SnapshotFor(request.Key), nil)
 			i.UpdateDependencies(request.Key, before.Dependencies())
-
 			affected := tc.event(i)
 			after := same(t, request, i.SnapshotFor(request.Key), nil)
 
@@ -70,7 +68,6 @@ func TestDependenciesOfAResult(t *testing.T) {
 	w := newRandomHub(named("c1", "region", "eu"), named("c2", "region", "us"))
 	eu, three := byLabel("region", "eu"), ptr.To[int32](3)
 	two := byLabel("region", "eu", "zone", "a")
-
 	for _, tc := range []struct {
 		reason  string
 		spec    placementSpec
@@ -88,12 +85,10 @@ func TestDependenciesOfAResult(t *testing.T) {
 		{"too many predicates to tell apart", placementSpec{Predicates: anyOf{two, two, two}}, true, nil},
 	} {
 		interest := w.schedule(t, tc.spec).Dependencies()
-
 		var clauses []string
 		for _, clause := range slices.Concat(interest.Clauses...) {
 			clauses = append(clauses, clause.String())
 		}
-
 		expect(t, tc.reason+": tells", tc.tells, interest.WatchRejected)
 		expect(t, tc.reason+": clauses", tc.clauses, clauses)
 	}
@@ -113,10 +108,8 @@ func TestCausesWakeInTime(t *testing.T) {
 	unsatisfied := w.schedule(t, spec)
 	expect(t, "at first", []string{"1 Taint: taint gpu:NoSelect not tolerated"}, causesOf(unsatisfied))
 	expect(t, "wakes", now.Add(10*time.Second), unsatisfied.RequeueAt)
-
 	later := Schedule(unsatisfied.Request, w.inventory.Snapshot(), nil, unsatisfied.RequeueAt)
 	expect(t, "then", []string{"1 Taint: taint full:NoSelect not tolerated"}, causesOf(later))
-
 	spec.NumberOfClusters = ptr.To[int32](1)
 	expect(t, "a satisfied placement has nothing to wait for", time.Time{}, w.schedule(t, spec).RequeueAt)
 }

@@ -20,13 +20,11 @@ func causesOf(r *Result) []string {
 	for _, cause := range r.Rejections() {
 		texts = append(texts, fmt.Sprintf("%d %s: %s", cause.Clusters, cause.Stage, cause.Clause))
 	}
-
 	return texts
 }
 
 func terminating(cluster *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	cluster.DeletionTimestamp = &metav1.Time{Time: now}
-
 	return cluster
 }
 
@@ -38,14 +36,11 @@ func TestCauses(t *testing.T) {
 
 	w := newRandomHub(named("e1", "region", "eu"), named("u1", "region", "us"), named("u2", "region", "us"), named("a1", "region", "ap"),
 		named("n1"), tainted, terminating(named("g1", "region", "eu")), terminating(named("g2")))
-
 	const (
 		deleted = "2 Terminating: being deleted"
 		gpu     = "1 Taint: taint gpu=a100:NoSelect not tolerated"
 	)
-
 	eu, us, ap := byLabel("region", "eu"), byLabel("region", "us"), byLabel("region", "ap")
-
 	for _, tc := range []struct {
 		reason string
 		spec   placementSpec
@@ -82,7 +77,6 @@ func TestCauses(t *testing.T) {
 func TestCausesAmongClusters(t *testing.T) {
 	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)
-
 	for _, tc := range []struct {
 		reason  string
 		request *Request

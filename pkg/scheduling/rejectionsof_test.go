@@ -23,7 +23,6 @@ func TestCausesOfClusters(t *testing.T) {
 	spec := placementSpec{NumberOfClusters: ptr.To[int32](1), Predicates: anyOf{byLabel("region", "eu")}}
 	clusters := []string{"tainted", "leaving", "us", "gone", "worse"}
 	w := newRandomHub(tainted, leaving, named("us", "region", "us"), named("better", "region", "eu"), named("worse", "region", "eu"))
-
 	expect(t, "causes", []Rejection{
 		{StageTerminating, "deleted", 2}, {StagePredicate, "predicate 1 label region In [eu]", 1},
 		{StageTaint, "taint gpu:NoSelect not tolerated", 1}, {StageRank, "not needed, 1 wanted", 1},
@@ -33,7 +32,6 @@ func TestCausesOfClusters(t *testing.T) {
 	expect(t, "causes out of scope", []Rejection{
 		{StageScope, "no cluster set is bound to the namespace", 3}, {StageTerminating, "deleted", 2},
 	}, w.schedule(t, spec).RejectionsOf(clusters))
-
 	spec.NumberOfClusters = ptr.To[int32](-1)
 	broken := Schedule(ConvertV1beta1(selector.NewCompiler(), placementOf(spec)), w.inventory.Snapshot(), nil, now)
 	expect(t, "causes without an answer", []Rejection{}, broken.RejectionsOf(clusters))
@@ -42,17 +40,13 @@ func TestCausesOfClusters(t *testing.T) {
 // IsFeasible follows the verdict, and the rejection of a single cluster equals its rejection among all clusters.
 func TestCausesOfAreThoseOfAll(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
-
 		for range rapid.IntRange(0, 10).Draw(t, "events") {
 			c.event(t)
 		}
-
 		snapshot := c.inventory.SnapshotFor(c.keys()...)
-
 		for key, request := range c.requests {
 			checkCausesOf(t, Schedule(request, snapshot, c.incumbents(key), c.now))
 		}
@@ -72,11 +66,9 @@ func checkCausesOf(t *rapid.T, result *Result) {
 		if got, want := result.ReasonOf(name), result.Reason(verdict); got != want {
 			t.Fatalf("%s alone: %q, want %q", name, got, want)
 		}
-
 		if fits := verdict.Rank > 0; result.IsFeasible(name) != fits {
 			t.Fatalf("%s fits: %v, want %v", name, result.IsFeasible(name), fits)
 		}
-
 		if verdict.Stage == StageScope || verdict.Cluster.Terminating || verdict.Stage == StageSelected {
 			continue
 		}
@@ -98,7 +90,6 @@ func TestRejectionsOfStalledResults(t *testing.T) {
 		!held.RequeueAt.Equal(late) {
 		t.Errorf("got %+v", held)
 	}
-
 	if result.Outcome() != Decided || len(result.Selected) != 1 || result.Count(StageSelected) != 1 {
 		t.Errorf("the answer has become %+v", result)
 	}
@@ -113,7 +104,6 @@ func TestRejectionsOfStalledResults(t *testing.T) {
 	// Why it is withheld is told, although the answer itself is satisfied.
 	expect(t, "the answer tells causes", false, result.Dependencies().WatchRejected)
 	expect(t, "withheld it tells causes", true, held.Dependencies().WatchRejected)
-
 	result.taintsChangeAt = soon
 	expect(t, "wakes when a cause changes", soon, result.Hold(map[string]bool{"c": true}, nil, late).RequeueAt)
 }

@@ -92,11 +92,9 @@ func (l GroupLength) Of(selected int) int {
 	if l.Percent > 0 {
 		length = (l.Percent*selected + 99) / 100
 	}
-
 	if length <= 0 || length > selected {
 		length = selected
 	}
-
 	return max(length, 1)
 }
 
@@ -117,11 +115,9 @@ func (r *Request) selectors() []*selector.Selector {
 	if len(r.Predicates) == 0 {
 		return nil
 	}
-
 	selectors := make([]*selector.Selector, 0, len(r.Predicates))
 	for _, predicate := range r.Predicates {
 		selectors = append(selectors, predicate.Selector)
 	}
-
 	return selectors
 }

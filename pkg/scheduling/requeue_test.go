@@ -22,7 +22,6 @@ import (
 // docs/architecture.md law 2: time alone changes no result before its RequeueAt.
 func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		i := inventory.New(compiler)
 		i.SetClusterSet(setOf("a", "", nil))
@@ -33,7 +32,6 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(t, "clusters") {
 			name := fmt.Sprintf("c%d", n)
 			i.SetCluster(drawCluster(t, name))
-
 			if rapid.Bool().Draw(t, "scored") {
 				i.SetScores(drawScore(t, name))
 			}
@@ -49,12 +47,10 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 
 		first := Schedule(request, snapshot, map[string]bool{"c1": true}, now)
 		until := now.Add(24 * time.Hour)
-
 		if !first.RequeueAt.IsZero() {
 			if !first.RequeueAt.After(now) {
 				t.Fatalf("asks to be woken at %v, which is not after %v", first.RequeueAt, now)
 			}
-
 			until = first.RequeueAt.Add(-1)
 		}
 
@@ -62,7 +58,6 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 		if !last.RequeueAt.Equal(first.RequeueAt) {
 			t.Fatalf("asks to be woken at %v, and at %v to be woken at %v", first.RequeueAt, until, last.RequeueAt)
 		}
-
 		if was, is := writtenParts(first), writtenParts(last); was != is {
 			t.Fatalf("at %v it was\n%s\nand before the wake-up at %v it is\n%s", now, was, first.RequeueAt, is)
 		}
@@ -74,11 +69,9 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 	until := metav1.NewTime(now.Add(time.Minute))
 	items := make([]clusterv1alpha1.AddOnPlacementScoreItem, 0, 300)
-
 	for n := range cap(items) {
 		items = append(items, clusterv1alpha1.AddOnPlacementScoreItem{Name: strconv.Itoa(n), Value: 1})
 	}
-
 	w := newRandomHub()
 
 	for n := range 80 {
@@ -86,7 +79,6 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 		w.inventory.SetCluster(named(name))
 		w.inventory.SetScores(scoreOf(name, "demo", &until, items...))
 	}
-
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{
 		byCEL(`managedCluster.scores("demo").all(s, managedCluster.scores("demo").size() > 0)`),
 	}}))
@@ -99,6 +91,5 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 		expect(t, name+" is held", true, held.Outcome() != Decided)
 		expect(t, name+" wakes at", until.Add(1), held.RequeueAt)
 	}
-
 	expect(t, "selected once the scores have expired", 80, len(Schedule(request, snapshot, nil, until.Add(1)).Selected))
 }

@@ -110,7 +110,6 @@ func (r *Result) Feasible() int {
 	if r.candidates == nil {
 		return 0
 	}
-
 	return len(r.candidates.clusters)
 }
 
@@ -119,9 +118,7 @@ func (r *Result) IsFeasible(cluster string) bool {
 	if r.candidates == nil {
 		return false
 	}
-
 	_, feasible := r.candidates.index(cluster)
-
 	return feasible
 }
 
@@ -135,9 +132,7 @@ func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
 		if r.candidates == nil {
 			return
 		}
-
 		totals := r.candidates.totals()
-
 		for i, info := range r.candidates.clusters {
 			if !yield(info, totals[i]) {
 				return
@@ -151,12 +146,10 @@ func (r *Result) Score(cluster string) int64 {
 	if r.candidates == nil {
 		return 0
 	}
-
 	at, found := r.candidates.index(cluster)
 	if !found {
 		return 0
 	}
-
 	return r.candidates.totals()[at]
 }
 

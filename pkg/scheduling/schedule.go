@@ -22,11 +22,9 @@ func ScheduleRecorded(
 ) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
 	e.recorder = recorder
-
 	if e.result.Outcome() != Decided {
 		return e.result
 	}
-
 	runs := e.filter()
 	if runs == nil {
 		return e.endedResult()
@@ -48,19 +46,15 @@ func ScheduleRecorded(
 	}
 	c.decisionCounts = func() (func(int) int, int) {
 		counts := snapshot.CountsOfOthers(request.Key)
-
 		return func(i int) int { return counts.Of(left.indices[i]) }, counts.Highest
 	}
 
 	e.result.Expired = c.countExpired(e.evalContext.RequeueAfterExpiry)
 	e.selectFast(c)
 	e.result.RequeueAt = e.requeueAt()
-
 	if e.result.ListsRejections() {
 		e.result.rejections = sync.OnceValue(func() []Rejection { return e.rejections(runs) })
 	}
-
 	e.result.details = sync.OnceValue(func() *details { return Reference(request, e.result.snapshot, incumbents, now).details() })
-
 	return e.result
 }

@@ -20,7 +20,6 @@ import (
 
 func TestPredicates(t *testing.T) {
 	const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/a-name-that-is-longer-than-sixty-three-characters"
-
 	eu, us, none := named("eu", "region", "eu"), named("us", "region", "us"), named("none")
 	eu.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: arn}, {Name: "url", Value: "https://eu.example.com:6443/?a=b"}}
 	us.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "x"}}
@@ -34,7 +33,6 @@ func TestPredicates(t *testing.T) {
 	both.RequiredClusterSelector.ClaimSelector = byClaim(compare("id", metav1.LabelSelectorOpIn, arn)).RequiredClusterSelector.ClaimSelector
 	combined := both
 	combined.RequiredClusterSelector.CelSelector.CelExpressions = []string{`managedCluster.metadata.name == "us"`}
-
 	for _, tc := range []struct {
 		reason     string
 		predicates anyOf
@@ -78,9 +76,7 @@ func TestCELErrors(t *testing.T) {
 	result := w.schedule(t, placementSpec{Predicates: anyOf{
 		byCEL("true", `managedCluster.metadata.labels["region"] == "eu"`), byCEL(`managedCluster.scores("none").size() == 0`),
 	}})
-
 	expect(t, "selected", []string{"c2"}, selected(result))
-
 	got := make([]string, 0, len(result.EvaluationErrors))
 	for _, failed := range result.EvaluationErrors {
 		got = append(got, fmt.Sprintf("%s on %d, first %s: %v", failed.Path, failed.Clusters, failed.First, failed.Err))
@@ -91,7 +87,6 @@ func TestCELErrors(t *testing.T) {
 		`spec.predicates[1].requiredClusterSelector.celSelector.celExpressions[0] on 2, first c1: ` +
 			`AddOnPlacementScore "none" of cluster c1 does not exist`,
 	}, got)
-
 	verdict, known := result.Verdict("c1")
 	expect(t, "known", true, known)
 	expect(t, "reason", `predicate 1 CEL managedCluster.metadata.labels["region"] == "eu": no such key: labels; predicate 2 `+
@@ -112,25 +107,20 @@ func TestCELBudgetOfAPass(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			// To look for a text in a very long one twelve times costs 800,000 of the 1,000,000 that one evaluation may cost.
 			const expression = `[1,2,3,4,5,6,7,8,9,10,11,12].all(i, managedCluster.metadata.annotations.long.indexOf("aaaaaaab") < 0)`
-
 			long := strings.Repeat("a", 100_000)
 			w := newRandomHub()
-
 			for i := range tc.clusters {
 				cluster := named(fmt.Sprintf("c%03d", i))
 				cluster.Annotations = map[string]string{"long": long}
 				w.inventory.SetCluster(cluster)
 			}
-
 			result := w.schedule(t, placementSpec{Predicates: anyOf{byCEL(expression)}})
 			expect(t, "held", tc.held, result.Outcome() != Decided)
 
 			if !tc.held {
 				expect(t, "selected", tc.clusters, len(result.Selected))
-
 				return
 			}
-
 			expect(t, "selected", 0, len(result.Selected))
 			expect(t, "mistakes", "spec.predicates: Forbidden: the CEL expressions cost more than an evaluation over all clusters may cost, "+
 				"8000000 for a predicate and 40000000 for all of them: narrow the clusters by labelSelector, claimSelector or clusterSets first, or "+
@@ -154,11 +144,9 @@ func TestScopeOfSchedule(t *testing.T) {
 		w.inventory.SetClusterSet(setOf("b", clusterv1beta2.ExclusiveClusterSetLabel, nil))
 		w.inventory.SetClusterSet(setOf("eu", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}))
 		w.inventory.SetClusterSet(setOf("broken", "Nonsense", nil))
-
 		for _, set := range []string{"a", "b", "eu"} {
 			w.inventory.SetBinding(bindingOf("ns", set))
 		}
-
 		return w
 	}
 
@@ -199,7 +187,6 @@ func TestScopeOfSchedule(t *testing.T) {
 			w := everything()
 			tc.change(w)
 			result := w.schedule(t, placementSpec{ClusterSets: tc.sets})
-
 			var broken []string
 			for _, set := range result.BrokenSets {
 				broken = append(broken, set.Name)
@@ -232,7 +219,6 @@ func TestSelection(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newRandomHub(named("c9"), named("c2"), named("c10"), named("c1"))
 			w.incumbents["c9"] = true
-
 			result := w.schedule(t, placementSpec{NumberOfClusters: tc.wanted})
 			expect(t, "selected", tc.want, selected(result))
 			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
@@ -250,7 +236,6 @@ func TestReasons(t *testing.T) {
 		compare("out", metav1.LabelSelectorOpDoesNotExist),
 	}}))
 	w.inventory.SetCluster(named("out", "out", ""))
-
 	tainted, gone := named("tainted"), named("gone")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "a100", noSelect)}
 	gone.DeletionTimestamp = &metav1.Time{Time: now}
@@ -271,7 +256,6 @@ func TestReasons(t *testing.T) {
 		for _, verdict := range r.Verdicts() {
 			all[verdict.Cluster.Name] = verdict.Stage.String() + ": " + r.Reason(verdict)
 		}
-
 		return all
 	}
 
@@ -289,19 +273,15 @@ func TestReasons(t *testing.T) {
 	b, known := w.schedule(t, spec).Verdict("b")
 	expect(t, "known", true, known)
 	expect(t, "a tie", "rank 2 of 3, 1 wanted, as many points as a, which comes first by name", w.schedule(t, spec).Reason(b))
-
 	spec.NumberOfClusters = ptr.To(int32(0))
 	expect(t, "none wanted", "Rank: rank 2 of 3, 0 wanted", reasons(w.schedule(t, spec))["b"])
-
 	spec.ClusterSets = []string{"all", "more"}
 	expect(t, "named sets", "OutOfScope: not in all", reasons(w.schedule(t, spec))["out"])
-
 	spec.ClusterSets = []string{"more"}
 	expect(t, "no intersection", "OutOfScope: none of the cluster sets asked for is bound to the namespace", reasons(w.schedule(t, spec))["a"])
 
 	w.inventory.DeleteBinding("ns", "all")
 	expect(t, "no binding", "OutOfScope: no cluster set is bound to the namespace", reasons(w.schedule(t, spec))["a"])
-
 	_, known = w.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
 	expect(t, "an unknown cluster", false, known)
 }

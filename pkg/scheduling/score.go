@@ -12,26 +12,20 @@ func (e *evaluation) newCandidates() *candidates {
 	e.result.Cost = e.evalContext.Cost()
 	c.totals = sync.OnceValue(c.sumScores)
 	e.result.candidates = c
-
 	return c
 }
 
 // sumScores returns the weighted sum of all prioritizers for each candidate.
 func (c *candidates) sumScores() []int64 {
 	totals := make([]int64, len(c.clusters))
-
 	for _, prioritizer := range c.request.Prioritizers {
 		plugin := prioritizer.plugin()
 		c.recorder.Begin(Step(plugin.name))
-
 		scores := plugin.scores(c, prioritizer)
-
 		c.recorder.End(Step(plugin.name))
-
 		for i, score := range scores {
 			totals[i] += int64(prioritizer.Weight) * score
 		}
 	}
-
 	return totals
 }

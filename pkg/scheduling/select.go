@@ -15,7 +15,6 @@ func (r *Request) wanted(feasible int) int {
 	if r.Wanted == nil {
 		return feasible
 	}
-
 	return int(*r.Wanted)
 }
 
@@ -23,24 +22,20 @@ func (r *Request) wanted(feasible int) int {
 // indices, best first.
 func (e *evaluation) selectRanked(ranked []Verdict) []int {
 	left := ranked
-
 	for _, plugin := range filterPlugins {
 		if plugin.keep != nil {
 			left = plugin.keep(e.request, ranked, left)
 		}
 	}
-
 	wanted := e.request.wanted(len(ranked))
 
 	taken, spreads := selectSpread(e.request.Spread, left, min(wanted, len(left)))
 	e.result.Spreads = spreads
 	e.countMissing(wanted, len(taken))
-
 	chosen := make([]int, 0, len(taken))
 	for _, i := range taken {
 		chosen = append(chosen, left[i].Rank-1)
 	}
-
 	return chosen
 }
 
@@ -49,14 +44,11 @@ func (e *evaluation) selectRanked(ranked []Verdict) []int {
 func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []int) {
 	ranked = c.ranked()
 	chosen = e.selectRanked(ranked)
-
 	for _, i := range chosen {
 		ranked[i].Stage = StageSelected
 		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
 	}
-
 	slices.SortFunc(e.result.Selected, func(a, b *clusterinfo.ClusterInfo) int { return cmp.Compare(a.Name, b.Name) })
-
 	return ranked, chosen
 }
 
@@ -64,7 +56,6 @@ func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []in
 // Without room it was not needed, unless anti-affinity forbids it beside the selected clusters.
 func (e *evaluation) recordRejections(ranked []Verdict) {
 	selected := &selection{spreads: e.result.Spreads, room: len(e.result.Selected) < e.request.wanted(len(ranked))}
-
 	for _, plugin := range filterPlugins {
 		if plugin.rejectRanked != nil {
 			plugin.rejectRanked(selected, ranked)
@@ -83,17 +74,13 @@ func (e *evaluation) selectFast(c *candidates) {
 	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
 		e.ranked, _ = e.rankAndSelect(c)
 		e.recordRejections(e.ranked)
-
 		for i := range e.ranked {
 			e.result.stages[e.ranked[i].Stage]++
 		}
-
 		return
 	}
-
 	wanted := e.request.wanted(len(c.clusters))
 	e.result.Selected = c.clusters
-
 	if wanted < len(c.clusters) {
 		e.result.Selected = c.top(wanted)
 	}
@@ -109,14 +96,12 @@ func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
 	for _, i := range c.topIndices(wanted) {
 		top = append(top, c.clusters[i])
 	}
-
 	return top
 }
 
 // topIndices returns the indices of the best clusters, sorted.
 func (c *candidates) topIndices(wanted int) []int {
 	kept := &worstFirst{better: c.compare()}
-
 	for i := range c.clusters {
 		switch {
 		case len(kept.indices) < wanted:
@@ -128,7 +113,6 @@ func (c *candidates) topIndices(wanted int) []int {
 	}
 
 	slices.Sort(kept.indices)
-
 	return kept.indices
 }
 
@@ -154,6 +138,5 @@ func (w *worstFirst) Pop() any {
 	last := len(w.indices) - 1
 	popped := w.indices[last]
 	w.indices = w.indices[:last]
-
 	return popped
 }

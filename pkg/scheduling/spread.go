@@ -41,14 +41,11 @@ func (s Spread) bounds() (fewest, most string, found bool) {
 		if !found || s.Selected[domain] < s.Selected[fewest] {
 			fewest = domain
 		}
-
 		if !found || s.Selected[domain] > s.Selected[most] {
 			most = domain
 		}
-
 		found = true
 	}
-
 	return fewest, most, found
 }
 
@@ -58,7 +55,6 @@ func (s Spread) Skew() int {
 	if !found {
 		return 0
 	}
-
 	return s.Selected[most] - s.Selected[fewest]
 }
 
@@ -66,7 +62,6 @@ func (s Spread) Skew() int {
 // DomainsMissing.
 func (s Spread) Problem() (reason, message string) {
 	fewest, most, found := s.bounds()
-
 	switch {
 	case !found:
 		return "DomainsMissing", fmt.Sprintf("no feasible cluster has the %s", s.Constraint.Key)
@@ -91,14 +86,12 @@ type hardConstraint struct {
 // hardConstraints returns the hard constraints.
 func hardConstraints(spreads []Spread) []hardConstraint {
 	var hard []hardConstraint
-
 	for _, spread := range spreads {
 		if spread.Constraint.Hard {
 			fewest, _, _ := spread.bounds()
 			hard = append(hard, hardConstraint{Spread: spread, fewest: fewest})
 		}
 	}
-
 	return hard
 }
 
@@ -108,9 +101,7 @@ func hasNoDomain(spreads []Spread, info *clusterinfo.ClusterInfo) bool {
 		if !s.Constraint.Hard {
 			return false
 		}
-
 		_, found := s.Constraint.domain(info)
-
 		return !found
 	})
 }
@@ -118,14 +109,12 @@ func hasNoDomain(spreads []Spread, info *clusterinfo.ClusterInfo) bool {
 // spreadsBefore returns the distribution without the selected cluster.
 func spreadsBefore(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 	earlier := slices.Clone(spreads)
-
 	for i, spread := range earlier {
 		if domain, found := spread.Constraint.domain(taken); found {
 			earlier[i].Selected = maps.Clone(spread.Selected)
 			earlier[i].Selected[domain]--
 		}
 	}
-
 	return earlier
 }
 
@@ -133,7 +122,6 @@ func spreadsBefore(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 // counts as the fullest.
 func domainCounts(spreads []Spread, info *clusterinfo.ClusterInfo) []int {
 	counts := make([]int, 0, len(spreads))
-
 	for _, spread := range spreads {
 		if domain, found := spread.Constraint.domain(info); found {
 			counts = append(counts, spread.Selected[domain])
@@ -141,6 +129,5 @@ func domainCounts(spreads []Spread, info *clusterinfo.ClusterInfo) []int {
 			counts = append(counts, math.MaxInt)
 		}
 	}
-
 	return counts
 }

@@ -27,18 +27,15 @@ func located(name, zone, rack string) *clusterv1.ManagedCluster {
 	if zone != "" {
 		cluster.Labels["zone"] = zone
 	}
-
 	if rack != "" {
 		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "rack", Value: rack}}
 	}
-
 	return cluster
 }
 
 // docs/spec/differences.md D2, by example.
 func TestSpread(t *testing.T) {
 	const hard, soft = clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway
-
 	zone := func(skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction) clusterv1beta1.SpreadConstraintsTerm {
 		return over(clusterv1beta1.TopologyKeyTypeLabel, "zone", skew, action)
 	}
@@ -46,7 +43,6 @@ func TestSpread(t *testing.T) {
 		return over(clusterv1beta1.TopologyKeyTypeClaim, "rack", skew, action)
 	}
 	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "x"), located("b1", "b", "x"), located("n1", "", "y"))
-
 	for _, tc := range []struct {
 		reason      string
 		wanted      *int32
@@ -84,11 +80,9 @@ func TestSpread(t *testing.T) {
 				NumberOfClusters: tc.wanted, SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: tc.constraints},
 			})
 			got := []string{}
-
 			for _, verdict := range result.Best() {
 				got = append(got, verdict.Cluster.Name)
 			}
-
 			expect(t, "selected in the order in which they were taken", tc.want, got)
 			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
 
@@ -106,26 +100,21 @@ func TestSpreadIsTheRule(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		constraints := drawConstraints(t)
 		ranked := []Verdict{}
-
 		for i := range rapid.IntRange(0, 9).Draw(t, "clusters") {
 			zone := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "zone")
 			rack := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "rack")
 			ranked = append(ranked, Verdict{Cluster: clusterinfo.New(located(fmt.Sprintf("c%d", i), zone, rack), nil)})
 		}
-
 		wanted := rapid.IntRange(0, len(ranked)).Draw(t, "wanted")
 		chosen, spreads := selectSpread(constraints, ranked, wanted)
 
 		counts := newSpreads(constraints, ranked)
-
 		for step, got := range chosen {
 			want := bestByTrial(counts, ranked, chosen[:step])
 			if got != want {
 				t.Fatalf("step %d took %d, the rule says %d", step, got, want)
 			}
-
 			take(counts, ranked[got].Cluster)
-
 			for _, s := range counts {
 				if s.Constraint.Hard && (s.Skew() > s.Constraint.MaxSkew || len(s.Without) > 0) {
 					t.Fatalf("the constraint over %s is broken: %v, without the key %v", s.Constraint.Key, s.Selected, s.Without)
@@ -136,7 +125,6 @@ func TestSpreadIsTheRule(t *testing.T) {
 		if left := bestByTrial(counts, ranked, chosen); len(chosen) < wanted && left >= 0 {
 			t.Fatalf("%d is allowed and was not taken", left)
 		}
-
 		for i := range spreads {
 			if fmt.Sprint(spreads[i]) != fmt.Sprint(counts[i]) {
 				t.Fatalf("the result says %v, counted were %v", spreads[i], counts[i])
@@ -148,30 +136,25 @@ func TestSpreadIsTheRule(t *testing.T) {
 func drawConstraints(t *rapid.T) []SpreadConstraint {
 	keys := []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "zone"}, {Kind: clusterinfo.Claim, Name: "rack"}}
 	constraints := []SpreadConstraint{}
-
 	for range rapid.IntRange(1, 2).Draw(t, "constraints") {
 		constraints = append(constraints, SpreadConstraint{
 			Key: rapid.SampledFrom(keys).Draw(t, "key"), MaxSkew: rapid.IntRange(1, 3).Draw(t, "skew"), Hard: rapid.Bool().Draw(t, "hard"),
 		})
 	}
-
 	return constraints
 }
 
 // bestByTrial applies the rule literally to all remaining clusters; -1 when none is allowed.
 func bestByTrial(counts []Spread, ranked []Verdict, taken []int) int {
 	best := -1
-
 	for i, verdict := range ranked {
 		if slices.Contains(taken, i) || !allowedByTrial(counts, verdict.Cluster) {
 			continue
 		}
-
 		if best < 0 || slices.Compare(domainCounts(counts, verdict.Cluster), domainCounts(counts, ranked[best].Cluster)) < 0 {
 			best = i
 		}
 	}
-
 	return best
 }
 
@@ -180,7 +163,6 @@ func allowedByTrial(counts []Spread, f *clusterinfo.ClusterInfo) bool {
 		if !s.Constraint.Hard {
 			continue
 		}
-
 		domain, found := s.Constraint.domain(f)
 		if !found {
 			return false
@@ -198,19 +180,15 @@ func allowedByTrial(counts []Spread, f *clusterinfo.ClusterInfo) bool {
 
 func newSpreads(constraints []SpreadConstraint, feasible []Verdict) []Spread {
 	spreads := make([]Spread, 0, len(constraints))
-
 	for _, constraint := range constraints {
 		spread := Spread{Constraint: constraint, Selected: map[string]int{}}
-
 		for _, verdict := range feasible {
 			if domain, found := constraint.domain(verdict.Cluster); found {
 				spread.Selected[domain] = 0
 			}
 		}
-
 		spreads = append(spreads, spread)
 	}
-
 	return spreads
 }
 

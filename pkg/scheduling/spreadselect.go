@@ -17,14 +17,11 @@ import (
 // Clusters with the same domains differ only in their rank, so only the best remaining cluster of each such bucket is compared.
 func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
 	layouts, buckets := newBuckets(constraints, ranked)
-
 	for len(chosen) < wanted {
 		for i := range layouts {
 			layouts[i].fewest = layouts[i].minSelected()
 		}
-
 		var best *bucket
-
 		for _, b := range buckets {
 			if len(b.left) > 0 && b.allowed(layouts) && (best == nil || b.compare(best, layouts) < 0) {
 				best = b
@@ -34,7 +31,6 @@ func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) 
 		if best == nil {
 			break
 		}
-
 		chosen = append(chosen, best.left[0])
 		best.selectFirst(layouts, ranked[best.left[0]].Cluster)
 	}
@@ -42,7 +38,6 @@ func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) 
 	for i := range layouts {
 		spreads = append(spreads, layouts[i].spread())
 	}
-
 	return chosen, spreads
 }
 
@@ -63,13 +58,11 @@ func (d *domainState) domain(info *clusterinfo.ClusterInfo) int {
 	if !found {
 		return noDomain
 	}
-
 	number, known := d.numbers[name]
 	if !known {
 		number = len(d.selected)
 		d.numbers[name], d.selected = number, append(d.selected, 0)
 	}
-
 	return number
 }
 
@@ -78,7 +71,6 @@ func (d *domainState) minSelected() int {
 	if len(d.selected) == 0 {
 		return 0
 	}
-
 	return slices.Min(d.selected)
 }
 
@@ -87,9 +79,7 @@ func (d *domainState) spread() Spread {
 	for name, number := range d.numbers {
 		s.Selected[name] = d.selected[number]
 	}
-
 	slices.Sort(s.Without)
-
 	return s
 }
 
@@ -104,23 +94,19 @@ func newBuckets(constraints []SpreadConstraint, ranked []Verdict) ([]domainState
 	for _, constraint := range constraints {
 		layouts = append(layouts, domainState{constraint: constraint, numbers: map[string]int{}})
 	}
-
 	var (
 		buckets []*bucket
 		key     []byte
 	)
-
 	known := map[string]*bucket{}
 	domains := make([]int, len(layouts))
 
 	for i, verdict := range ranked {
 		key = key[:0]
-
 		for j := range layouts {
 			domains[j] = layouts[j].domain(verdict.Cluster)
 			key = append(strconv.AppendInt(key, int64(domains[j]), 10), ',')
 		}
-
 		b := known[string(key)]
 		if b == nil {
 			b = &bucket{domains: slices.Clone(domains)}
@@ -141,7 +127,6 @@ func (b *bucket) allowed(layouts []domainState) bool {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -152,7 +137,6 @@ func (b *bucket) compare(other *bucket, layouts []domainState) int {
 			return order
 		}
 	}
-
 	return cmp.Compare(b.left[0], other.left[0])
 }
 
@@ -161,13 +145,11 @@ func (b *bucket) domainCount(d *domainState, constraint int) int {
 	if b.domains[constraint] == noDomain {
 		return math.MaxInt
 	}
-
 	return d.selected[b.domains[constraint]]
 }
 
 func (b *bucket) selectFirst(layouts []domainState, info *clusterinfo.ClusterInfo) {
 	b.left = b.left[1:]
-
 	for i, domain := range b.domains {
 		if domain == noDomain {
 			layouts[i].without = append(layouts[i].without, info.Name)

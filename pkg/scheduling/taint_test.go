@@ -34,7 +34,6 @@ func exist(key string, effect clusterv1.TaintEffect) clusterv1beta1.Toleration {
 // docs/spec/upstream-placement.md 1.6: the rules for one taint and one toleration, for every effect and for new and selected clusters.
 func TestTaintAndToleration(t *testing.T) {
 	gpu := func(effect clusterv1.TaintEffect) clusterv1.Taint { return taint("gpu", "a100", effect) }
-
 	for _, tc := range []struct {
 		reason      string
 		taint       clusterv1.Taint
@@ -97,7 +96,6 @@ func TestTaintAndToleration(t *testing.T) {
 			if tc.want {
 				want = "Selected"
 			}
-
 			expect(t, "stages", map[string]string{"c1": want}, stages(result))
 			expect(t, "wake-up", time.Time{}, result.RequeueAt)
 		})
@@ -108,7 +106,6 @@ func TestTaintAndToleration(t *testing.T) {
 // is not.
 func TestSeveralTaints(t *testing.T) {
 	taints := []clusterv1.Taint{taint("a", "1", noSelect), taint("b", "", prefer), taint("c", "", noSelectIfNew), taint("a", "2", noSelect)}
-
 	for _, tc := range []struct {
 		reason      string
 		tolerations tolerating
@@ -128,7 +125,6 @@ func TestSeveralTaints(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = taints
-
 			w := newRandomHub(cluster)
 			w.incumbents["c1"] = tc.incumbent
 			result := w.schedule(t, placementSpec{
@@ -149,7 +145,6 @@ func TestTolerationSeconds(t *testing.T) {
 	}
 	other := seconds(5)
 	other.Key = "other"
-
 	for _, tc := range []struct {
 		reason      string
 		taints      []clusterv1.Taint
@@ -196,7 +191,6 @@ func TestTolerationSeconds(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = tc.taints
 			result := newRandomHub(cluster).schedule(t, placementSpec{Tolerations: tc.tolerations})
-
 			expect(t, "selected", tc.want, len(result.Selected) == 1)
 			expect(t, "wake-up", tc.wakeAt, result.RequeueAt)
 		})
@@ -206,7 +200,6 @@ func TestTolerationSeconds(t *testing.T) {
 // docs/spec/upstream-placement.md 1.6: the minimum over the clusters.
 func TestWakeUpAtTheEarliestEnd(t *testing.T) {
 	w := newRandomHub()
-
 	for name, ago := range map[string]time.Duration{"c1": 3 * time.Second, "c2": 8 * time.Second, "c3": time.Hour, "c4": time.Second} {
 		cluster := named(name)
 		cluster.Spec.Taints = []clusterv1.Taint{{Key: "gpu", Effect: noSelect, TimeAdded: metav1.NewTime(now.Add(-ago))}}

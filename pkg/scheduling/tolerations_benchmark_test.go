@@ -18,9 +18,7 @@ func BenchmarkTolerations(b *testing.B) {
 	for n := range limits.Tolerations.Max {
 		e.request.Tolerations = append(e.request.Tolerations, clusterv1beta1.Toleration{Key: fmt.Sprintf("key-%02d", n)})
 	}
-
 	last := clusterv1.Taint{Key: e.request.Tolerations[limits.Tolerations.Max-1].Key, Effect: clusterv1.TaintEffectNoSelect}
-
 	for b.Loop() {
 		if by, _ := e.findToleration("c1", last); by < 0 {
 			b.Fatal("the taint is not tolerated")

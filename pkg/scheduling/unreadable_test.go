@@ -24,11 +24,9 @@ import (
 // spoilt returns an object as package decoding returns it when a field cannot be decoded.
 func spoilt[T metav1.Object](t rapid.TB, object T, path string) T {
 	t.Helper()
-
 	if err := unreadable.Mark(object, unreadable.Fields{{Path: path, Value: `"x"`, Problem: "is wrong"}}); err != nil {
 		t.Fatal(err)
 	}
-
 	return object
 }
 
@@ -37,7 +35,6 @@ func sized(name, cpu string) *clusterv1.ManagedCluster {
 	cluster := named(name, "region", "eu")
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse(cpu)}
 	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("100")}
-
 	return cluster
 }
 
@@ -60,12 +57,10 @@ func TestUnreadableClusters(t *testing.T) {
 
 	gpu := func(added time.Time, cluster *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 		cluster.Spec.Taints = []clusterv1.Taint{{Key: "gpu", Effect: noSelect, TimeAdded: metav1.NewTime(added)}}
-
 		return cluster
 	}
 	relabelled := sized("c2", "0")
 	relabelled.Labels["region"] = "us"
-
 	for _, tc := range []struct {
 		reason     string
 		spec       placementSpec
@@ -96,7 +91,6 @@ func TestUnreadableClusters(t *testing.T) {
 			for _, name := range tc.incumbents {
 				w.incumbents[name] = true
 			}
-
 			result := w.schedule(t, tc.spec)
 			got := selected(result)
 			slices.Sort(got)
@@ -126,11 +120,9 @@ func TestUnreadableScores(t *testing.T) {
 			w := newRandomHub(named("c1"), named("c2"))
 			w.inventory.SetScores(scoreOf("c1", "load", nil, item(1)))
 			w.inventory.SetScores(spoilt(t, scoreOf("c2", "load", nil, item(50)), "status.validUntil"))
-
 			if tc.incumbent != "" {
 				w.incumbents[tc.incumbent] = true
 			}
-
 			result := w.schedule(t, best)
 			expect(t, "selected", []string{tc.want}, selected(result))
 			expect(t, "told", 1, len(result.Unreadable()))
@@ -141,16 +133,13 @@ func TestUnreadableScores(t *testing.T) {
 // docs/architecture.md law 6: no Placement removes a selected cluster because a field of it cannot be decoded any more.
 func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 	compiler := selector.NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}
 		for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
 			cluster := drawRichCluster(t, name)
 			unreadable.Unmark(cluster)
-
 			clusters = append(clusters, cluster)
 		}
-
 		spec := drawRichSpec(t)
 		if len(spec.SpreadPolicy.SpreadConstraints) > 1 {
 			spec.SpreadPolicy.SpreadConstraints = spec.SpreadPolicy.SpreadConstraints[:1]
@@ -167,10 +156,8 @@ func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 			for _, f := range same(t, request, before.inventory.Snapshot(), incumbents).Selected {
 				settled[f.Name] = true
 			}
-
 			incumbents = settled
 		}
-
 		settled := same(t, request, before.inventory.Snapshot(), incumbents)
 		which := rapid.SampledFrom(clusters).Draw(t, "spoilt").DeepCopy()
 
@@ -178,10 +165,8 @@ func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 		if verdict, known := settled.Verdict(which.Name); !known || verdict.Stage != StageSelected || !incumbents[which.Name] {
 			return
 		}
-
 		spoil(t, which)
 		before.inventory.SetCluster(which)
-
 		after := same(t, request, before.inventory.Snapshot(), incumbents)
 		if verdict, _ := after.Verdict(which.Name); verdict.Stage != StageSelected {
 			t.Fatalf("%s leaves: %s", which.Name, after.Reason(verdict))

@@ -24,7 +24,6 @@ func (r *Result) Warnings() []Warning {
 	if r.candidates == nil {
 		return nil
 	}
-
 	return r.candidates.warnings()
 }
 
@@ -32,12 +31,10 @@ func (r *Result) Warnings() []Warning {
 // score. It returns nil when the Outcome is Invalid.
 func (r *Result) Unreadable() []string {
 	var texts []string
-
 	for _, v := range r.Verdicts() {
 		if v.Stage == StageScope {
 			continue
 		}
-
 		if fields := v.Cluster.Unreadable; len(fields) > 0 {
 			texts = append(texts, fmt.Sprintf("ManagedCluster %s cannot be read as a whole: %s; decisions that have it keep it, others do not get it",
 				v.Cluster.Name, fields))
@@ -58,12 +55,10 @@ func (r *Result) Unreadable() []string {
 func (c *candidates) countExpired(requeueAfter func(validUntil time.Time)) (expired int) {
 	c.eachScoreSet(func(_ Prioritizer, _ *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
 		requeueAfter(set.ValidUntil)
-
 		if set.Expired(c.now) {
 			expired++
 		}
 	})
-
 	return expired
 }
 
@@ -72,7 +67,6 @@ func (c *candidates) eachScoreSet(visit func(Prioritizer, *clusterinfo.ClusterIn
 		if !prioritizer.isAddOn() {
 			continue
 		}
-
 		for _, info := range c.clusters {
 			if set, found := info.Scores[prioritizer.Resource]; found {
 				visit(prioritizer, info, set)
@@ -83,7 +77,6 @@ func (c *candidates) eachScoreSet(visit func(Prioritizer, *clusterinfo.ClusterIn
 
 func (c *candidates) warnings() []Warning {
 	var warnings []Warning
-
 	c.eachScoreSet(func(p Prioritizer, info *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
 		if set.Expired(c.now) {
 			warnings = append(warnings, Warning{
@@ -95,6 +88,5 @@ func (c *candidates) warnings() []Warning {
 	slices.SortFunc(warnings, func(a, b Warning) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Message, b.Message))
 	})
-
 	return warnings
 }

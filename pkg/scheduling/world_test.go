@@ -37,39 +37,32 @@ func newRandomHub(clusters ...*clusterv1.ManagedCluster) *randomHub {
 	w := &randomHub{inventory: inventory.New(selector.NewCompiler()), incumbents: map[string]bool{}}
 	w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{}))
 	w.inventory.SetBinding(bindingOf("ns", "all"))
-
 	for _, cluster := range clusters {
 		w.inventory.SetCluster(cluster)
 	}
-
 	return w
 }
 
 func (w *randomHub) schedule(t *testing.T, spec placementSpec) *Result {
 	t.Helper()
-
 	return w.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)))
 }
 
 func (w *randomHub) scheduleRequest(t *testing.T, request *Request) *Result {
 	t.Helper()
-
 	for _, mistake := range request.Errors {
 		t.Errorf("unexpected mistake: %v", mistake)
 	}
-
 	return same(t, request, w.inventory.Snapshot(), w.incumbents)
 }
 
 // same returns the result of Schedule, which must be that of Reference.
 func same(t rapid.TB, request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool) *Result {
 	t.Helper()
-
 	result := Schedule(request, snapshot, incumbents, now)
 	if different := Difference(result, Reference(request, snapshot, incumbents, now)); different != "" {
 		t.Fatalf("the indexed engine says of %v: %s", request.Key, different)
 	}
-
 	return result
 }
 
@@ -82,14 +75,12 @@ func named(name string, labels ...string) *clusterv1.ManagedCluster {
 	for i := 0; i < len(labels); i += 2 {
 		cluster.Labels[labels[i]] = labels[i+1]
 	}
-
 	return cluster
 }
 
 func setOf(name string, kind clusterv1beta2.SelectorType, labels *metav1.LabelSelector) *clusterv1beta2.ManagedClusterSet {
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{SelectorType: kind, LabelSelector: labels}
-
 	return set
 }
 
@@ -100,13 +91,11 @@ func bindingOf(namespace, set string) *clusterv1beta2.ManagedClusterSetBinding {
 func scoreOf(cluster, resource string, until *metav1.Time, items ...clusterv1alpha1.AddOnPlacementScoreItem) *clusterv1alpha1.AddOnPlacementScore {
 	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: resource}}
 	score.Status.Scores, score.Status.ValidUntil = items, until
-
 	return score
 }
 
 func pageOf(namespace, name, placement string, clusters ...string) inventory.Page {
 	owner := inventory.NewPlacementKey(inventory.V1beta1, namespace, placement)
-
 	return inventory.Page{Key: owner.Decision(name), Owner: owner, Clusters: clusters}
 }
 
@@ -116,7 +105,6 @@ func selected(r *Result) []string {
 	for _, verdict := range r.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
-
 	return names
 }
 
@@ -126,13 +114,11 @@ func stages(r *Result) map[string]string {
 	for _, verdict := range r.Verdicts() {
 		all[verdict.Cluster.Name] = verdict.Stage.String()
 	}
-
 	return all
 }
 
 func expect[V any](t *testing.T, what string, want, got V) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}

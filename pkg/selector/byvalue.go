@@ -15,11 +15,9 @@ import (
 func (s *Selector) MatchByValue(candidates *bitset.BitSet, idsOf func(clusterinfo.Property) map[string][]uint32) *bitset.BitSet {
 	matching := candidates.Clone()
 	differing := bitset.New(candidates.Len()) // The clusters for which a clause is not what it is for a cluster without the property.
-
 	for i := range s.requirements {
 		r := &s.requirements[i]
 		absent := r.matchesValue("", false)
-
 		differing.ClearAll()
 		r.eachDiffering(idsOf(r.key), absent, func(ids []uint32) {
 			for _, id := range ids {
@@ -32,7 +30,6 @@ func (s *Selector) MatchByValue(candidates *bitset.BitSet, idsOf func(clusterinf
 		} else {
 			matching.InPlaceIntersection(differing)
 		}
-
 		if matching.None() {
 			break
 		}
@@ -47,7 +44,6 @@ func (r *requirement) eachDiffering(byValue map[string][]uint32, absent bool, vi
 		for _, value := range r.values {
 			visit(byValue[value])
 		}
-
 		return
 	}
 

@@ -74,7 +74,6 @@ func (c *Compiler) program(source string) (*program, error) {
 	if known := c.get(source); known != nil {
 		return known, nil
 	}
-
 	if failure, ok := c.failures.Get(source); ok {
 		if err, ok := failure.(error); ok {
 			return nil, err
@@ -86,10 +85,8 @@ func (c *Compiler) program(source string) (*program, error) {
 		if len(source) <= maxFailureLength {
 			c.failures.Add(source, err)
 		}
-
 		return nil, err
 	}
-
 	return c.add(made), nil
 }
 
@@ -97,7 +94,6 @@ func (c *Compiler) program(source string) (*program, error) {
 func (c *Compiler) get(source string) *program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	return c.programs[source].Value()
 }
 
@@ -106,14 +102,11 @@ func (c *Compiler) get(source string) *program {
 func (c *Compiler) add(made *program) *program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if known := c.programs[made.source].Value(); known != nil {
 		return known
 	}
-
 	c.programs[made.source] = weak.Make(made)
 	runtime.AddCleanup(made, c.remove, made.source)
-
 	return made
 }
 
@@ -121,7 +114,6 @@ func (c *Compiler) add(made *program) *program {
 func (c *Compiler) remove(source string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if c.programs[source].Value() == nil {
 		delete(c.programs, source)
 	}
@@ -132,7 +124,6 @@ func compile(source string) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the CEL environment: %w", err)
 	}
-
 	if err := checkMacros(source); err != nil {
 		return nil, err
 	}
@@ -141,7 +132,6 @@ func compile(source string) (*program, error) {
 	if issues.Err() != nil {
 		return nil, errors.New("compilation failed: " + compileErrors(issues))
 	}
-
 	if err := checkGrowth(parsed.NativeRep().Expr()); err != nil { // The types of such values grow as well.
 		return nil, err
 	}
@@ -150,11 +140,9 @@ func compile(source string) (*program, error) {
 	if issues.Err() != nil {
 		return nil, errors.New("compilation failed: " + compileErrors(issues))
 	}
-
 	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be a boolean expression, but its type is %s", out)
 	}
-
 	if err := checkOptionals(checked); err != nil {
 		return nil, err
 	}
@@ -168,7 +156,6 @@ func compile(source string) (*program, error) {
 	if estimate.Min > expressionCost && estimate.Min != math.MaxUint64 {
 		return nil, fmt.Errorf("costs at least %d, more than the %d that one evaluation may cost", estimate.Min, expressionCost)
 	}
-
 	return build(env, source, checked)
 }
 
@@ -179,7 +166,6 @@ func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	parts, weight := weigh(checked.NativeRep().Expr())
 	nodes := &decorator{
 		weights: parts, implementations: known,
@@ -190,7 +176,6 @@ func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the program: %w", err)
 	}
-
 	return &program{source: source, program: built, reads: reads(checked), weight: weight}, nil
 }
 
@@ -200,7 +185,6 @@ func compileErrors(issues *cel.Issues) string {
 	for _, issue := range issues.Errors() {
 		texts = append(texts, fmt.Sprintf("%d:%d: %s", issue.Location.Line(), issue.Location.Column()+1, issue.Message))
 	}
-
 	return strings.Join(texts, "; ")
 }
 
@@ -219,12 +203,10 @@ func (p *program) evaluate(info *clusterinfo.ClusterInfo, evaluation *EvalContex
 	if err != nil {
 		return false, err
 	}
-
 	holds, ok := result.Value().(bool)
 	if !ok {
 		return false, fmt.Errorf("must be a boolean, but is %s", result.Type().TypeName())
 	}
-
 	return holds, nil
 }
 
@@ -232,9 +214,7 @@ func (p *program) value(info *clusterinfo.ClusterInfo, evaluation *EvalContext) 
 	m := newMeter(evaluation.limit(), evaluation.Done)
 
 	result, err := p.valueOf(&clusterValue{Mapper: lazyCluster(info, m), info: info, evaluation: evaluation, meter: m})
-
 	evaluation.Charge(min(m.cost, m.limit))
-
 	switch {
 	case stopped(err):
 		evaluation.stopped = true
@@ -242,7 +222,6 @@ func (p *program) value(info *clusterinfo.ClusterInfo, evaluation *EvalContext) 
 	default:
 		err = errors.New(strings.ToValidUTF8(err.Error()[:maxErrorLength], "") + "...")
 	}
-
 	return result, err
 }
 
@@ -251,10 +230,7 @@ func (p *program) valueOf(cluster *clusterValue) (ref.Val, error) {
 	if p.weight.cost > cluster.meter.limit || p.weight.bytes > expressionBytes {
 		return nil, interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: costExceededMessage}
 	}
-
 	cluster.meter.cost, cluster.meter.bytes = p.weight.cost, p.weight.bytes
-
 	result, _, err := p.program.Eval(&activation{cluster: cluster, meter: cluster.meter})
-
 	return result, err //nolint:wrapcheck // The text of the evaluation error is for the user.
 }

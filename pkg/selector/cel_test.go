@@ -34,7 +34,6 @@ func cluster() *clusterinfo.ClusterInfo {
 
 func paths() Paths {
 	root := field.NewPath("spec")
-
 	return Paths{
 		Name: root.Child("clusterName"), Labels: root.Child("labelSelector"), ClaimValues: root.Child("claimSelector", "matchClaims"),
 		Claims: root.Child("claimSelector", "matchExpressions"), CEL: root.Child("celExpressions"),
@@ -86,10 +85,8 @@ func TestCELEvaluation(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-
 			evaluation := &EvalContext{Now: now}
 			verdict := s.Match(cluster(), evaluation)
-
 			if verdict.Matched != tc.want {
 				t.Errorf("matched = %v, want %v: %s", verdict.Matched, tc.want, verdict.Failure())
 			}
@@ -98,11 +95,9 @@ func TestCELEvaluation(t *testing.T) {
 			if verdict.Err != nil {
 				text = verdict.Err.Error()
 			}
-
 			if diff := cmp.Diff(tc.err, text); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
-
 			if !evaluation.RequeueAt().Equal(tc.wakeAt) {
 				t.Errorf("wakes at %v, want %v", evaluation.RequeueAt(), tc.wakeAt)
 			}
@@ -110,7 +105,6 @@ func TestCELEvaluation(t *testing.T) {
 			if diff := cmp.Diff(tc.reads, s.Reads()); diff != "" {
 				t.Errorf("reads (-want +got):\n%s", diff)
 			}
-
 			if evaluation.Cost() == 0 {
 				t.Error("the evaluation cost nothing")
 			}
@@ -131,11 +125,9 @@ func TestCELMistakes(t *testing.T) {
 			if len(errs) != 1 {
 				t.Fatalf("got %d errors, want 1: %v", len(errs), errs)
 			}
-
 			if diff := cmp.Diff("spec.celExpressions[1]", errs[0].Field); diff != "" {
 				t.Errorf("field (-want +got):\n%s", diff)
 			}
-
 			if diff := cmp.Diff(tc.want, errs[0].Detail); diff != "" {
 				t.Errorf("detail (-want +got):\n%s", diff)
 			}

@@ -42,7 +42,6 @@ func BenchmarkCELFleet(b *testing.B) {
 			if len(errs) > 0 {
 				b.Fatal(errs.ToAggregate())
 			}
-
 			b.ReportAllocs()
 
 			for b.Loop() {
@@ -50,7 +49,6 @@ func BenchmarkCELFleet(b *testing.B) {
 				for _, f := range fleet {
 					s.Match(f, evaluation)
 				}
-
 				b.ReportMetric(float64(evaluation.Cost())/clusters, "units/cluster")
 			}
 		})
@@ -62,9 +60,7 @@ func BenchmarkCELFleet(b *testing.B) {
 func BenchmarkCELUnits(b *testing.B) {
 	const loops = `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, ` +
 		`[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, %s))))))`
-
 	long := strings.Repeat("x", 2000)
-
 	for _, tc := range []struct{ name, expression string }{
 		{"loop", fmt.Sprintf(loops, `managedCluster.metadata.name != "x"`)},
 		{"variables", fmt.Sprintf(loops, `a + b + c + d + e + f > 0`)},
@@ -99,9 +95,7 @@ func BenchmarkCELUnits(b *testing.B) {
 			if len(errs) > 0 {
 				b.Fatal(errs.ToAggregate())
 			}
-
 			b.ReportAllocs()
-
 			units := uint64(0)
 			f := cluster()
 
@@ -110,7 +104,6 @@ func BenchmarkCELUnits(b *testing.B) {
 				s.Match(f, evaluation)
 				units += evaluation.Cost()
 			}
-
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(units), "ns/unit")
 		})
 	}

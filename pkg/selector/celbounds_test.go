@@ -13,7 +13,6 @@ func nested(source, step string, times int) string {
 	for range times {
 		source = "[" + source + "]." + step + "[0]"
 	}
-
 	return source
 }
 
@@ -22,10 +21,8 @@ func nested(source, step string, times int) string {
 func TestHostileExpressionsEndWithinTheirBounds(t *testing.T) {
 	// The text of the cluster is not known when the expression is compiled.
 	const name = `managedCluster.metadata.name`
-
 	long := `"` + strings.Repeat("x", 1000) + `"`
 	list := `(` + long + ` + ` + name + `).split("")`
-
 	for _, tc := range []struct{ reason, expression string }{
 		{"lists that double", `"y" in ` + nested(list, `map(x, x + x)`, 11) + ` && ` + nested(list, `map(x, x + x)`, 11) + ` == []`},
 		{"a shared list", nested(list, `map(x, [x, x])`, 11) + ` == ` + nested(list, `map(x, [x, x])`, 11)},
@@ -56,10 +53,8 @@ func TestHostileExpressionsEndWithinTheirBounds(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-
 			evaluation, allocated := &EvalContext{Now: now}, allocatedBytes()
 			verdict := s.Match(cluster(), evaluation)
-
 			if verdict.Matched || verdict.Err == nil || !strings.HasPrefix(verdict.Err.Error(), "operation cancelled") {
 				t.Errorf("matched = %v, error %v: want the evaluation to end by a limit", verdict.Matched, verdict.Err)
 			}
@@ -67,7 +62,6 @@ func TestHostileExpressionsEndWithinTheirBounds(t *testing.T) {
 			if evaluation.Cost() > expressionCost {
 				t.Errorf("cost %d, more than the limit", evaluation.Cost())
 			}
-
 			if got := allocatedBytes() - allocated; got > mostAllocated(evaluation) {
 				t.Errorf("%d bytes were allocated at a cost of %d", got, evaluation.Cost())
 			}
@@ -78,9 +72,7 @@ func TestHostileExpressionsEndWithinTheirBounds(t *testing.T) {
 // allocatedBytes returns the bytes that the process has allocated since it began.
 func allocatedBytes() uint64 {
 	var stats runtime.MemStats
-
 	runtime.ReadMemStats(&stats)
-
 	return stats.TotalAlloc
 }
 
@@ -88,7 +80,6 @@ func allocatedBytes() uint64 {
 // counted, and some for each unit of its cost.
 func mostAllocated(evaluation *EvalContext) uint64 {
 	const perUnit, fixed = 128, 1 << 20
-
 	return fixed + 2*expressionBytes + evaluation.Cost()*perUnit
 }
 
@@ -137,13 +128,11 @@ func TestGrowthIsRefused(t *testing.T) {
 // TestConstantListsAreFree checks that an expression does not pay for lists of constants, which are made once.
 func TestConstantListsAreFree(t *testing.T) {
 	names := "[" + strings.Repeat(`"a name", `, 1000) + `"c1"]`
-
 	for _, expression := range []string{`managedCluster.metadata.name in ` + names, names + `.size() > 0`} {
 		s, errs := NewCompiler().Compile(paths(), Spec{CEL: []string{expression}})
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
 		}
-
 		evaluation := &EvalContext{Now: now}
 		if verdict := s.Match(cluster(), evaluation); !verdict.Matched || evaluation.Cost() > 100 {
 			t.Errorf("matched = %v (%v) at a cost of %d", verdict.Matched, verdict.Err, evaluation.Cost())
@@ -155,12 +144,10 @@ func TestConstantListsAreFree(t *testing.T) {
 func TestACancelledEvaluationEnds(t *testing.T) {
 	const loop = `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, ` +
 		`[1,2,3,4,5,6,7,8,9,10].all(d, managedCluster.metadata.name != "x"))))`
-
 	s, errs := NewCompiler().Compile(paths(), Spec{CEL: []string{loop}})
 	if len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
-
 	done := make(chan struct{})
 	close(done)
 
@@ -168,7 +155,6 @@ func TestACancelledEvaluationEnds(t *testing.T) {
 	if verdict := s.Match(cluster(), evaluation); verdict.Err == nil || verdict.Err.Error() != cancelledMessage {
 		t.Errorf("error %v, want %q", verdict.Err, cancelledMessage)
 	}
-
 	if evaluation.Cost() > 2*interruptCost {
 		t.Errorf("cost %d after it was cancelled", evaluation.Cost())
 	}

@@ -30,21 +30,17 @@ type meteredCall struct {
 func (c *meteredCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	m := meterOf(frame)
 	c.weight.charge(m)
-
 	args := make([]ref.Val, 0, len(c.args))
-
 	for _, arg := range c.args {
 		value := arg.Exec(frame)
 		if !c.nonStrict && types.IsUnknownOrError(value) {
 			return value
 		}
-
 		args = append(args, value)
 	}
 
 	result := types.LabelErrNode(c.ID(), c.call(m, args))
 	c.role.charge(m, result)
-
 	return result
 }
 
@@ -72,10 +68,8 @@ type meteredNode struct {
 func (n *meteredNode) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	m := meterOf(frame)
 	n.weight.charge(m)
-
 	result := n.InterpretableV2.Exec(frame)
 	n.role.charge(m, result)
-
 	return result
 }
 
@@ -95,7 +89,6 @@ type meteredAttribute struct {
 func (a *meteredAttribute) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	result := a.InterpretableAttribute.Exec(frame)
 	a.role.charge(meterOf(frame), result)
-
 	return result
 }
 
@@ -110,7 +103,6 @@ func (a *meteredAttribute) Resolve(variables interpreter.Activation) (any, error
 	if err == nil {
 		a.role.charge(meterOf(variables), a.Adapter().NativeToValue(value))
 	}
-
 	return value, err //nolint:wrapcheck // It is the error of the expression.
 }
 
@@ -137,7 +129,6 @@ func (r role) charge(m *meter, value ref.Val) {
 		}
 	case fieldRole:
 		const copies = 8
-
 		m.grow(m.text(value, 0) * copies)
 	}
 }
@@ -147,7 +138,6 @@ func implementation(call interpreter.InterpretableCall, known *functions.Overloa
 	return func(_ *meter, args []ref.Val) ref.Val {
 		first := args[0]
 		strict := !known.NonStrict
-
 		if known.OperandTrait == 0 || !strict && types.IsUnknownOrError(first) || first.Type().HasTrait(known.OperandTrait) {
 			switch {
 			case len(args) == 1 && known.Unary != nil:
@@ -164,7 +154,6 @@ func implementation(call interpreter.InterpretableCall, known *functions.Overloa
 				return receiver.Receive(call.Function(), call.OverloadID(), args[1:])
 			}
 		}
-
 		return types.NewErr("no such overload: %s", call.Function())
 	}
 }

@@ -30,11 +30,9 @@ func charges(name string) (charge, bool) {
 	if constantFunctions[name] {
 		return nil, false
 	}
-
 	if known, ok := chargeOf[name]; ok {
 		return known, true
 	}
-
 	return chargeAll, true
 }
 
@@ -68,7 +66,6 @@ var chargeOf = map[string]charge{
 // chargeAll charges all nodes of the arguments.
 func chargeAll(m *meter, args []ref.Val) {
 	const copies = 8
-
 	for _, arg := range args {
 		m.grow(m.text(arg, 0) * copies)
 	}
@@ -91,7 +88,6 @@ func lengths(args []ref.Val) uint64 {
 	for _, arg := range args {
 		sum += length(arg)
 	}
-
 	return sum
 }
 
@@ -104,7 +100,6 @@ func chargeCopy(m *meter, args []ref.Val) { m.grow(lengths(args)) }
 // chargeRunes charges a function that converts a text to runes and back.
 func chargeRunes(m *meter, args []ref.Val) {
 	const copies = 8
-
 	m.grow(lengths(args) * copies)
 }
 
@@ -118,7 +113,6 @@ func chargeOrder(m *meter, args []ref.Val) {
 func chargeAdd(m *meter, args []ref.Val) {
 	if _, ok := args[0].(traits.MutableLister); !ok {
 		m.grow(lengths(args))
-
 		return
 	}
 
@@ -136,10 +130,8 @@ func chargeIn(m *meter, args []ref.Val) { m.charge(length(args[0]) / compared) }
 func chargeSearch(m *meter, args []ref.Val) {
 	if _, ok := args[0].(types.String); !ok {
 		chargeAll(m, args)
-
 		return
 	}
-
 	text, part := length(args[0]), length(args[1])
 	m.charge(text * (1 + min(text, part)) / scanned)
 	chargeRunes(m, args[:2])
@@ -147,14 +139,11 @@ func chargeSearch(m *meter, args []ref.Val) {
 
 func chargeReplace(m *meter, args []ref.Val) {
 	chargeTexts(m, args)
-
 	text, ok := args[0].(types.String)
 	old, _ := args[1].(types.String)
-
 	if !ok {
 		return
 	}
-
 	count := uint64(strings.Count(string(text), string(old)))
 	m.charge(count)
 	m.grow(length(text) + count*length(args[2]))
@@ -162,14 +151,11 @@ func chargeReplace(m *meter, args []ref.Val) {
 
 func chargeSplit(m *meter, args []ref.Val) {
 	chargeTexts(m, args)
-
 	text, ok := args[0].(types.String)
 	separator, _ := args[1].(types.String)
-
 	if !ok {
 		return
 	}
-
 	parts := 1 + strings.Count(string(text), string(separator))
 	m.charge(uint64(parts))
 	m.grow(uint64(parts) * utf8.UTFMax * 4)
@@ -178,31 +164,25 @@ func chargeSplit(m *meter, args []ref.Val) {
 // chargeJoin charges the elements of the list, and the result.
 func chargeJoin(m *meter, args []ref.Val) {
 	const copies = 2 // while the text grows
-
 	list, ok := args[0].(traits.Lister)
 	if !ok {
 		return
 	}
-
 	sum := m.text(list, 0)
 	if len(args) == 2 {
 		sum += size(list) * length(args[1])
 	}
-
 	m.grow(sum * copies)
 }
 
 // chargeFormat charges the texts of the arguments, which grow while they are written.
 func chargeFormat(m *meter, args []ref.Val) {
 	const copies = 8
-
 	chargeTexts(m, args[:1])
-
 	sum := length(args[0])
 	if len(args) == 2 {
 		sum += m.text(args[1], 0)
 	}
-
 	m.grow(sum * copies)
 }
 

@@ -20,7 +20,6 @@ var implementations = sync.OnceValues(func() (map[string]*functions.Overload, er
 	if err != nil {
 		return nil, err
 	}
-
 	all := map[string]*functions.Overload{}
 
 	for name, declared := range env.Functions() {
@@ -28,12 +27,10 @@ var implementations = sync.OnceValues(func() (map[string]*functions.Overload, er
 		if err != nil {
 			return nil, fmt.Errorf("the bindings of function %s: %w", name, err)
 		}
-
 		for _, binding := range bindings {
 			all[binding.Operator] = binding
 		}
 	}
-
 	return all, nil
 })
 
@@ -59,7 +56,6 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 			if is := d.roles[n.ID()]; is != noRole {
 				return &meteredAttribute{InterpretableAttribute: n, role: is}, nil
 			}
-
 			return node, nil
 		}
 	}
@@ -70,7 +66,6 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 // metered returns a node that charges the weight of the part that it begins and the role of its value, if there are any.
 func (d *decorator) metered(node interpreter.InterpretableV2) interpreter.InterpretableV2 {
 	part, is := d.parts[node.ID()], d.roles[node.ID()]
-
 	switch {
 	case part != nil:
 		return &meteredNode{InterpretableV2: node, weight: *part, role: is}
@@ -93,13 +88,11 @@ func (d *decorator) call(node interpreter.InterpretableCall) (interpreter.Interp
 		if anyBounded(made.args) {
 			return d.metered(node), nil
 		}
-
 		made.call = equality(name)
 	case operators.In, operators.OldIn:
 		if _, constant := made.args[1].(interpreter.InterpretableConst); constant {
 			return d.member(node, made), nil
 		}
-
 		return d.withCharge(node, made, chargeIn), nil
 	case "matches", "find", "findAll":
 		return d.pattern(node, made)
@@ -107,14 +100,12 @@ func (d *decorator) call(node interpreter.InterpretableCall) (interpreter.Interp
 		if anyBounded(made.args) {
 			return d.metered(node), nil
 		}
-
 		return d.withCharge(node, made, chargeOrder), nil
 	default:
 		charged, dynamic := charges(name)
 		if !dynamic || len(made.args) == 0 {
 			return d.metered(node), nil
 		}
-
 		return d.withCharge(node, made, charged), nil
 	}
 
@@ -127,7 +118,6 @@ func (d *decorator) withCharge(node interpreter.InterpretableCall, made *metered
 	if known == nil {
 		known = d.implementations[node.Function()]
 	}
-
 	if known == nil {
 		known = &functions.Overload{} // The first argument receives the call.
 	}
@@ -138,12 +128,9 @@ func (d *decorator) withCharge(node interpreter.InterpretableCall, made *metered
 		if m == nil {
 			return original(m, args)
 		}
-
 		charged(m, args)
-
 		return replaced(node.Function(), m, args, original)
 	}
-
 	return made
 }
 
@@ -155,7 +142,6 @@ func replaced(name string, m *meter, args []ref.Val, original function) ref.Val 
 			first, isList := args[0].(traits.Lister)
 			_, accumulates := args[0].(traits.MutableLister)
 			second, areLists := args[1].(traits.Lister)
-
 			if isList && areLists && !accumulates {
 				return m.joined(first, second)
 			}
@@ -174,7 +160,6 @@ func equality(name string) function {
 	if name == operators.Equals {
 		return func(m *meter, args []ref.Val) ref.Val { return m.equal(args[0], args[1], 0) }
 	}
-
 	return func(m *meter, args []ref.Val) ref.Val { return types.Bool(m.equal(args[0], args[1], 0) != types.True) }
 }
 
@@ -182,15 +167,12 @@ func equality(name string) function {
 func (d *decorator) member(node interpreter.InterpretableCall, made *meteredCall) interpreter.InterpretableV2 {
 	list := made.args[1]
 	first := made.args[0]
-
 	if made.weight != (weight{}) {
 		first = &meteredNode{InterpretableV2: first, weight: made.weight}
 		made.weight = weight{}
 	}
-
 	d.withCharge(node, made, chargeIn)
 	made.args = []interpreter.InterpretableV2{first, list}
-
 	return made
 }
 
@@ -198,14 +180,11 @@ func (d *decorator) member(node interpreter.InterpretableCall, made *meteredCall
 func (d *decorator) pattern(node interpreter.InterpretableCall, made *meteredCall) (interpreter.InterpretableV2, error) {
 	constant, ok := made.args[1].(interpreter.InterpretableConst)
 	text, isText := types.String(""), false
-
 	if ok {
 		text, isText = constant.Value().(types.String)
 	}
-
 	if !isText {
 		charged, _ := charges(node.Function())
-
 		return d.withCharge(node, made, charged), nil
 	}
 
@@ -213,12 +192,10 @@ func (d *decorator) pattern(node interpreter.InterpretableCall, made *meteredCal
 	if err != nil {
 		return nil, err
 	}
-
 	d.instructions -= compiled.instructions
 
 	made.call = constantPattern(node.Function(), compiled)
 	made.args = append([]interpreter.InterpretableV2{made.args[0], hiddenConstant{constant}}, made.args[2:]...)
-
 	return made, nil
 }
 
@@ -232,6 +209,5 @@ func anyBounded(args []interpreter.InterpretableV2) bool {
 			}
 		}
 	}
-
 	return false
 }

@@ -33,7 +33,6 @@ func newDrawer(data []byte) (*drawer, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	d := &drawer{data: data, overloads: map[string][]overload{}}
 
 	functions := env.Functions()
@@ -43,7 +42,6 @@ func newDrawer(data []byte) (*drawer, error) {
 			for _, arg := range declared.ArgTypes() {
 				args = append(args, kindOf(arg))
 			}
-
 			kind := kindOf(declared.ResultType())
 			d.overloads[kind] = append(d.overloads[kind], overload{name, declared.IsMemberFunction(), args})
 		}
@@ -57,9 +55,7 @@ func sortedKeys[V any](of map[string]V) []string {
 	for key := range of {
 		keys = append(keys, key)
 	}
-
 	slices.Sort(keys)
-
 	return keys
 }
 
@@ -67,7 +63,6 @@ func kindOf(of *cel.Type) string {
 	if of.Kind() == cel.TypeParamKind {
 		return "dyn"
 	}
-
 	return of.TypeName()
 }
 
@@ -76,9 +71,7 @@ func (d *drawer) pick(n int) int {
 	if d.at >= len(d.data) {
 		return 0
 	}
-
 	d.at++
-
 	return int(d.data[d.at-1]) % n
 }
 
@@ -89,7 +82,6 @@ func (d *drawer) expression(kind string, depth int) string {
 	if kind == "dyn" {
 		kind = pickOne(d, "bool", "int", "string", "list", "map", "list", "map", "double", "bytes", "optional_type", "uint", "null_type")
 	}
-
 	if depth <= 0 || d.at >= len(d.data) {
 		return d.literal(kind, 0)
 	}
@@ -102,7 +94,6 @@ func (d *drawer) expression(kind string, depth int) string {
 		if v.kind == kind {
 			return v.name
 		}
-
 		return d.literal(kind, depth)
 	case choice < 5:
 		return d.macro(kind, depth)
@@ -112,7 +103,6 @@ func (d *drawer) expression(kind string, depth int) string {
 		if calls := d.overloads[kind]; len(calls) > 0 {
 			return d.call(calls[d.pick(len(calls))], depth)
 		}
-
 		return d.literal(kind, depth)
 	}
 }
@@ -125,7 +115,6 @@ func (d *drawer) macro(kind string, depth int) string {
 
 	d.variables = append(d.variables, drawnVariable{name, inner})
 	defer func() { d.variables = d.variables[:len(d.variables)-1] }()
-
 	switch kind {
 	case "bool":
 		return fmt.Sprintf("[%s, %s].%s(%s, %s)", source, d.expression(inner, depth-1), pickOne(d, "all", "exists", "exists_one"), name,
@@ -154,7 +143,6 @@ func (d *drawer) call(of overload, depth int) string {
 		if len(args) == 1 {
 			return symbol + "(" + args[0] + ")"
 		}
-
 		if len(args) == 2 {
 			return fmt.Sprintf("(%s %s %s)", args[0], symbol, args[1])
 		}
@@ -206,11 +194,9 @@ func (d *drawer) literal(kind string, depth int) string {
 	if known := literals[kind]; len(known) > 0 {
 		return known[d.pick(len(known))]
 	}
-
 	if calls := d.overloads[kind]; len(calls) > 0 && depth > 0 {
 		return d.call(calls[0], depth)
 	}
-
 	return "dyn(1)"
 }
 
@@ -218,6 +204,5 @@ func (d *drawer) element(depth int) string {
 	if depth <= 0 {
 		return "dyn(1)"
 	}
-
 	return "dyn(" + d.expression("dyn", depth-1) + ")"
 }

@@ -30,7 +30,6 @@ func scores(target, name ref.Val) ref.Val {
 	if !ok {
 		return types.NewErr("scores() is a function of %s", clusterVariable)
 	}
-
 	resource, ok := name.Value().(string)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(name)
@@ -40,14 +39,10 @@ func scores(target, name ref.Val) ref.Val {
 	if !found {
 		return types.NewErr("AddOnPlacementScore %q of cluster %s does not exist", resource, cluster.info.Name)
 	}
-
 	cluster.evaluation.RequeueAfterExpiry(set.ValidUntil)
-
 	const scoreCost, scoreBytes = 16, 512
-
 	cluster.meter.charge(uint64(len(set.Names)) * scoreCost)
 	cluster.meter.grow(uint64(len(set.Names)) * scoreBytes)
-
 	items := make([]ref.Val, 0, len(set.Names))
 
 	if !set.Expired(cluster.evaluation.Now) {
@@ -57,7 +52,6 @@ func scores(target, name ref.Val) ref.Val {
 			}))
 		}
 	}
-
 	return types.NewRefValList(types.DefaultTypeAdapter, items)
 }
 
@@ -72,12 +66,10 @@ func parseJSON(text ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
-
 	var parsed any
 	if err := json.Unmarshal([]byte(source), &parsed); err != nil {
 		return types.NewErr("failed to parse json: %v", err)
 	}
-
 	return types.DefaultTypeAdapter.NativeToValue(parsed)
 }
 

@@ -25,7 +25,6 @@ func drawnExpression(data []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-
 	return "dyn(" + d.expression("dyn", drawnDepth) + ") == dyn(" + d.expression("dyn", drawnDepth) + ")", nil
 }
 
@@ -35,13 +34,11 @@ func FuzzCELStaysWithinItsBounds(f *testing.F) {
 	for n := range 64 {
 		f.Add(bytes.Repeat([]byte{byte(n * 7), byte(n * 13), byte(n), byte(n * 31), byte(255 - n)}, 8+n))
 	}
-
 	f.Fuzz(func(t *testing.T, data []byte) {
 		source, err := drawnExpression(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		checkBounds(t, source)
 	})
 }
@@ -49,13 +46,11 @@ func FuzzCELStaysWithinItsBounds(f *testing.F) {
 // TestDrawnExpressionsStayWithinTheirBounds does the same with random data.
 func TestDrawnExpressionsStayWithinTheirBounds(t *testing.T) {
 	compiled := 0
-
 	property.Check(t, func(t *rapid.T) {
 		source, err := drawnExpression(rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "data"))
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		if checkBounds(t, source) {
 			compiled++
 		}
@@ -84,15 +79,12 @@ type reporter interface {
 // checkBounds evaluates an expression, and reports whether it compiles.
 func checkBounds(t reporter, source string) bool {
 	t.Helper()
-
 	p, err := compile(source)
 	if err != nil {
 		return false
 	}
-
 	goroutines, evaluation, allocated := runtime.NumGoroutine(), &EvalContext{Now: now}, allocatedBytes()
 	result, err := p.value(cluster(), evaluation)
-
 	if got := allocatedBytes() - allocated; got > mostAllocated(evaluation) {
 		t.Errorf("%d bytes were allocated at a cost of %d by %s", got, evaluation.Cost(), source)
 	}
@@ -100,33 +92,27 @@ func checkBounds(t reporter, source string) bool {
 	if evaluation.Cost() > expressionCost {
 		t.Errorf("cost %d, more than the limit, of %s", evaluation.Cost(), source)
 	}
-
 	if left := runtime.NumGoroutine(); left > goroutines {
 		t.Errorf("%d goroutines became %d by %s", goroutines, left, source)
 	}
-
 	if !stopped(err) {
 		comparePlain(t, source, result, err)
 	}
-
 	return true
 }
 
 // comparePlain compares a result with that of cel-go without limits.
 func comparePlain(t reporter, source string, result ref.Val, failed error) {
 	t.Helper()
-
 	env, err := environment()
 	if err != nil {
 		t.Errorf("%v", err)
-
 		return
 	}
 
 	checked, issues := env.Compile(source)
 	if issues.Err() != nil {
 		t.Errorf("%v", issues.Err())
-
 		return
 	}
 
@@ -135,14 +121,11 @@ func comparePlain(t reporter, source string, result ref.Val, failed error) {
 		if failed == nil {
 			t.Errorf("got %v, but cel-go builds no program of %s: %v", result, source, err)
 		}
-
 		return
 	}
-
 	want, _, err := plain.Eval(map[string]any{clusterVariable: &clusterValue{
 		Mapper: lazyCluster(cluster(), nil), info: cluster(), evaluation: &EvalContext{Now: now},
 	}})
-
 	if (failed == nil) != (err == nil) || err == nil && result.Equal(want) != types.True && !strings.Contains(types.Format(want), "NaN") {
 		t.Errorf("got %v (%v), want %v (%v) of %s", result, failed, want, err, source)
 	}

@@ -25,7 +25,6 @@ func checkGrowth(root ast.Expr) error {
 		return fmt.Errorf("nested comprehensions (map, optMap, optFlatMap) use their variables more than once, which makes more than %d copies "+
 			"of a value: use each variable once, or nest fewer of them", maxCopies)
 	}
-
 	return nil
 }
 
@@ -37,18 +36,15 @@ func (g growth) copies(e ast.Expr) uint64 {
 	if known, ok := g[e.ID()]; ok {
 		return known
 	}
-
 	most := uint64(1)
 	for _, child := range children(e) {
 		most = max(most, g.copies(child))
 	}
-
 	if e.Kind() == ast.ComprehensionKind {
 		most = max(most, g.ofComprehension(e.AsComprehension()))
 	}
 
 	g[e.ID()] = min(most, maxCopies+1)
-
 	return g[e.ID()]
 }
 
@@ -59,7 +55,6 @@ func (g growth) ofComprehension(c ast.ComprehensionExpr) uint64 {
 		return max(uses(c.Result(), c.AccuVar()), 1) * g.copies(c.AccuInit()) * g.copies(c.Result())
 	case c.AccuInit().Kind() == ast.ListKind:
 		body := appended(c.LoopStep())
-
 		return max(uses(body, c.IterVar()), 1) * g.copies(c.IterRange()) * g.copies(body)
 	default:
 		return 1 // The value of all, exists and exists_one does not grow.
@@ -72,7 +67,6 @@ func appended(step ast.Expr) ast.Expr {
 	if step.Kind() != ast.CallKind {
 		return step
 	}
-
 	switch call := step.AsCall(); call.FunctionName() {
 	case operators.Conditional:
 		return appended(call.Args()[1])
@@ -88,12 +82,10 @@ func uses(e ast.Expr, variable string) uint64 {
 	if e.Kind() == ast.IdentKind && e.AsIdent() == variable {
 		return 1
 	}
-
 	sum := uint64(0)
 	for _, child := range children(e) {
 		sum += uses(child, variable)
 	}
-
 	return min(sum, maxCopies+1)
 }
 
@@ -106,7 +98,6 @@ func children(e ast.Expr) []ast.Expr {
 		if call := e.AsCall(); call.IsMemberFunction() {
 			return append([]ast.Expr{call.Target()}, call.Args()...)
 		}
-
 		return e.AsCall().Args()
 	case ast.ListKind:
 		return e.AsList().Elements()
@@ -115,18 +106,15 @@ func children(e ast.Expr) []ast.Expr {
 		for _, entry := range e.AsMap().Entries() {
 			parts = append(parts, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
 		}
-
 		return parts
 	case ast.StructKind:
 		var parts []ast.Expr
 		for _, field := range e.AsStruct().Fields() {
 			parts = append(parts, field.AsStructField().Value())
 		}
-
 		return parts
 	case ast.ComprehensionKind:
 		c := e.AsComprehension()
-
 		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}
 	default:
 		return nil
@@ -142,7 +130,6 @@ func checkMacros(source string) error {
 	if err != nil {
 		return fmt.Errorf("making the CEL environment: %w", err)
 	}
-
 	parsed, issues := env.Parse(source)
 	if issues.Err() != nil {
 		return nil //nolint:nilerr // The compilation returns the error.
@@ -152,25 +139,21 @@ func checkMacros(source string) error {
 		return fmt.Errorf("the expression has more than %d nodes when its macros are written out: optMap and optFlatMap repeat what they are "+
 			"called on, so do not chain them", maxNodes)
 	}
-
 	return nil
 }
 
 // nodes returns the number of nodes of an expression whose macros are calls after they are written out, at most about maxNodes.
 func nodes(e ast.Expr) uint64 {
 	sum := uint64(1)
-
 	for i, child := range children(e) {
 		of := nodes(child)
 		sum += of
-
 		if i == 0 && e.Kind() == ast.CallKind && e.AsCall().IsMemberFunction() {
 			if name := e.AsCall().FunctionName(); name == "optMap" || name == "optFlatMap" {
 				sum += of
 			}
 		}
 	}
-
 	return min(sum, maxNodes+1)
 }
 
@@ -178,20 +161,17 @@ func nodes(e ast.Expr) uint64 {
 // the error that the evaluation then returns, so that it can be of any length.
 func checkOptionals(checked *cel.Ast) error {
 	var visit func(e ast.Expr) error
-
 	visit = func(e ast.Expr) error {
 		for _, value := range optionals(e) {
 			if kind := checked.NativeRep().GetType(value.ID()); kind.TypeName() != "optional_type" {
 				return fmt.Errorf("an optional element of a list or map (with a question mark) must be an optional value, but its type is %s", kind)
 			}
 		}
-
 		for _, child := range children(e) {
 			if err := visit(child); err != nil {
 				return err
 			}
 		}
-
 		return nil
 	}
 
@@ -201,7 +181,6 @@ func checkOptionals(checked *cel.Ast) error {
 // optionals returns the optional elements of a list, map or message.
 func optionals(e ast.Expr) []ast.Expr {
 	var values []ast.Expr
-
 	switch e.Kind() {
 	case ast.ListKind:
 		for _, at := range e.AsList().OptionalIndices() {

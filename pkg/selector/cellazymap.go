@@ -43,16 +43,13 @@ func lazyCluster(info *clusterinfo.ClusterInfo, m *meter) *lazyMap {
 	of.object = sync.OnceValues(func() (map[string]any, error) {
 		object, err := info.Object()
 		m.chargeObject(object)
-
 		return object, err
 	})
-
 	return &lazyMap{
 		field: func(name string) (ref.Val, bool) {
 			if !clusterinfo.IsPart(name) {
 				return nil, false
 			}
-
 			return of.part(name), true
 		},
 		whole: func() ref.Val { return mapOf(of.object()) },
@@ -66,7 +63,6 @@ func (o *lazyObject) part(part string) *lazyMap {
 			if part == "metadata" && name == "labels" && len(o.info.Labels) > 0 { // Most expressions are about labels, which are a map as they are.
 				return types.NewStringStringMap(types.DefaultTypeAdapter, o.info.Labels), true
 			}
-
 			return o.field(part, name)
 		},
 		whole: func() ref.Val {
@@ -74,7 +70,6 @@ func (o *lazyObject) part(part string) *lazyMap {
 			if err != nil {
 				return types.WrapErr(err)
 			}
-
 			return types.DefaultTypeAdapter.NativeToValue(whole[part])
 		},
 	}
@@ -86,29 +81,23 @@ func (o *lazyObject) field(part, name string) (ref.Val, bool) {
 	if known, ok := o.fields[path]; ok {
 		return known.value, known.found
 	}
-
 	value, found, err := o.info.PartField(part, name)
 	if err != nil {
 		return types.WrapErr(err), true
 	}
-
 	o.meter.chargeObject(value)
 
 	if o.fields == nil {
 		o.fields = map[string]lazyField{}
 	}
-
 	o.fields[path] = lazyField{value: types.DefaultTypeAdapter.NativeToValue(value), found: found}
-
 	return o.fields[path].value, found
 }
 
 // chargeObject charges the conversion of a part of an object, whose size the API server limits.
 func (m *meter) chargeObject(value any) {
 	const conversion = 8
-
 	m.charge(conversion)
-
 	switch v := value.(type) {
 	case map[string]any:
 		for _, entry := range v {
@@ -127,7 +116,6 @@ func mapOf(fields map[string]any, err error) ref.Val {
 	if err != nil {
 		return types.WrapErr(fmt.Errorf("reading the cluster: %w", err))
 	}
-
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, fields)
 }
 
@@ -136,7 +124,6 @@ func (l *lazyMap) Find(key ref.Val) (ref.Val, bool) {
 	if name, ok := key.(types.String); ok {
 		return l.field(string(name))
 	}
-
 	return nil, false
 }
 
@@ -145,11 +132,9 @@ func (l *lazyMap) Get(key ref.Val) ref.Val {
 	if value, found := l.Find(key); found {
 		return value
 	}
-
 	if whole, ok := l.whole().(traits.Indexer); ok {
 		return whole.Get(key)
 	}
-
 	return l.whole()
 }
 
@@ -158,11 +143,9 @@ func (l *lazyMap) Contains(key ref.Val) ref.Val {
 	if _, found := l.Find(key); found {
 		return types.True
 	}
-
 	if whole, ok := l.whole().(traits.Container); ok {
 		return whole.Contains(key)
 	}
-
 	return l.whole()
 }
 
@@ -171,7 +154,6 @@ func (l *lazyMap) Iterator() traits.Iterator {
 	if whole, ok := l.whole().(traits.Iterable); ok {
 		return whole.Iterator()
 	}
-
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, nil).Iterator()
 }
 
@@ -180,7 +162,6 @@ func (l *lazyMap) Size() ref.Val {
 	if whole, ok := l.whole().(traits.Sizer); ok {
 		return whole.Size()
 	}
-
 	return l.whole()
 }
 
@@ -189,7 +170,6 @@ func (l *lazyMap) Equal(other ref.Val) ref.Val {
 	if same, ok := other.(*lazyMap); ok {
 		other = same.whole()
 	}
-
 	return l.whole().Equal(other)
 }
 
@@ -203,7 +183,6 @@ func (l *lazyMap) ConvertToType(to ref.Type) ref.Val {
 	if to == types.TypeType {
 		return types.MapType
 	}
-
 	return l.whole().ConvertToType(to)
 }
 

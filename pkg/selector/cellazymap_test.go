@@ -19,7 +19,6 @@ func wholeValue(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	evaluation := &EvalContext{Now: now}
 	whole := types.NewStringInterfaceMap(types.DefaultTypeAdapter, object)
 
@@ -27,7 +26,6 @@ func wholeValue(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
 	if err != nil {
 		return fmt.Sprintf("error: %v", err)
 	}
-
 	return fmt.Sprintf("%s %v", result.Type().TypeName(), result.Value())
 }
 
@@ -53,11 +51,9 @@ func TestLazyMapsEqualWholeObjects(t *testing.T) {
 		if err != nil {
 			return
 		}
-
 		f := clusterinfo.New(drawObject(t, "cluster"), drawCluster(t, "scored").Scores)
 		evaluation := &EvalContext{Now: now}
 		said := sparsely(p, f, evaluation)
-
 		if want := wholeValue(t, p, f); said != want {
 			t.Fatalf("%s is %s, and over the whole cluster %s", source, said, want)
 		}
@@ -69,6 +65,5 @@ func sparsely(p *program, f *clusterinfo.ClusterInfo, evaluation *EvalContext) s
 	if err != nil {
 		return "error: " + err.Error()
 	}
-
 	return fmt.Sprintf("%s %v", result.Type().TypeName(), result.Value())
 }

@@ -52,7 +52,6 @@ func TestCELLibraries(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-
 			if verdict := s.Match(f, &EvalContext{Now: now}); !verdict.Matched {
 				t.Error(verdict.Failure())
 			}
@@ -94,7 +93,6 @@ func TestCELFailures(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-
 			verdict := s.Match(cluster(), &EvalContext{Now: now})
 			if verdict.Matched || verdict.Err == nil || !strings.Contains(verdict.Err.Error(), tc.want) || verdict.Expression != 1 {
 				t.Errorf("got expression %d: %v, want expression 1: %s", verdict.Expression, verdict.Err, tc.want)
@@ -111,11 +109,9 @@ func TestCELFailures(t *testing.T) {
 // (docs/spec/differences.md C2).
 func TestCELCompilation(t *testing.T) {
 	compiler := NewCompiler()
-
 	for _, source := range []string{`managedCluster.metadata.name == "c1"`, `nonsense(`} {
 		first, firstErr := compiler.program(source)
 		second, secondErr := compiler.program(source)
-
 		if first != second || firstErr != secondErr { //nolint:errorlint // The very same error is what is meant.
 			t.Errorf("%s was compiled again", source)
 		}
@@ -125,7 +121,6 @@ func TestCELCompilation(t *testing.T) {
 	for name := range strings.SplitSeq("abcdef", "") {
 		expression = "[0,1,2,3,4,5,6,7,8,9].map(" + name + ", " + expression + ")"
 	}
-
 	expression += ".size() > 0"
 
 	_, errs := compiler.Compile(paths(), Spec{CEL: []string{expression}})
@@ -139,17 +134,14 @@ func TestPassBooksTheCost(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
-
 	evaluation := &EvalContext{Now: now}
 	evaluation.Charge(MaxCost - 1)
 	evaluation.Charge(1)
-
 	if evaluation.Exhausted() || evaluation.Cost() != MaxCost {
 		t.Fatalf("%d are spent, exhausted = %v: want it over the limit alone", evaluation.Cost(), evaluation.Exhausted())
 	}
 
 	s.Match(cluster(), evaluation)
-
 	if !evaluation.Exhausted() {
 		t.Error("not exhausted after one more evaluation")
 	}

@@ -23,12 +23,10 @@ import (
 // metadataFields returns the JSON names of all fields of metadata.
 func metadataFields() []string {
 	var fields []string
-
 	for field := range reflect.TypeFor[metav1.ObjectMeta]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		fields = append(fields, name)
 	}
-
 	return fields
 }
 
@@ -70,7 +68,6 @@ func oneOf[T any](second bool, a, b T) T {
 	if second {
 		return b
 	}
-
 	return a
 }
 
@@ -93,7 +90,6 @@ func TestChangedPropertiesCoverExpressionsOverMetadata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
 		before := clusterinfo.New(cluster, nil)
 
@@ -101,15 +97,12 @@ func TestChangedPropertiesCoverExpressionsOverMetadata(t *testing.T) {
 			cluster = cluster.DeepCopy()
 			cluster.ResourceVersion = strconv.Itoa(version + 1)
 			metadataChanges[rapid.SampledFrom(changes).Draw(t, "changed")](cluster, rapid.Bool().Draw(t, "second"))
-
 			after := before.Update(cluster)
 			changed := clusterinfo.ChangedProperties(before, after)
 			concerned := clusterinfo.Affects(p.reads, changed) || before.Terminating != after.Terminating // The latter changes every property.
-
 			if was, is := valueText(p, before), valueText(p, after); was != is && !concerned {
 				t.Fatalf("%s reads %v, which leaves out %v: %q became %q", source, p.reads, changed, was, is)
 			}
-
 			before = after
 		}
 	})
@@ -120,7 +113,6 @@ func TestHiddenMetadataIsAbsentForCEL(t *testing.T) {
 	f := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "c1", ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 	}}, nil)
-
 	for _, expression := range []string{
 		`has(managedCluster.metadata.resourceVersion)`, `has(managedCluster.metadata.managedFields)`,
 		`"resourceVersion" in managedCluster.metadata`, `managedCluster.metadata.exists(name, name in ["resourceVersion", "managedFields"])`,
@@ -130,7 +122,6 @@ func TestHiddenMetadataIsAbsentForCEL(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
 		}
-
 		if verdict := s.Match(f, &EvalContext{Now: now}); verdict.Matched || verdict.Err != nil {
 			t.Errorf("%s: matched %v with %v, want that the field is absent", expression, verdict.Matched, verdict.Err)
 		}

@@ -44,7 +44,6 @@ func newMeter(limit uint64, done <-chan struct{}) *meter {
 	if done != nil {
 		m.look = min(limit, interruptCost)
 	}
-
 	return m
 }
 
@@ -53,7 +52,6 @@ func (m *meter) charge(cost uint64) {
 	if m == nil {
 		return
 	}
-
 	if m.cost += min(cost, expressionCost+1); m.cost > m.look {
 		m.examine()
 	}
@@ -63,9 +61,7 @@ func (m *meter) examine() {
 	if m.cost > m.limit {
 		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: costExceededMessage})
 	}
-
 	m.look = min(m.limit, m.cost+interruptCost)
-
 	select {
 	case <-m.done:
 		panic(interpreter.EvalCancelledError{Cause: interpreter.ContextCancelled, Message: cancelledMessage})
@@ -78,11 +74,9 @@ func (m *meter) grow(bytes uint64) {
 	if m == nil {
 		return
 	}
-
 	if m.bytes += min(bytes, expressionBytes+1); m.bytes > expressionBytes {
 		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: bytesExceededMessage})
 	}
-
 	m.charge(bytes / scanned / 4)
 }
 
@@ -121,14 +115,12 @@ func (a *activation) Parent() interpreter.Activation { return nil }
 func meterOf(variables interpreter.Activation) *meter {
 	value, _ := variables.ResolveName(meterVariable)
 	m, _ := value.(*meter)
-
 	return m
 }
 
 // stopped reports whether an evaluation ended by a limit, as opposed to an error of the expression.
 func stopped(err error) bool {
 	cancelled, ok := err.(interpreter.EvalCancelledError) //nolint:errorlint // It is returned as it was thrown.
-
 	return ok && cancelled.Cause == interpreter.CostLimitExceeded
 }
 
@@ -137,6 +129,5 @@ func size(value interface{ Size() ref.Val }) uint64 {
 	if n, ok := value.Size().(types.Int); ok && n > 0 {
 		return uint64(n)
 	}
-
 	return 0
 }

@@ -38,7 +38,6 @@ func parseQuantity(text ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
-
 	if !quantity.Moderate(source) {
 		return types.NewErr("quantity %q: the exponent must be from %d to %d", source, -quantity.MostExponent, quantity.MostExponent)
 	}
@@ -47,7 +46,6 @@ func parseQuantity(text ref.Val) ref.Val {
 	if err != nil {
 		return types.WrapErr(err)
 	}
-
 	return apiservercel.Quantity{Quantity: &parsed}
 }
 
@@ -56,12 +54,9 @@ func isQuantity(text ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
-
 	if !quantity.Moderate(source) {
 		return types.False
 	}
-
 	_, err := resource.ParseQuantity(source)
-
 	return types.Bool(err == nil)
 }

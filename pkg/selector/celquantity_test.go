@@ -37,19 +37,16 @@ func TestQuantities(t *testing.T) {
 			text := fmt.Sprintf(source, tc.text)
 			is, isErrs := NewCompiler().Compile(paths(), Spec{CEL: []string{"isQuantity(" + text + ")"}})
 			compares, errs := NewCompiler().Compile(paths(), Spec{CEL: []string{"quantity(" + text + `).compareTo(quantity("2")) >= 0`}})
-
 			if len(isErrs) > 0 || len(errs) > 0 {
 				if tc.err == "" || !strings.Contains(errs.ToAggregate().Error(), tc.err) {
 					t.Errorf("%s: %v %v", text, isErrs, errs)
 				}
-
 				continue
 			}
 
 			if verdict := is.Match(cluster(), &EvalContext{Now: now}); verdict.Matched != tc.isQuantity || verdict.Err != nil {
 				t.Errorf("isQuantity(%s) is %v with the error %v, want %v", text, verdict.Matched, verdict.Err, tc.isQuantity)
 			}
-
 			verdict := compares.Match(cluster(), &EvalContext{Now: now})
 			if verdict.Matched != tc.atLeastTwo || (verdict.Err != nil) != (tc.err != "") ||
 				verdict.Err != nil && !strings.Contains(verdict.Err.Error(), tc.err) {

@@ -24,11 +24,9 @@ func reads(checked *cel.Ast) []clusterinfo.Property {
 		return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == clusterVariable
 	})
 	keys := make([]clusterinfo.Property, 0, len(uses))
-
 	for _, use := range uses {
 		keys = append(keys, readsOf(use)...)
 	}
-
 	return keys
 }
 
@@ -37,9 +35,7 @@ func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	if name, ok := scoresArgument(use); ok {
 		return []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}
 	}
-
 	path, presence := constantPath(use)
-
 	switch {
 	case len(path) == 1 && presence && (path[0] == "metadata" || path[0] == "spec" || path[0] == "status"):
 		return nil // They are always present.
@@ -48,7 +44,6 @@ func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	}
 
 	field, known := clusterinfo.FieldProperty(path[0] + "." + path[1])
-
 	switch {
 	case !known:
 		return []clusterinfo.Property{{Kind: clusterinfo.Any}}
@@ -69,12 +64,10 @@ func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
 		if !ok {
 			break
 		}
-
 		name, test, ok := fieldStep(parent, at.ID())
 		if !ok {
 			break
 		}
-
 		path, presence, at = append(path, name), test, parent
 	}
 
@@ -95,7 +88,6 @@ func fieldStep(e ast.NavigableExpr, operand int64) (name string, presence, ok bo
 	if call.IsMemberFunction() || len(call.Args()) != 2 {
 		return "", false, false
 	}
-
 	container, key := call.Args()[0], call.Args()[1]
 
 	switch call.FunctionName() {
@@ -105,13 +97,11 @@ func fieldStep(e ast.NavigableExpr, operand int64) (name string, presence, ok bo
 	default:
 		return "", false, false
 	}
-
 	if container.ID() != operand {
 		return "", false, false
 	}
 
 	name, ok = constantText(key)
-
 	return name, presence, ok
 }
 
@@ -121,7 +111,6 @@ func scoresArgument(use ast.NavigableExpr) (string, bool) {
 	if !ok || parent.Kind() != ast.CallKind || parent.AsCall().FunctionName() != scoresName || len(parent.AsCall().Args()) != 1 {
 		return "", false
 	}
-
 	return constantText(parent.AsCall().Args()[0])
 }
 
@@ -131,8 +120,6 @@ func constantText(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return "", false
 	}
-
 	text, ok := e.AsLiteral().Value().(string)
-
 	return text, ok && text != ""
 }

@@ -24,11 +24,9 @@ func drawLookup(t *rapid.T) string {
 		"spec.taints", "spec.hubAcceptsClient", "status.version.kubernetes", "status.version", "status.clusterClaims",
 		"status.allocatable.cpu", "status.capacity", "status.conditions", "status", "nothing",
 	}).Draw(t, "path")
-
 	for name := range strings.SplitSeq(path, ".") {
 		at = fmt.Sprintf(rapid.SampledFrom([]string{`%s.%s`, `%s["%s"]`, `%s.?%s`, `%s[?"%s"]`}).Draw(t, "step"), at, name)
 	}
-
 	return at
 }
 
@@ -69,7 +67,6 @@ func drawObject(t *rapid.T, label string) *clusterv1.ManagedCluster {
 		},
 		Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: flag("accepted")},
 	}
-
 	if flag("tainted") {
 		c.Spec.Taints = []clusterv1.Taint{{Key: "x", Effect: clusterv1.TaintEffectNoSelect}}
 	}
@@ -77,7 +74,6 @@ func drawObject(t *rapid.T, label string) *clusterv1.ManagedCluster {
 	if flag("of a version") {
 		c.Status.Version.Kubernetes = "a"
 	}
-
 	if flag("with claims") {
 		c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "x", Value: value().Draw(t, label+" claim")}, {Name: "y"}}
 	}
@@ -88,18 +84,15 @@ func drawObject(t *rapid.T, label string) *clusterv1.ManagedCluster {
 		}
 		c.Status.Capacity = clusterv1.ResourceList{"x": resource.MustParse("1")}
 	}
-
 	if flag("with conditions") {
 		c.Status.Conditions = rapid.SliceOfN(rapid.Just(metav1.Condition{Type: "x"}), 0, 1).Draw(t, label+" conditions")
 	}
-
 	return c
 }
 
 // withOneChange returns the cluster with one part of another.
 func withOneChange(t *rapid.T, cluster, other *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	changed := cluster.DeepCopy()
-
 	switch rapid.IntRange(0, 7).Draw(t, "change") {
 	case 0:
 		changed.Labels = other.Labels
@@ -128,7 +121,6 @@ func valueText(p *program, f *clusterinfo.ClusterInfo) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-
 	return fmt.Sprintf("%s %v", result.Type().TypeName(), result.Value())
 }
 
@@ -136,7 +128,6 @@ func valueText(p *program, f *clusterinfo.ClusterInfo) string {
 // error.
 func TestReadsOfExpressionsAreComplete(t *testing.T) {
 	compiler := NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		source := drawExpression(t)
 
@@ -144,23 +135,19 @@ func TestReadsOfExpressionsAreComplete(t *testing.T) {
 		if err != nil {
 			return // Some operations are invalid for an optional value.
 		}
-
 		one := drawObject(t, "before")
 		before := clusterinfo.New(one, drawCluster(t, "before").Scores)
 
 		for range 20 {
 			one = withOneChange(t, one, drawObject(t, "after"))
 			after := before.Update(one)
-
 			if rapid.IntRange(0, 3).Draw(t, "scores") == 0 {
 				after = before.WithScores(drawCluster(t, "after").Scores)
 			}
-
 			changes := clusterinfo.ChangedProperties(before, after)
 			if was, is := valueText(p, before), valueText(p, after); was != is && !clusterinfo.Affects(p.reads, changes) {
 				t.Fatalf("%s reads %v, which leaves out %v: %q became %q", source, p.reads, changes, was, is)
 			}
-
 			before = after
 		}
 	})

@@ -71,7 +71,6 @@ func TestWhatCELReads(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-
 			if diff := cmp.Diff(tc.want, s.Reads()); diff != "" {
 				t.Errorf("reads (-want +got):\n%s", diff)
 			}

@@ -42,7 +42,6 @@ func newPattern(text string, most uint64) (*pattern, error) {
 		return nil, fmt.Errorf("the regular expression %.64q costs %d to compile, more than %d: use fewer ranges of Unicode without regard to case",
 			text, cost, maxParsingCost)
 	}
-
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // cel-go returns the same error.
@@ -53,12 +52,10 @@ func newPattern(text string, most uint64) (*pattern, error) {
 		return nil, fmt.Errorf("the regular expression %.64q expands to %d instructions, and %d are left for an expression of this length: "+
 			"use smaller repetition counts", text, instructions, most)
 	}
-
 	compiled, err := regexp.Compile(text)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // cel-go returns the same error.
 	}
-
 	return &pattern{compiled: compiled, instructions: instructions}, nil
 }
 
@@ -70,11 +67,9 @@ func parsingCost(text string) uint64 {
 			ranges++
 		}
 	}
-
 	if strings.Contains(text, "(?") {
 		return uint64(len(text))*steps + ranges*foldCost
 	}
-
 	return uint64(len(text))*steps + ranges*classCost
 }
 
@@ -84,15 +79,12 @@ func countInstructions(re *syntax.Regexp) uint64 {
 	if re.Op == syntax.OpLiteral {
 		sum = uint64(len(re.Rune))
 	}
-
 	for _, sub := range re.Sub {
 		sum += countInstructions(sub)
 	}
-
 	if re.Op == syntax.OpRepeat {
 		sum *= uint64(max(re.Min, re.Max, 0) + 1)
 	}
-
 	return sum
 }
 
@@ -102,10 +94,8 @@ func chargePattern(m *meter, args []ref.Val) {
 	if !ok {
 		return
 	}
-
 	m.charge(parsingCost(string(source)))
 	m.grow(length(source) * instructionBytes)
-
 	parsed, err := syntax.Parse(string(source), syntax.Perl)
 	if err != nil {
 		return // The call returns the error.
@@ -120,7 +110,6 @@ func chargePattern(m *meter, args []ref.Val) {
 // chargeAllMatches is chargePattern for findAll.
 func chargeAllMatches(m *meter, args []ref.Val) {
 	chargePattern(m, args)
-
 	if source, ok := args[1].(types.String); ok {
 		if parsed, err := syntax.Parse(string(source), syntax.Perl); err == nil {
 			chargeFindAll(m, args, countInstructions(parsed))
@@ -135,7 +124,6 @@ func chargeMatching(m *meter, text ref.Val, instructions uint64) {
 // chargeFindAll charges a search for all matches: each begins where the last one ended and may read the rest of the text.
 func chargeFindAll(m *meter, args []ref.Val, instructions uint64) {
 	const share = 4
-
 	n := length(args[0]) + 1
 	m.charge(n * n / share * instructions / steps)
 	m.grow(n * elementBytes)
@@ -152,23 +140,18 @@ func constantPattern(name string, p *pattern) function {
 		switch name {
 		case "matches":
 			chargeMatching(m, args[0], p.instructions)
-
 			return types.Bool(p.compiled.MatchString(text))
 		case "find":
 			chargeMatching(m, args[0], p.instructions)
-
 			return types.String(p.compiled.FindString(text))
 		default:
 			most := int64(-1)
-
 			if len(args) > 2 {
 				if most, ok = args[2].Value().(int64); !ok {
 					return types.MaybeNoSuchOverloadErr(args[2])
 				}
 			}
-
 			chargeFindAll(m, args, p.instructions)
-
 			return types.NewStringList(types.DefaultTypeAdapter, p.compiled.FindAllString(text, int(most)))
 		}
 	}

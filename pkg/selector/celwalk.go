@@ -24,7 +24,6 @@ const (
 func (m *meter) text(value ref.Val, depth int) uint64 {
 	m.descend(depth)
 	m.charge(1)
-
 	switch v := value.(type) {
 	case types.String:
 		return m.scan(uint64(len(v)))
@@ -36,7 +35,6 @@ func (m *meter) text(value ref.Val, depth int) uint64 {
 		if v.HasValue() {
 			return m.text(v.GetValue(), depth+1) + scalarText
 		}
-
 		return scalarText
 	case traits.Mapper:
 		return m.textOfMap(v, depth)
@@ -45,7 +43,6 @@ func (m *meter) text(value ref.Val, depth int) uint64 {
 		for i, n := types.Int(0), types.Int(size(v)); i < n; i++ {
 			sum += m.text(v.Get(i), depth+1) + entryText
 		}
-
 		return m.scan(sum)
 	default:
 		return m.scan(objectText(value))
@@ -54,35 +51,28 @@ func (m *meter) text(value ref.Val, depth int) uint64 {
 
 func (m *meter) textOfMap(v traits.Mapper, depth int) uint64 {
 	m.charge(size(v))
-
 	sum := uint64(entryText)
-
 	for it := v.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
 		sum += m.text(key, depth+1) + entryText
-
 		if entry, found := v.Find(key); found {
 			sum += m.text(entry, depth+1) + entryText
 		}
 	}
-
 	return m.scan(sum)
 }
 
 // scan charges reading or writing a text, and returns its length.
 func (m *meter) scan(length uint64) uint64 {
 	m.charge(length / scanned)
-
 	return length
 }
 
 func objectText(value ref.Val) uint64 {
 	if u, ok := value.(apiservercel.URL); ok && u.URL != nil {
 		const escaped = 3
-
 		return scalarText + escaped*uint64(len(u.Host)+len(u.Path)+len(u.RawPath)+len(u.RawQuery)+len(u.Fragment)+len(u.Opaque))
 	}
-
 	return scalarText
 }
 
@@ -90,35 +80,28 @@ func objectText(value ref.Val) uint64 {
 func (m *meter) equal(a, b ref.Val, depth int) ref.Val {
 	m.descend(depth)
 	m.charge(1)
-
 	switch l := a.(type) {
 	case types.String:
 		r, ok := b.(types.String)
 		if !ok {
 			return types.False
 		}
-
 		m.charge(uint64(min(len(l), len(r))) / compared)
-
 		return types.Bool(l == r)
 	case types.Bytes:
 		m.charge(uint64(len(l)) / compared)
-
 		return types.Equal(a, b)
 	case *types.Optional:
 		r, ok := b.(*types.Optional)
 		if !ok || !l.HasValue() || !r.HasValue() {
 			return types.Equal(a, b)
 		}
-
 		return m.equal(l.GetValue(), r.GetValue(), depth+1)
 	case traits.Mapper:
 		r, ok := b.(traits.Mapper)
-
 		return types.Bool(ok && m.equalMaps(l, r, depth+1))
 	case traits.Lister:
 		r, ok := b.(traits.Lister)
-
 		return types.Bool(ok && m.equalLists(l, r, depth+1))
 	default:
 		return types.Equal(a, b)
@@ -130,13 +113,11 @@ func (m *meter) equalLists(a, b traits.Lister, depth int) bool {
 	if n != b.Size() {
 		return false
 	}
-
 	for i := range n {
 		if m.equal(a.Get(i), b.Get(i), depth) == types.False {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -144,21 +125,17 @@ func (m *meter) equalMaps(a, b traits.Mapper, depth int) bool {
 	if a.Size() != b.Size() {
 		return false
 	}
-
 	m.charge(size(a))
 
 	for it := a.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
 		m.key(key)
-
 		value, _ := a.Find(key)
-
 		other, found := b.Find(key)
 		if !found || m.equal(value, other, depth) == types.False {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -169,7 +146,6 @@ func (m *meter) contains(list traits.Lister, element ref.Val) ref.Val {
 			return types.True
 		}
 	}
-
 	return types.False
 }
 
@@ -186,14 +162,12 @@ func (m *meter) key(value ref.Val) {
 // joined returns the concatenation of two lists as one array: a list of lists of lists would take a step for each of them at every access.
 func (m *meter) joined(a, b traits.Lister) ref.Val {
 	n, k := size(a), size(b)
-
 	switch {
 	case n == 0:
 		return b
 	case k == 0:
 		return a
 	}
-
 	m.charge(n + k)
 	m.grow((n + k) * elementBytes)
 
@@ -203,6 +177,5 @@ func (m *meter) joined(a, b traits.Lister) ref.Val {
 			elements = append(elements, part.Get(i))
 		}
 	}
-
 	return types.NewRefValList(types.DefaultTypeAdapter, elements)
 }

@@ -47,14 +47,12 @@ func weigh(root ast.Expr) (*weights, weight) {
 	w := &weights{parts: map[int64]*weight{}, roles: map[int64]role{}}
 	whole := &weight{}
 	w.add(root, 0, whole)
-
 	return w, *whole
 }
 
 // add adds the weight of an expression, which is inside of depth comprehensions, to a part.
 func (w *weights) add(e ast.Expr, depth int, part *weight) {
 	share := uint64(depth / depthShare)
-
 	switch e.Kind() {
 	case ast.IdentKind:
 		part.cost += nodeCost + share
@@ -67,14 +65,11 @@ func (w *weights) add(e ast.Expr, depth int, part *weight) {
 	case ast.ListKind:
 		if isConstantList(e) {
 			part.cost += nodeCost
-
 			return
 		}
-
 		elements := e.AsList().Elements()
 		part.cost += callCost + uint64(len(elements))
 		part.bytes += listBytes + uint64(len(elements))*elementBytes
-
 		for _, element := range elements {
 			w.add(element, depth, part)
 		}
@@ -95,11 +90,9 @@ func (w *weights) addCall(call ast.CallExpr, depth int, part *weight) {
 	switch call.FunctionName() {
 	case operators.LogicalAnd, operators.LogicalOr:
 		w.add(args[0], depth, part)
-
 		for _, operand := range args[1:] {
 			w.addPart(operand, depth, part)
 		}
-
 		return
 	case operators.Index, operators.OptIndex:
 		w.setRole(args[1], keyRole)
@@ -118,10 +111,8 @@ func (w *weights) addCall(call ast.CallExpr, depth int, part *weight) {
 func (w *weights) addPart(e ast.Expr, depth int, around *weight) {
 	if !hasOwnNode(e) {
 		w.add(e, depth, around)
-
 		return
 	}
-
 	part := &weight{}
 	w.add(e, depth, part)
 	w.parts[e.ID()] = part
@@ -135,7 +126,6 @@ func hasOwnNode(e ast.Expr) bool {
 		return true
 	case ast.CallKind:
 		name := e.AsCall().FunctionName()
-
 		return name != operators.Index && name != operators.OptIndex && name != operators.OptSelect
 	default:
 		return false
@@ -163,7 +153,6 @@ func isConstantList(e ast.Expr) bool {
 	if e.Kind() != ast.ListKind {
 		return false
 	}
-
 	return !slices.ContainsFunc(e.AsList().Elements(), func(element ast.Expr) bool {
 		return element.Kind() != ast.LiteralKind && !isConstantList(element)
 	})
@@ -173,23 +162,19 @@ func (w *weights) addEntries(e ast.Expr, depth int, part *weight) {
 	if e.Kind() == ast.StructKind {
 		part.cost += messageCost
 		part.bytes += messageBytes
-
 		for _, field := range e.AsStruct().Fields() {
 			value := field.AsStructField().Value()
 			w.setRole(value, fieldRole)
 			w.add(value, depth, part)
 		}
-
 		return
 	}
 
 	part.cost += entryCost
 	part.bytes += mapBytes
-
 	for _, entry := range e.AsMap().Entries() {
 		part.cost += entryCost
 		part.bytes += mapEntryBytes
-
 		w.setRole(entry.AsMapEntry().Key(), keyRole)
 		w.add(entry.AsMapEntry().Key(), depth, part)
 		w.add(entry.AsMapEntry().Value(), depth, part)
@@ -200,16 +185,13 @@ func (w *weights) addEntries(e ast.Expr, depth int, part *weight) {
 // is evaluated for each element.
 func (w *weights) addComprehension(c ast.ComprehensionExpr, depth int, part *weight) {
 	part.cost += comprehensionCost
-
 	w.setRole(c.IterRange(), rangeRole)
 	w.add(c.IterRange(), depth, part)
 	w.add(c.AccuInit(), depth, part)
 	w.add(c.Result(), depth+1, part)
-
 	if !hasOwnNode(c.LoopStep()) {
 		w.add(c.LoopCondition(), depth+1, part)
 		w.add(c.LoopStep(), depth+1, part)
-
 		return
 	}
 

@@ -31,28 +31,22 @@ type Clause struct {
 // no budget left does not match.
 func (s *Selector) Explain(info *clusterinfo.ClusterInfo, evaluation *EvalContext) []Clause {
 	clauses := make([]Clause, 0, len(s.requirements)+len(s.programs))
-
 	for i := range s.requirements {
 		r := &s.requirements[i]
 		clause := Clause{Text: r.String(), Matches: r.matches(info), Key: r.key, Operator: r.operator, Values: r.values}
-
 		if !clause.Matches {
 			clause.Failure = Verdict{requirement: r, cluster: info}.Failure()
 		}
-
 		clauses = append(clauses, clause)
 	}
 
 	for i, p := range s.programs {
 		clause := Clause{Text: "CEL " + p.source, Expression: p.source, Reads: slices.Clone(p.reads)}
-
 		holds, err := p.evaluate(info, evaluation)
 		if clause.Matches = holds && err == nil; !clause.Matches {
 			clause.Failure = Verdict{Err: err, Expression: i, program: p}.Failure()
 		}
-
 		clauses = append(clauses, clause)
 	}
-
 	return clauses
 }

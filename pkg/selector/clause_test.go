@@ -24,7 +24,6 @@ func TestExplainEqualsMatch(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-
 	var texts []string
 
 	clauses := s.Explain(f, &EvalContext{})
@@ -32,7 +31,6 @@ func TestExplainEqualsMatch(t *testing.T) {
 		if clause.Matches != (clause.Failure == "") {
 			t.Errorf("%s holds: %v, and fails with %q", clause.Text, clause.Matches, clause.Failure)
 		}
-
 		texts = append(texts, clause.Text+" | "+clause.Failure)
 	}
 
@@ -48,7 +46,6 @@ func TestExplainEqualsMatch(t *testing.T) {
 	if first := s.Match(f, &EvalContext{}).Failure(); first != clauses[0].Failure {
 		t.Errorf("Match says %q", first)
 	}
-
 	if region := (clusterinfo.Property{Kind: clusterinfo.Label, Name: "region"}); !slices.Contains(clauses[2].Reads, region) {
 		t.Errorf("%s reads %v", clauses[2].Text, clauses[2].Reads)
 	}

@@ -59,7 +59,6 @@ func (e *EvalContext) limit() uint64 {
 	if e.Limit == 0 {
 		return expressionCost
 	}
-
 	return e.Limit
 }
 

@@ -13,7 +13,6 @@ func FuzzCompileCEL(f *testing.F) {
 	f.Add(`managedCluster.metadata.labels["region"] == "eu"`)
 	f.Add(`1 +`)
 	f.Add(``)
-
 	known := cluster()
 
 	f.Fuzz(func(t *testing.T, source string) {
@@ -26,7 +25,6 @@ func FuzzCompileCEL(f *testing.F) {
 			if err.Field != "spec.celExpressions[0]" || err.Detail == "" {
 				t.Errorf("the mistake names no place or no rule: %v", err)
 			}
-
 			if utf8.ValidString(source) && (!utf8.ValidString(err.Detail) || strings.Contains(err.Detail, "panic")) {
 				t.Errorf("the rule is no readable text: %q", err.Detail)
 			}
@@ -35,14 +33,12 @@ func FuzzCompileCEL(f *testing.F) {
 		if s == nil {
 			return
 		}
-
 		evaluation := &EvalContext{Now: now}
 
 		verdict := s.Match(known, evaluation)
 		if verdict.Matched != (verdict.Failure() == "") || verdict.Matched && verdict.Err != nil {
 			t.Errorf("matched = %v, but the failure is %q, the error %v", verdict.Matched, verdict.Failure(), verdict.Err)
 		}
-
 		if verdict.Err != nil && strings.Contains(verdict.Err.Error(), "internal error") {
 			t.Errorf("the evaluation broke: %v", verdict.Err)
 		}

@@ -16,12 +16,10 @@ import (
 
 func mustCompile(t *testing.T, spec Spec) *Selector {
 	t.Helper()
-
 	s, errs := NewCompiler().Compile(paths(), spec)
 	if len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
-
 	return s
 }
 
@@ -116,11 +114,9 @@ func TestRequiredValues(t *testing.T) {
 		if len(errs) > 0 {
 			return
 		}
-
 		f := drawCluster(t, "cluster")
 		required, rest := s.RequiredValues()
 		held, keys := true, map[clusterinfo.Property]bool{}
-
 		for _, values := range required {
 			value, found := f.Value(values.Key)
 			held = held && found && (&requirement{values: values.Values}).hasValue(value)
@@ -130,19 +126,16 @@ func TestRequiredValues(t *testing.T) {
 		for _, key := range rest {
 			keys[key] = true
 		}
-
 		for _, key := range s.Reads() {
 			if !keys[key] {
 				t.Fatalf("%s reads %v, which is neither required nor in the rest", s, key)
 			}
-
 			delete(keys, key)
 		}
 
 		if len(keys) > 0 {
 			t.Fatalf("%s does not read %v", s, keys)
 		}
-
 		if matches := s.Matches(f, &EvalContext{}); matches && !held || held && len(rest) == 0 && !matches {
 			t.Fatalf("%s: required values hold = %v, matches = %v", s, held, matches)
 		}
@@ -152,12 +145,10 @@ func TestRequiredValues(t *testing.T) {
 // TestMatchesDoesNotAllocate checks that Matches, which runs for every cluster, allocates nothing.
 func TestMatchesDoesNotAllocate(t *testing.T) {
 	f, evaluation := cluster(), &EvalContext{Now: now}
-
 	for _, region := range []string{"eu", "us"} {
 		s := mustCompile(t, Spec{Labels: metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{in("region", region), exists("version")},
 		}})
-
 		if got := testing.AllocsPerRun(100, func() { s.Matches(f, evaluation) }); got > 0 {
 			t.Errorf("%s: %v allocations, want none", s, got)
 		}
@@ -188,11 +179,8 @@ func BenchmarkMatches(b *testing.B) {
 			if len(errs) > 0 {
 				b.Fatal(errs.ToAggregate())
 			}
-
 			evaluation := &EvalContext{Now: now}
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				s.Matches(f, evaluation)
 			}
@@ -207,11 +195,9 @@ func TestWithoutCEL(t *testing.T) {
 
 	both, errs := compiler.Compile(Paths{}, Spec{Labels: eu, CEL: []string{`managedCluster.metadata.name == "a"`}})
 	plain, more := compiler.Compile(Paths{}, Spec{Labels: eu})
-
 	if err := append(errs, more...).ToAggregate(); err != nil {
 		t.Fatal(err)
 	}
-
 	if got := both.WithoutCEL(); got.Identity() != plain.Identity() || got.HasCEL() || len(got.Reads()) != 1 {
 		t.Errorf("got %v, want %v", got, plain)
 	}

@@ -16,20 +16,15 @@ import (
 func TestLabelRequirementsAreThoseOfKubernetes(t *testing.T) {
 	numbers := rapid.SampledFrom([]string{"0", "1", "01", "2", "9223372036854775807"})
 	values := rapid.SampledFrom([]string{"", "a", "1", "2", "1.5", "02", "9223372036854775808"})
-
 	property.Check(t, func(t *rapid.T) {
 		var requirements []labels.Requirement
-
 		want := labels.NewSelector()
-
 		for range rapid.IntRange(0, 3).Draw(t, "requirements") {
 			var given []string
-
 			operator := rapid.SampledFrom([]selection.Operator{
 				selection.In, selection.NotIn, selection.Equals, selection.DoubleEquals, selection.NotEquals,
 				selection.Exists, selection.DoesNotExist, selection.GreaterThan, selection.LessThan,
 			}).Draw(t, "operator")
-
 			switch operator {
 			case selection.Exists, selection.DoesNotExist:
 			case selection.In, selection.NotIn:
@@ -42,7 +37,6 @@ func TestLabelRequirementsAreThoseOfKubernetes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			requirements, want = append(requirements, *requirement), want.Add(*requirement)
 		}
 
@@ -50,10 +44,8 @@ func TestLabelRequirementsAreThoseOfKubernetes(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
 		}
-
 		cluster := drawCluster(t, "cluster")
 		cluster.Labels = rapid.MapOfN(key(), values, 0, 3).Draw(t, "labels")
-
 		if got, want := compiled.Matches(cluster, &EvalContext{}), want.Matches(labels.Set(cluster.Labels)); got != want {
 			t.Errorf("%v on %v = %v, want %v", compiled, cluster.Labels, got, want)
 		}

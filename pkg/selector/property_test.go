@@ -26,12 +26,10 @@ func requirements() *rapid.Generator[[]metav1.LabelSelectorRequirement] {
 			metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist,
 		}
 		r := metav1.LabelSelectorRequirement{Key: key().Draw(t, "key"), Operator: rapid.SampledFrom(operators).Draw(t, "operator")}
-
 		listed := r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpNotIn
 		if mistaken := rapid.IntRange(0, 19).Draw(t, "mistaken") == 0; listed != mistaken {
 			r.Values = rapid.SliceOfN(value(), 1, 3).Draw(t, "values")
 		}
-
 		return r
 	})
 
@@ -54,7 +52,6 @@ func drawCluster(t *rapid.T, label string) *clusterinfo.ClusterInfo {
 			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: value})
 		}
 	}
-
 	return clusterinfo.New(c, rapid.MapOfN(key(), rapid.Custom(func(t *rapid.T) clusterinfo.ScoreSet {
 		return clusterinfo.ScoreSet{
 			Names: []string{"s"}, Values: map[string]int32{"s": rapid.Int32Range(-1, 1).Draw(t, "score")},
@@ -73,7 +70,6 @@ func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 		}
 		want, err := metav1.LabelSelectorAsSelector(&selector)
 		got, errs := NewCompiler().Compile(paths(), Spec{Labels: selector})
-
 		if (err != nil) != (len(errs) > 0) {
 			t.Fatalf("%v: got %v, want %v", selector, errs.ToAggregate(), err)
 		}
@@ -81,7 +77,6 @@ func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 		if err != nil {
 			return
 		}
-
 		f := drawCluster(t, "cluster")
 		if is, should := got.Matches(f, &EvalContext{}), want.Matches(labels.Set(f.Labels)); is != should {
 			t.Fatalf("%s on %v: got %v, want %v", got, f.Labels, is, should)
@@ -101,7 +96,6 @@ func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
 		if err != nil {
 			return
 		}
-
 		got, errs := NewCompiler().Compile(paths(), Spec{ClaimValues: values, Claims: expressions})
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
@@ -139,12 +133,10 @@ func TestReadsAreComplete(t *testing.T) {
 		if len(errs) > 0 {
 			return
 		}
-
 		before, after := drawCluster(t, "before"), drawCluster(t, "after")
 		if rapid.Bool().Draw(t, "only scores") {
 			after = before.WithScores(after.Scores)
 		}
-
 		changes := clusterinfo.ChangedProperties(before, after)
 
 		was, is := s.Match(before, &EvalContext{Now: now}), s.Match(after, &EvalContext{Now: now})
@@ -161,18 +153,14 @@ func verdictText(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Fa
 func TestRequeueAtIsTheEarliestChange(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		evaluation := EvalContext{Now: now}
-
 		var requeueAt, since time.Time
-
 		for _, offset := range rapid.SliceOfN(rapid.IntRange(-3, 3), 0, 5).Draw(t, "offsets") {
 			at := now.Add(time.Duration(offset))
 			evaluation.RequeueAfterExpiry(at)
-
 			changes := at.Add(1)
 			if changes.After(now) && (requeueAt.IsZero() || changes.Before(requeueAt)) {
 				requeueAt = changes
 			}
-
 			if !changes.After(now) && changes.After(since) {
 				since = changes
 			}
@@ -180,11 +168,9 @@ func TestRequeueAtIsTheEarliestChange(t *testing.T) {
 
 		evaluation.RequeueAfterExpiry(time.Time{})
 		evaluation.RequeueAfterChange(time.Time{})
-
 		if got := evaluation.RequeueAt(); !got.Equal(requeueAt) {
 			t.Fatalf("wakes at %v, want %v", got, requeueAt)
 		}
-
 		if got := evaluation.StableSince(); !got.Equal(since) {
 			t.Fatalf("since %v, want %v", got, since)
 		}
@@ -194,7 +180,6 @@ func TestRequeueAtIsTheEarliestChange(t *testing.T) {
 // TestResultsAreStableUntilRequeueAt checks that a result is the same for every time from StableSince on and before RequeueAt.
 func TestResultsAreStableUntilRequeueAt(t *testing.T) {
 	compiler := NewCompiler()
-
 	property.Check(t, func(t *rapid.T) {
 		s, errs := compiler.Compile(paths(), Spec{CEL: rapid.SliceOfN(rapid.SampledFrom([]string{
 			`managedCluster.scores("x").size() > 0`, `managedCluster.scores("x").size() == 0 || managedCluster.scores("y").all(s, s.value > 0)`,
@@ -203,7 +188,6 @@ func TestResultsAreStableUntilRequeueAt(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
 		}
-
 		f, first := drawCluster(t, "cluster"), &EvalContext{Now: now.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "now")))}
 		verdict := s.Match(f, first)
 
@@ -212,7 +196,6 @@ func TestResultsAreStableUntilRequeueAt(t *testing.T) {
 			if later.Now.Before(first.StableSince()) || !first.RequeueAt().IsZero() && !later.Now.Before(first.RequeueAt()) {
 				continue
 			}
-
 			if again := s.Match(f, later); verdictText(again) != verdictText(verdict) {
 				t.Fatalf("%s stands from %v to %v, but is %q at %v and %q at %v",
 					s, first.StableSince(), first.RequeueAt(), verdictText(verdict), first.Now, verdictText(again), later.Now)

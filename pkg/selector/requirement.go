@@ -51,7 +51,6 @@ func (r *requirement) matchesValue(value string, found bool) bool {
 		return !found
 	case OpGreaterThan, OpLessThan:
 		number, err := strconv.ParseInt(value, 10, 64)
-
 		return err == nil && (r.operator == OpGreaterThan && number > r.bound || r.operator == OpLessThan && number < r.bound)
 	default:
 		return false
@@ -60,7 +59,6 @@ func (r *requirement) matchesValue(value string, found bool) bool {
 
 func (r *requirement) hasValue(value string) bool {
 	_, listed := slices.BinarySearch(r.values, value)
-
 	return listed
 }
 
@@ -82,7 +80,6 @@ func (r *requirement) actual(info *clusterinfo.ClusterInfo) string {
 	if !found {
 		return ": not set"
 	}
-
 	return ": is " + value
 }
 
@@ -91,13 +88,10 @@ func nameRequirement(path *field.Path, name string) ([]requirement, field.ErrorL
 	if name == "" {
 		return nil, nil
 	}
-
 	var errs field.ErrorList
-
 	for _, rule := range validation.IsDNS1123Subdomain(name) {
 		errs = append(errs, field.Invalid(path, name, rule))
 	}
-
 	return []requirement{equals(clusterinfo.Property{Kind: clusterinfo.Name, Name: name}, name)}, errs
 }
 
@@ -112,7 +106,6 @@ func equalities(kind clusterinfo.PropertyKind, values map[string]string) []requi
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		requirements = append(requirements, equals(clusterinfo.Property{Kind: kind, Name: key}, values[key]))
 	}
-
 	return requirements
 }
 
@@ -125,9 +118,7 @@ func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requ
 		if rest < 0 {
 			rest = len(errs)
 		}
-
 		slices.SortFunc(errs[:rest], func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) })
-
 		return nil, errs
 	}
 
@@ -135,7 +126,6 @@ func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requ
 	for _, expression := range selector.MatchExpressions {
 		requirements = append(requirements, newRequirement(clusterinfo.Label, expression))
 	}
-
 	return requirements, nil
 }
 
@@ -155,18 +145,15 @@ var labelOperators = map[selection.Operator]metav1.LabelSelectorOperator{
 // operatorRequirements compiles requirements that labels.NewRequirement has validated.
 func operatorRequirements(given []labels.Requirement) []requirement {
 	requirements := make([]requirement, 0, len(given))
-
 	for _, one := range given {
 		r := requirement{
 			key: clusterinfo.Property{Kind: clusterinfo.Label, Name: one.Key()}, operator: labelOperators[one.Operator()],
 			values: slices.Sorted(maps.Keys(one.Values())),
 		}
-
 		if r.operator == OpGreaterThan || r.operator == OpLessThan {
 			// The value has been validated.
 			r.bound, _ = strconv.ParseInt(r.values[0], 10, 64)
 		}
-
 		requirements = append(requirements, r)
 	}
 
@@ -178,7 +165,6 @@ func claimValues(path *field.Path, values map[string]string) ([]requirement, fie
 	if _, unnamed := values[""]; unnamed {
 		return nil, field.ErrorList{field.Required(path.Key(""), claimName)}
 	}
-
 	return equalities(clusterinfo.Claim, values), nil
 }
 
@@ -189,9 +175,7 @@ const claimName = "the name of a cluster claim"
 // (docs/spec/differences.md C1).
 func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequirement) ([]requirement, field.ErrorList) {
 	var errs field.ErrorList
-
 	requirements := make([]requirement, 0, len(expressions))
-
 	for i, expression := range expressions {
 		at := path.Index(i)
 		if expression.Key == "" {

@@ -44,7 +44,6 @@ func TestRequirements(t *testing.T) {
 	label := func(labels ...metav1.LabelSelectorRequirement) Spec {
 		return Spec{Labels: metav1.LabelSelector{MatchExpressions: labels}}
 	}
-
 	for _, tc := range []struct {
 		reason  string
 		spec    Spec
@@ -108,7 +107,6 @@ func TestRequirements(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-
 			verdict := s.Match(f, &EvalContext{Now: now})
 			if want := tc.failure == ""; verdict.Matched != want || s.Matches(f, &EvalContext{Now: now}) != want {
 				t.Errorf("matched = %v, want %v", verdict.Matched, want)
@@ -117,11 +115,9 @@ func TestRequirements(t *testing.T) {
 			if diff := cmp.Diff(tc.failure, verdict.Failure()); diff != "" {
 				t.Errorf("failure (-want +got):\n%s", diff)
 			}
-
 			if diff := cmp.Diff(tc.text, s.String()); diff != "" {
 				t.Errorf("text (-want +got):\n%s", diff)
 			}
-
 			if verdict.Err != nil {
 				t.Errorf("unexpected error: %v", verdict.Err)
 			}
@@ -133,7 +129,6 @@ func TestMistakesInRequirements(t *testing.T) {
 	label := func(labels ...metav1.LabelSelectorRequirement) Spec {
 		return Spec{Labels: metav1.LabelSelector{MatchExpressions: labels}}
 	}
-
 	for _, tc := range []struct {
 		reason string
 		spec   Spec
@@ -177,7 +172,6 @@ func TestMistakesInRequirements(t *testing.T) {
 			if s != nil {
 				t.Error("there is a selector in spite of the mistakes")
 			}
-
 			got := make([]string, 0, len(errs))
 			for _, err := range errs {
 				got = append(got, err.Error())
@@ -207,14 +201,12 @@ func TestReads(t *testing.T) {
 	if diff := cmp.Diff(want, s.Reads()); diff != "" {
 		t.Errorf("reads (-want +got):\n%s", diff)
 	}
-
 	c4 := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c4"}}, nil)
 	c1 := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
 
 	if comes := clusterinfo.ChangedProperties(nil, c4); !clusterinfo.Affects(s.Reads(), comes) {
 		t.Errorf("not touched by %v", comes)
 	}
-
 	if goes := clusterinfo.ChangedProperties(c1, nil); clusterinfo.Affects(s.Reads(), goes) {
 		t.Errorf("touched by %v", goes)
 	}
@@ -234,7 +226,6 @@ func TestLabelErrorsAreSorted(t *testing.T) {
 		if len(errs) != 5 {
 			t.Fatalf("got %d mistakes, want 5: %v", len(errs), errs)
 		}
-
 		if text := errs.ToAggregate().Error(); first == "" {
 			first = text
 		} else if text != first {

@@ -90,13 +90,10 @@ func (v Verdict) Clause() string {
 // Compile returns the Selector of a Spec, or nil and an error for every invalid field.
 func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) {
 	s := &Selector{}
-
 	var errs field.ErrorList
-
 	add := func(requirements []requirement, mistakes field.ErrorList) {
 		s.requirements, errs = append(s.requirements, requirements...), append(errs, mistakes...)
 	}
-
 	add(nameRequirement(paths.Name, spec.Name))
 	add(labelRequirements(paths.Labels, &spec.Labels))
 	add(operatorRequirements(spec.LabelRequirements), nil)
@@ -107,20 +104,16 @@ func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) 
 		compiled, err := c.program(expression)
 		if err != nil {
 			errs = append(errs, field.Invalid(paths.CEL.Index(i), expression, err.Error()))
-
 			continue
 		}
-
 		s.programs = append(s.programs, compiled)
 	}
 
 	if len(errs) > 0 {
 		return nil, errs
 	}
-
 	s.reads, s.identity = s.collectReads(), s.identify()
 	s.clauses = s.split()
-
 	return s, nil
 }
 
@@ -129,15 +122,12 @@ func (s *Selector) split() []*Selector {
 	if len(s.requirements) == 1 && !s.HasCEL() {
 		return []*Selector{s}
 	}
-
 	clauses := make([]*Selector, 0, len(s.requirements))
-
 	for i := range s.requirements {
 		clause := &Selector{requirements: s.requirements[i : i+1 : i+1]}
 		clause.reads, clause.identity = clause.collectReads(), clause.identify()
 		clauses = append(clauses, clause)
 	}
-
 	return clauses
 }
 
@@ -164,7 +154,6 @@ func (s *Selector) collectReads() []clusterinfo.Property {
 	add := func(key clusterinfo.Property) {
 		if !seen[key] {
 			seen[key] = true
-
 			reads = append(reads, key)
 		}
 	}
@@ -172,13 +161,11 @@ func (s *Selector) collectReads() []clusterinfo.Property {
 	for _, r := range s.requirements {
 		add(r.key)
 	}
-
 	for _, p := range s.programs {
 		for _, key := range p.reads {
 			add(key)
 		}
 	}
-
 	return reads
 }
 
@@ -196,10 +183,8 @@ func (s *Selector) WithoutCEL() *Selector {
 	if !s.HasCEL() {
 		return s
 	}
-
 	static := &Selector{requirements: s.requirements}
 	static.reads, static.identity = static.collectReads(), static.identify()
-
 	return static
 }
 
@@ -221,12 +206,10 @@ func (s *Selector) Match(info *clusterinfo.ClusterInfo, evaluation *EvalContext)
 		if err != nil {
 			return Verdict{Err: err, Expression: i, selector: s, program: p}
 		}
-
 		if !holds {
 			return Verdict{selector: s, program: p}
 		}
 	}
-
 	return Verdict{Matched: true}
 }
 
@@ -236,15 +219,12 @@ func (s *Selector) String() string {
 	for _, r := range s.requirements {
 		clauses = append(clauses, r.String())
 	}
-
 	for _, p := range s.programs {
 		clauses = append(clauses, p.String())
 	}
-
 	if len(clauses) == 0 {
 		return "every cluster"
 	}
-
 	return strings.Join(clauses, " and ")
 }
 
@@ -253,23 +233,19 @@ func (s *Selector) Identity() string { return s.identity }
 
 func (s *Selector) identify() string {
 	var text []byte
-
 	for _, r := range s.requirements {
 		text = append(text, r.key.Kind.String()...)
 		text = strconv.AppendQuote(append(text, ' '), r.key.Name)
 		text = append(append(text, ' '), r.operator...)
-
 		for _, value := range r.values {
 			text = strconv.AppendQuote(append(text, ' '), value)
 		}
-
 		text = append(text, '\n')
 	}
 
 	for _, p := range s.programs {
 		text = append(strconv.AppendQuote(append(text, "CEL "...), p.source), '\n')
 	}
-
 	return string(text)
 }
 
@@ -285,7 +261,6 @@ type RequiredValue struct {
 // clauses read, each once. Every property of Reads is in one of the two lists, or in both.
 func (s *Selector) RequiredValues() (required []RequiredValue, rest []clusterinfo.Property) {
 	others := Selector{programs: s.programs}
-
 	for _, r := range s.requirements {
 		if r.operator == metav1.LabelSelectorOpIn {
 			required = append(required, RequiredValue{Key: r.key, Values: r.values})
@@ -293,6 +268,5 @@ func (s *Selector) RequiredValues() (required []RequiredValue, rest []clusterinf
 			others.requirements = append(others.requirements, r)
 		}
 	}
-
 	return required, others.collectReads()
 }

@@ -30,9 +30,7 @@ var (
 // affinityClass returns the system of AffinityClasses, Tenants and applications.
 func affinityClass() systems.Entry {
 	controllers := controller.New() // They share the informers of application kinds.
-
 	const hint = "apply manifests/affinityclass, or leave the controllers affinityclass/* off"
-
 	return systems.Entry{
 		Name: "affinityclass",
 		Groups: []systems.Group{
@@ -69,7 +67,6 @@ var classWebhook = webhookserver.Webhook{
 // affinityClasses returns the handlers of AffinityClasses.
 func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookserver.Webhook, error) {
 	handlers, err := webhook.NewHandlers(mgr, s.Namespace, s.Clock)
-
 	return webhookserver.Webhook{Handlers: handlers}, err
 }
 
@@ -78,7 +75,6 @@ func cacheTenantSecrets(options *cache.Options, enabled []string) {
 	if !slices.Contains(enabled, controller.Tenants) {
 		return
 	}
-
 	for object, secrets := range options.ByObject {
 		if _, isSecret := object.(*corev1.Secret); isSecret {
 			values := fields.OneTermEqualSelector(metav1.ObjectNameField, controller.ValuesSecret)

@@ -51,7 +51,6 @@ func (o *Options) validateClusterRequests() error {
 	if o.ClusterDrainTimeout <= 0 {
 		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, o.ClusterDrainTimeout))
 	}
-
 	problems := validation.IsValidLabelValue(o.ClustersInventorySet)
 	if o.ClustersInventorySet == "" {
 		problems = []string{"it is empty; for none, name a set that no namespace binds"}
@@ -61,7 +60,6 @@ func (o *Options) validateClusterRequests() error {
 		err = errors.Join(err, fmt.Errorf("--%s: %q is not the name of a set: %s", inventorySetFlag, o.ClustersInventorySet,
 			strings.Join(problems, "; ")))
 	}
-
 	return err
 }
 
@@ -75,11 +73,9 @@ func DefaultRequests() clusterrequest.Options {
 // ValidateRequests reports a strategy, a scope or a namespace that there cannot be.
 func ValidateRequests(options clusterrequest.Options) error {
 	var errs []error
-
 	if err := options.Strategy.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--%s: %w", requestStrategyFlag, err))
 	}
-
 	if options.Scope != clusterrequest.ScopeCluster && options.Scope != clusterrequest.ScopeNamespaced {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a scope; use %s or %s",
 			requestScopeFlag, options.Scope, clusterrequest.ScopeCluster, clusterrequest.ScopeNamespaced))
@@ -89,7 +85,6 @@ func ValidateRequests(options clusterrequest.Options) error {
 		errs = append(errs, fmt.Errorf("--%s: %q is not the name of a namespace: %s", sharedNamespaceFlag, options.SharedNamespace,
 			strings.Join(problems, "; ")))
 	}
-
 	return errors.Join(errs...)
 }
 
@@ -108,11 +103,8 @@ func (o *Options) unusedClusterRequestFlags(enabled []string) error {
 	if slices.Contains(enabled, controller.Requests) {
 		return nil
 	}
-
 	defaults, options := DefaultRequests(), o.ClusterRequests
-
 	var flags []string
-
 	if options.Strategy != defaults.Strategy {
 		flags = append(flags, "--"+requestStrategyFlag)
 	}
@@ -120,15 +112,12 @@ func (o *Options) unusedClusterRequestFlags(enabled []string) error {
 	if options.Scope != defaults.Scope {
 		flags = append(flags, "--"+requestScopeFlag)
 	}
-
 	if options.SharedNamespace != defaults.SharedNamespace {
 		flags = append(flags, "--"+sharedNamespaceFlag)
 	}
-
 	if len(flags) == 0 {
 		return nil
 	}
-
 	return fmt.Errorf("%s: no effect without the controller %s; add clusterrequest/* to --controllers, or leave the flag out",
 		strings.Join(flags, ", "), controller.Requests)
 }

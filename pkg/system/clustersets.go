@@ -69,7 +69,6 @@ func kubernetes(version schema.GroupVersion) systems.Group {
 // managedClusterDefaults returns the webhook for ManagedClusters.
 func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookserver.Webhook, error) {
 	handlers, err := webhook.NewHandlers(s.Clock, mgr.GetAPIReader())
-
 	return webhookserver.Webhook{
 		Controller: webhook.Controller, Manifests: "manifests/webhook", Handlers: handlers,
 		Mutating: webhook.Configuration, Validating: webhook.Configuration,

@@ -56,17 +56,14 @@ func (o Options) all(enabled []string) []member {
 // allSharing returns all with the inventory of those that ask for clusters.
 func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []member {
 	var all []member
-
 	for _, system := range o.list(enabled, shared) {
 		for _, controller := range system.Controllers {
 			if system.Name != "" {
 				if reads := &controller.Access.Reads; !slices.Contains(*reads, definitions) {
 					*reads = append(*reads, definitions) // A system is off while a definition is missing.
 				}
-
 				controller.Served.Manifests = "manifests/" + system.Name
 			}
-
 			all = append(all, member{controller, system.Name})
 		}
 	}
@@ -87,14 +84,11 @@ func clusterResource(version, resource string) schema.GroupVersionResource {
 // once returns a function that calls setup the first time only.
 func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manager, queue.Settings) error {
 	called := false
-
 	return func(mgr manager.Manager, settings queue.Settings) error {
 		if called {
 			return nil
 		}
-
 		called = true
-
 		return setup(mgr, settings)
 	}
 }
@@ -106,7 +100,6 @@ func (o Options) ServesWebhook() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-
 	return slices.ContainsFunc(o.all(enabled), func(m member) bool {
 		return m.Webhook != nil && slices.Contains(enabled, m.Name)
 	}), nil
@@ -115,13 +108,11 @@ func (o Options) ServesWebhook() (bool, error) {
 // WebhookNames returns the names of the controllers that serve webhooks.
 func WebhookNames() []string {
 	var names []string
-
 	for _, controller := range (Options{}).all(nil) {
 		if controller.Webhook != nil {
 			names = append(names, controller.Name)
 		}
 	}
-
 	return names
 }
 
@@ -129,11 +120,9 @@ func WebhookNames() []string {
 func Names() []string {
 	all := (Options{}).all(nil)
 	names := make([]string, 0, len(all))
-
 	for _, controller := range all {
 		names = append(names, controller.Name)
 	}
-
 	return names
 }
 
@@ -143,11 +132,8 @@ func (o Options) Access() (systems.Access, error) {
 	if err != nil {
 		return systems.Access{}, err
 	}
-
 	var access systems.Access
-
 	all := o.all(enabled)
-
 	for _, controller := range all {
 		if slices.Contains(enabled, controller.Name) {
 			addAccess(&access, controller.Access)
@@ -157,10 +143,8 @@ func (o Options) Access() (systems.Access, error) {
 	if o.ProfileDecisions {
 		addAccess(&access, profileDecisions)
 	}
-
 	if serves, err := o.ServesWebhook(); err == nil && serves && o.Explanations != nil {
 		addAccess(&access, systems.Access{Rules: rules("explanations")})
-
 		for _, system := range o.list(enabled, nil) {
 			if system.Explains && len(membersOf(all, system.Name, enabled)) > 0 {
 				addAccess(&access, systems.Access{Rules: rules(system.Name + "-explanations")})
@@ -178,6 +162,5 @@ func addAccess(to *systems.Access, other systems.Access) {
 			to.Reads = append(to.Reads, resource)
 		}
 	}
-
 	to.Rules = append(to.Rules, other.Rules...)
 }

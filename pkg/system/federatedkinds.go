@@ -29,7 +29,6 @@ func (o Options) FederatedResources(mapper meta.RESTMapper) (
 
 	for _, kind := range parsed {
 		delivered, err := resolve(mapper, kind)
-
 		switch {
 		case errors.Is(err, errNotServed):
 			absent = append(absent, kind)
@@ -49,7 +48,6 @@ func (o Options) federatedKinds(mapper meta.RESTMapper) ([]federation.FederatedK
 	if err != nil {
 		return nil, err
 	}
-
 	kinds := slices.Clone(federation.DefaultKinds())
 
 	for _, kind := range parsed {
@@ -57,17 +55,14 @@ func (o Options) federatedKinds(mapper meta.RESTMapper) ([]federation.FederatedK
 		if err != nil {
 			return nil, err
 		}
-
 		kinds = append(kinds, delivered)
 	}
-
 	return kinds, nil
 }
 
 // resolve returns a kind with its resource by the mapper.
 func resolve(mapper meta.RESTMapper, kind schema.GroupVersionKind) (federation.FederatedKind, error) {
 	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
-
 	switch {
 	case meta.IsNoMatchError(err):
 		return federation.FederatedKind{}, fmt.Errorf("%s of %s: %w; install its CustomResourceDefinition, or leave the kind out",

@@ -53,10 +53,8 @@ func TestFederatedKinds(t *testing.T) {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) {
 					t.Fatalf("error %v, want %q", err, tc.wantErr)
 				}
-
 				return
 			}
-
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +62,6 @@ func TestFederatedKinds(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
-
 			if diff := cmp.Diff(tc.absent, absent); diff != "" {
 				t.Errorf("kinds that are not served (-want +got):\n%s", diff)
 			}
@@ -75,14 +72,12 @@ func TestFederatedKinds(t *testing.T) {
 				if err == nil || !strings.HasPrefix(err.Error(), want) {
 					t.Fatalf("error of a start of the system %v, want %q", err, want)
 				}
-
 				return
 			}
 
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			if diff := cmp.Diff(federation.DefaultKinds(), kinds[:len(federation.DefaultKinds())]); diff != "" {
 				t.Errorf("the first kinds (-want +got):\n%s", diff)
 			}

@@ -37,7 +37,6 @@ func (o *Options) federation(shared *sharedinventory.Shared) systems.Entry {
 	all := reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 		clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
 		schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks"))
-
 	return systems.Entry{
 		Name: "federation",
 		Groups: []systems.Group{{
@@ -83,11 +82,9 @@ func (o *Options) addFederationFlags(fs *pflag.FlagSet) {
 func DefaultFederatedKinds() string {
 	kinds := federation.DefaultKinds()
 	names := make([]string, 0, len(kinds))
-
 	for _, kind := range kinds {
 		names = append(names, kind.Kind)
 	}
-
 	return strings.Join(names, ", ")
 }
 
@@ -95,7 +92,6 @@ func (o *Options) validateFederatedKinds() error {
 	if _, err := federation.ParseKinds(o.FederatedKinds); err != nil {
 		return fmt.Errorf("--%s: %w", FederatedKindsFlag, err)
 	}
-
 	return nil
 }
 
@@ -105,7 +101,6 @@ func (o *Options) unusedFederatedKinds(enabled []string) error {
 		return fmt.Errorf("--%s has no effect without the controllers of federation; add federation/* to --controllers, or leave the flag out",
 			FederatedKindsFlag)
 	}
-
 	return nil
 }
 
@@ -128,7 +123,6 @@ type federationSetup struct{ controller.Options }
 // webhook returns the handler of federated objects.
 func (f federationSetup) webhook(mgr manager.Manager, s queue.Settings) (webhookserver.Webhook, error) {
 	handlers, err := f.Handlers(mgr, s)
-
 	return webhookserver.Webhook{Handlers: handlers}, err
 }
 

@@ -30,7 +30,6 @@ func federationFinalizers() []systems.Finalizer {
 				Kind:           federation.FederatedKind{GroupVersionKind: object.GroupVersionKind()},
 			}
 			works := list(schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks"), federation.ManagedLabel+"=true")
-
 			return namesOf("ManifestWork", works, func(work *metav1.PartialObjectMetadata) bool {
 				return work.Annotations[federation.ObjectAnnotation] == identity.String()
 			})
@@ -76,7 +75,6 @@ func requestFinalizers() []systems.Finalizer {
 			Left:  "The ManagedCluster stays with its namespace, and Placements go on selecting it.",
 			Remains: func(object *unstructured.Unstructured, list systems.List) []string {
 				cluster := object.GetNamespace() + "/" + object.GetName()
-
 				return namesOf("ManagedCluster", list(clusters, ""), func(managed *metav1.PartialObjectMetadata) bool {
 					return managed.Annotations[openmcpv1alpha1.ClusterAnnotation] == cluster
 				})
@@ -91,7 +89,6 @@ func requestFinalizers() []systems.Finalizer {
 				if secret == "" {
 					return nil
 				}
-
 				return []string{"Secret " + object.GetNamespace() + "/" + secret}
 			},
 		},
@@ -104,13 +101,11 @@ func requestsOf(cluster *unstructured.Unstructured, list systems.List) []string 
 	for _, request := range list(requestResource("clusterrequests"), "") {
 		byUID[string(request.UID)] = request.Namespace + "/" + request.Name
 	}
-
 	var names []string
 
 	for _, finalizer := range cluster.GetFinalizers() {
 		uid, isRequest := strings.CutPrefix(finalizer, openmcpv1alpha1.RequestFinalizerPrefix)
 		name, found := byUID[uid]
-
 		switch {
 		case !isRequest:
 		case found:
@@ -129,24 +124,20 @@ func textAt(object *unstructured.Unstructured, fields ...string) string {
 	if !found || err != nil {
 		return ""
 	}
-
 	return text
 }
 
 // namesOf returns the kind and name of each object that is wanted.
 func namesOf(kind string, objects []metav1.PartialObjectMetadata, wanted func(*metav1.PartialObjectMetadata) bool) []string {
 	var names []string
-
 	for i := range objects {
 		if !wanted(&objects[i]) {
 			continue
 		}
-
 		name := objects[i].Name
 		if objects[i].Namespace != "" {
 			name = objects[i].Namespace + "/" + name
 		}
-
 		names = append(names, kind+" "+name)
 	}
 

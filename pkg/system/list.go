@@ -33,15 +33,11 @@ func settingsOf[T any](o *Options, system string) *T {
 	if settings, is := o.settingsBySystem[system].(*T); is {
 		return settings
 	}
-
 	settings := new(T)
-
 	if o.settingsBySystem == nil {
 		o.settingsBySystem = map[string]any{}
 	}
-
 	o.settingsBySystem[system] = settings
-
 	return settings
 }
 
@@ -60,43 +56,36 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 // Validate returns what is wrong with the settings of all systems.
 func (o *Options) Validate() error {
 	var errs []error
-
 	for _, system := range o.Systems() {
 		if system.Validate != nil {
 			errs = append(errs, system.Validate())
 		}
 	}
-
 	return errors.Join(errs...)
 }
 
 // Unused returns an error that names the settings that have no effect because their controller is not among the enabled ones.
 func (o *Options) Unused(enabled []string) error {
 	var errs []error
-
 	for _, system := range o.Systems() {
 		if system.Unused != nil {
 			errs = append(errs, system.Unused(enabled))
 		}
 	}
-
 	return errors.Join(errs...)
 }
 
 // AddedKinds returns the kinds that flags have added to those of the systems.
 func (o *Options) AddedKinds() ([]*systems.AddedKinds, error) {
 	var added []*systems.AddedKinds
-
 	for _, system := range o.Systems() {
 		if system.Added == nil {
 			continue
 		}
-
 		kinds, err := system.Added.Parse()
 		if err != nil {
 			return nil, err
 		}
-
 		if len(kinds) > 0 {
 			added = append(added, system.Added)
 		}
@@ -108,15 +97,12 @@ func (o *Options) AddedKinds() ([]*systems.AddedKinds, error) {
 // Samples returns the samples of all systems, with their names and controllers.
 func Samples() []systems.Sample {
 	var samples []systems.Sample
-
 	for _, system := range (&Options{}).Systems() {
 		if system.Sample == nil {
 			continue
 		}
-
 		sample := *system.Sample
 		sample.Name = cmp.Or(sample.Name, system.Name)
-
 		if len(sample.Controllers) == 0 {
 			sample.Controllers = []string{"*", system.Name + "/*"}
 		}
@@ -124,7 +110,6 @@ func Samples() []systems.Sample {
 		if system.Name != "" {
 			sample.Alone = cmp.Or(sample.Alone, "which installs the system "+system.Name)
 		}
-
 		samples = append(samples, sample)
 	}
 
@@ -134,17 +119,14 @@ func Samples() []systems.Sample {
 // groups returns the API groups of opt-in systems by the names of the systems.
 func groups() map[string][]string {
 	named := map[string][]string{}
-
 	for _, system := range (&Options{}).Systems() {
 		if system.Name == "" {
 			continue
 		}
-
 		for _, group := range system.Groups {
 			named[system.Name] = append(named[system.Name], group.Name)
 		}
 	}
-
 	return named
 }
 
@@ -155,7 +137,6 @@ func Hint(group string) string {
 			return system.Groups[i].Hint
 		}
 	}
-
 	return ""
 }
 
@@ -166,6 +147,5 @@ func IsOptional(resource schema.GroupVersionResource) bool {
 			return true
 		}
 	}
-
 	return false
 }

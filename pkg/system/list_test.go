@@ -45,15 +45,12 @@ func TestHintsOfOptInSystemsNameTheirControllers(t *testing.T) {
 // Each opt-in system has a directory in manifests, and each of those directories a system.
 func TestSystemsHaveManifests(t *testing.T) {
 	var names []string
-
 	for _, system := range (&Options{}).Systems() {
 		if system.Name != "" {
 			names = append(names, system.Name)
 		}
 	}
-
 	slices.Sort(names)
-
 	if got := manifests.Systems(); !slices.Equal(got, names) {
 		t.Errorf("the manifests have the systems %v, and the list has %v", got, names)
 	}
@@ -64,11 +61,9 @@ func TestFlagsOfSystems(t *testing.T) {
 	options := DefaultOptions()
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	options.AddFlags(fs)
-
 	if err := fs.Parse([]string{"--" + FederatedKindsFlag + "=batch/v1/Jobs,x"}); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := options.Validate(); err == nil || !strings.Contains(err.Error(), "--"+FederatedKindsFlag) {
 		t.Errorf("Validate() = %v, want an error that names the flag", err)
 	}
@@ -80,16 +75,12 @@ func TestFlagsOfSystems(t *testing.T) {
 
 func TestSettingsOfSystems(t *testing.T) {
 	type settings struct{ text string }
-
 	var options Options
-
 	settingsOf[settings](&options, "a").text = "changed"
 	after := options
-
 	if got := settingsOf[settings](&after, "a").text; got != "changed" {
 		t.Errorf("a copy has the text %q, want that of the original", got)
 	}
-
 	if got := settingsOf[settings](&options, "b").text; got != "" {
 		t.Errorf("another system has the text %q, want none", got)
 	}

@@ -23,15 +23,12 @@ func (o Options) optIn(
 	enabled []string, shared *sharedinventory.Shared, settings queue.Settings,
 ) (all []*systems.System, webhooks []webhookserver.Webhook, err error) {
 	byName := func(a, b systems.Entry) int { return strings.Compare(a.Name, b.Name) }
-
 	for _, entry := range slices.SortedFunc(slices.Values(o.list(enabled, shared)), byName) {
 		members := membersOf(o.allSharing(enabled, shared), entry.Name, enabled)
 		if entry.Name == "" || len(members) == 0 {
 			continue
 		}
-
 		system := &systems.System{Name: entry.Name, Cache: cacheOf(entry)}
-
 		for _, group := range entry.Groups {
 			system.Groups = append(system.Groups, group.Name)
 		}
@@ -39,7 +36,6 @@ func (o Options) optIn(
 		if system.Needs, err = needsOf(entry, members); err != nil {
 			return nil, nil, err
 		}
-
 		system.Setup = func(mgr manager.Manager) (map[string]http.Handler, error) {
 			// Controllers keep what they share from their first setup, so that each start needs new ones.
 			return setupMembers(mgr, membersOf(o.allSharing(enabled, shared), entry.Name, enabled), settings)
@@ -53,7 +49,6 @@ func (o Options) optIn(
 				webhooks = append(webhooks, served)
 			}
 		}
-
 		if o.AddSystem != nil {
 			o.AddSystem(system)
 		}
@@ -70,7 +65,6 @@ func membersOf(all []member, system string, enabled []string) []member {
 // needsOf returns the kinds without which the controllers of a system cannot run.
 func needsOf(entry systems.Entry, members []member) ([]systems.Need, error) {
 	var needs []systems.Need
-
 	for _, member := range members {
 		for _, read := range member.Access.Reads {
 			need := systems.Need{GroupVersion: read.GroupVersion(), Resource: read.Resource}
@@ -83,16 +77,13 @@ func needsOf(entry systems.Entry, members []member) ([]systems.Need, error) {
 	if entry.Added == nil {
 		return needs, nil
 	}
-
 	kinds, err := entry.Added.Parse()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kinds of --%s: %w", entry.Added.Flag, err)
 	}
-
 	for _, kind := range kinds {
 		needs = append(needs, systems.Need{GroupVersion: kind.GroupVersion(), Kind: kind.Kind})
 	}
-
 	return needs, nil
 }
 
@@ -103,7 +94,6 @@ func cacheOf(entry systems.Entry) func() cache.Options {
 		if entry.Cache != nil {
 			entry.Cache(&options)
 		}
-
 		return options
 	}
 }
@@ -111,14 +101,12 @@ func cacheOf(entry systems.Entry) func() cache.Options {
 // setupMembers adds the controllers of a system to its manager, and returns the handlers of its webhooks by path.
 func setupMembers(mgr manager.Manager, members []member, settings queue.Settings) (map[string]http.Handler, error) {
 	handlers := map[string]http.Handler{}
-
 	for _, member := range members {
 		if member.Setup != nil {
 			if err := member.Setup(mgr, settings); err != nil {
 				return nil, fmt.Errorf("setting up controller %s: %w", member.Name, err)
 			}
 		}
-
 		if member.Webhook == nil {
 			continue
 		}
@@ -127,12 +115,10 @@ func setupMembers(mgr manager.Manager, members []member, settings queue.Settings
 		if err != nil {
 			return nil, fmt.Errorf("setting up controller %s: %w", member.Name, err)
 		}
-
 		served, err := webhookserver.Standalone(webhook.Handlers)
 		if err != nil {
 			return nil, fmt.Errorf("setting up controller %s: %w", member.Name, err)
 		}
-
 		maps.Copy(handlers, served)
 	}
 

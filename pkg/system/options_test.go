@@ -68,15 +68,12 @@ func TestEnabled(t *testing.T) {
 // The name of a controller may leave its system out, but must not name another one.
 func TestSystems(t *testing.T) {
 	systems := map[string]bool{}
-
 	for _, controller := range (Options{}).all(nil) {
 		systems[controller.system] = true
-
 		if system, _, slashed := strings.Cut(controller.Name, "/"); slashed && system != controller.system {
 			t.Errorf("%s has the system %q", controller.Name, controller.system)
 		}
 	}
-
 	delete(systems, "")
 
 	got := slices.Sorted(maps.Keys(systems))

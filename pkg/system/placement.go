@@ -18,7 +18,6 @@ import (
 // placements returns the system of Placements.
 func (o *Options) placements(enabled []string, shared *sharedinventory.Shared) systems.Entry {
 	setup := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
-
 	return systems.Entry{
 		Groups: []systems.Group{
 			{Name: clusterv1beta1.GroupName, Hint: "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"},
@@ -65,6 +64,5 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-
 	return controller.Observe(ctx, mgr, o.settings(), o.placement(enabled, sharedinventory.New()))
 }

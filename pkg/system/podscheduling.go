@@ -64,7 +64,6 @@ func (o *Options) validatePolicyFailure() error {
 		return fmt.Errorf("--%s: %q is not a failure policy; use %s or %s",
 			PolicyFailureFlag, policy, admissionregistrationv1.Ignore, admissionregistrationv1.Fail)
 	}
-
 	return nil
 }
 
@@ -84,6 +83,5 @@ func (o *Options) policyWebhook() webhookserver.Webhook {
 // policyHandlers returns the handlers of pod scheduling policies.
 func policyHandlers(mgr manager.Manager, _ queue.Settings) (webhookserver.Webhook, error) {
 	handlers, err := controller.Handlers(mgr)
-
 	return webhookserver.Webhook{Handlers: handlers}, err
 }

@@ -120,7 +120,6 @@ func (o Options) CacheOptions() cache.Options {
 	if err != nil {
 		enabled = nil // Setup returns the error.
 	}
-
 	options := cache.Options{DefaultTransform: compact(), ByObject: map[client.Object]cache.ByObject{
 		&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
 		&corev1.Secret{}:         ours(webhookserver.Secret),
@@ -132,7 +131,6 @@ func (o Options) CacheOptions() cache.Options {
 			system.HubCache(&options, enabled)
 		}
 	}
-
 	return options
 }
 
@@ -142,19 +140,16 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-
 	settings, shared := o.settings(), sharedinventory.New()
 
 	optIn, webhooks, err := o.optIn(enabled, shared, settings)
 	if err != nil {
 		return err
 	}
-
 	all := o.allSharing(enabled, shared)
 	reads := func(system systems.Entry) bool {
 		return system.ReadsInventory && len(membersOf(all, system.Name, enabled)) > 0
 	}
-
 	if slices.ContainsFunc(o.Systems(), reads) { // The inventory outlives a system.
 		if err := shared.Connect(mgr); err != nil {
 			return fmt.Errorf("preparing proofs: %w", err)
@@ -164,7 +159,6 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err := systems.Add(mgr, optIn...); err != nil {
 		return err
 	}
-
 	off := slices.DeleteFunc(o.Systems(), func(system systems.Entry) bool {
 		return system.Name == "" || len(membersOf(all, system.Name, enabled)) > 0
 	})
@@ -184,7 +178,6 @@ func Setup(mgr manager.Manager, o Options) error {
 			if err != nil {
 				return fmt.Errorf("setting up controller %s: %w", member.Name, err)
 			}
-
 			webhooks = append(webhooks, served)
 		}
 	}
@@ -192,7 +185,6 @@ func Setup(mgr manager.Manager, o Options) error {
 	if len(webhooks) == 0 {
 		return nil
 	}
-
 	return o.setupWebhooks(mgr, settings, webhooks)
 }
 
@@ -203,11 +195,9 @@ func (o Options) setupWebhooks(mgr manager.Manager, settings queue.Settings, web
 			return fmt.Errorf("setting up the explanations: %w", err)
 		}
 	}
-
 	if err := webhookserver.Setup(mgr, settings, o.Webhook, webhooks); err != nil {
 		return fmt.Errorf("setting up the webhooks: %w", err)
 	}
-
 	return nil
 }
 
@@ -231,10 +221,8 @@ func (o Options) settings() queue.Settings {
 	}
 	settings.Workers = cmp.Or(settings.Workers, DefaultWorkers())
 	settings.Timeout = cmp.Or(settings.Timeout, defaultReconcileTimeout)
-
 	if settings.Clock == nil {
 		settings.Clock = clock.RealClock{}
 	}
-
 	return settings
 }

@@ -44,7 +44,6 @@ func TestSecretsInTheCache(t *testing.T) {
 		}},
 	} {
 		got := map[string]string{}
-
 		for object, by := range (Options{Controllers: tc.controllers, Namespace: "hub"}).CacheOptions().ByObject {
 			if _, isSecret := object.(*corev1.Secret); isSecret {
 				for namespace, config := range by.Namespaces {

@@ -17,21 +17,16 @@ import (
 func Start(ctx context.Context, mgr manager.Manager) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	synced := make(chan struct{})
-
 	if err := mgr.Add(afterCaches(func() { close(synced) })); err != nil {
 		stop()
-
 		return fmt.Errorf("adding to the manager: %w", err)
 	}
-
 	ended := make(chan error, 1)
-
 	go func() { ended <- mgr.Start(running) }()
 
 	select {
 	case err := <-ended:
 		stop()
-
 		return err
 	case <-synced:
 	case <-ctx.Done():
@@ -42,13 +37,11 @@ func Start(ctx context.Context, mgr manager.Manager) error {
 				<-synced
 				stop()
 			}()
-
 			return nil
 		}
 	}
 
 	defer context.AfterFunc(ctx, stop)()
-
 	return <-ended
 }
 
@@ -61,6 +54,5 @@ func (afterCaches) NeedLeaderElection() bool { return false }
 // Start calls the function.
 func (f afterCaches) Start(context.Context) error {
 	f()
-
 	return nil
 }

@@ -22,50 +22,40 @@ import (
 func compact() toolscache.TransformFunc {
 	known, adapters := &names{known: map[string]string{}}, api.Adapters()
 	codecs := append(make([]api.Codec, 0, 1+len(adapters)), controller.Multicluster)
-
 	for _, adapter := range adapters {
 		codecs = append(codecs, adapter.Codec())
 	}
-
 	all := (&Options{}).Systems()
-
 	return func(in any) (any, error) {
 		object, ok := in.(metav1.Object)
 		if !ok {
 			return in, nil
 		}
-
 		if work, is := in.(*workv1.ManifestWork); is {
 			known.compactWork(work)
-
 			return in, nil
 		}
 
 		if object.GetManagedFields() != nil {
 			object.SetManagedFields(nil)
 		}
-
 		for _, system := range all {
 			if system.Compact != nil {
 				system.Compact(in)
 			}
 		}
-
 		known.mu.Lock()
 		defer known.mu.Unlock()
 
 		if cluster, is := in.(*clusterv1.ManagedCluster); is {
 			known.keep(&cluster.Name)
-
 			return in, nil
 		}
-
 		for _, codec := range codecs {
 			if codec.Compact(in, known.keep) {
 				break
 			}
 		}
-
 		return in, nil
 	}
 }
@@ -93,12 +83,9 @@ func (n *names) compactWork(work *workv1.ManifestWork) {
 	if federation.IsCompactWork(work) {
 		return // It may be shared.
 	}
-
 	n.digests.CompactWork(work)
-
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	federation.InternWork(work, n.keep)
 }
 
@@ -110,12 +97,10 @@ func (n *names) keep(texts ...*string) {
 			if len(n.known) >= mostNames || n.bytes+len(*text) > mostNameBytes {
 				n.known, n.bytes = map[string]string{}, 0 // What is in use becomes known again. Clearing a map would keep its buckets.
 			}
-
 			known = strings.Clone(*text)
 			n.known[known] = known
 			n.bytes += len(known)
 		}
-
 		*text = known
 	}
 }

@@ -45,7 +45,6 @@ func longPage(name string, decisions int) *clusterv1beta1.PlacementDecision {
 	for n := range decisions {
 		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: fmt.Sprintf("cluster-eu-west-%05d", n)})
 	}
-
 	return page
 }
 
@@ -53,7 +52,6 @@ func longPage(name string, decisions int) *clusterv1beta1.PlacementDecision {
 func TestCompactChangesNothingThatIsRead(t *testing.T) {
 	meta := longPage("p-decision-1", 0).ObjectMeta
 	transform := compact()
-
 	for _, object := range []client.Object{
 		longPage("p-decision-1", 3),
 		&clusterv1beta1.PlacementDecision{Status: clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{}}},
@@ -68,9 +66,7 @@ func TestCompactChangesNothingThatIsRead(t *testing.T) {
 		if !isObject {
 			t.Fatalf("a copy of %T is no object", object)
 		}
-
 		want.SetManagedFields(nil)
-
 		got, err := transform(object)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%T (-want +got):\n%s%v", object, diff, err)
@@ -87,12 +83,10 @@ func TestCompactChangesNothingThatIsRead(t *testing.T) {
 func TestCompactKeepsNamesOnce(t *testing.T) {
 	transform := compact()
 	first, second := longPage("p-decision-1", 3), longPage("q-decision-1", 3)
-
 	for _, page := range []*clusterv1beta1.PlacementDecision{first, second} {
 		if _, err := transform(page); err != nil {
 			t.Fatal(err)
 		}
-
 		if room := cap(page.Status.Decisions); room != 3 {
 			t.Errorf("%s has room for %d decisions, want 3", page.Name, room)
 		}
@@ -108,11 +102,9 @@ func TestCompactKeepsNamesOnce(t *testing.T) {
 // What is known is bounded.
 func TestNamesAreBounded(t *testing.T) {
 	n := &names{known: map[string]string{}}
-
 	for i := range mostNames + 5 {
 		name := strconv.Itoa(i)
 		n.keep(&name)
-
 		if name != strconv.Itoa(i) {
 			t.Fatalf("%d became %s", i, name)
 		}
@@ -126,13 +118,10 @@ func TestNamesAreBounded(t *testing.T) {
 // So is how long they are together.
 func TestBytesOfNamesAreBounded(t *testing.T) {
 	const length = 253
-
 	n := &names{known: map[string]string{}}
-
 	for i := range 2 * mostNameBytes / length {
 		name := fmt.Sprintf("%0*d", length, i)
 		n.keep(&name)
-
 		if n.bytes > mostNameBytes || n.bytes != len(n.known)*length {
 			t.Fatalf("%d strings take %d bytes, the books say %d", len(n.known), len(n.known)*length, n.bytes)
 		}
@@ -142,7 +131,6 @@ func TestBytesOfNamesAreBounded(t *testing.T) {
 // BenchmarkCache tells the bytes that one decision takes in a cache, for long pages and for many short ones.
 func BenchmarkCache(b *testing.B) {
 	decoder := serializer.NewCodecFactory(Scheme()).UniversalDeserializer()
-
 	for _, size := range []struct{ pages, decisions int }{{1000, 93}, {5000, 20}} {
 		data, err := json.Marshal(longPage("p-decision-1", size.decisions))
 		if err != nil {
@@ -154,17 +142,14 @@ func BenchmarkCache(b *testing.B) {
 				for b.Loop() {
 					before := heap()
 					objects := make([]apiruntime.Object, 0, size.pages)
-
 					for range size.pages {
 						object, _, err := decoder.Decode(data, nil, nil)
 						if err == nil {
 							_, err = transform(object)
 						}
-
 						if err != nil {
 							b.Fatal(err)
 						}
-
 						objects = append(objects, object)
 					}
 
@@ -179,9 +164,7 @@ func BenchmarkCache(b *testing.B) {
 // heap is how many bytes are in use.
 func heap() uint64 {
 	var stats runtime.MemStats
-
 	runtime.GC()
 	runtime.ReadMemStats(&stats)
-
 	return stats.HeapAlloc
 }

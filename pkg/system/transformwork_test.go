@@ -24,9 +24,7 @@ import (
 // status of an agent.
 func workJSON(tb testing.TB, object, cluster int) []byte {
 	tb.Helper()
-
 	var kind federation.FederatedKind
-
 	for _, known := range federation.DefaultKinds() {
 		if known.Kind == "Deployment" {
 			kind = known
@@ -80,27 +78,22 @@ func workJSON(tb testing.TB, object, cluster int) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return encoded
 }
 
 func decodedWork(tb testing.TB, encoded []byte) *workv1.ManifestWork {
 	tb.Helper()
-
 	work := &workv1.ManifestWork{}
 	if err := json.Unmarshal(encoded, work); err != nil {
 		tb.Fatal(err)
 	}
-
 	return work
 }
 
 // The cache has of a work what the controller reads, and of what two works have in common one copy.
 func TestCompactKeepsTheHashOfAWork(t *testing.T) {
 	transform := compact()
-
 	var works []*workv1.ManifestWork
-
 	for cluster := range 2 {
 		encoded := workJSON(t, 0, cluster)
 		want := decodedWork(t, encoded).Annotations[federation.HashAnnotation]
@@ -109,7 +102,6 @@ func TestCompactKeepsTheHashOfAWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		work, is := got.(*workv1.ManifestWork)
 		if !is || federation.StoredHash(work) != want || federation.ReadyOf(work) != 3 || work.Labels != nil ||
 			len(work.ManagedFields) != 1 || work.ManagedFields[0].FieldsV1 != nil {
@@ -120,14 +112,12 @@ func TestCompactKeepsTheHashOfAWork(t *testing.T) {
 		if again, err := transform(work); err != nil || again != any(work) || !cmp.Equal(once, work) {
 			t.Errorf("transformed again: %+v, %v", again, err)
 		}
-
 		works = append(works, work)
 	}
 
 	if unsafe.StringData(federation.StoredHash(works[0])) != unsafe.StringData(federation.StoredHash(works[1])) {
 		t.Error("there are two copies of the hash")
 	}
-
 	if unsafe.StringData(works[0].Name) != unsafe.StringData(works[1].Name) {
 		t.Error("there are two copies of the name")
 	}
@@ -153,7 +143,6 @@ func BenchmarkCacheOfWorks(b *testing.B) {
 // bytesPerWork returns what one of the works of objects takes in a cache, each for a number of clusters.
 func bytesPerWork(tb testing.TB, objects, clusters int) int {
 	tb.Helper()
-
 	transform := compact()
 	before := heap()
 	store := toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
@@ -166,7 +155,6 @@ func bytesPerWork(tb testing.TB, objects, clusters int) int {
 			if err == nil {
 				err = store.Add(work)
 			}
-
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -176,7 +164,6 @@ func bytesPerWork(tb testing.TB, objects, clusters int) int {
 	after := heap()
 	runtime.KeepAlive(store)
 	runtime.KeepAlive(transform)
-
 	return int(after-before) / (objects * clusters)
 }
 
@@ -187,7 +174,6 @@ func TestWorksInTheCache(t *testing.T) {
 			t.Error("a hub that delivers nothing asks for ManifestWorks")
 		}
 	}
-
 	work := decodedWork(t, workJSON(t, 0, 0))
 	if settings := managedWorks(); !settings.Label.Matches(labels.Set(work.Labels)) || settings.Label.Matches(labels.Set{"of": "others"}) {
 		t.Errorf("the cache has works with %s", settings.Label)

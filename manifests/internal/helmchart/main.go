@@ -17,9 +17,7 @@ func main() {
 	in := flag.String("manifests", ".", "directory of the manifests")
 	deploy := flag.String("deploy", "../deploy", "directory of the kustomizations and charts")
 	flag.Parse()
-
 	chart := filepath.Join(*deploy, "charts", "placement-hub")
-
 	if err := errors.Join(writeTemplates(*in, *deploy, chart), writeValues(chart, manifests.Systems())); err != nil {
 		fmt.Fprintln(os.Stderr, "helmchart:", err)
 		os.Exit(1)
@@ -72,11 +70,9 @@ func templates(in, deploy string) []template {
 func serves(systems []string) string {
 	condition := make([]string, 0, 1+len(systems))
 	condition = append(condition, "or ("+standalone+")")
-
 	for _, system := range systems {
 		condition = append(condition, ".Values.systems."+system)
 	}
-
 	return strings.Join(condition, " ")
 }
 
@@ -86,22 +82,18 @@ func writeTemplates(in, deploy, chart string) error {
 	if err := os.RemoveAll(directory); err != nil {
 		return fmt.Errorf("removing the templates: %w", err)
 	}
-
 	if err := os.MkdirAll(directory, 0o755); err != nil { //nolint:gosec // Readable like its neighbours.
 		return fmt.Errorf("making the directory of the templates: %w", err)
 	}
-
 	used := map[string]bool{}
 
 	for _, t := range templates(in, deploy) {
 		var files []string
-
 		for _, pattern := range t.files {
 			matches, err := filepath.Glob(pattern)
 			if err != nil {
 				return fmt.Errorf("looking for manifests: %w", err)
 			}
-
 			for _, file := range matches {
 				if filepath.Base(file) != "kustomization.yaml" && !used[file] {
 					used[file] = true
@@ -113,12 +105,10 @@ func writeTemplates(in, deploy, chart string) error {
 		if len(files) == 0 {
 			return fmt.Errorf("no file for the template %s: %v", t.name, t.files)
 		}
-
 		content, err := t.render(files)
 		if err != nil {
 			return err
 		}
-
 		if err := writeFile(filepath.Join(directory, t.name+".yaml"), content); err != nil {
 			return err
 		}
@@ -131,6 +121,5 @@ func writeFile(path, content string) error {
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil { //nolint:gosec // Readable like its neighbours.
 		return fmt.Errorf("writing a part of the chart: %w", err)
 	}
-
 	return nil
 }

@@ -28,18 +28,15 @@ func TestChartIsUpToDate(t *testing.T) {
 	if err := os.CopyFS(chart, os.DirFS(chartDirectory)); err != nil {
 		t.Fatal(err)
 	}
-
 	before := contents(t, chart)
 
 	// A file that no manifest leads to any more is removed.
 	if err := os.WriteFile(filepath.Join(chart, "templates", "generated", "old.yaml"), []byte("a: b\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := writeTemplates(manifestsDirectory, deployDirectory, chart); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := writeValues(chart, manifests.Systems()); err != nil {
 		t.Fatal(err)
 	}
@@ -52,17 +49,14 @@ func TestChartIsUpToDate(t *testing.T) {
 // contents returns the files of a directory by their paths.
 func contents(t *testing.T, directory string) map[string]string {
 	t.Helper()
-
 	found := map[string]string{}
 
 	err := filepath.WalkDir(directory, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-
 		text, err := os.ReadFile(path)
 		found[strings.TrimPrefix(path, directory)] = string(text)
-
 		return err
 	})
 	if err != nil {
@@ -77,12 +71,9 @@ func TestDocument(t *testing.T) {
 		o := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
 		o.SetName(name)
 		o.SetNamespace(namespace)
-
 		maps.Copy(o.Object, more)
-
 		return o
 	}
-
 	for _, c := range []struct {
 		reason    string
 		condition string
@@ -146,7 +137,6 @@ func TestDocument(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("document (-want +got):\n%s", diff)
 			}
@@ -160,7 +150,6 @@ func TestSystems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	added, err := addSystems(text, append(manifests.Systems(), "toy"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +158,6 @@ func TestSystems(t *testing.T) {
 	if !json.Valid(added) || !strings.Contains(string(added), `"toy": {`) || len(added)-len(text) > 200 {
 		t.Errorf("the schema with a system more:\n%s", cmp.Diff(string(text), string(added)))
 	}
-
 	if _, err := addSystems(added, manifests.Systems()); err == nil || !strings.Contains(err.Error(), "toy, which is no system") {
 		t.Errorf("a system that is gone: %v", err)
 	}
@@ -185,7 +173,6 @@ func TestValuesHaveDescriptionsAndDefaults(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(chart, "values.schema.json"), []byte(c.schema), 0o600); err != nil {
 				t.Fatal(err)
 			}
-
 			if err := writeValues(chart, nil); err == nil || err.Error() != c.want {
 				t.Errorf("writeValues: %v, want %q", err, c.want)
 			}

@@ -32,7 +32,6 @@ func (s *state) setupApplications(mgr manager.Manager, settings queue.Settings) 
 	if err := s.kinds.setup(mgr, settings); err != nil {
 		return err
 	}
-
 	sink, err := eventwriter.NewSink(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return err
@@ -52,7 +51,6 @@ func (s *state) setupApplications(mgr manager.Manager, settings queue.Settings) 
 		conflicts: queue.NewConflictBackoff[applicationKey](),
 	}
 	mapped := handler.TypedEnqueueRequestsFromMapFunc[client.Object, applicationKey]
-
 	return builder.TypedControllerManagedBy[applicationKey](mgr). //nolint:wrapcheck // Named by the caller.
 									Named(Applications).
 									WatchesRawSource(applicationSource(s.kinds, keyOf)).
@@ -78,10 +76,8 @@ func (r *applicationReconciler) ofRelease(_ context.Context, release client.Obje
 		if kind.Group != appsv1alpha1.GroupName {
 			return nil
 		}
-
 		return []applicationKey{{types.NamespacedName{Namespace: release.GetNamespace(), Name: name}, kind.Kind}}
 	}
-
 	var keys []applicationKey
 
 	for _, known := range r.kinds.synced() {
@@ -89,7 +85,6 @@ func (r *applicationReconciler) ofRelease(_ context.Context, release client.Obje
 			keys = append(keys, applicationKey{types.NamespacedName{Namespace: release.GetNamespace(), Name: name}, known.Kind})
 		}
 	}
-
 	return keys
 }
 
@@ -99,7 +94,6 @@ func (r *applicationReconciler) ofClass(ctx context.Context, class client.Object
 	if err != nil {
 		return r.unknown(ctx, err)
 	}
-
 	labelled, err := reader.Releases(ctx, r.Cached, client.MatchingLabels{affinityclass.ClassLabel: class.GetName()})
 	if err != nil {
 		return r.unknown(ctx, err)
@@ -109,10 +103,8 @@ func (r *applicationReconciler) ofClass(ctx context.Context, class client.Object
 	for _, release := range labelled {
 		keys = append(keys, r.ofRelease(ctx, release)...)
 	}
-
 	return append(keys, r.matching(ctx, func(application *unstructured.Unstructured) bool {
 		name := classOf(application)
-
 		return name == class.GetName() || name == "" && tree.Effective(application.GetNamespace()).Default == class.GetName()
 	})...)
 }
@@ -120,12 +112,9 @@ func (r *applicationReconciler) ofClass(ctx context.Context, class client.Object
 // ofTenant returns the applications whose class may depend on a Tenant.
 func (r *applicationReconciler) ofTenant(ctx context.Context, tenant client.Object) []applicationKey {
 	r.TenantsChanged()
-
 	above := owned(tenant)
-
 	return r.matching(ctx, func(application *unstructured.Unstructured) bool {
 		namespace := application.GetNamespace()
-
 		return above == affinityclass.RootNamespace || namespace == above || strings.HasPrefix(namespace, above+"-")
 	})
 }
@@ -142,15 +131,12 @@ func (r *applicationReconciler) matching(
 	if err != nil {
 		return r.unknown(ctx, err)
 	}
-
 	var keys []applicationKey
-
 	for _, application := range applications {
 		if matches(application) {
 			keys = append(keys, keyOf(application)...)
 		}
 	}
-
 	return keys
 }
 
@@ -158,6 +144,5 @@ func (r *applicationReconciler) matching(
 // next start enqueues every application.
 func (*applicationReconciler) unknown(ctx context.Context, err error) []applicationKey {
 	klog.FromContext(ctx).Error(err, "Looking for applications that an event concerns")
-
 	return nil
 }

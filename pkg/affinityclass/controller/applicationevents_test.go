@@ -21,19 +21,15 @@ func TestApplicationsThatAnEventConcerns(t *testing.T) {
 	labels := labelled.GetLabels()
 	labels[affinityclass.ClassLabel] = "dc1"
 	labelled.SetLabels(labels)
-
 	h := newHub(t, named, defaulted, other, labelled)
 	h.given(t, charted)
 	h.watch(t, charted.Name)
-
 	unlabelled := release("postgres-main-db", named)
 	unlabelled.SetLabels(nil)
 
 	foreign := release("x", named)
 	foreign.SetLabels(affinityclass.ReleaseLabels("example.com", "Postgres", "x"))
-
 	r := h.applications
-
 	for _, tc := range []struct {
 		reason string
 		got    []applicationKey
@@ -53,9 +49,7 @@ func TestApplicationsThatAnEventConcerns(t *testing.T) {
 		for _, key := range tc.got {
 			got = append(got, key.Kind+" "+key.String())
 		}
-
 		slices.Sort(got)
-
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s enqueues (-want +got):\n%s", tc.reason, diff)
 		}

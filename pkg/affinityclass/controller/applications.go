@@ -43,25 +43,20 @@ type applicationReconciler struct {
 // Reconcile resolves the class of an application, and writes its HelmRelease and what came of it.
 func (r *applicationReconciler) Reconcile(ctx context.Context, key applicationKey) (reconcile.Result, error) {
 	kind, synced, found := r.kinds.of(key.Kind)
-
 	switch {
 	case !found:
 		r.reporter.forget(key)
-
 		return reconcile.Result{}, nil // The informer of the kind enqueues its objects.
 	case !synced:
 		return reconcile.Result{RequeueAfter: syncDelay}, nil // The first events of an informer come before it has synced.
 	}
-
 	object := newObject(kind.GroupVersionKind)
 
 	err := r.Cached.Get(ctx, key.NamespacedName, object, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
 		r.reporter.forget(key)
-
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading %s %s: %w", key.Kind, key.NamespacedName, err)
 	}
@@ -70,7 +65,6 @@ func (r *applicationReconciler) Reconcile(ctx context.Context, key applicationKe
 	if err == nil && outcome != nil {
 		err = r.reporter.report(ctx, kind, object, *outcome)
 	}
-
 	return r.conflicts.Result(ctx, key, err)
 }
 
@@ -81,7 +75,6 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 	if err != nil || namespace == nil || !namespace.DeletionTimestamp.IsZero() {
 		return nil, err
 	}
-
 	application := &affinityclass.Application{
 		Kind: of.GroupVersionKind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Spec: specOf(object),
 	}
@@ -91,7 +84,6 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 	if err != nil {
 		return nil, err
 	}
-
 	release, reason := affinityclass.ChooseRelease(found, of.chart != "")
 	if reason != "" {
 		return &outcome{metav1.ConditionFalse, reason, withoutRelease(reason, of, found)}, nil
@@ -101,14 +93,11 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 	if err != nil {
 		return nil, err
 	}
-
 	annotation := ""
 	if release != nil {
 		annotation = release.GetAnnotations()[affinityclass.ResolvedAnnotation]
 	}
-
 	resolution, err := affinityclass.Resolve(tree, r.Classes(ctx), r.place(tree, namespace), application.Spec, annotation)
-
 	switch {
 	case err != nil:
 		return nil, err
@@ -122,15 +111,12 @@ func (r *applicationReconciler) resolve(ctx context.Context, of kind, object *un
 	if err := r.verify(ctx, tree, namespace, wanted.Class); err != nil {
 		return nil, err
 	}
-
 	if release == nil {
 		return r.create(ctx, application, of, wanted)
 	}
-
 	if err := r.apply(ctx, application, release, wanted); err != nil {
 		return nil, err
 	}
-
 	return resolved(wanted.Class), nil
 }
 
@@ -140,7 +126,6 @@ func (r *applicationReconciler) verify(ctx context.Context, tree *affinityclass.
 	if namespace.Labels[affinityclass.VerifyLabel] == verified || !hasClass || !tree.Verified(r.place(tree, namespace), true, hasClass) {
 		return nil
 	}
-
 	return r.label(ctx, namespace, ptr.To(verified))
 }
 
@@ -151,12 +136,10 @@ func withoutRelease(reason string, of kind, found []*unstructured.Unstructured) 
 			"or set the annotation " + affinityclass.ChartAnnotation + " on CustomResourceDefinition " + of.definition +
 			", so that the hub creates it"
 	}
-
 	names := make([]string, 0, len(found))
 	for _, release := range found {
 		names = append(names, release.GetName())
 	}
-
 	return fmt.Sprintf("several HelmReleases have the labels of the application, and none is written: remove the labels from all of %s but one",
 		joinSorted(names))
 }

@@ -23,7 +23,6 @@ import (
 // resolve reconciles an application several times, because a settled one must be left alone.
 func (h *hub) resolve(t *testing.T, app *unstructured.Unstructured) {
 	t.Helper()
-
 	for range 2 {
 		if _, err := h.applications.Reconcile(t.Context(), keyOf(app)[0]); err != nil {
 			t.Fatal(err)
@@ -34,24 +33,20 @@ func (h *hub) resolve(t *testing.T, app *unstructured.Unstructured) {
 // read returns a HelmRelease.
 func (h *hub) read(t *testing.T, namespace, name string) *unstructured.Unstructured {
 	t.Helper()
-
 	object := newObject(affinityclass.ReleaseKind)
 	if err := h.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, object); err != nil {
 		t.Fatal(err)
 	}
-
 	return object
 }
 
 // condition returns status, reason and message of the condition of an application, joined; empty for none.
 func (h *hub) condition(t *testing.T, app *unstructured.Unstructured) string {
 	t.Helper()
-
 	read := newObject(app.GroupVersionKind())
 	if err := h.Get(t.Context(), client.ObjectKeyFromObject(app), read); err != nil {
 		t.Fatal(err)
 	}
-
 	conditions, _, err := unstructured.NestedSlice(read.Object, "status", "conditions")
 	if err != nil {
 		t.Fatal(err)
@@ -62,14 +57,12 @@ func (h *hub) condition(t *testing.T, app *unstructured.Unstructured) string {
 			return fmt.Sprintf("%s %s %s", fields["status"], fields["reason"], fields["message"])
 		}
 	}
-
 	return ""
 }
 
 // events returns the events so far.
 func (h *hub) events() []string {
 	var all []string
-
 	for {
 		select {
 		case event := <-h.recorder.Events:
@@ -82,12 +75,10 @@ func (h *hub) events() []string {
 
 func expectScheduling(t *testing.T, release *unstructured.Unstructured, class string) {
 	t.Helper()
-
 	var want any
 	if class != "" {
 		want = map[string]any{"affinityClass": class, "nodeSelector": map[string]any{zone: class}}
 	}
-
 	if diff := cmp.Diff(want, valuesOf(release)["_scheduling"]); diff != "" {
 		t.Errorf("_scheduling (-want +got):\n%s", diff)
 	}
@@ -118,10 +109,8 @@ func TestClassesOfApplications(t *testing.T) {
 			h := newHub(t, namespace("apps"), tc.app, release(tc.app.GetName(), tc.app))
 			h.resolve(t, tc.app)
 			h.expectWrites(t, tc.writes...)
-
 			written := h.read(t, tc.app.GetNamespace(), tc.app.GetName())
 			expectScheduling(t, written, tc.class)
-
 			if written.GetLabels()["platform"] != "keeps" || valuesOf(written)["kept"] != "yes" ||
 				!strings.HasPrefix(written.GetAnnotations()[affinityclass.ResolvedAnnotation], tc.class+"@") {
 				t.Errorf("HelmRelease %v", written.Object)
@@ -158,11 +147,9 @@ func TestRefusedApplications(t *testing.T) {
 			kept := release("main-db", tc.app)
 			h := newHub(t, namespace("apps"), system, unguarded, tc.app, kept)
 			h.resolve(t, tc.app)
-
 			if got := h.condition(t, tc.app); got != tc.condition {
 				t.Errorf("condition %s, want %s", got, tc.condition)
 			}
-
 			if slices.ContainsFunc(h.writes, func(write string) bool { return !strings.HasPrefix(write, "patch status Postgres/") }) {
 				t.Errorf("writes %q", h.writes)
 			}
@@ -179,18 +166,15 @@ func TestRefusalsWithoutConditions(t *testing.T) {
 	app := application(redis, "tenant-acme", "cache", "gpu")
 	h := newHub(t, app)
 	h.resolve(t, app)
-
 	if events := h.events(); len(events) != 1 || !strings.HasPrefix(events[0], "Warning ReleaseNotFound ") {
 		t.Errorf("events %q", events)
 	}
-
 	h.given(t, release("cache", app))
 	h.resolve(t, app)
 
 	if events := h.events(); len(events) != 1 || !strings.Contains(events[0], `AffinityClass "gpu" is not allowed`) {
 		t.Errorf("events %q", events)
 	}
-
 	h.expectWrites(t)
 }
 
@@ -213,7 +197,6 @@ func TestAClassIsResolvedOncePerSpec(t *testing.T) {
 // A write that was decided by an old state is retried quietly, and any other error is returned.
 func TestWriteErrors(t *testing.T) {
 	app := application(postgres, "tenant-acme", "main-db", "dc1")
-
 	for _, tc := range []struct {
 		reason string
 		err    error
@@ -228,7 +211,6 @@ func TestWriteErrors(t *testing.T) {
 				if verb == "apply" {
 					return tc.err
 				}
-
 				return nil
 			}
 
@@ -236,7 +218,6 @@ func TestWriteErrors(t *testing.T) {
 			if (err == nil) != tc.quiet || (result.RequeueAfter > 0) != tc.quiet {
 				t.Errorf("result %v, %v", result, err)
 			}
-
 			h.expectWrites(t, "patch Namespace/tenant-acme")
 		})
 	}
@@ -247,11 +228,9 @@ func TestAnApplicationWaitsForItsKind(t *testing.T) {
 	app := application(postgres, "tenant-acme", "main-db", "dc1")
 	h := newHub(t, app, release("main-db", app))
 	unsynced(h)
-
 	if result, err := h.applications.Reconcile(t.Context(), keyOf(app)[0]); err != nil || result.RequeueAfter == 0 {
 		t.Errorf("result %v, %v", result, err)
 	}
-
 	h.expectWrites(t)
 }
 
@@ -259,19 +238,15 @@ func TestAnApplicationWaitsForItsKind(t *testing.T) {
 // former leader.
 func TestARestartRepeatsNoRefusal(t *testing.T) {
 	renewed := time.Unix(1_700_000_000, 0)
-
 	for created, want := range map[time.Time]int{renewed.Add(-time.Hour): 0, renewed.Add(time.Hour): 1} {
 		app := application(redis, "tenant-acme", "cache", "gpu")
 		app.SetCreationTimestamp(metav1.NewTime(created))
-
 		h := newHub(t, app)
 		h.formerRenewal = renewed
 		h.resolve(t, app)
-
 		if events := h.events(); len(events) != want {
 			t.Errorf("created %v: events %q, want %d", created, events, want)
 		}
-
 		h.given(t, release("cache", app))
 		h.resolve(t, app)
 

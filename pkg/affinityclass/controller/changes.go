@@ -47,7 +47,6 @@ func classDiffers(before, after client.Object) bool {
 func secretDiffers(before, after client.Object) bool {
 	old, isSecret := before.(*corev1.Secret)
 	now, areSecrets := after.(*corev1.Secret)
-
 	return !isSecret || !areSecrets || !reflect.DeepEqual(old.Data, now.Data)
 }
 

@@ -47,9 +47,7 @@ func (s *state) setupClasses(mgr manager.Manager, settings queue.Settings) error
 	if err := s.kinds.setup(mgr, settings); err != nil {
 		return err
 	}
-
 	r := &classReconciler{s, queue.NewConflictBackoff[reconcile.Request]()}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Classes).
 							For(&cozystackv1alpha1.AffinityClass{}). // With its status: the cache may have shown it without the last write.
@@ -67,13 +65,11 @@ func (s *state) setupClasses(mgr manager.Manager, settings queue.Settings) error
 // requestsFor returns a request for each name but the empty one.
 func requestsFor(names ...string) []reconcile.Request {
 	var requests []reconcile.Request
-
 	for _, name := range names {
 		if name != "" {
 			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
 		}
 	}
-
 	return requests
 }
 
@@ -82,7 +78,6 @@ func classesOfTenant(_ context.Context, object client.Object) []reconcile.Reques
 	if !isTenant {
 		return nil
 	}
-
 	return requestsFor(append(slices.Clone(tenant.Spec.AllowedAffinityClasses), tenant.Spec.DefaultAffinityClass)...)
 }
 
@@ -98,18 +93,15 @@ func (r *classReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading AffinityClass %s: %w", request.Name, err)
 	}
-
 	complete, err := r.sync(ctx, class)
 
 	result, err := r.conflicts.Result(ctx, request, err)
 	if err == nil && !complete && result.RequeueAfter == 0 {
 		result.RequeueAfter = syncDelay
 	}
-
 	return result, err
 }
 
@@ -117,12 +109,10 @@ func (r *classReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 // said about users.
 func (r *classReconciler) sync(ctx context.Context, class *cozystackv1alpha1.AffinityClass) (complete bool, err error) {
 	deleted := !class.DeletionTimestamp.IsZero()
-
 	if !deleted && !controllerutil.ContainsFinalizer(class, cozystackv1alpha1.InUseFinalizer) {
 		// The event of the write enqueues the class again.
 		return true, objects.AddFinalizer(ctx, r.writer, class, cozystackv1alpha1.InUseFinalizer)
 	}
-
 	if complete, err := r.kinds.complete(ctx); err != nil || !complete {
 		return complete, err
 	}
@@ -136,12 +126,10 @@ func (r *classReconciler) sync(ctx context.Context, class *cozystackv1alpha1.Aff
 		if users, err = r.users(ctx, r.Live, class.Name); err != nil {
 			return true, err
 		}
-
 		if !users.InUse() {
 			return true, r.release(ctx, class)
 		}
 	}
-
 	return true, r.writeStatus(ctx, class, users, deleted)
 }
 
@@ -150,9 +138,7 @@ func (r *classReconciler) release(ctx context.Context, class *cozystackv1alpha1.
 	if err := objects.RemoveFinalizer(ctx, r.writer, class, cozystackv1alpha1.InUseFinalizer); err != nil {
 		return err
 	}
-
 	klog.FromContext(ctx).V(2).Info("Let an AffinityClass go that nobody uses", "affinityClass", klog.KObj(class))
-
 	return nil
 }
 
@@ -163,7 +149,6 @@ func (r *classReconciler) writeStatus(
 	_, err := objects.PatchStatus(ctx, r.writer, class, func(changed *cozystackv1alpha1.AffinityClass) {
 		changed.Status.Applications = int32(len(users.Applications))
 		changed.Status.Tenants = int32(len(users.Tenants))
-
 		if deleted && users.InUse() {
 			meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
 				Type: cozystackv1alpha1.ConditionDeletionBlocked, Status: metav1.ConditionTrue, Reason: cozystackv1alpha1.ReasonInUse,
@@ -171,7 +156,6 @@ func (r *classReconciler) writeStatus(
 			})
 		}
 	})
-
 	return err
 }
 
@@ -181,7 +165,6 @@ func (r *classReconciler) users(ctx context.Context, from client.Reader, class s
 	if err != nil {
 		return affinityclass.Users{}, err
 	}
-
 	labelled, err := reader.Releases(ctx, from, client.MatchingLabels{affinityclass.ClassLabel: class})
 	if err != nil {
 		return affinityclass.Users{}, err
@@ -191,7 +174,6 @@ func (r *classReconciler) users(ctx context.Context, from client.Reader, class s
 	if err != nil {
 		return affinityclass.Users{}, err
 	}
-
 	return affinityclass.UsersOf(class, uses(class, applications, labelled), tenants), nil
 }
 
@@ -199,13 +181,11 @@ func (r *classReconciler) users(ctx context.Context, from client.Reader, class s
 // application is a user itself.
 func uses(class string, applications, labelled []*unstructured.Unstructured) []affinityclass.ApplicationUse {
 	users := map[string]affinityclass.ApplicationUse{}
-
 	for _, release := range labelled {
 		user := fmt.Sprintf("HelmRelease %s/%s", release.GetNamespace(), release.GetName())
 		if kind, name, found := affinityclass.ApplicationOf(release.GetLabels()); found {
 			user = describe(kind.Kind, release.GetNamespace(), name)
 		}
-
 		users[user] = affinityclass.ApplicationUse{Application: user, Released: class}
 	}
 
@@ -213,7 +193,6 @@ func uses(class string, applications, labelled []*unstructured.Unstructured) []a
 		if classOf(application) != class {
 			continue
 		}
-
 		user := describe(application.GetKind(), application.GetNamespace(), application.GetName())
 		use := users[user]
 		use.Application, use.Named = user, class
@@ -224,7 +203,6 @@ func uses(class string, applications, labelled []*unstructured.Unstructured) []a
 	for _, use := range users {
 		all = append(all, use)
 	}
-
 	return all
 }
 

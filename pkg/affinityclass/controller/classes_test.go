@@ -27,19 +27,16 @@ func TestAClassGetsItsFinalizer(t *testing.T) {
 	fresh.Finalizers = []string{"example.com/other"}
 	h := newHub(t, fresh)
 	reconciler := h.classes()
-
 	for range 3 { // The later reconciles find nothing to write.
 		if _, err := reconciler.Reconcile(t.Context(), named("new")); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	h.expectWrites(t, "patch AffinityClass/new")
 
 	if err := h.Get(t.Context(), client.ObjectKeyFromObject(fresh), fresh); err != nil {
 		t.Fatal(err)
 	}
-
 	if diff := cmp.Diff([]string{"example.com/other", cozystackv1alpha1.InUseFinalizer}, fresh.Finalizers); diff != "" {
 		t.Errorf("finalizers (-want +got):\n%s", diff)
 	}
@@ -52,33 +49,27 @@ func TestUsersOfAClass(t *testing.T) {
 	labels := labelled.GetLabels()
 	labels[affinityclass.ClassLabel] = "dc1"
 	labelled.SetLabels(labels)
-
 	foreign := release("foreign", app)
 	foreign.SetLabels(map[string]string{affinityclass.ClassLabel: "dc1"})
-
 	h := newHub(t, app, labelled, foreign, application(redis, "apps", "cache", "dc1"), application(redis, "apps", "other", "dc2"))
 	reconciler := h.classes()
 
 	if err := h.Delete(t.Context(), class("dc1")); err != nil {
 		t.Fatal(err)
 	}
-
 	for range 2 {
 		if _, err := reconciler.Reconcile(t.Context(), named("dc1")); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	h.expectWrites(t, "patch status AffinityClass/dc1")
 
 	read := &cozystackv1alpha1.AffinityClass{}
 	if err := h.Get(t.Context(), types.NamespacedName{Name: "dc1"}, read); err != nil {
 		t.Fatal(err)
 	}
-
 	condition := meta.FindStatusCondition(read.Status.Conditions, cozystackv1alpha1.ConditionDeletionBlocked)
 	want := "used by HelmRelease tenant-acme/foreign, Postgres tenant-acme/main-db, Redis apps/cache, Tenant tenant-root/acme"
-
 	if condition == nil || condition.Message != want || read.Status.Applications != 3 || read.Status.Tenants != 1 {
 		t.Errorf("status %+v", read.Status)
 	}
@@ -103,14 +94,11 @@ func TestAnUnusedClassGoes(t *testing.T) {
 			if err := h.Delete(t.Context(), class("gpu")); err != nil {
 				t.Fatal(err)
 			}
-
 			tc.change(h)
-
 			result, err := h.classes().Reconcile(t.Context(), named("gpu"))
 			if err != nil || (result.RequeueAfter > 0) != tc.again {
 				t.Errorf("result %v, %v", result, err)
 			}
-
 			h.expectWrites(t, tc.writes...)
 
 			if err := h.Get(t.Context(), types.NamespacedName{Name: "gpu"}, class("")); (err != nil) != tc.gone {
@@ -126,11 +114,9 @@ func TestAFailedReadKeepsAClass(t *testing.T) {
 	if err := h.Delete(t.Context(), class("gpu")); err != nil {
 		t.Fatal(err)
 	}
-
 	h.state.Live = interceptor.NewClient(h.Client.(client.WithWatch), interceptor.Funcs{
 		List: failingList,
 	})
-
 	if _, err := h.classes().Reconcile(t.Context(), named("gpu")); !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}

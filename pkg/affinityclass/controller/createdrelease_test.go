@@ -36,10 +36,8 @@ func TestEditedReleasesArePutBack(t *testing.T) {
 			app := application(postgres, "tenant-acme", "main-db", "dc1")
 			h := newHub(t, app, release("main-db", app))
 			h.resolve(t, app)
-
 			edited := h.read(t, "tenant-acme", "main-db")
 			tc.edit(edited)
-
 			for key, value := range affinityclass.ReleaseLabels(postgres.Group, postgres.Kind, "main-db") {
 				labels := edited.GetLabels()
 				labels[key] = value
@@ -49,12 +47,9 @@ func TestEditedReleasesArePutBack(t *testing.T) {
 			if err := h.Update(t.Context(), edited); err != nil {
 				t.Fatal(err)
 			}
-
 			h.resolve(t, app)
-
 			restored := h.read(t, "tenant-acme", "main-db")
 			expectScheduling(t, restored, "dc1")
-
 			interval, _, err := unstructured.NestedString(restored.Object, "spec", "interval")
 			if err != nil || interval != "1m" || valuesOf(restored)["kept"] != "yes" {
 				t.Errorf("HelmRelease %v", restored.Object)
@@ -80,7 +75,6 @@ func TestCreatedReleases(t *testing.T) {
 	app.Object["spec"] = map[string]any{"affinityClass": "dc1", "nested": map[string]any{"a": "b"}}
 	h.given(t, app)
 	h.resolve(t, app)
-
 	want := map[string]any{
 		"nested":      map[string]any{"a": "b"},
 		"_scheduling": map[string]any{"affinityClass": "dc1", "nodeSelector": map[string]any{zone: "dc1"}},
@@ -108,13 +102,11 @@ func TestReleasesThatCannotBeCreated(t *testing.T) {
 			h := newHub(t, app)
 			h.given(t, charted)
 			h.watch(t, charted.Name)
-
 			if tc.taken {
 				foreign := release("postgres-main-db", app)
 				foreign.SetLabels(nil)
 				h.given(t, foreign)
 			}
-
 			h.resolve(t, app)
 
 			if got := h.condition(t, app); !strings.HasPrefix(got, tc.condition) {

@@ -60,7 +60,6 @@ type hub struct {
 // newHub returns a hub with objects, the classes dc1, dc2 and gpu, the Tenant acme and its namespace.
 func newHub(t *testing.T, objects ...client.Object) *hub {
 	t.Helper()
-
 	h := &hub{fails: func(string, client.Object) error { return nil }, recorder: events.NewFakeRecorder(100)}
 	objects = append([]client.Object{
 		class("dc1"), class("dc2"), class("gpu"), tenant(affinityclass.RootNamespace, "acme", "dc1", "dc1", "dc2"), namespace("tenant-acme"),
@@ -122,7 +121,6 @@ func (i syncedInformer) HasSynced() bool { return i.synced }
 // watch reconciles CustomResourceDefinitions.
 func (h *hub) watch(t *testing.T, definitions ...string) {
 	t.Helper()
-
 	for _, name := range definitions {
 		if _, err := h.state.kinds.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}); err != nil {
 			t.Fatal(err)
@@ -136,15 +134,12 @@ func (h *hub) recording() interceptor.Funcs {
 		if err := h.fails(verb, object); err != nil {
 			return err
 		}
-
 		kind := object.GetObjectKind().GroupVersionKind().Kind
 		if kinds, _, err := scheme.New().ObjectKinds(object); err == nil {
 			kind = kinds[0].Kind
 		}
-
 		h.writes = append(h.writes, verb+" "+kind+"/"+object.GetName())
 		h.state.TenantsChanged()
-
 		return nil
 	}
 
@@ -153,14 +148,12 @@ func (h *hub) recording() interceptor.Funcs {
 			if err := note("create", object); err != nil {
 				return err
 			}
-
 			return c.Create(ctx, object, options...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if err := note("patch", object); err != nil {
 				return err
 			}
-
 			return c.Patch(ctx, object, patch, options...)
 		},
 		SubResourcePatch: func(
@@ -170,7 +163,6 @@ func (h *hub) recording() interceptor.Funcs {
 			if err := note("patch "+subresource, object); err != nil {
 				return err
 			}
-
 			return c.SubResource(subresource).Patch(ctx, object, patch, options...)
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, applied runtime.ApplyConfiguration, options ...client.ApplyOption) error {
@@ -179,7 +171,6 @@ func (h *hub) recording() interceptor.Funcs {
 					return err
 				}
 			}
-
 			return c.Apply(ctx, applied, options...)
 		},
 	}
@@ -188,16 +179,12 @@ func (h *hub) recording() interceptor.Funcs {
 // given creates or replaces objects without recording that.
 func (h *hub) given(t *testing.T, objects ...client.Object) {
 	t.Helper()
-
 	before := h.writes
-
 	for _, object := range objects {
 		object.SetResourceVersion("")
-
 		if err := client.IgnoreNotFound(h.Delete(t.Context(), object)); err != nil {
 			t.Fatal(err)
 		}
-
 		if err := h.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
@@ -210,10 +197,8 @@ func (h *hub) given(t *testing.T, objects ...client.Object) {
 // expectWrites compares the writing requests since the last call, in order.
 func (h *hub) expectWrites(t *testing.T, want ...string) {
 	t.Helper()
-
 	got := h.writes
 	h.writes = nil
-
 	if len(got) != len(want) {
 		t.Fatalf("writes %q, want %q", got, want)
 	}
@@ -248,7 +233,6 @@ func (a ahead) List(ctx context.Context, list client.ObjectList, options ...clie
 	if tenants, is := list.(*appsv1alpha1.TenantList); is {
 		tenants.Items = append(tenants.Items, *a.tenant)
 	}
-
 	return err
 }
 
@@ -258,9 +242,7 @@ func sorted(requests []reconcile.Request) []string {
 	for _, request := range requests {
 		names = append(names, request.String())
 	}
-
 	slices.Sort(names)
-
 	return slices.Compact(names)
 }
 

@@ -41,12 +41,10 @@ func kindOf(definition *apiextensionsv1.CustomResourceDefinition) (kind, bool) {
 		!established(definition) {
 		return kind{}, false
 	}
-
 	version := servedVersion(spec.Versions)
 	if version == nil {
 		return kind{}, false
 	}
-
 	return kind{
 		GroupVersionKind: schema.GroupVersionKind{Group: spec.Group, Version: version.Name, Kind: spec.Names.Kind},
 		definition:       definition.Name,
@@ -61,20 +59,17 @@ func established(definition *apiextensionsv1.CustomResourceDefinition) bool {
 			return condition.Status == apiextensionsv1.ConditionTrue
 		}
 	}
-
 	return false
 }
 
 // servedVersion returns the stored version if it is served, otherwise the first one that is; nil if none is.
 func servedVersion(versions []apiextensionsv1.CustomResourceDefinitionVersion) *apiextensionsv1.CustomResourceDefinitionVersion {
 	var served *apiextensionsv1.CustomResourceDefinitionVersion
-
 	for i := range versions {
 		if version := &versions[i]; version.Served && (served == nil || version.Storage) {
 			served = version
 		}
 	}
-
 	return served
 }
 
@@ -84,7 +79,6 @@ func keepsConditions(version *apiextensionsv1.CustomResourceDefinitionVersion) b
 	if version.Subresources == nil || version.Subresources.Status == nil || version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
 		return false
 	}
-
 	schema := version.Schema.OpenAPIV3Schema
 
 	for _, field := range []string{"status", "conditions"} {
@@ -92,10 +86,8 @@ func keepsConditions(version *apiextensionsv1.CustomResourceDefinitionVersion) b
 		if !found {
 			return ptr.Deref(schema.XPreserveUnknownFields, false)
 		}
-
 		schema = &next
 	}
-
 	return true
 }
 
@@ -103,7 +95,6 @@ func keepsConditions(version *apiextensionsv1.CustomResourceDefinitionVersion) b
 func newObject(of schema.GroupVersionKind) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(of)
-
 	return object
 }
 
@@ -111,7 +102,6 @@ func newObject(of schema.GroupVersionKind) *unstructured.Unstructured {
 func newList(of schema.GroupVersionKind) *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(of.GroupVersion().WithKind(of.Kind + "List"))
-
 	return list
 }
 
@@ -132,13 +122,11 @@ func Compact(object any) {
 
 func compactRelease(release *unstructured.Unstructured) {
 	delete(release.Object, "status")
-
 	if spec, isMap := release.Object["spec"].(map[string]any); isMap {
 		kept := map[string]any{}
 		if values, found := spec["values"]; found {
 			kept["values"] = values
 		}
-
 		release.Object["spec"] = kept
 	}
 }

@@ -54,7 +54,6 @@ func TestApplicationKinds(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			d := definition("Postgres", "postgreses", true)
 			tc.change(d)
-
 			got, found := kindOf(d)
 			if found != tc.want || got.Version != tc.version || got.conditions != tc.conditions {
 				t.Errorf("kind %+v, %t", got, found)
@@ -67,7 +66,6 @@ func TestKindsComeAndGo(t *testing.T) {
 	h := newHub(t, application(postgres, "tenant-acme", "main-db", "dc1"))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	t.Cleanup(q.ShutDown)
-
 	var told []string
 
 	note := func(event string) func(any) {
@@ -84,9 +82,7 @@ func TestKindsComeAndGo(t *testing.T) {
 		for _, kind := range h.state.kinds.synced() {
 			names = append(names, kind.Kind)
 		}
-
 		slices.Sort(names)
-
 		return names
 	}
 	complete := func() bool {
@@ -94,10 +90,8 @@ func TestKindsComeAndGo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		return complete
 	}
-
 	if diff := cmp.Diff([]string{"Postgres", "Redis"}, known()); diff != "" || !complete() {
 		t.Fatalf("kinds (-want +got):\n%s", diff)
 	}
@@ -107,7 +101,6 @@ func TestKindsComeAndGo(t *testing.T) {
 	changed.Annotations = map[string]string{affinityclass.ChartAnnotation: "{}"}
 	h.given(t, changed)
 	h.watch(t, changed.Name)
-
 	if kind, _, _ := h.state.kinds.of("Postgres"); kind.chart != "{}" {
 		t.Errorf("kind %+v", kind)
 	}
@@ -116,30 +109,23 @@ func TestKindsComeAndGo(t *testing.T) {
 	if err := h.Delete(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
-
 	h.watch(t, changed.Name)
-
 	if diff := cmp.Diff([]string{"Redis"}, known()); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
 	}
-
 	if diff := cmp.Diff([]string{"update main-db", "delete main-db"}, told); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 
 	// There again, and not watched yet.
 	h.given(t, changed)
-
 	if complete() {
 		t.Error("complete without the informer of a kind")
 	}
-
 	h.watch(t, changed.Name)
-
 	if !complete() {
 		t.Error("not complete with all informers")
 	}
-
 	h.state.kinds.watched[changed.Name] = watchedKind{h.state.kinds.watched[changed.Name].kind, syncedInformer{}}
 
 	if _, synced, _ := h.state.kinds.of("Postgres"); synced || complete() {
@@ -151,7 +137,6 @@ func TestCompact(t *testing.T) {
 	app := release("main-db", application(postgres, "tenant-acme", "main-db", "dc1"))
 	app.Object["status"] = map[string]any{"history": []any{"long"}}
 	Compact(app)
-
 	want := map[string]any{"values": map[string]any{"kept": "yes"}}
 	if diff := cmp.Diff(want, app.Object["spec"]); diff != "" || app.Object["status"] != nil || app.GetLabels()["platform"] != "keeps" {
 		t.Errorf("a HelmRelease has (-want +got):\n%s", diff)
@@ -161,11 +146,9 @@ func TestCompact(t *testing.T) {
 	foreign.Spec.Group = "example.com"
 	Compact(ours)
 	Compact(foreign)
-
 	if len(ours.Spec.Versions) != 1 || foreign.Spec.Versions != nil {
 		t.Errorf("definitions have %v and %v", ours.Spec.Versions, foreign.Spec.Versions)
 	}
-
 	for _, object := range []any{nil, "text", application(postgres, "a", "b", "c")} {
 		Compact(object)
 	}

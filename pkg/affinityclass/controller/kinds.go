@@ -53,7 +53,6 @@ func (k *kinds) setup(mgr manager.Manager, s queue.Settings) error {
 	if k.added {
 		return nil
 	}
-
 	k.added = true
 	options := queue.SingleWorkerOptions[reconcile.Request](s)
 	options.NeedLeaderElection = ptr.To(false)
@@ -67,7 +66,6 @@ func (k *kinds) setup(mgr manager.Manager, s queue.Settings) error {
 	if err != nil {
 		return fmt.Errorf("following application kinds: %w", err)
 	}
-
 	return nil
 }
 
@@ -79,9 +77,7 @@ func (k *kinds) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	if client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("reading CustomResourceDefinition %s: %w", request.Name, err)
 	}
-
 	wanted, served := kindOf(definition)
-
 	k.mu.Lock()
 	defer k.mu.Unlock()
 
@@ -90,7 +86,6 @@ func (k *kinds) Reconcile(ctx context.Context, request reconcile.Request) (recon
 		if err := k.stop(ctx, current); err != nil {
 			return reconcile.Result{}, err
 		}
-
 		watching = false
 	}
 
@@ -102,11 +97,9 @@ func (k *kinds) Reconcile(ctx context.Context, request reconcile.Request) (recon
 		if meta.IsNoMatchError(err) { // Discovery shows a definition a moment after it is established.
 			return reconcile.Result{RequeueAfter: syncDelay}, nil
 		}
-
 		return reconcile.Result{}, err
 	case current.kind != wanted:
 		k.watched[request.Name] = watchedKind{wanted, current.informer}
-
 		return reconcile.Result{}, k.each(ctx, current, func(h toolscache.ResourceEventHandler, o *unstructured.Unstructured) { h.OnUpdate(o, o) })
 	default:
 		return reconcile.Result{}, nil
@@ -119,7 +112,6 @@ func (k *kinds) start(ctx context.Context, of kind) error {
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", of.definition, err)
 	}
-
 	for _, handler := range k.handlers {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("watching %s: %w", of.definition, err)
@@ -128,7 +120,6 @@ func (k *kinds) start(ctx context.Context, of kind) error {
 
 	k.watched[of.definition] = watchedKind{of, informer}
 	klog.FromContext(ctx).V(2).Info("Watching an application kind", "customResourceDefinition", of.definition, "version", of.Version)
-
 	return nil
 }
 
@@ -137,14 +128,11 @@ func (k *kinds) stop(ctx context.Context, of watchedKind) error {
 	if err := k.each(ctx, of, func(h toolscache.ResourceEventHandler, o *unstructured.Unstructured) { h.OnDelete(o) }); err != nil {
 		return err
 	}
-
 	if err := k.cache.RemoveInformer(ctx, newObject(of.GroupVersionKind)); err != nil {
 		return fmt.Errorf("no longer watching %s: %w", of.definition, err)
 	}
-
 	delete(k.watched, of.definition)
 	klog.FromContext(ctx).V(2).Info("No longer watching an application kind", "customResourceDefinition", of.definition)
-
 	return nil
 }
 
@@ -154,7 +142,6 @@ func (k *kinds) each(ctx context.Context, of watchedKind, tell func(toolscache.R
 	if !of.informer.HasSynced() {
 		return nil
 	}
-
 	list := newList(of.GroupVersionKind)
 	if err := k.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing %s: %w", of.definition, err)
@@ -165,7 +152,6 @@ func (k *kinds) each(ctx context.Context, of watchedKind, tell func(toolscache.R
 			tell(handler, &list.Items[i])
 		}
 	}
-
 	return nil
 }
 
@@ -173,15 +159,12 @@ func (k *kinds) each(ctx context.Context, of watchedKind, tell func(toolscache.R
 func (k *kinds) handle(handler toolscache.ResourceEventHandler) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-
 	k.handlers = append(k.handlers, handler)
-
 	for _, watched := range k.watched {
 		if _, err := watched.informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("watching %s: %w", watched.definition, err)
 		}
 	}
-
 	return nil
 }
 
@@ -190,13 +173,11 @@ func (k *kinds) handle(handler toolscache.ResourceEventHandler) error {
 func (k *kinds) of(name string) (of kind, synced, found bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-
 	for _, watched := range k.watched {
 		if watched.Kind == name {
 			return watched.kind, watched.informer.HasSynced(), true
 		}
 	}
-
 	return kind{}, false, false
 }
 
@@ -204,15 +185,12 @@ func (k *kinds) of(name string) (of kind, synced, found bool) {
 func (k *kinds) synced() []kind {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-
 	known := make([]kind, 0, len(k.watched))
-
 	for _, watched := range k.watched {
 		if watched.informer.HasSynced() {
 			known = append(known, watched.kind)
 		}
 	}
-
 	return known
 }
 
@@ -222,7 +200,6 @@ func (k *kinds) complete(ctx context.Context) (bool, error) {
 	if err := k.cache.List(ctx, definitions, client.UnsafeDisableDeepCopy); err != nil {
 		return false, fmt.Errorf("listing CustomResourceDefinitions: %w", err)
 	}
-
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 
@@ -231,13 +208,11 @@ func (k *kinds) complete(ctx context.Context) (bool, error) {
 		if !served {
 			continue
 		}
-
 		watched, found := k.watched[wanted.definition]
 		if !found || watched.GroupVersionKind != wanted.GroupVersionKind || !watched.informer.HasSynced() {
 			return false, nil
 		}
 	}
-
 	return true, nil
 }
 
@@ -249,12 +224,10 @@ func applicationSource[R comparable](k *kinds, requests func(application *unstru
 				q.Add(request)
 			}
 		}
-
 		return k.handle(objects.On(func(before, after *unstructured.Unstructured, _ bool) {
 			if before != nil {
 				add(before)
 			}
-
 			add(after)
 		}, add))
 	})

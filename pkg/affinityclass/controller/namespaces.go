@@ -42,12 +42,10 @@ func (s *state) setupNamespaces(mgr manager.Manager, settings queue.Settings) er
 	if err := s.kinds.setup(mgr, settings); err != nil {
 		return err
 	}
-
 	r := &namespaceReconciler{s, queue.NewConflictBackoff[reconcile.Request]()}
 	holder := func(_ context.Context, object client.Object) []reconcile.Request {
 		return requestsFor(object.GetNamespace())
 	}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Namespaces).
 							For(&corev1.Namespace{}, builder.WithPredicates(updated(namespaceDiffers))).
@@ -64,20 +62,17 @@ func (s *state) setupNamespaces(mgr manager.Manager, settings queue.Settings) er
 // ownedBy returns the workload namespace of a Tenant, and those whose settings depend on that Tenant.
 func (r *namespaceReconciler) ownedBy(ctx context.Context, tenant client.Object) []reconcile.Request {
 	r.TenantsChanged()
-
 	requests := requestsFor(owned(tenant))
 
 	listed, err := reader.Tenants(ctx, r.Cached)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The namespaces below a Tenant are not looked at before their own next event", "tenant", klog.KObj(tenant))
 	}
-
 	for _, below := range listed {
 		if namespace := owned(below); namespace != owned(tenant) && concerns(below, owned(tenant)) {
 			requests = append(requests, requestsFor(namespace)...)
 		}
 	}
-
 	return requests
 }
 
@@ -87,14 +82,11 @@ func (r *namespaceReconciler) Reconcile(ctx context.Context, request reconcile.R
 	if err != nil || namespace == nil || !namespace.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, err
 	}
-
 	complete, err := r.sync(ctx, namespace)
-
 	result, err := r.conflicts.Result(ctx, request, err)
 	if err == nil && !complete && result.RequeueAfter == 0 {
 		result.RequeueAfter = syncDelay
 	}
-
 	return result, err
 }
 
@@ -105,11 +97,9 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 	if err != nil {
 		return true, err
 	}
-
 	if recorded, err := r.record(ctx, tree, namespace); err != nil || recorded {
 		return true, err // The event of the Namespace brings the rest.
 	}
-
 	value, labelled := namespace.Labels[affinityclass.VerifyLabel]
 
 	switch wanted, err := r.wanted(ctx, r.Cached, tree, namespace); {
@@ -125,7 +115,6 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 	if err != nil || !complete || !labelled {
 		return complete, err
 	}
-
 	present, err := reader.Tenants(ctx, r.Live)
 	if err != nil {
 		return true, err
@@ -134,7 +123,6 @@ func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namesp
 	if wanted, err := r.wanted(ctx, r.Live, affinityclass.NewTree(present), namespace); err != nil || wanted {
 		return true, err
 	}
-
 	return true, r.label(ctx, namespace, nil)
 }
 
@@ -143,7 +131,6 @@ func (r *namespaceReconciler) record(ctx context.Context, tree *affinityclass.Tr
 	if tree.Owner(namespace.Name) == nil {
 		return false, nil
 	}
-
 	record, err := tree.Effective(namespace.Name).Allowed.Record()
 	if err != nil || record == namespace.Annotations[affinityclass.AllowedAnnotation] {
 		return false, err
@@ -153,9 +140,7 @@ func (r *namespaceReconciler) record(ctx context.Context, tree *affinityclass.Tr
 	if record != "" {
 		value = &record
 	}
-
 	err = r.patchNamespace(ctx, namespace, "annotations", affinityclass.AllowedAnnotation, value)
-
 	return err == nil, err
 }
 
@@ -167,7 +152,6 @@ func (r *namespaceReconciler) wanted(
 	if !tree.Verified(place, true, true) || tree.Verified(place, false, false) {
 		return tree.Verified(place, false, false), nil
 	}
-
 	classes, err := reader.Releases(ctx, from, client.InNamespace(namespace.Name), withClass)
 	if err != nil {
 		return false, err
@@ -177,7 +161,6 @@ func (r *namespaceReconciler) wanted(
 	if err != nil {
 		return false, err
 	}
-
 	return tree.Verified(place, len(applications) > 0, len(classes) > 0), nil
 }
 
@@ -194,7 +177,6 @@ func (s *state) patchNamespace(ctx context.Context, namespace *corev1.Namespace,
 	if err != nil {
 		return fmt.Errorf("encoding a patch of Namespace %s: %w", namespace.Name, err)
 	}
-
 	patched := namespace.DeepCopy()
 	if err := s.writer.Patch(ctx, patched, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("writing %s of Namespace %s: %w", key, namespace.Name, err)
@@ -202,6 +184,5 @@ func (s *state) patchNamespace(ctx context.Context, namespace *corev1.Namespace,
 
 	klog.FromContext(ctx).V(2).Info("Wrote what is known of the classes of a namespace", "namespace", namespace.Name, field, key,
 		"value", ptr.Deref(value, "removed"))
-
 	return nil
 }

@@ -17,11 +17,9 @@ func TestVerifiedNamespaces(t *testing.T) {
 	labelled := func(name, key, value string) *corev1.Namespace {
 		n := namespace(name)
 		n.Labels = map[string]string{"other": "kept", key: value}
-
 		if name == "tenant-acme" {
 			n.Annotations = map[string]string{affinityclass.AllowedAnnotation: `["dc1","dc2"]`}
 		}
-
 		return n
 	}
 	classy := release("main-db", application(postgres, "apps", "main-db", ""))
@@ -66,11 +64,9 @@ func TestVerifiedNamespaces(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHub(t)
 			h.given(t, append(tc.objects, tc.namespace)...)
-
 			if tc.change != nil {
 				tc.change(h)
 			}
-
 			reconciler := &namespaceReconciler{h.state, queue.NewConflictBackoff[reconcile.Request]()}
 
 			for range 2 {
@@ -79,7 +75,6 @@ func TestVerifiedNamespaces(t *testing.T) {
 					t.Fatalf("result %v, %v", result, err)
 				}
 			}
-
 			if len(h.writes) != tc.writes {
 				t.Errorf("writes %q, want %d", h.writes, tc.writes)
 			}
@@ -88,7 +83,6 @@ func TestVerifiedNamespaces(t *testing.T) {
 			if err := h.Get(t.Context(), client.ObjectKeyFromObject(tc.namespace), read); err != nil {
 				t.Fatal(err)
 			}
-
 			if read.Labels[affinityclass.VerifyLabel] != tc.want || read.Labels["other"] != "kept" {
 				t.Errorf("labels %v", read.Labels)
 			}
@@ -112,9 +106,7 @@ func TestClassesOfNamespacesAreRecorded(t *testing.T) {
 			if tc.recorded != "" {
 				given.Annotations = map[string]string{affinityclass.AllowedAnnotation: tc.recorded}
 			}
-
 			h.given(t, given)
-
 			reconciler := &namespaceReconciler{h.state, queue.NewConflictBackoff[reconcile.Request]()}
 
 			for range 3 {
@@ -122,7 +114,6 @@ func TestClassesOfNamespacesAreRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-
 			read := &corev1.Namespace{}
 			if err := h.Get(t.Context(), client.ObjectKeyFromObject(given), read); err != nil {
 				t.Fatal(err)

@@ -19,7 +19,6 @@ func class(name string) *cozystackv1alpha1.AffinityClass {
 	class := &cozystackv1alpha1.AffinityClass{}
 	class.Name, class.Finalizers = name, []string{cozystackv1alpha1.InUseFinalizer}
 	class.Spec.NodeSelector = map[string]cozystackv1alpha1.NodeLabelValue{zone: cozystackv1alpha1.NodeLabelValue(name)}
-
 	return class
 }
 
@@ -27,7 +26,6 @@ func tenant(namespace, name, class string, allowed ...string) *appsv1alpha1.Tena
 	tenant := &appsv1alpha1.Tenant{}
 	tenant.Namespace, tenant.Name, tenant.UID = namespace, name, types.UID(namespace+"/"+name)
 	tenant.Spec.DefaultAffinityClass, tenant.Spec.AllowedAffinityClasses = class, allowed
-
 	return tenant
 }
 
@@ -41,14 +39,11 @@ func application(of schema.GroupVersionKind, namespace, name, class string) *uns
 	object.SetNamespace(namespace)
 	object.SetName(name)
 	object.SetUID(types.UID(namespace + "/" + name))
-
 	spec := map[string]any{"replicas": int64(1)}
 	if class != "" {
 		spec["affinityClass"] = class
 	}
-
 	object.Object["spec"] = spec
-
 	return object
 }
 
@@ -57,12 +52,10 @@ func release(name string, of *unstructured.Unstructured) *unstructured.Unstructu
 	object := newObject(affinityclass.ReleaseKind)
 	object.SetNamespace(of.GetNamespace())
 	object.SetName(name)
-
 	labels := affinityclass.ReleaseLabels(of.GroupVersionKind().Group, of.GetKind(), of.GetName())
 	labels["platform"] = "keeps"
 	object.SetLabels(labels)
 	object.Object["spec"] = map[string]any{"interval": "1m", "values": map[string]any{"kept": "yes"}}
-
 	return object
 }
 
@@ -73,11 +66,9 @@ func definition(kind, plural string, status bool) *apiextensionsv1.CustomResourc
 		Name: "v1alpha1", Served: true, Storage: true,
 		Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{XPreserveUnknownFields: &unknown}},
 	}
-
 	if status {
 		version.Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
 	}
-
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + appsv1alpha1.GroupName},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{

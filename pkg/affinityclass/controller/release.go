@@ -31,12 +31,10 @@ func valuesOf(release *unstructured.Unstructured) map[string]any {
 	if !isMap {
 		return nil
 	}
-
 	values, isMap := spec["values"].(map[string]any)
 	if !isMap {
 		return nil
 	}
-
 	return values
 }
 
@@ -44,11 +42,9 @@ func valuesOf(release *unstructured.Unstructured) map[string]any {
 func scheduled(values map[string]any, wanted affinityclass.Release) map[string]any {
 	values = maps.Clone(values)
 	delete(values, schedulingValue)
-
 	if wanted.Scheduling != nil {
 		values[schedulingValue] = wanted.Scheduling
 	}
-
 	return values
 }
 
@@ -63,13 +59,11 @@ func presentPart(release *unstructured.Unstructured, created bool) part {
 	if class, found := release.GetLabels()[affinityclass.ClassLabel]; found {
 		present.labels[affinityclass.ClassLabel] = class
 	}
-
 	for key, value := range valuesOf(release) {
 		if created || key == schedulingValue {
 			present.values[key] = value
 		}
 	}
-
 	return present
 }
 
@@ -79,12 +73,10 @@ func wantedPart(application *affinityclass.Application, wanted affinityclass.Rel
 	if created {
 		values = application.Values()
 	}
-
 	result := part{map[string]any{}, scheduled(values, wanted)}
 	if wanted.Class != "" {
 		result.labels[affinityclass.ClassLabel] = wanted.Class
 	}
-
 	return result
 }
 
@@ -95,7 +87,6 @@ func (r *applicationReconciler) apply(
 ) error {
 	created := application.Created(release)
 	to := wantedPart(application, wanted, created)
-
 	if wanted.InStep(release.GetLabels(), release.GetAnnotations(), valuesOf(release)) &&
 		reflect.DeepEqual(presentPart(release, created).values, to.values) {
 		return nil
@@ -107,7 +98,6 @@ func (r *applicationReconciler) apply(
 	applied.SetUID(release.GetUID()) // A HelmRelease that is gone is not created.
 	applied.SetResourceVersion(release.GetResourceVersion())
 	applied.SetAnnotations(map[string]string{affinityclass.ResolvedAnnotation: wanted.Record})
-
 	if wanted.Class != "" {
 		applied.SetLabels(map[string]string{affinityclass.ClassLabel: wanted.Class})
 	}
@@ -115,13 +105,10 @@ func (r *applicationReconciler) apply(
 	if len(to.values) > 0 {
 		applied.Object["spec"] = map[string]any{"values": to.values}
 	}
-
 	if err := r.writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership); err != nil {
 		return fmt.Errorf("applying the class to HelmRelease %s: %w", client.ObjectKeyFromObject(release), err)
 	}
-
 	klog.FromContext(ctx).V(2).Info("Wrote the class of an application", "helmRelease", klog.KObj(release), "class", wanted.Class)
-
 	return r.prune(ctx, applied, presentPart(applied, created), to)
 }
 
@@ -131,7 +118,6 @@ func (r *applicationReconciler) prune(ctx context.Context, release *unstructured
 	if labels == nil && values == nil {
 		return nil
 	}
-
 	patch, err := json.Marshal(removal(release.GetResourceVersion(), labels, values))
 	if err != nil {
 		return fmt.Errorf("encoding a patch of HelmRelease %s: %w", client.ObjectKeyFromObject(release), err)
@@ -140,7 +126,6 @@ func (r *applicationReconciler) prune(ctx context.Context, release *unstructured
 	if err := r.writer.Patch(ctx, release, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("removing fields of HelmRelease %s: %w", client.ObjectKeyFromObject(release), err)
 	}
-
 	return nil
 }
 
@@ -150,24 +135,20 @@ func removal(version string, labels, values map[string]any) map[string]any {
 	if labels != nil {
 		metadata["labels"] = labels
 	}
-
 	patch := map[string]any{"metadata": metadata}
 	if values != nil {
 		patch["spec"] = map[string]any{"values": values}
 	}
-
 	return patch
 }
 
 // surplus returns a merge patch that removes from a map whatever another one has not; nil if there is nothing.
 func surplus(present, wanted map[string]any) map[string]any {
 	var removed map[string]any
-
 	remove := func(key string, value any) {
 		if removed == nil {
 			removed = map[string]any{}
 		}
-
 		removed[key] = value
 	}
 
@@ -175,7 +156,6 @@ func surplus(present, wanted map[string]any) map[string]any {
 		kept, found := wanted[key]
 		inner, isMap := value.(map[string]any)
 		other, areMaps := kept.(map[string]any)
-
 		switch {
 		case !found:
 			remove(key, nil)
@@ -199,7 +179,6 @@ func (r *applicationReconciler) create(
 			metav1.ConditionFalse, affinityclass.ReasonReleaseNotFound, err.Error() + "; correct it, so that the hub creates a HelmRelease",
 		}, nil
 	}
-
 	key := client.ObjectKeyFromObject(release)
 
 	err = r.writer.Create(ctx, release)
@@ -208,7 +187,6 @@ func (r *applicationReconciler) create(
 		if err := r.Live.Get(ctx, key, present); err != nil {
 			return nil, fmt.Errorf("reading HelmRelease %s: %w", key, err)
 		}
-
 		if kind, name, _ := affinityclass.ApplicationOf(present.GetLabels()); kind != of.GroupKind() || name != application.Name {
 			return &outcome{metav1.ConditionFalse, affinityclass.ReasonReleaseNotFound, fmt.Sprintf(
 				"HelmRelease %s exists without the labels apps.cozystack.io/application.{group,kind,name} of the application: add them, or delete it",
@@ -219,8 +197,6 @@ func (r *applicationReconciler) create(
 	if err != nil {
 		return nil, fmt.Errorf("creating HelmRelease %s: %w", key, err)
 	}
-
 	klog.FromContext(ctx).V(2).Info("Created the HelmRelease of an application", "helmRelease", key, "class", wanted.Class)
-
 	return resolved(wanted.Class), nil
 }

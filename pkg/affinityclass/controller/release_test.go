@@ -18,7 +18,6 @@ func TestSurplusLeavesWhatIsWanted(t *testing.T) {
 		wanted := tree(3).Draw(t, "wanted")
 		present := merged(wanted, tree(3).Draw(t, "extra"))
 		left := applyMerge(present, surplus(present, wanted))
-
 		got, want := encode(t, left), encode(t, wanted)
 		if got != want {
 			t.Fatalf("left %s of %s, want %s", got, encode(t, present), want)
@@ -50,7 +49,6 @@ func tree(depth int) *rapid.Generator[map[string]any] {
 		value = rapid.OneOf(value, rapid.Map(rapid.Deferred(func() *rapid.Generator[map[string]any] { return tree(depth - 1) }),
 			func(inner map[string]any) any { return inner }))
 	}
-
 	return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c"}), value, 0, 3)
 }
 
@@ -58,11 +56,9 @@ func tree(depth int) *rapid.Generator[map[string]any] {
 func merged(wanted, extra map[string]any) map[string]any {
 	all := map[string]any{}
 	maps.Copy(all, extra)
-
 	for key, value := range wanted {
 		inner, isMap := value.(map[string]any)
 		more, areMaps := all[key].(map[string]any)
-
 		if isMap && areMaps {
 			all[key] = merged(inner, more)
 		} else {
@@ -77,10 +73,8 @@ func merged(wanted, extra map[string]any) map[string]any {
 func applyMerge(to, patch map[string]any) map[string]any {
 	result := map[string]any{}
 	maps.Copy(result, to)
-
 	for key, value := range patch {
 		inner, isMap := value.(map[string]any)
-
 		switch present, areMaps := result[key].(map[string]any); {
 		case value == nil:
 			delete(result, key)
@@ -99,6 +93,5 @@ func encode(t *rapid.T, value any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return string(text)
 }

@@ -43,7 +43,6 @@ func resolved(class string) *outcome {
 	if class == "" {
 		return &outcome{metav1.ConditionTrue, reasonResolved, "the application has no AffinityClass"}
 	}
-
 	return &outcome{metav1.ConditionTrue, reasonResolved, fmt.Sprintf("the HelmRelease has AffinityClass %q", class)}
 }
 
@@ -77,7 +76,6 @@ func (r *reporter) report(ctx context.Context, of kind, application *unstructure
 	if now.status == metav1.ConditionFalse {
 		r.recorder.Eventf(application, nil, corev1.EventTypeWarning, now.reason, actionResolve, "%s", now.message)
 	}
-
 	return nil
 }
 
@@ -87,12 +85,10 @@ func (r *reporter) isNew(ctx context.Context, of kind, application *unstructured
 	if now.status == metav1.ConditionFalse {
 		look.Notes[now.reason] = now.message
 	}
-
 	fresh, err := r.problems.New(applicationKey{client.ObjectKeyFromObject(application), of.Kind}, look)
 	if err != nil {
 		return false, fmt.Errorf("reporting on %s %s: %w", of.Kind, client.ObjectKeyFromObject(application), err)
 	}
-
 	return len(fresh) > 0, nil
 }
 
@@ -100,13 +96,11 @@ func (r *reporter) isNew(ctx context.Context, of kind, application *unstructured
 func (r *reporter) lastChange(ctx context.Context, of kind, application *unstructured.Unstructured) (time.Time, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(of.GroupVersion().WithKind(of.Kind + "List"))
-
 	err := r.live.List(ctx, list, client.InNamespace(application.GetNamespace()),
 		client.MatchingFields{metav1.ObjectNameField: application.GetName()})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading it from the API server: %w", err)
 	}
-
 	var last time.Time
 
 	for i := range list.Items {
@@ -114,7 +108,6 @@ func (r *reporter) lastChange(ctx context.Context, of kind, application *unstruc
 			last = problems.LastChange(&list.Items[i])
 		}
 	}
-
 	return last, nil
 }
 
@@ -128,10 +121,8 @@ func (r *reporter) setCondition(application *unstructured.Unstructured, now outc
 
 	at := slices.IndexFunc(conditions, func(entry any) bool {
 		fields, isMap := entry.(map[string]any)
-
 		return isMap && fields["type"] == ConditionAffinityClassResolved
 	})
-
 	if at < 0 {
 		conditions = append(conditions, condition)
 	} else {
@@ -140,10 +131,8 @@ func (r *reporter) setCondition(application *unstructured.Unstructured, now outc
 			if before["reason"] == condition["reason"] && before["message"] == condition["message"] {
 				return
 			}
-
 			condition["lastTransitionTime"] = before["lastTransitionTime"]
 		}
-
 		conditions[at] = condition
 	}
 
@@ -152,7 +141,6 @@ func (r *reporter) setCondition(application *unstructured.Unstructured, now outc
 		status = map[string]any{}
 		application.Object["status"] = status
 	}
-
 	status["conditions"] = conditions
 }
 

@@ -53,6 +53,5 @@ func (c *Controllers) shared(mgr manager.Manager, s queue.Settings) *state {
 			kinds: newKinds(mgr.GetCache()), clock: s.Clock, namespace: s.Namespace,
 		}
 	}
-
 	return c.state
 }

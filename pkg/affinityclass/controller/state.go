@@ -35,16 +35,13 @@ var withClass = client.HasLabels{affinityclass.ClassLabel}
 // applications returns the applications of the kinds that are in the cache; they must not be changed.
 func (s *state) applications(ctx context.Context, from client.Reader, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
-
 	for _, kind := range s.kinds.synced() {
 		list := newList(kind.GroupVersionKind)
 		if err := from.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", kind.definition, err)
 		}
-
 		found = append(found, pointers(list)...)
 	}
-
 	return found, nil
 }
 
@@ -53,23 +50,19 @@ func pointers(list *unstructured.UnstructuredList) []*unstructured.Unstructured 
 	for i := range list.Items {
 		objects = append(objects, &list.Items[i])
 	}
-
 	return objects
 }
 
 // namespaceOf returns a cached Namespace, which must not be changed; nil if it does not exist.
 func (s *state) namespaceOf(ctx context.Context, name string) (*corev1.Namespace, error) {
 	namespace := &corev1.Namespace{}
-
 	err := s.Cached.Get(ctx, types.NamespacedName{Name: name}, namespace, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading Namespace %s: %w", name, err)
 	}
-
 	return namespace, nil
 }
 
@@ -87,7 +80,6 @@ func specOf(application *unstructured.Unstructured) map[string]any {
 	if !isMap {
 		return nil
 	}
-
 	return spec
 }
 
@@ -97,6 +89,5 @@ func classOf(application *unstructured.Unstructured) string {
 	if !isText {
 		return ""
 	}
-
 	return class
 }

@@ -41,7 +41,6 @@ func (s *state) setupTenants(mgr manager.Manager, settings queue.Settings) error
 	r := &tenantReconciler{s, queue.NewConflictBackoff[reconcile.Request]()}
 	// The cache also has the Secret with the certificates of the hub.
 	values := predicate.NewPredicateFuncs(func(secret client.Object) bool { return secret.GetName() == affinityclass.ValuesSecret })
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Tenants).
 							For(&appsv1alpha1.Tenant{}). // With its status: the cache may have shown it without the last write.
@@ -60,15 +59,12 @@ func (s *state) setupTenants(mgr manager.Manager, settings queue.Settings) error
 // concerned returns requests for a Tenant and for all whose settings may depend on it.
 func (r *tenantReconciler) concerned(ctx context.Context, tenant client.Object) []reconcile.Request {
 	r.TenantsChanged()
-
 	all, err := reader.Tenants(ctx, r.Cached)
 	if err != nil {
 		// A List from the cache fails only when the cache stops; the next start enqueues every Tenant.
 		klog.FromContext(ctx).Error(err, "Listing the Tenants that depend on a Tenant", "tenant", klog.KObj(tenant))
-
 		return nil
 	}
-
 	requests := []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(tenant)}}
 
 	for _, other := range all {
@@ -76,7 +72,6 @@ func (r *tenantReconciler) concerned(ctx context.Context, tenant client.Object) 
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
 		}
 	}
-
 	return requests
 }
 
@@ -93,31 +88,25 @@ func (r *tenantReconciler) ownerOf(ctx context.Context, namespace string) []reco
 	tree, err := r.Tree(ctx)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Looking for the Tenant of a namespace", "namespace", namespace)
-
 		return nil
 	}
-
 	owner := tree.Owner(namespace)
 	if owner == nil {
 		return nil
 	}
-
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}}
 }
 
 // Reconcile writes what a Tenant needs. Namespace and Secret of a Tenant that is deleted stay.
 func (r *tenantReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	tenant := &appsv1alpha1.Tenant{}
-
 	err := r.Cached.Get(ctx, request.NamespacedName, tenant)
 	if apierrors.IsNotFound(err) || err == nil && !tenant.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading Tenant %s: %w", request, err)
 	}
-
 	return r.conflicts.Result(ctx, request, r.sync(ctx, tenant))
 }
 
@@ -127,19 +116,16 @@ func (r *tenantReconciler) sync(ctx context.Context, tenant *appsv1alpha1.Tenant
 	if err != nil {
 		return err
 	}
-
 	compliant, err := r.compliance(ctx, tree, tenant)
 	if err != nil {
 		return err
 	}
-
 	conditions := []metav1.Condition{compliant}
 
 	written, failed := r.writeValues(ctx, tree, tenant)
 	if failed == nil {
 		conditions = append(conditions, written)
 	}
-
 	return errors.Join(failed, r.writeConditions(ctx, tenant, conditions))
 }
 
@@ -149,7 +135,6 @@ func (r *tenantReconciler) compliance(ctx context.Context, tree *affinityclass.T
 	if err != nil {
 		return metav1.Condition{}, err
 	}
-
 	applications := make([]affinityclass.ApplicationClass, 0, len(labelled))
 
 	for _, release := range labelled {
@@ -159,9 +144,7 @@ func (r *tenantReconciler) compliance(ctx context.Context, tree *affinityclass.T
 			})
 		}
 	}
-
 	compliant, reason, message := tree.Compliance(tenant, applications)
-
 	return newCondition(appsv1alpha1.ConditionAffinityClassesCompliant, compliant, reason, message), nil
 }
 
@@ -170,7 +153,6 @@ func newCondition(kind string, holds bool, reason, message string) metav1.Condit
 	if holds {
 		condition.Status = metav1.ConditionTrue
 	}
-
 	return condition
 }
 
@@ -183,6 +165,5 @@ func (r *tenantReconciler) writeConditions(ctx context.Context, tenant *appsv1al
 			meta.SetStatusCondition(&changed.Status.Conditions, condition)
 		}
 	})
-
 	return err
 }

@@ -39,7 +39,6 @@ const effective = "_namespace:\n  defaultAffinityClass: \"dc1\"\n  allowedAffini
 func TestSecretsOfTenants(t *testing.T) {
 	terminating := namespace("tenant-acme")
 	terminating.Finalizers = []string{"example.com/a"}
-
 	for _, tc := range []struct {
 		reason  string
 		tenant  *appsv1alpha1.Tenant
@@ -72,7 +71,6 @@ func TestSecretsOfTenants(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHub(t)
 			h.given(t, append(tc.objects, tc.tenant)...)
-
 			if tc.written == reasonNamespaceTerminating {
 				if err := h.Delete(t.Context(), terminating); err != nil {
 					t.Fatal(err)
@@ -84,20 +82,16 @@ func TestSecretsOfTenants(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-
 			h.expectWrites(t, tc.writes...)
-
 			read := &corev1.Secret{}
 
 			err := h.Get(t.Context(), client.ObjectKey{Namespace: owned(tc.tenant), Name: affinityclass.ValuesSecret}, read)
 			if client.IgnoreNotFound(err) != nil || string(read.Data[affinityclass.ValuesKey]) != tc.values {
 				t.Errorf("Secret %q, %v", read.Data, err)
 			}
-
 			if len(tc.objects) > 0 && tc.values != "" && string(read.Data["other"]) != "kept" {
 				t.Errorf("Secret %q", read.Data)
 			}
-
 			if err := h.Get(t.Context(), client.ObjectKeyFromObject(tc.tenant), tc.tenant); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +110,6 @@ func TestADeletedTenantWritesNothing(t *testing.T) {
 	dying := tenant("tenant-root", "acme", "dc1", "dc1")
 	dying.Finalizers = []string{"example.com/a"}
 	h.given(t, dying)
-
 	if err := h.Delete(t.Context(), dying); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +119,6 @@ func TestADeletedTenantWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-
 	h.expectWrites(t)
 }
 
@@ -142,7 +134,6 @@ func TestComplianceOfTenants(t *testing.T) {
 		if _, isSecret := object.(*corev1.Secret); isSecret {
 			return errBroken
 		}
-
 		return nil
 	}
 	acme := tenant("tenant-root", "acme", "")
@@ -150,9 +141,7 @@ func TestComplianceOfTenants(t *testing.T) {
 	if _, err := h.tenants().Reconcile(t.Context(), requestOf(acme)); !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}
-
 	h.expectWrites(t, "patch status Tenant/acme")
-
 	if err := h.Get(t.Context(), client.ObjectKeyFromObject(acme), acme); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +158,6 @@ func TestComplianceOfTenants(t *testing.T) {
 func TestTenantsThatDependOnATenant(t *testing.T) {
 	h := newHub(t, tenant("tenant-acme", "eu", ""), tenant("tenant-acme-eu", "west", ""), tenant("tenant-root", "beta", ""),
 		tenant("tenant-root", "root", ""))
-
 	for _, tc := range []struct {
 		changed *appsv1alpha1.Tenant
 		want    []string
@@ -189,7 +177,6 @@ func TestTenantsThatDependOnATenant(t *testing.T) {
 	if diff := cmp.Diff([]string{"tenant-acme/eu"}, sorted(h.tenants().ownerOfNamespace(t.Context(), secret("tenant-acme-eu", "")))); diff != "" {
 		t.Errorf("a Secret enqueues (-want +got):\n%s", diff)
 	}
-
 	if requests := h.tenants().ownerOfName(t.Context(), namespace("apps")); requests != nil {
 		t.Errorf("a namespace of no Tenant enqueues %v", requests)
 	}

@@ -30,12 +30,10 @@ const (
 // condition ValuesWritten.
 func (r *tenantReconciler) writeValues(ctx context.Context, tree *affinityclass.Tree, tenant *appsv1alpha1.Tenant) (metav1.Condition, error) {
 	namespace := owned(tenant)
-
 	if owner := tree.Owner(namespace); owner == nil || owner.UID != tenant.UID {
 		return newCondition(appsv1alpha1.ConditionValuesWritten, false, reasonNamespaceTaken, fmt.Sprintf(
 			"namespace %s belongs to another Tenant; delete this Tenant, and create it with another name", namespace)), nil
 	}
-
 	found, err := r.namespaceOf(ctx, namespace)
 	if err != nil {
 		return metav1.Condition{}, err
@@ -44,11 +42,9 @@ func (r *tenantReconciler) writeValues(ctx context.Context, tree *affinityclass.
 	if found == nil {
 		err = r.createNamespace(ctx, namespace)
 	}
-
 	if err != nil {
 		return metav1.Condition{}, err
 	}
-
 	if found != nil && !found.DeletionTimestamp.IsZero() {
 		return newCondition(appsv1alpha1.ConditionValuesWritten, false, reasonNamespaceTerminating, fmt.Sprintf(
 			"namespace %s is being deleted; it is created again when it is gone", namespace)), nil
@@ -73,9 +69,7 @@ func (r *tenantReconciler) createNamespace(ctx context.Context, name string) err
 	if err := r.writer.Create(ctx, namespace); err != nil {
 		return fmt.Errorf("creating Namespace %s: %w", name, err)
 	}
-
 	klog.FromContext(ctx).V(2).Info("Created the workload namespace of a Tenant", "namespace", name)
-
 	return nil
 }
 
@@ -88,7 +82,6 @@ func (r *tenantReconciler) writeSecret(ctx context.Context, namespace string, ef
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading Secret %s: %w", key, err)
 	}
-
 	present := string(secret.Data[affinityclass.ValuesKey])
 
 	wanted, unparsable := affinityclass.SetValues(present, effective)
@@ -105,24 +98,20 @@ func (r *tenantReconciler) writeSecret(ctx context.Context, namespace string, ef
 		if err := r.writer.Create(ctx, created); err != nil {
 			return fmt.Errorf("creating Secret %s: %w", key, err)
 		}
-
 		return nil
 	}
 
 	if wanted == present {
 		return nil
 	}
-
 	changed := secret.DeepCopy()
 	if changed.Data == nil {
 		changed.Data = map[string][]byte{}
 	}
-
 	changed.Data[affinityclass.ValuesKey] = []byte(wanted)
 
 	if err := objects.Patch(ctx, r.writer, secret, changed); err != nil {
 		return fmt.Errorf("writing Secret %s: %w", key, err)
 	}
-
 	return nil
 }

@@ -33,9 +33,7 @@ func (r *Reader) Find(ctx context.Context, key client.ObjectKey, object client.O
 	if len(rest.IsValidPathSegmentName(key.Name)) > 0 { // Users name classes, and no object has such a name.
 		return false, nil
 	}
-
 	err := r.Get(ctx, key, object, options...)
-
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
@@ -50,12 +48,10 @@ func (r *Reader) Find(ctx context.Context, key client.ObjectKey, object client.O
 func (r *Reader) Classes(ctx context.Context) affinityclass.Classes {
 	return func(name string) (*cozystackv1alpha1.AffinityClass, error) {
 		class := &cozystackv1alpha1.AffinityClass{}
-
 		found, err := r.Find(ctx, client.ObjectKey{Name: name}, class, client.UnsafeDisableDeepCopy)
 		if err != nil || !found {
 			return nil, err
 		}
-
 		return class, nil
 	}
 }
@@ -64,15 +60,12 @@ func (r *Reader) Classes(ctx context.Context) affinityclass.Classes {
 func Releases(ctx context.Context, from client.Reader, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(affinityclass.ReleaseKind.GroupVersion().WithKind(affinityclass.ReleaseKind.Kind + "List"))
-
 	if err := from.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, fmt.Errorf("listing HelmReleases: %w", err)
 	}
-
 	releases := make([]*unstructured.Unstructured, 0, len(list.Items))
 	for i := range list.Items {
 		releases = append(releases, &list.Items[i])
 	}
-
 	return releases, nil
 }

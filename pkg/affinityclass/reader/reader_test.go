@@ -78,7 +78,6 @@ func TestReleases(t *testing.T) {
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace("tenant-acme")
 	release.SetName("db")
-
 	found, err := Releases(t.Context(), store(release), client.InNamespace("tenant-acme"))
 	if err != nil || len(found) != 1 || found[0].GetName() != "db" {
 		t.Errorf("got %v and %v", found, err)
@@ -87,7 +86,6 @@ func TestReleases(t *testing.T) {
 	if found, err := Releases(t.Context(), store(release), client.InNamespace("other")); err != nil || len(found) != 0 {
 		t.Errorf("got %v and %v", found, err)
 	}
-
 	if _, err := Releases(t.Context(), broken()); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
@@ -100,14 +98,12 @@ func TestTheTreeFollowsEvents(t *testing.T) {
 	known := New(interceptor.NewClient(stored, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			lists++
-
 			return c.List(ctx, list, options...)
 		},
 	}), store())
 	events := known.TenantHandler()
 	expect := func(reason string, wantLists int, wantDefault string) {
 		t.Helper()
-
 		for range 3 {
 			tree, err := known.Tree(t.Context())
 			if err != nil || lists != wantLists || tree.Effective("tenant-acme").Default != wantDefault {
@@ -119,7 +115,6 @@ func TestTheTreeFollowsEvents(t *testing.T) {
 	expect("at first", 1, "dc1")
 	events.OnAdd(acme, true)
 	expect("after a creation", 2, "dc1")
-
 	reported := acme.DeepCopy()
 	reported.Status.Conditions = []metav1.Condition{{Type: "ValuesWritten"}}
 	events.OnUpdate(acme, reported)
@@ -129,7 +124,6 @@ func TestTheTreeFollowsEvents(t *testing.T) {
 	if err := stored.Get(t.Context(), client.ObjectKeyFromObject(acme), changed); err != nil {
 		t.Fatal(err)
 	}
-
 	changed.Spec.DefaultAffinityClass = "dc2"
 	if err := stored.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
@@ -139,18 +133,15 @@ func TestTheTreeFollowsEvents(t *testing.T) {
 	expect("after another spec", 3, "dc2")
 	known.TenantsChanged()
 	expect("after a call", 4, "dc2")
-
 	if err := stored.Delete(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
-
 	events.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "tenant-root/acme", Obj: changed})
 	expect("after a deletion that was missed", 5, "")
 }
 
 func TestTreeWithOwner(t *testing.T) {
 	acme, eu := tenant("tenant-root", "acme", "dc1"), tenant("tenant-acme", "eu", "")
-
 	for _, tc := range []struct {
 		reason       string
 		cached, live client.Reader
@@ -170,10 +161,8 @@ func TestTreeWithOwner(t *testing.T) {
 				if !errors.Is(err, errBroken) || !strings.HasPrefix(err.Error(), tc.problem) {
 					t.Errorf("got %v", err)
 				}
-
 				return
 			}
-
 			if err != nil || tree.Effective("tenant-acme-eu").Default != tc.want {
 				t.Errorf("got %+v and %v", tree, err)
 			}

@@ -51,12 +51,10 @@ func Tenants(ctx context.Context, from client.Reader) ([]*appsv1alpha1.Tenant, e
 	if err := from.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing Tenants: %w", err)
 	}
-
 	found := make([]*appsv1alpha1.Tenant, 0, len(list.Items))
 	for i := range list.Items {
 		found = append(found, &list.Items[i])
 	}
-
 	return found, nil
 }
 
@@ -66,7 +64,6 @@ func (r *Reader) Tree(ctx context.Context) (*affinityclass.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	return built.tree, nil
 }
 
@@ -75,15 +72,12 @@ func (r *Reader) current(ctx context.Context) (*builtTree, error) {
 	if built := r.tree.built.Load(); built != nil && built.generation == generation {
 		return built, nil
 	}
-
 	listed, err := Tenants(ctx, r.Cached)
 	if err != nil {
 		return nil, err
 	}
-
 	built := &builtTree{generation: generation, listed: listed, tree: affinityclass.NewTree(listed)}
 	r.tree.built.Store(built)
-
 	return built, nil
 }
 
@@ -94,24 +88,20 @@ func (r *Reader) TreeWithOwner(ctx context.Context, namespace string) (*affinity
 	if err != nil {
 		return nil, err
 	}
-
 	listed := slices.Clip(built.listed)
 
 	for built.tree.Owner(namespace) == nil {
 		key := client.ObjectKey{}
-
 		var owned bool
 		if key.Namespace, key.Name, owned = affinityclass.OwnerOf(namespace); !owned {
 			break
 		}
-
 		owner := &appsv1alpha1.Tenant{}
 
 		err := r.Live.Get(ctx, key, owner)
 		if apierrors.IsNotFound(err) {
 			break
 		}
-
 		if err != nil {
 			return nil, fmt.Errorf("reading Tenant %s: %w", key, err)
 		}
@@ -120,13 +110,11 @@ func (r *Reader) TreeWithOwner(ctx context.Context, namespace string) (*affinity
 		if namespace == affinityclass.RootNamespace {
 			break
 		}
-
 		namespace = key.Namespace
 	}
 
 	if len(listed) == len(built.listed) {
 		return built.tree, nil
 	}
-
 	return affinityclass.NewTree(listed), nil
 }

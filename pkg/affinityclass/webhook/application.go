@@ -37,7 +37,6 @@ func (h *applicationHandler) review(ctx context.Context, request admission.Reque
 		return webhook.BadRequest(fmt.Errorf("%s reviews applications in namespaces, and got a %s: correct the rules of the webhook", ApplicationPath,
 			request.Kind.String()))
 	}
-
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
@@ -46,16 +45,13 @@ func (h *applicationHandler) review(ctx context.Context, request admission.Reque
 	if err := json.Unmarshal(request.Object.Raw, &created); err != nil {
 		return webhook.BadRequest(fmt.Errorf("%s %s/%s cannot be read: %w", request.Kind.Kind, request.Namespace, request.Name, err))
 	}
-
 	change := affinityclass.Change{Update: request.Operation == admissionv1.Update, New: created.Spec}
-
 	if change.Update {
 		stored := application{}
 		if err := json.Unmarshal(request.OldObject.Raw, &stored); err != nil {
 			return webhook.BadRequest(
 				fmt.Errorf("%s %s/%s, as it is stored, cannot be read: %w", request.Kind.Kind, request.Namespace, request.Name, err))
 		}
-
 		change.Old = stored.Spec
 		if reflect.DeepEqual(change.Old, change.New) {
 			return admission.Allowed("")
@@ -63,7 +59,6 @@ func (h *applicationHandler) review(ctx context.Context, request admission.Reque
 	}
 
 	review, err := h.check(ctx, request, created.Metadata.Name, change)
-
 	return respond(request, created.Metadata.Name, review, err)
 }
 
@@ -75,7 +70,6 @@ func (h *applicationHandler) check(
 	if err != nil {
 		return affinityclass.Review{}, err
 	}
-
 	found, err := h.namespaceOf(ctx, request.Namespace)
 	if err != nil {
 		return affinityclass.Review{}, err
@@ -86,11 +80,9 @@ func (h *applicationHandler) check(
 			return affinityclass.Review{}, err
 		}
 	}
-
 	namespace := affinityclass.Namespace{
 		Name: request.Namespace, System: tree.SystemNamespace(request.Namespace, found.Labels, h.namespace),
 		Recorded: found.Annotations[affinityclass.AllowedAnnotation],
 	}
-
 	return affinityclass.CheckApplication(tree, h.Classes(ctx), namespace, change)
 }

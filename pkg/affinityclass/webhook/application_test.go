@@ -18,7 +18,6 @@ import (
 // appRequest returns the review of the Postgres main-db; old is nil if it is created.
 func appRequest(t *testing.T, namespace string, old, spec map[string]any) admission.Request {
 	t.Helper()
-
 	app := func(spec map[string]any) map[string]any {
 		return map[string]any{
 			"apiVersion": "apps.cozystack.io/v1alpha1", "kind": "Postgres", "metadata": map[string]any{"name": "main-db", "namespace": namespace},
@@ -30,7 +29,6 @@ func appRequest(t *testing.T, namespace string, old, spec map[string]any) admiss
 	if old == nil {
 		return request(t, admissionv1.Create, kind, namespace, nil, app(spec))
 	}
-
 	return request(t, admissionv1.Update, kind, namespace, app(old), app(spec))
 }
 
@@ -40,11 +38,9 @@ func TestApplications(t *testing.T) {
 		if class != "" {
 			spec["affinityClass"] = class
 		}
-
 		return spec
 	}
 	dying := func(w *world) { w.cached[0] = deleted(class("dc1")) }
-
 	for _, tc := range []struct {
 		reason  string
 		change  func(*world)
@@ -95,7 +91,6 @@ func TestApplications(t *testing.T) {
 			if tc.change != nil {
 				tc.change(w)
 			}
-
 			expectReview(t, w.handle(t, ApplicationPath, tc.request), tc.refusal)
 		})
 	}
@@ -107,7 +102,6 @@ func TestReviewsOfOtherKinds(t *testing.T) {
 	expectResponse(t, w.handle(t, ApplicationPath, request(t, admissionv1.Create, kind, "a", nil, 1)), 400,
 		"/validate-application reviews applications in namespaces, and got a apps.cozystack.io/v1alpha1, Kind=Tenant: "+
 			"correct the rules of the webhook")
-
 	kind.Kind = "Postgres"
 	expectResponse(t, w.handle(t, TenantPath, request(t, admissionv1.Create, kind, "a", nil, 1)), 400,
 		"/validate-tenant reviews Tenants, and got a apps.cozystack.io/v1alpha1, Kind=Postgres: correct the rules of the webhook")

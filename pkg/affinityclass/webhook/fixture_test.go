@@ -45,7 +45,6 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-
 	return &world{
 		cached: []client.Object{
 			class("dc1"), class("dc2"), class("gpu"), tenant("tenant-root", "acme", "dc1", "dc1", "dc2"), release("dc1"),
@@ -57,14 +56,12 @@ func newWorld(t *testing.T) *world {
 // readers returns the readers of the world as it is now.
 func (w *world) readers(t *testing.T) *readers {
 	t.Helper()
-
 	scheme := runtime.NewScheme()
 	for _, install := range []func(*runtime.Scheme) error{corev1.AddToScheme, cozystackv1alpha1.Install, appsv1alpha1.Install} {
 		if err := install(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	builder := func() *fake.ClientBuilder { return fake.NewClientBuilder().WithScheme(scheme) }
 	cached := builder().WithObjects(w.cached...).Build()
 	live := builder().WithObjects(w.live...).Build()
@@ -73,13 +70,11 @@ func (w *world) readers(t *testing.T) *readers {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return &readers{Reader: reader.New(cached, live), owners: owners}
 }
 
 func (w *world) handle(t *testing.T, path string, request admission.Request) admission.Response {
 	t.Helper()
-
 	return handlers(w.readers(t), hub)[path].Handle(t.Context(), request)
 }
 
@@ -87,13 +82,11 @@ func class(name string) *cozystackv1alpha1.AffinityClass {
 	class := &cozystackv1alpha1.AffinityClass{}
 	class.Name, class.Finalizers = name, []string{cozystackv1alpha1.InUseFinalizer}
 	class.Spec.NodeSelector = map[string]cozystackv1alpha1.NodeLabelValue{zone: cozystackv1alpha1.NodeLabelValue(name)}
-
 	return class
 }
 
 func deleted(class *cozystackv1alpha1.AffinityClass) *cozystackv1alpha1.AffinityClass {
 	class.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
-
 	return class
 }
 
@@ -101,27 +94,23 @@ func tenant(namespace, name, defaultClass string, allowed ...string) *appsv1alph
 	tenant := &appsv1alpha1.Tenant{}
 	tenant.Namespace, tenant.Name = namespace, name
 	tenant.Spec = appsv1alpha1.TenantSpec{DefaultAffinityClass: defaultClass, AllowedAffinityClasses: allowed}
-
 	return tenant
 }
 
 // release returns the HelmRelease of the Postgres main-db, with a class if there is one. Its UID is its name.
 func release(class string) *unstructured.Unstructured {
 	const name = "main-db"
-
 	release := &unstructured.Unstructured{}
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace("tenant-acme")
 	release.SetName(name)
 	release.SetUID(types.UID(name))
-
 	labels := affinityclass.ReleaseLabels(appsv1alpha1.GroupName, "Postgres", name)
 	if class != "" {
 		labels[affinityclass.ClassLabel] = class
 	}
 
 	release.SetLabels(labels)
-
 	return release
 }
 
@@ -133,12 +122,10 @@ func owner(apiVersion, kind, name string) metav1.OwnerReference {
 // podRequest returns the review of the Pod main-db-0 in tenant-acme that is created.
 func podRequest(t *testing.T, selector, labels map[string]string, owners ...metav1.OwnerReference) admission.Request {
 	t.Helper()
-
 	created := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "main-db-", Name: "main-db-0", Namespace: "tenant-acme", Labels: labels, OwnerReferences: owners,
 	}}
 	created.Spec.NodeSelector = selector
-
 	return request(t, admissionv1.Create, metav1.GroupVersionKind{Version: "v1", Kind: "Pod"}, "tenant-acme", nil, created)
 }
 
@@ -147,13 +134,11 @@ func request(
 	t *testing.T, operation admissionv1.Operation, kind metav1.GroupVersionKind, namespace string, old, object any,
 ) admission.Request {
 	t.Helper()
-
 	raw := func(object any) runtime.RawExtension {
 		content, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		return runtime.RawExtension{Raw: content}
 	}
 	r := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
@@ -163,7 +148,6 @@ func request(
 	if old != nil {
 		r.OldObject = raw(old)
 	}
-
 	return r
 }
 
@@ -183,7 +167,6 @@ type apiServer struct {
 
 func newAPIServer(t *testing.T) *apiServer {
 	t.Helper()
-
 	s := &apiServer{
 		resources: map[string][]metav1.APIResource{
 			"/apis/apps/v1": {
@@ -210,7 +193,6 @@ func (s *apiServer) config() *rest.Config { return &rest.Config{Host: s.URL, QPS
 func (s *apiServer) add(path string, labels map[string]string, owners ...metav1.OwnerReference) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	object := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}}
 	object.Name = path[strings.LastIndex(path, "/")+1:]
 	object.Namespace = "tenant-acme"
@@ -222,23 +204,19 @@ func (s *apiServer) add(path string, labels map[string]string, owners ...metav1.
 func (s *apiServer) taken() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	taken := s.requests
 	s.requests = nil
-
 	return taken
 }
 
 func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.requests = append(s.requests, r.URL.Path)
 
 	status, isBroken := s.broken[r.URL.Path]
 	resources, isVersion := s.resources[r.URL.Path]
 	object, exists := s.objects[r.URL.Path]
-
 	switch {
 	case status < 0: // The response never comes.
 		<-r.Context().Done()
@@ -276,7 +254,6 @@ func (s *apiServer) serves(path string) bool {
 			}
 		}
 	}
-
 	return false
 }
 
@@ -284,7 +261,6 @@ func (s *apiServer) serves(path string) bool {
 func (s *apiServer) replaceVersion(group, before, after string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	old, replaced := "/apis/"+group+"/"+before, "/apis/"+group+"/"+after
 	s.resources[replaced] = s.resources[old]
 	delete(s.resources, old)
@@ -295,7 +271,6 @@ func (s *apiServer) replaceVersion(group, before, after string) {
 			s.objects[replaced+"/"+rest] = object
 		}
 	}
-
 	s.groups = []metav1.APIGroup{{Name: group, Versions: []metav1.GroupVersionForDiscovery{{
 		GroupVersion: group + "/" + after, Version: after,
 	}}}}
@@ -306,19 +281,15 @@ func respondJSON(w http.ResponseWriter, status int, body any) {
 	if err != nil {
 		status, content = http.StatusInternalServerError, []byte(err.Error())
 	}
-
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-
 	_, _ = w.Write(content) // The client sees a body that is cut off.
 }
 
 // canceled returns a context that ends soon.
 func canceled(t *testing.T) context.Context {
 	t.Helper()
-
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	t.Cleanup(cancel)
-
 	return ctx
 }

@@ -50,22 +50,18 @@ func NewHandlers(mgr manager.Manager, namespace string, passive clock.PassiveClo
 	if err != nil {
 		return nil, err
 	}
-
 	r := &readers{Reader: reader.New(mgr.GetCache(), mgr.GetAPIReader()), owners: owners}
 
 	release := &unstructured.Unstructured{}
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
-
 	for _, kind := range []client.Object{release, &corev1.Namespace{}, &cozystackv1alpha1.AffinityClass{}, &appsv1alpha1.Tenant{}} {
 		informer, err := mgr.GetCache().GetInformer(context.Background(), kind, cache.BlockUntilSynced(false))
 		if err != nil {
 			return nil, fmt.Errorf("watching %T: %w", kind, err)
 		}
-
 		if _, is := kind.(*appsv1alpha1.Tenant); !is {
 			continue
 		}
-
 		if _, err := informer.AddEventHandler(r.TenantHandler()); err != nil {
 			return nil, fmt.Errorf("handling events of Tenants: %w", err)
 		}
@@ -87,10 +83,8 @@ func counted(path string, review admission.HandlerFunc) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-
 		response := review(ctx, request)
 		metrics.CountClassReview(path, verdictOf(response))
-
 		return response
 	})
 }
@@ -116,7 +110,6 @@ func respond(request admission.Request, name string, review affinityclass.Review
 	case len(review.Errors) > 0:
 		kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
 		status := apierrors.NewInvalid(kind, name, review.Errors).Status()
-
 		return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}.WithWarnings(review.Warnings...)
 	default:
 		return admission.Allowed("").WithWarnings(review.Warnings...)

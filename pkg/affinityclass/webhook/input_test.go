@@ -22,33 +22,27 @@ import (
 // serve returns a server of the handlers, as the hub mounts them, that does not recover from panics.
 func serve(tb testing.TB, all map[string]admission.Handler) *httptest.Server {
 	tb.Helper()
-
 	mux := http.NewServeMux()
-
 	for path, handler := range all {
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler, RecoverPanic: ptr.To(false)}, admission.StandaloneOptions{})
 		if err != nil {
 			tb.Fatal(err)
 		}
-
 		mux.Handle(path, hook)
 	}
 
 	server := httptest.NewServer(mux)
 	tb.Cleanup(server.Close)
-
 	return server
 }
 
 // post sends a body, and returns the response to the review.
 func post(tb testing.TB, url, contentType, body string) *admissionv1.AdmissionResponse {
 	tb.Helper()
-
 	request, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	request.Header.Set("Content-Type", contentType)
 
 	answer, err := http.DefaultClient.Do(request)
@@ -56,7 +50,6 @@ func post(tb testing.TB, url, contentType, body string) *admissionv1.AdmissionRe
 		tb.Fatal(err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // It was read to its end.
-
 	content, err := io.ReadAll(answer.Body)
 	if err != nil {
 		tb.Fatal(err)
@@ -66,7 +59,6 @@ func post(tb testing.TB, url, contentType, body string) *admissionv1.AdmissionRe
 	if err := json.Unmarshal(content, &review); err != nil || review.Response == nil {
 		tb.Fatalf("%s: %v, response %s", answer.Status, err, content)
 	}
-
 	return review.Response
 }
 
@@ -82,7 +74,6 @@ func TestBodiesThatAreNoReviews(t *testing.T) {
 	kinds := map[string][2]string{
 		PodPath: {"", "Pod"}, TenantPath: {"apps.cozystack.io", "Tenant"}, ApplicationPath: {"apps.cozystack.io", "Postgres"},
 	}
-
 	for path, kind := range kinds {
 		for reason, tc := range map[string]struct{ contentType, body string }{
 			"nothing":              {"application/json", ""},
@@ -123,7 +114,6 @@ func FuzzHandlers(f *testing.F) {
 	for _, seed := range []string{`{"metadata":{"ownerReferences":[{"kind":"A"}]},"spec":{"nodeSelector":{"a":"b"}}}`, `null`, `{"spec":{"_a":1}}`} {
 		f.Add([]byte(seed), []byte(`{}`), true)
 	}
-
 	w := &world{}
 	kinds := map[string]metav1.GroupVersionKind{
 		PodPath:         {Version: "v1", Kind: "Pod"},
@@ -135,7 +125,6 @@ func FuzzHandlers(f *testing.F) {
 		if w.server == nil {
 			*w = *newWorld(t)
 		}
-
 		for path, handler := range handlers(w.readers(t), hub) {
 			request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Kind: kinds[path], Namespace: "tenant-acme", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: object},
@@ -143,7 +132,6 @@ func FuzzHandlers(f *testing.F) {
 			if update {
 				request.Operation, request.OldObject.Raw = admissionv1.Update, old
 			}
-
 			if response := handler.Handle(canceled(t), request); !response.Allowed && response.Result.Message == "" {
 				t.Errorf("%s: %+v", path, response)
 			}

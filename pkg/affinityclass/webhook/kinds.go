@@ -47,28 +47,22 @@ func newKinds(disco discovery.DiscoveryInterfaceWithContext, passive clock.Passi
 func (k *kinds) find(ctx context.Context, kind schema.GroupVersionKind) (served *resource, fresh bool, err error) {
 	if known, found := k.known.Get(kind); found {
 		served, _ = known.(*resource)
-
 		return served, false, nil
 	}
-
 	served, err = k.refresh(ctx, kind)
-
 	return served, true, err
 }
 
 // refresh asks discovery for the resource of a kind, in the version of the reference or, if that is not served, in any other one.
 func (k *kinds) refresh(ctx context.Context, kind schema.GroupVersionKind) (*resource, error) {
 	k.known.Remove(kind)
-
 	served, err := k.inVersion(ctx, kind)
 	if served == nil && err == nil {
 		served, err = k.inOtherVersions(ctx, kind)
 	}
-
 	if served != nil {
 		k.known.Add(kind, served, kindTTL)
 	}
-
 	return served, err
 }
 
@@ -78,7 +72,6 @@ func (k *kinds) inVersion(ctx context.Context, kind schema.GroupVersionKind) (*r
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("asking which resources %s has: %w", kind.GroupVersion(), err)
 	}
@@ -88,7 +81,6 @@ func (k *kinds) inVersion(ctx context.Context, kind schema.GroupVersionKind) (*r
 			return &resource{kind.GroupVersion().WithResource(found.Name), found.Namespaced}, nil
 		}
 	}
-
 	return nil, nil
 }
 
@@ -98,7 +90,6 @@ func (k *kinds) inOtherVersions(ctx context.Context, kind schema.GroupVersionKin
 	if err != nil {
 		return nil, fmt.Errorf("asking for the versions of %q: %w", kind.Group, err)
 	}
-
 	i := slices.IndexFunc(groups.Groups, func(group metav1.APIGroup) bool { return group.Name == kind.Group })
 	if i < 0 {
 		return nil, nil
@@ -108,12 +99,10 @@ func (k *kinds) inOtherVersions(ctx context.Context, kind schema.GroupVersionKin
 		if version.Version == kind.Version {
 			continue
 		}
-
 		served, err := k.inVersion(ctx, kind.GroupKind().WithVersion(version.Version))
 		if served != nil || err != nil {
 			return served, err
 		}
 	}
-
 	return nil, nil
 }

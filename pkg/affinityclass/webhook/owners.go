@@ -38,12 +38,10 @@ func newOwners(config *rest.Config, httpClient *http.Client, passive clock.Passi
 	if err != nil {
 		return nil, fmt.Errorf("making a client of metadata: %w", err)
 	}
-
 	disco, err := discovery.NewDiscoveryClientForConfigAndClient(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("making a discovery client: %w", err)
 	}
-
 	return &owners{metadata: client, kinds: newKinds(disco, passive), known: utilcache.NewLRUExpireCacheWithClock(maxOwners, passive)}, nil
 }
 
@@ -60,7 +58,6 @@ func (o *owners) read(ctx context.Context, target affinityclass.Target) (*affini
 		if served, err = o.kinds.refresh(ctx, target.Kind); err != nil || served == nil {
 			return nil, err
 		}
-
 		object, err = o.get(ctx, served, target)
 	}
 
@@ -79,7 +76,6 @@ func (o *owners) get(ctx context.Context, served *resource, target affinityclass
 	if served.namespaced {
 		client = o.metadata.Resource(served.GroupVersionResource).Namespace(target.Namespace)
 	}
-
 	return client.Get(ctx, target.Name, metav1.GetOptions{}) //nolint:wrapcheck // The walk names the owner.
 }
 
@@ -101,15 +97,12 @@ func (o *owners) newWalk() *walk { return &walk{owners: o, read: map[types.UID]r
 func (w *walk) lookup(ctx context.Context, target affinityclass.Target) (*affinityclass.Object, error) {
 	if known, found := w.owners.known.Get(target); found {
 		object, _ := known.(*affinityclass.Object)
-
 		return object, nil
 	}
-
 	object, err := w.owners.read(ctx, target)
 	if object != nil {
 		w.read[target.UID] = readOwner{target, object}
 	}
-
 	return object, err
 }
 

@@ -33,11 +33,9 @@ func (h *podHandler) review(ctx context.Context, request admission.Request) admi
 	if request.Kind.Group != "" || request.Kind.Kind != "Pod" || request.SubResource != "" {
 		return webhook.BadRequest(fmt.Errorf("%s reviews Pods, and got a %s: correct the rules of the webhook", PodPath, request.Kind.String()))
 	}
-
 	if request.Operation != admissionv1.Create { // An update of a Pod that is older than its class must not fail.
 		return admission.Allowed("")
 	}
-
 	var created pod
 	if err := json.Unmarshal(request.Object.Raw, &created); err != nil {
 		return webhook.BadRequest(fmt.Errorf("Pod %s/%s cannot be read: %w", request.Namespace, request.Name, err)) //nolint:staticcheck // A kind.
@@ -48,13 +46,11 @@ func (h *podHandler) review(ctx context.Context, request admission.Request) admi
 	walk := h.owners.newWalk()
 	verdict := affinityclass.CheckPod(object, created.Spec.NodeSelector, h.lookup(ctx, walk), h.Classes(ctx))
 	walk.keep(verdict.Through)
-
 	return verdictResponse(verdict)
 }
 
 func verdictResponse(verdict affinityclass.Verdict) admission.Response {
 	var response admission.Response
-
 	switch verdict.Status {
 	case 0:
 		response = admission.Allowed("")
@@ -63,6 +59,5 @@ func verdictResponse(verdict affinityclass.Verdict) admission.Response {
 	default:
 		response = webhook.InternalError(errors.New(verdict.Message))
 	}
-
 	return response.WithWarnings(verdict.Warnings...)
 }

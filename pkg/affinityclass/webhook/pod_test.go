@@ -32,7 +32,6 @@ func TestPods(t *testing.T) {
 			w.cached = slices.DeleteFunc(w.cached, func(object client.Object) bool { return object.GetName() == name })
 		}
 	}
-
 	for _, tc := range []struct {
 		reason  string
 		change  func(*world)
@@ -104,11 +103,9 @@ func TestPods(t *testing.T) {
 			w := newWorld(t)
 			w.server.add(statefulSets+"/db", fluxed)
 			w.server.add("/apis/example.com/v1/plants/oak", fluxed)
-
 			if tc.change != nil {
 				tc.change(w)
 			}
-
 			expectResponse(t, w.handle(t, PodPath, tc.request), tc.code, tc.message)
 		})
 	}
@@ -116,15 +113,12 @@ func TestPods(t *testing.T) {
 
 func expectResponse(t *testing.T, response admission.Response, code int32, message string) {
 	t.Helper()
-
 	if code == 0 {
 		if !response.Allowed {
 			t.Errorf("refused: %+v, want it allowed", response.Result)
 		}
-
 		return
 	}
-
 	if response.Allowed || response.Result.Code != code || response.Result.Message != message {
 		t.Errorf("allowed %t, %+v, want the code %d and the message %s", response.Allowed, response.Result, code, message)
 	}
@@ -140,17 +134,14 @@ func TestOwnersAreCached(t *testing.T) {
 	pods := handlers(w.readers(t), hub)[PodPath]
 	read := func(owners ...metav1.OwnerReference) []string {
 		t.Helper()
-
 		response := pods.Handle(t.Context(), podRequest(t, map[string]string{zone: "dc1"}, nil, owners...))
 		expectResponse(t, response, 0, "")
-
 		return slices.DeleteFunc(w.server.taken(), func(path string) bool { return path == "/apis/apps/v1" })
 	}
 	both := []metav1.OwnerReference{owner("apps/v1", "ReplicaSet", "rs"), owner("apps/v1", "StatefulSet", "leaf")}
 	leaf := []string{statefulSets + "/leaf"}
 	expect := func(reason string, got, want []string) {
 		t.Helper()
-
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: reads (-want +got):\n%s", reason, diff)
 		}
@@ -160,7 +151,6 @@ func TestOwnersAreCached(t *testing.T) {
 	expect("the second Pod", read(both...), leaf)
 	w.clock.SetTime(w.clock.Now().Add(ownerTTL - time.Second))
 	expect("within a minute", read(both...), leaf)
-
 	other := owner("apps/v1", "StatefulSet", "db")
 	other.Name = "other"
 	expect("the UID alone is not enough", read(other), []string{statefulSets + "/other"})
@@ -177,11 +167,9 @@ func TestKindsAreRefreshed(t *testing.T) {
 	pods := handlers(w.readers(t), hub)[PodPath]
 	expect := func(uid string, want ...string) {
 		t.Helper()
-
 		reference := owner("apps/v1", "StatefulSet", "db")
 		reference.UID = types.UID(uid) // Another UID is not in the cache of owners.
 		expectResponse(t, pods.Handle(t.Context(), podRequest(t, nil, nil, reference)), 0, "")
-
 		if diff := cmp.Diff(want, w.server.taken()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
@@ -197,7 +185,6 @@ func TestKindsAreRefreshed(t *testing.T) {
 func TestReadsAreBounded(t *testing.T) {
 	w := newWorld(t)
 	w.server.broken[statefulSets+"/db"] = -1
-
 	response := handlers(w.readers(t), hub)[PodPath].Handle(canceled(t), podRequest(t, nil, nil, owner("apps/v1", "StatefulSet", "db")))
 	if response.Allowed || response.Result.Code != http.StatusInternalServerError ||
 		!strings.HasPrefix(response.Result.Message, "owner StatefulSet.apps tenant-acme/db: ") {

@@ -31,7 +31,6 @@ func (r *readers) namespaceOf(ctx context.Context, name string) (*corev1.Namespa
 	if found, err := r.Find(ctx, client.ObjectKey{Name: name}, namespace); !found {
 		return &corev1.Namespace{}, err
 	}
-
 	return namespace, nil
 }
 
@@ -42,14 +41,11 @@ func (r *readers) resolvedClass(ctx context.Context, group, kind, namespace, nam
 	if err != nil {
 		return "", fmt.Errorf("reading the class of %s %s/%s: %w", kind, namespace, name, err)
 	}
-
 	release, _ := affinityclass.ChooseRelease(found, false)
 	if release == nil {
 		return "", nil
 	}
-
 	record, _ := affinityclass.ParseRecord(release.GetAnnotations()[affinityclass.ResolvedAnnotation])
-
 	return record.Class, nil
 }
 
@@ -72,9 +68,7 @@ func (r *readers) release(ctx context.Context, target affinityclass.Target) (*af
 	target.Kind = affinityclass.ReleaseKind
 	release := &unstructured.Unstructured{}
 	release.SetGroupVersionKind(target.Kind)
-
 	err := r.Cached.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, release)
-
 	switch {
 	case apierrors.IsNotFound(err):
 		return r.owners.read(ctx, target)

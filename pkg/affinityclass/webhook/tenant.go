@@ -24,18 +24,15 @@ func (h *tenantHandler) review(ctx context.Context, request admission.Request) a
 	if request.Kind.Group != appsv1alpha1.GroupName || request.Kind.Kind != tenantKind || request.SubResource != "" {
 		return webhook.BadRequest(fmt.Errorf("%s reviews Tenants, and got a %s: correct the rules of the webhook", TenantPath, request.Kind.String()))
 	}
-
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
-
 	tenant := &appsv1alpha1.Tenant{}
 	if err := json.Unmarshal(request.Object.Raw, tenant); err != nil {
 		return webhook.BadRequest(fmt.Errorf("Tenant %s/%s cannot be read: %w", request.Namespace, request.Name, err)) //nolint:staticcheck // A kind.
 	}
 
 	var before *appsv1alpha1.Tenant
-
 	if request.Operation == admissionv1.Update {
 		before = &appsv1alpha1.Tenant{}
 		if err := json.Unmarshal(request.OldObject.Raw, before); err != nil {
@@ -48,8 +45,6 @@ func (h *tenantHandler) review(ctx context.Context, request admission.Request) a
 	if err != nil {
 		return webhook.InternalError(err)
 	}
-
 	review, err := affinityclass.CheckTenant(tree, h.Classes(ctx), before, tenant)
-
 	return respond(request, tenant.Name, review, err)
 }

@@ -20,12 +20,10 @@ import (
 
 func tenantRequest(t *testing.T, old, tenant *appsv1alpha1.Tenant) admission.Request {
 	t.Helper()
-
 	kind := metav1.GroupVersionKind{Group: appsv1alpha1.GroupName, Version: "v1alpha1", Kind: "Tenant"}
 	if old == nil {
 		return request(t, admissionv1.Create, kind, tenant.Namespace, nil, tenant)
 	}
-
 	return request(t, admissionv1.Update, kind, tenant.Namespace, old, tenant)
 }
 
@@ -70,7 +68,6 @@ func TestTenants(t *testing.T) {
 // expectReview expects a refusal with a text, or, without one, that the object is accepted.
 func expectReview(t *testing.T, response admission.Response, refusal string) {
 	t.Helper()
-
 	switch {
 	case refusal == "" && !response.Allowed:
 		t.Errorf("refused: %s", response.Result.Message)
@@ -102,7 +99,6 @@ func TestTenantsThatCannotBeRead(t *testing.T) {
 		"reading Tenant tenant-root/beta: no read": reader.New(store, interceptor.NewClient(store, broken)),
 	} {
 		known.Reader = tenants
-
 		response := handlers(known, hub)[TenantPath].Handle(t.Context(), tenantRequest(t, nil, tenant("tenant-beta", "eu", "")))
 		expectResponse(t, response, 500, want)
 	}

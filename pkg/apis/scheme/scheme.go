@@ -38,6 +38,5 @@ func New() *runtime.Scheme {
 	} {
 		utilruntime.Must(add(scheme))
 	}
-
 	return scheme
 }

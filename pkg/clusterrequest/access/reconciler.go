@@ -51,18 +51,15 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading AccessRequest %s: %w", key, err)
 	}
-
 	if access.DeletionTimestamp != nil {
 		return r.conflicts.Result(ctx, key, r.find(ctx, access))
 	}
 
 	expires, limited := clusterrequest.ExpiryTime(access)
 	left := expires.Sub(r.clock.Now())
-
 	if limited && left <= 0 {
 		return r.conflicts.Result(ctx, key, r.expire(ctx, access))
 	}
@@ -72,17 +69,14 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		if !apierrors.IsConflict(err) {
 			err = errors.Join(err, r.writeFailure(ctx, access, err))
 		}
-
 		return r.conflicts.Result(ctx, key, err)
 	}
-
 	if limited && (again == 0 || left < again) {
 		again = left
 	}
 
 	result, err := r.conflicts.Result(ctx, key, nil)
 	result.RequeueAfter = again
-
 	return result, err
 }
 
@@ -92,18 +86,15 @@ func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessR
 	if err != nil {
 		return fmt.Errorf("deleting AccessRequest %s, whose ttl is over: %w", client.ObjectKeyFromObject(access), err)
 	}
-
 	klog.FromContext(ctx).V(2).Info("Deleted an AccessRequest whose ttl is over", "ttl", access.Spec.TTL.Duration)
 	r.recorder.Eventf(access, nil, corev1.EventTypeNormal, "Expired", "DeleteAccessRequest", "deleted %s after its creation, as its ttl says",
 		access.Spec.TTL.Duration)
-
 	return nil
 }
 
 // release removes the finalizer of a provider that gives no access.
 func (r *reconciler) release(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
 	klog.FromContext(ctx).V(2).Info("Removed the finalizer of a provider that gives no access")
-
 	return objects.RemoveFinalizer(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer)
 }
 
@@ -113,12 +104,10 @@ func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessReq
 	if !slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
 		return nil
 	}
-
 	to, err := referents(ctx, r.live, access)
 	if err != nil {
 		return err
 	}
-
 	if clusterrequest.HubReleasesAccess(access, to) {
 		return r.release(ctx, access)
 	}
@@ -126,7 +115,6 @@ func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessReq
 	if access.Status.ClusterRef != nil {
 		return nil
 	}
-
 	resolution := clusterrequest.AccessResolution{Result: clusterrequest.Result{
 		Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonInvalidReference, Message: fmt.Sprintf(
 			"it is not known any more which Cluster the access is to: remove finalizer %s after a look for objects with label %s=%s on clusters",
@@ -138,9 +126,7 @@ func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessReq
 	if !found {
 		return r.writeStatus(ctx, access, changed, resolution)
 	}
-
 	changed.Status.ClusterRef = &openmcpv1alpha1.NamespacedName{Namespace: key.Namespace, Name: key.Name}
-
 	return r.patchStatus(ctx, access, changed)
 }
 
@@ -148,16 +134,13 @@ func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessReq
 func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.AccessRequest) (time.Duration, error) {
 	condition := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
 	changed := access.DeepCopy()
-
 	if access.Status.ClusterRef != nil && condition != nil && condition.Status == metav1.ConditionFalse {
 		if slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
 			return 0, r.releaseUnserved(ctx, access) // The provider removes the access.
 		}
-
 		if err := r.label(ctx, changed, nil); err != nil {
 			return 0, err
 		}
-
 		changed.Status.ClusterRef = nil
 	}
 
@@ -165,7 +148,6 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 	if err == nil && resolution.Resolved == metav1.ConditionFalse && changed.Status.ClusterRef != nil {
 		resolution, err = r.decide(ctx, r.live, changed) // The cache may be old, and access is taken away.
 	}
-
 	if err != nil {
 		return 0, err
 	}
@@ -174,14 +156,11 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 		if err := r.label(ctx, changed, resolution.Labels()); err != nil {
 			return 0, err
 		}
-
 		changed.Status.ClusterRef = &openmcpv1alpha1.NamespacedName{Namespace: resolution.Cluster.Namespace, Name: resolution.Cluster.Name}
 	}
-
 	if err := r.writeStatus(ctx, access, changed, resolution); err != nil {
 		return 0, err
 	}
-
 	return r.again(resolution), nil
 }
 
@@ -203,11 +182,9 @@ func (r *reconciler) releaseUnserved(ctx context.Context, access *openmcpv1alpha
 	if err == nil && clusterrequest.HubReleasesAccess(access, to) {
 		to, err = referents(ctx, r.live, access) // The cache may be old.
 	}
-
 	if err != nil || !clusterrequest.HubReleasesAccess(access, to) {
 		return err
 	}
-
 	return r.release(ctx, access)
 }
 
@@ -219,7 +196,6 @@ func (r *reconciler) decide(
 	if err != nil {
 		return clusterrequest.AccessResolution{}, err
 	}
-
 	if to.RequestLost, err = r.lost(ctx, access, to); err != nil {
 		return clusterrequest.AccessResolution{}, err
 	}
@@ -228,9 +204,7 @@ func (r *reconciler) decide(
 	if !resolution.Review {
 		return resolution, nil
 	}
-
 	allowed, err := r.review(ctx, access, resolution.Cluster)
-
 	return resolution.Reviewed(access, allowed), err
 }
 
@@ -245,14 +219,11 @@ func (r *reconciler) lost(
 	if !isRequest || access.Status.ClusterRef == nil || to.Request != nil && to.Request.DeletionTimestamp == nil {
 		return false, nil
 	}
-
 	found, err := objects.Definition(ctx, r.live, requestDefinition)
 	if err != nil {
 		return false, err
 	}
-
 	served := clusterrequest.DefinitionOf(found)
-
 	return served.Terminating || to.Request == nil && served.MayHaveTaken(access), nil
 }
 
@@ -268,7 +239,6 @@ func referents(ctx context.Context, reader client.Reader, access *openmcpv1alpha
 		if to.Request, err = read(ctx, reader, key, "ClusterRequest", &openmcpv1alpha1.ClusterRequest{}); err != nil {
 			return to, err
 		}
-
 		if to.Grant, err = read(ctx, reader, key, "ClusterRequestGrant", &openmcpv1alpha1.ClusterRequestGrant{}); err != nil {
 			return to, err
 		}
@@ -279,7 +249,6 @@ func referents(ctx context.Context, reader client.Reader, access *openmcpv1alpha
 			return to, err
 		}
 	}
-
 	name := clusterrequest.AccessProvider(access, to.Cluster)
 	if name == "" {
 		return to, nil
@@ -287,23 +256,19 @@ func referents(ctx context.Context, reader client.Reader, access *openmcpv1alpha
 
 	provider, err := read(ctx, reader, types.NamespacedName{Name: name}, "ClusterProvider", &openmcpv1alpha1.ClusterProvider{})
 	to.NoAccess = err == nil && (provider == nil || !provider.Spec.Access)
-
 	return to, err
 }
 
 // read returns an object; nil if it does not exist.
 func read[T client.Object](ctx context.Context, reader client.Reader, key types.NamespacedName, kind string, object T) (T, error) {
 	var none T
-
 	err := reader.Get(ctx, key, object)
 	if apierrors.IsNotFound(err) {
 		return none, nil
 	}
-
 	if err != nil {
 		return none, fmt.Errorf("reading %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
 	}
-
 	return object, nil
 }
 
@@ -323,18 +288,15 @@ func (r *reconciler) review(
 			Resource: "clusters", Subresource: "access", Namespace: cluster.Namespace, Name: cluster.Name,
 		},
 	}}
-
 	for key, values := range requester.Extra {
 		if review.Spec.Extra == nil {
 			review.Spec.Extra = map[string]authorizationv1.ExtraValue{}
 		}
-
 		review.Spec.Extra[key] = values
 	}
 
 	if err := r.writer.Create(ctx, review); err != nil {
 		return false, fmt.Errorf("review the access of user %s to Cluster %s: %w", requester.Username, client.ObjectKeyFromObject(cluster), err)
 	}
-
 	return review.Status.Allowed, nil
 }

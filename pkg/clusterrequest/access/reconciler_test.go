@@ -45,7 +45,6 @@ func sharedAccess() (*openmcpv1alpha1.AccessRequest, *openmcpv1alpha1.Cluster) {
 	access.Status.Conditions = []metav1.Condition{{
 		Type: openmcpv1alpha1.ConditionResolved, Status: metav1.ConditionTrue, Reason: openmcpv1alpha1.ReasonAccessAllowed, ObservedGeneration: 1,
 	}}
-
 	return access, cluster
 }
 
@@ -57,7 +56,6 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 		if asked, isReview := object.(*authorizationv1.SubjectAccessReview); isReview {
 			return review(asked)
 		}
-
 		return c.Create(ctx, object, options...)
 	}
 	gardener := &openmcpv1alpha1.ClusterProvider{
@@ -68,7 +66,6 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(functions).Build()
 
 	clock := clocktesting.NewFakePassiveClock(start)
-
 	return &reconciler{
 		cached: c, live: c, writer: c, recorder: events.NewFakeRecorder(1), clock: clock, rights: newRecentRights(clock),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
@@ -78,7 +75,6 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 func says(allowed bool) func(*authorizationv1.SubjectAccessReview) error {
 	return func(review *authorizationv1.SubjectAccessReview) error {
 		review.Status.Allowed = allowed
-
 		return nil
 	}
 }
@@ -86,12 +82,10 @@ func says(allowed bool) func(*authorizationv1.SubjectAccessReview) error {
 // resolved returns the status of the condition Resolved.
 func resolved(t *testing.T, c client.Client) metav1.ConditionStatus {
 	t.Helper()
-
 	access := &openmcpv1alpha1.AccessRequest{}
 	if err := c.Get(t.Context(), accessAt, access); err != nil {
 		t.Fatal(err)
 	}
-
 	return meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved).Status
 }
 
@@ -112,14 +106,12 @@ func TestReviewIsAskedForAgain(t *testing.T) {
 			if tc.ttl > 0 {
 				access.Spec.TTL = &metav1.Duration{Duration: tc.ttl}
 			}
-
 			r, c := newReconciler(says(tc.allowed), interceptor.Funcs{}, access, cluster)
 
 			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: accessAt})
 			if err != nil || result.RequeueAfter != tc.want {
 				t.Errorf("after %s, %v, want %s", result.RequeueAfter, err, tc.want)
 			}
-
 			if got := resolved(t, c); (got == metav1.ConditionTrue) != tc.allowed {
 				t.Errorf("Resolved is %s", got)
 			}
@@ -144,7 +136,6 @@ func TestFailureTakesNoAccessAway(t *testing.T) {
 				if _, isCluster := object.(*openmcpv1alpha1.Cluster); isCluster && tc.read != nil {
 					return tc.read
 				}
-
 				return c.Get(ctx, key, object, options...)
 			}}
 			r, c := newReconciler(tc.review, functions, access, cluster)
@@ -152,7 +143,6 @@ func TestFailureTakesNoAccessAway(t *testing.T) {
 			if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: accessAt}); !errors.Is(err, errAway) {
 				t.Errorf("got %v", err)
 			}
-
 			if got := resolved(t, c); got != metav1.ConditionTrue {
 				t.Errorf("Resolved is %s", got)
 			}

@@ -52,10 +52,8 @@ func newRecentRights(c clock.PassiveClock) *recentRights {
 func (r *recentRights) note(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	now := r.clock.Now()
 	maps.DeleteFunc(r.changed, func(_ string, at time.Time) bool { return now.Sub(at) >= rightsDelay })
-
 	r.changed[namespace] = now
 }
 
@@ -63,13 +61,11 @@ func (r *recentRights) note(namespace string) {
 func (r *recentRights) concern(namespace string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	for _, of := range []string{"", namespace} {
 		if at, found := r.changed[of]; found && r.clock.Since(at) < rightsDelay {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -78,7 +74,6 @@ func refusedKeys(access *openmcpv1alpha1.AccessRequest) []string {
 	if access.Status.Status == openmcpv1alpha1.RequestDenied && access.Status.Reason == openmcpv1alpha1.ReasonAccessNotAllowed {
 		return []string{refused}
 	}
-
 	return nil
 }
 
@@ -88,13 +83,10 @@ func rightsSources(mgr manager.Manager, changes handler.EventHandler) ([]source.
 	if err != nil {
 		return nil, err
 	}
-
 	var sources []source.Source
-
 	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"} {
 		sources = append(sources, source.Kind[client.Object](names, objects.Metadata(rbacv1.SchemeGroupVersion.WithKind(kind)), changes))
 	}
-
 	return sources, nil
 }
 
@@ -105,11 +97,9 @@ func rightsSources(mgr manager.Manager, changes handler.EventHandler) ([]source.
 func rightsChanges(cached client.Reader, recent *recentRights) handler.EventHandler {
 	enqueue := func(ctx context.Context, changed client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		recent.note(changed.GetNamespace())
-
 		list := &openmcpv1alpha1.AccessRequestList{}
 		if err := cached.List(ctx, list, client.MatchingFields{refusedIndex: refused}, client.UnsafeDisableDeepCopy); err != nil {
 			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.
-
 			return
 		}
 
@@ -141,8 +131,6 @@ func mayBeIn(ctx context.Context, cached client.Reader, access *openmcpv1alpha1.
 	if err != nil {
 		return true
 	}
-
 	key, found := clusterrequest.AccessCluster(access, to)
-
 	return found && key.Namespace == namespace
 }

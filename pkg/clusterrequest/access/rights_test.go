@@ -40,7 +40,6 @@ func accessTo(name, cluster string, status openmcpv1alpha1.RequestPhase, reason 
 	access := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}}
 	access.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster, Name: "c"}
 	access.Status.Status, access.Status.Reason = status, reason
-
 	return access
 }
 
@@ -48,14 +47,12 @@ func accessTo(name, cluster string, status openmcpv1alpha1.RequestPhase, reason 
 func refusedByRequest() []client.Object {
 	access := accessTo("by-request", "", openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed)
 	access.Spec.ClusterRef, access.Spec.RequestRef = nil, &openmcpv1alpha1.ObjectReference{Name: "r"}
-
 	name := metav1.ObjectMeta{Namespace: "team-a", Name: "r", UID: "u"}
 	grant := &openmcpv1alpha1.ClusterRequestGrant{ObjectMeta: *name.DeepCopy()}
 	grant.UID, grant.OwnerReferences = "g", []metav1.OwnerReference{{
 		APIVersion: openmcpv1alpha1.GroupVersion.String(), Kind: "ClusterRequest", Name: "r", UID: "u", Controller: ptr.To(true),
 	}}
 	grant.Spec.ClusterRef = openmcpv1alpha1.NamespacedName{Namespace: "shared", Name: "c"}
-
 	return []client.Object{access, grant, &openmcpv1alpha1.ClusterRequest{ObjectMeta: name}}
 }
 
@@ -76,11 +73,9 @@ func TestRefusedAreReviewedAgainWhenRightsChange(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
 		WithIndex(&openmcpv1alpha1.AccessRequest{}, refusedIndex, func(object client.Object) []string {
 			access, _ := object.(*openmcpv1alpha1.AccessRequest)
-
 			return refusedKeys(access)
 		}).Build()
 	handler := rightsChanges(c, newRecentRights(clocktesting.NewFakePassiveClock(start)))
-
 	for _, tc := range []struct {
 		reason string
 		change func(context.Context, workqueue.TypedRateLimitingInterface[reconcile.Request])
@@ -108,17 +103,13 @@ func TestRefusedAreReviewedAgainWhenRightsChange(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := &recordedQueue{after: map[string]time.Duration{}}
 			tc.change(t.Context(), q)
-
 			var got []string
-
 			for key, after := range q.after {
 				got = append(got, key)
-
 				if after != rightsDelay {
 					t.Errorf("%s is reviewed after %s", key, after)
 				}
 			}
-
 			slices.Sort(got)
 
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -136,20 +127,17 @@ func TestANoThatStaysWritesNothing(t *testing.T) {
 	allowed, writes := false, 0
 	review := func(asked *authorizationv1.SubjectAccessReview) error {
 		asked.Status.Allowed = allowed
-
 		return nil
 	}
 	count := interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			writes++
-
 			return c.Patch(ctx, object, patch, options...)
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch,
 			options ...client.SubResourcePatchOption,
 		) error {
 			writes++
-
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		},
 	}
@@ -157,29 +145,22 @@ func TestANoThatStaysWritesNothing(t *testing.T) {
 
 	reconcileOnce := func() {
 		t.Helper()
-
 		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: accessAt}); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	reconcileOnce()
-
 	first := writes
-
 	reconcileOnce()
 
 	if writes != first {
 		t.Errorf("U11: %d writes for a no that stays", writes-first)
 	}
-
 	refusal := &openmcpv1alpha1.AccessRequest{}
 	if err := c.Get(t.Context(), accessAt, refusal); err != nil || !slices.Equal(refusedKeys(refusal), []string{refused}) {
 		t.Errorf("the index does not find %+v, %v", refusal.Status, err)
 	}
-
 	allowed = true
-
 	reconcileOnce()
 
 	if got := resolved(t, c); got != metav1.ConditionTrue {
@@ -209,12 +190,10 @@ func TestARefusalBesideAChangeIsReviewedAgain(t *testing.T) {
 			r.rights.clock = clock
 			r.rights.note(tc.namespace)
 			clock.SetTime(start)
-
 			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: accessAt})
 			if err != nil || result.RequeueAfter != tc.want {
 				t.Errorf("reviewed again after %s, %v, want %s", result.RequeueAfter, err, tc.want)
 			}
-
 			clock.SetTime(start.Add(rightsDelay))
 			r.rights.note("other")
 

@@ -40,7 +40,6 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 			if !isAccess {
 				return nil
 			}
-
 			return keys(access)
 		}
 		if err := mgr.GetFieldIndexer().IndexField(context.Background(), &openmcpv1alpha1.AccessRequest{}, index, extract); err != nil {
@@ -52,7 +51,6 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return fmt.Errorf("writing events of AccessRequests: %w", err)
 	}
-
 	live, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
@@ -82,7 +80,6 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 	for _, source := range rights {
 		blueprint = blueprint.WatchesRawSource(source)
 	}
-
 	return blueprint.WithOptions(queue.Options[reconcile.Request](settings)).Complete(r) //nolint:wrapcheck // Named by the caller.
 }
 
@@ -97,15 +94,12 @@ func accessChanges(cached client.Reader) handler.EventHandler {
 		list := &openmcpv1alpha1.AccessRequestList{}
 		if err := cached.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.
-
 			return nil
 		}
-
 		requests := make([]reconcile.Request, len(list.Items))
 		for i := range list.Items {
 			requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
 		}
-
 		return requests
 	}
 
@@ -113,13 +107,11 @@ func accessChanges(cached client.Reader) handler.EventHandler {
 		if gave := before != nil && before.Spec.Access; gave == after.Spec.Access {
 			return nil
 		}
-
 		return all(ctx)
 	}, func(ctx context.Context, last *openmcpv1alpha1.ClusterProvider) []reconcile.Request {
 		if !last.Spec.Access {
 			return nil
 		}
-
 		return all(ctx)
 	})
 }
@@ -128,7 +120,6 @@ func requestKeys(access *openmcpv1alpha1.AccessRequest) []string {
 	if key, isRequest := clusterrequest.AccessReference(access); isRequest {
 		return []string{key.String()}
 	}
-
 	return nil
 }
 
@@ -137,10 +128,8 @@ func clusterKeys(access *openmcpv1alpha1.AccessRequest) []string {
 	if key, isRequest := clusterrequest.AccessReference(access); !isRequest {
 		keys = append(keys, key.String())
 	}
-
 	if ref := access.Status.ClusterRef; ref != nil {
 		keys = append(keys, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}.String())
 	}
-
 	return keys
 }

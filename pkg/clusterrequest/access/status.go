@@ -22,17 +22,13 @@ func (r *reconciler) label(ctx context.Context, access *openmcpv1alpha1.AccessRe
 	labelled := access.DeepCopy()
 	delete(labelled.Labels, openmcpv1alpha1.ProviderLabel)
 	delete(labelled.Labels, openmcpv1alpha1.ProfileLabel)
-
 	for label, value := range labels {
 		metav1.SetMetaDataLabel(&labelled.ObjectMeta, label, value)
 	}
-
 	if err := objects.Patch(ctx, r.writer, access, labelled); err != nil {
 		return fmt.Errorf("writing the labels of AccessRequest %s: %w", client.ObjectKeyFromObject(access), err)
 	}
-
 	access.ObjectMeta = labelled.ObjectMeta
-
 	return nil
 }
 
@@ -44,7 +40,6 @@ func (r *reconciler) writeStatus(
 	if clusterrequest.AccessResolved(access) && (resolution.Resolved == "" || sameCondition(access, resolution)) {
 		return nil // The rest is the provider's.
 	}
-
 	status := &changed.Status
 	status.Status, status.Reason, status.Message, status.ObservedGeneration =
 		resolution.Status, resolution.Reason, resolution.Message, access.Generation
@@ -55,7 +50,6 @@ func (r *reconciler) writeStatus(
 			ObservedGeneration: access.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
 		})
 	}
-
 	if err := r.patchStatus(ctx, access, changed); err != nil {
 		return err
 	}
@@ -64,14 +58,12 @@ func (r *reconciler) writeStatus(
 		r.recorder.Eventf(access, nil, corev1.EventTypeWarning, "AccessRemoved", "ResolveAccessRequest", "%s: the access is removed",
 			resolution.Message)
 	}
-
 	return nil
 }
 
 // sameCondition reports whether the condition Resolved says what a resolution says.
 func sameCondition(access *openmcpv1alpha1.AccessRequest, resolution clusterrequest.AccessResolution) bool {
 	condition := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
-
 	return condition.Status == resolution.Resolved && condition.Reason == resolution.Reason
 }
 
@@ -86,12 +78,10 @@ func (r *reconciler) writeFailure(ctx context.Context, access *openmcpv1alpha1.A
 func (r *reconciler) patchStatus(ctx context.Context, access, changed *openmcpv1alpha1.AccessRequest) error {
 	before := *changed
 	before.Status = access.Status
-
 	_, err := objects.PatchStatus(ctx, r.writer, &before,
 		func(written *openmcpv1alpha1.AccessRequest) { written.Status = changed.Status },
 		func(written *openmcpv1alpha1.AccessRequest) {
 			written.Status.LastReconcileTime = ptr.To(metav1.NewTime(r.clock.Now()))
 		})
-
 	return err
 }

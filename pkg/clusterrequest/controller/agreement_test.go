@@ -28,11 +28,9 @@ import (
 func TestToolsAgreeWithTheHubOnRequests(tb *testing.T) {
 	property.CheckTimes(tb, 60, func(t *rapid.T) {
 		a := newAgreement(tb, t)
-
 		for range rapid.IntRange(0, 3).Draw(t, "requests before") {
 			a.done(a.create())
 		}
-
 		for range rapid.IntRange(0, 2).Draw(t, "faults") {
 			a.disturb()
 		}
@@ -46,9 +44,7 @@ func TestToolsAgreeWithTheHubOnRequests(tb *testing.T) {
 		if outcome, says := a.explained(after, request); outcome != clusterrequest.OutcomeReplaced {
 			said["explain"] = says
 		}
-
 		a.done(request)
-
 		for who, says := range said {
 			if diff := cmp.Diff(a.written(request), says); diff != "" {
 				t.Errorf("%s (-written +said):\n%s", who, diff)
@@ -69,15 +65,12 @@ type agreement struct {
 
 func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 	tb.Helper()
-
 	hub, server, _ := newTestReconciler(tb)
-
 	return &agreement{T: t, tb: tb, hub: hub, server: server}
 }
 
 func (a *agreement) check(err error) {
 	a.tb.Helper()
-
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -97,11 +90,9 @@ func (a *agreement) create() *openmcpv1alpha1.ClusterRequest {
 	if rapid.Bool().Draw(a.T, "former") {
 		former := request.DeepCopy()
 		former.UID = "former"
-
 		if rapid.Bool().Draw(a.T, "of another spec") {
 			former.Spec.Purposes = []openmcpv1alpha1.PurposeName{"other"}
 		}
-
 		grant := testGrant(former.UID, former)
 		grant.Spec.Cluster.ClusterSpec = testCluster("b").Spec
 		a.check(a.server.Create(a.Context(), grant))
@@ -109,7 +100,6 @@ func (a *agreement) create() *openmcpv1alpha1.ClusterRequest {
 	}
 
 	a.check(a.server.Create(a.Context(), request))
-
 	return request
 }
 
@@ -117,13 +107,11 @@ func (a *agreement) create() *openmcpv1alpha1.ClusterRequest {
 func (a *agreement) disturb() {
 	key := types.NamespacedName{Namespace: "team-a", Name: rapid.SampledFrom([]string{"a", "b"}).Draw(a.T, "cluster")}
 	cluster := &openmcpv1alpha1.Cluster{}
-
 	if err := a.server.Get(a.Context(), key, cluster); apierrors.IsNotFound(err) {
 		return
 	} else if err != nil {
 		a.Fatal(err)
 	}
-
 	a.check(a.server.Delete(a.Context(), cluster))
 	a.check(a.hub.ledger.read(a.Context(), key))
 }
@@ -134,7 +122,6 @@ func (a *agreement) done(request *openmcpv1alpha1.ClusterRequest) {
 		_, err := a.hub.Reconcile(a.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(request)})
 		a.check(err)
 	}
-
 	a.check(a.server.Get(a.Context(), client.ObjectKeyFromObject(request), request))
 }
 
@@ -148,11 +135,9 @@ func (a *agreement) read() *requests.Objects {
 	for _, list := range []client.ObjectList{all, grants, clusters} {
 		a.check(a.server.List(a.Context(), list))
 	}
-
 	for i := range all.Items {
 		objects.Requests = append(objects.Requests, &all.Items[i])
 	}
-
 	for i := range grants.Items {
 		objects.Grants = append(objects.Grants, &grants.Items[i])
 	}
@@ -160,7 +145,6 @@ func (a *agreement) read() *requests.Objects {
 	for i := range clusters.Items {
 		objects.Clusters = append(objects.Clusters, &clusters.Items[i])
 	}
-
 	return objects
 }
 
@@ -169,7 +153,6 @@ func result(status, reason, cluster string) string {
 	if cluster != "" {
 		return "Granted " + cluster
 	}
-
 	return status + ", " + reason
 }
 
@@ -178,45 +161,37 @@ func (a *agreement) explained(
 	objects *requests.Objects, request *openmcpv1alpha1.ClusterRequest,
 ) (outcome clusterrequest.Outcome, says string) {
 	report := requests.NewReport(objects, request, metav1.NewTime(a.hub.clock.Now()))
-
 	cluster := ""
 	if report.Cluster != nil {
 		cluster = report.Cluster.Namespace + "/" + report.Cluster.Name
 	}
-
 	return clusterrequest.Outcome(report.Outcome), result(report.Status, report.Reason, cluster)
 }
 
 // compared is what diff and simulate say of a request that one of two states lacks.
 func (a *agreement) compared(before, after *requests.Objects, request *openmcpv1alpha1.ClusterRequest) string {
 	differences := requests.Compare(before, after, metav1.NewTime(a.hub.clock.Now())).Requests
-
 	at := slices.IndexFunc(differences, func(d requests.RequestDifference) bool { return d.Name == request.Name })
 	if at < 0 {
 		return "no difference"
 	}
-
 	_, cluster, granted := strings.Cut(differences[at].After, "Cluster ")
 	if granted {
 		return result("", "", cluster)
 	}
-
 	return differences[at].After
 }
 
 // written is what the controller has made of a request.
 func (a *agreement) written(request *openmcpv1alpha1.ClusterRequest) string {
 	grant := &openmcpv1alpha1.ClusterRequestGrant{}
-
 	err := a.server.Get(a.Context(), client.ObjectKeyFromObject(request), grant)
 	if client.IgnoreNotFound(err) != nil {
 		a.Fatal(err)
 	}
-
 	cluster := ""
 	if err == nil && clusterrequest.GrantOwner(grant) == request.UID {
 		cluster = grant.Spec.ClusterRef.Namespace + "/" + grant.Spec.ClusterRef.Name
 	}
-
 	return result(string(request.Status.Status), request.Status.Reason, cluster)
 }

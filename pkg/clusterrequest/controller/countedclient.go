@@ -55,15 +55,12 @@ func kindOf(object client.Object) string {
 // counted counts a request by its error, and returns the error as it is.
 func counted(kind string, err error) error {
 	result := metrics.WriteError
-
 	switch {
 	case err == nil:
 		result = metrics.WriteOK
 	case queue.Outdated(err):
 		result = metrics.WriteOutdated
 	}
-
 	metrics.ObserveRequestWrite(kind, result)
-
 	return err
 }

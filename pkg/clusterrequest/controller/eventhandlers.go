@@ -19,25 +19,20 @@ import (
 // if it is new or gone, or a choice may see it otherwise. The latter includes own writes, which did not enqueue these requests.
 func (l *ledger) clusterEvent(old, cluster *openmcpv1alpha1.Cluster, deleted bool) []types.NamespacedName {
 	key := client.ObjectKeyFromObject(cluster)
-
 	var news bool
-
 	if deleted {
 		l.deleteCluster(key, cluster.UID)
 	} else {
 		news = l.setCluster(cluster)
 	}
-
 	var requests []types.NamespacedName
 
 	if news || old == nil || healthDiffers(old, cluster) || !old.DeletionTimestamp.Equal(cluster.DeletionTimestamp) {
 		requests = l.grantsOn(key)
 	}
-
 	if old == nil || helps(old, cluster) {
 		requests = append(requests, l.update(func(*clusterrequest.Catalog) {})...)
 	}
-
 	return requests
 }
 
@@ -50,19 +45,15 @@ func healthDiffers(old, cluster *openmcpv1alpha1.Cluster) bool {
 // helps reports whether a change of a Cluster may help a refused request: of what a choice reads, only a request that comes helps nobody.
 func helps(old, cluster *openmcpv1alpha1.Cluster) bool {
 	leaves := slices.ContainsFunc(old.Finalizers, func(f string) bool { return !slices.Contains(cluster.Finalizers, f) })
-
 	return leaves || !equality.Semantic.DeepEqual(old.Spec, cluster.Spec) || !old.DeletionTimestamp.Equal(cluster.DeletionTimestamp)
 }
 
 // grantEvent concerns the request of the Grant, which has its name, unless the event only shows an own write.
 func (l *ledger) grantEvent(_, grant *openmcpv1alpha1.ClusterRequestGrant, deleted bool) []types.NamespacedName {
 	var requests []types.NamespacedName
-
 	key := client.ObjectKeyFromObject(grant)
-
 	l.change(func(c *clusterrequest.Catalog) {
 		known := c.Grant(key)
-
 		switch {
 		case deleted && known != nil && known.UID == grant.UID:
 			c.DeleteGrant(key)
@@ -71,7 +62,6 @@ func (l *ledger) grantEvent(_, grant *openmcpv1alpha1.ClusterRequestGrant, delet
 		default:
 			return
 		}
-
 		requests = append(requests, key)
 	})
 

@@ -56,7 +56,6 @@ func newLedger(live client.Reader, writer client.Client, options clusterrequest.
 func (l *ledger) change(change func(*clusterrequest.Catalog)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	change(l.catalog)
 }
 
@@ -64,9 +63,7 @@ func (l *ledger) change(change func(*clusterrequest.Catalog)) {
 func (l *ledger) update(change func(*clusterrequest.Catalog)) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	change(l.catalog)
-
 	return slices.Collect(maps.Keys(l.refused))
 }
 
@@ -74,14 +71,11 @@ func (l *ledger) update(change func(*clusterrequest.Catalog)) []types.Namespaced
 func (l *ledger) setCluster(cluster *openmcpv1alpha1.Cluster) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	e := l.entry(client.ObjectKeyFromObject(cluster))
 	if e.stored != nil && !consistency.Later(cluster, e.stored, true) {
 		return false
 	}
-
 	l.rebase(e, cluster, e.stored)
-
 	return true
 }
 
@@ -89,7 +83,6 @@ func (l *ledger) setCluster(cluster *openmcpv1alpha1.Cluster) bool {
 func (l *ledger) deleteCluster(key types.NamespacedName, uid types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	if e, found := l.entries[key]; found && e.stored != nil && e.stored.UID == uid {
 		e.stored = nil
 		l.takeBack(key, e)
@@ -101,10 +94,8 @@ func (l *ledger) deleteCluster(key types.NamespacedName, uid types.UID) {
 func (l *ledger) decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Time, verified bool) clusterrequest.Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	decision := l.catalog.Decide(request, now)
 	key := client.ObjectKeyFromObject(request)
-
 	if decision.Outcome == clusterrequest.OutcomeRefused {
 		l.refused[key] = true
 	} else {
@@ -114,7 +105,6 @@ func (l *ledger) decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Time
 	if decision.Cluster != nil && (verified || decision.Outcome != clusterrequest.OutcomeChosen) {
 		l.want(decision.Cluster)
 	}
-
 	return decision
 }
 
@@ -122,7 +112,6 @@ func (l *ledger) decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Time
 func (l *ledger) waits(request types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	l.refused[request] = true
 }
 
@@ -130,7 +119,6 @@ func (l *ledger) waits(request types.NamespacedName) {
 func (l *ledger) forget(request types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	delete(l.refused, request)
 }
 
@@ -138,7 +126,6 @@ func (l *ledger) forget(request types.NamespacedName) {
 func (l *ledger) release(request *openmcpv1alpha1.ClusterRequest) clusterrequest.Release {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	return l.catalog.Release(request)
 }
 
@@ -146,14 +133,11 @@ func (l *ledger) release(request *openmcpv1alpha1.ClusterRequest) clusterrequest
 func (l *ledger) grantsOn(cluster types.NamespacedName) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	grants := l.catalog.GrantsOn(cluster)
 	requests := make([]types.NamespacedName, len(grants))
-
 	for i, grant := range grants {
 		requests[i] = client.ObjectKeyFromObject(grant)
 	}
-
 	return requests
 }
 
@@ -161,7 +145,6 @@ func (l *ledger) grantsOn(cluster types.NamespacedName) []types.NamespacedName {
 func (l *ledger) cluster(key types.NamespacedName) *openmcpv1alpha1.Cluster {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	return l.catalog.Cluster(key)
 }
 
@@ -175,12 +158,10 @@ func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv
 
 	e.writing.Lock()
 	defer e.writing.Unlock()
-
 	for tries := 1; ; tries++ {
 		l.mu.Lock()
 		stored, wanted := e.stored, e.wanted
 		l.mu.Unlock()
-
 		if wanted == nil || wanted == stored {
 			return stored, nil
 		}
@@ -188,10 +169,8 @@ func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv
 		written, err := l.send(ctx, stored, wanted)
 		if err == nil {
 			l.confirm(key, e, written, wanted)
-
 			return written, nil
 		}
-
 		if apierrors.IsConflict(err) && tries < maxTries && l.read(ctx, key) == nil && l.holds(key, e, stored) {
 			continue
 		}
@@ -201,11 +180,9 @@ func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv
 			l.takeBack(key, e)
 		}
 		l.mu.Unlock()
-
 		if readErr := l.read(ctx, key); readErr != nil {
 			return nil, readErr
 		}
-
 		return nil, err
 	}
 }
@@ -214,7 +191,6 @@ func (l *ledger) write(ctx context.Context, key types.NamespacedName) (*openmcpv
 func (l *ledger) confirm(key types.NamespacedName, e *entry, written, wanted *openmcpv1alpha1.Cluster) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	if l.entries[key] == e && (e.stored == nil || consistency.Later(written, e.stored, true)) {
 		l.rebase(e, written, wanted)
 	}
@@ -225,12 +201,10 @@ func (l *ledger) confirm(key types.NamespacedName, e *entry, written, wanted *op
 func (l *ledger) holds(key types.NamespacedName, e *entry, former *openmcpv1alpha1.Cluster) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	now := e.stored
 	if l.entries[key] != e || now == nil || former == nil {
 		return false
 	}
-
 	return now.UID == former.UID && now.DeletionTimestamp.Equal(former.DeletionTimestamp) && equality.Semantic.DeepEqual(now.Spec, former.Spec) &&
 		slices.Equal(clusterrequest.RequestUIDs(now), clusterrequest.RequestUIDs(former)) &&
 		now.Annotations[openmcpv1alpha1.PrefixesAnnotation] == former.Annotations[openmcpv1alpha1.PrefixesAnnotation]
@@ -239,10 +213,8 @@ func (l *ledger) holds(key types.NamespacedName, e *entry, former *openmcpv1alph
 // send creates or patches a Cluster, and returns the new state.
 func (l *ledger) send(ctx context.Context, stored, wanted *openmcpv1alpha1.Cluster) (*openmcpv1alpha1.Cluster, error) {
 	written := wanted.DeepCopy()
-
 	if stored == nil {
 		err := l.writer.Create(ctx, written)
-
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil, fmt.Errorf("creating Cluster %s: %w: create the namespace, or name another one in --shared-clusters-namespace or in "+
@@ -250,29 +222,23 @@ func (l *ledger) send(ctx context.Context, stored, wanted *openmcpv1alpha1.Clust
 		case err != nil:
 			return nil, fmt.Errorf("creating Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
 		}
-
 		return written, nil
 	}
 
 	if err := objects.Patch(ctx, l.writer, stored, written); err != nil {
 		return nil, fmt.Errorf("writing the requests of Cluster %s: %w", client.ObjectKeyFromObject(wanted), err)
 	}
-
 	return written, nil
 }
 
 // leave removes the finalizers of requests from a Cluster.
 func (l *ledger) leave(ctx context.Context, key types.NamespacedName, requests ...types.UID) error {
 	l.mu.Lock()
-
 	if cluster := l.catalog.Cluster(key); cluster != nil {
 		l.want(clusterrequest.Leave(cluster, requests...))
 	}
-
 	l.mu.Unlock()
-
 	_, err := l.write(ctx, key)
-
 	return err
 }
 
@@ -280,16 +246,13 @@ func (l *ledger) leave(ctx context.Context, key types.NamespacedName, requests .
 func (l *ledger) remove(ctx context.Context, cluster *openmcpv1alpha1.Cluster) error {
 	key := client.ObjectKeyFromObject(cluster)
 	preconditions := client.Preconditions{UID: &cluster.UID, ResourceVersion: &cluster.ResourceVersion}
-
 	err := l.writer.Delete(ctx, cluster, preconditions)
 	if readErr := l.read(ctx, key); readErr != nil {
 		return readErr
 	}
-
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Cluster %s: %w", key, err)
 	}
-
 	return nil
 }
 
@@ -301,21 +264,17 @@ func (l *ledger) read(ctx context.Context, key types.NamespacedName) error {
 	if apierrors.IsNotFound(err) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-
 		if e, found := l.entries[key]; found {
 			e.stored = nil
 			l.takeBack(key, e)
 		}
-
 		return nil
 	}
 
 	if err != nil {
 		return fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
-
 	l.setCluster(cluster)
-
 	return nil
 }
 
@@ -326,7 +285,6 @@ func (l *ledger) entry(key types.NamespacedName) *entry {
 		e = &entry{}
 		l.entries[key] = e
 	}
-
 	return e
 }
 
@@ -336,7 +294,6 @@ func (l *ledger) want(cluster *openmcpv1alpha1.Cluster) {
 	if e.wanted != nil && sameRequests(e.wanted, cluster) {
 		return
 	}
-
 	e.wanted = cluster
 	l.catalog.SetCluster(cluster)
 }
@@ -349,7 +306,6 @@ func (l *ledger) rebase(e *entry, cluster, former *openmcpv1alpha1.Cluster) {
 			wanted = cluster
 		}
 	}
-
 	e.stored, e.wanted = cluster, wanted
 	l.catalog.SetCluster(wanted)
 }
@@ -357,13 +313,10 @@ func (l *ledger) rebase(e *entry, cluster, former *openmcpv1alpha1.Cluster) {
 // takeBack drops what is wanted beyond the stored state.
 func (l *ledger) takeBack(key types.NamespacedName, e *entry) {
 	e.wanted = e.stored
-
 	if e.stored != nil {
 		l.catalog.SetCluster(e.stored)
-
 		return
 	}
-
 	l.catalog.DeleteCluster(key)
 	delete(l.entries, key)
 }

@@ -34,16 +34,13 @@ func (a *api) Patch(_ context.Context, object client.Object, _ client.Patch, _ .
 			return err
 		}
 	}
-
 	object.SetResourceVersion(a.versions[:1])
 	a.versions = a.versions[1:]
-
 	return nil
 }
 
 func (a *api) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	a.cluster.DeepCopyInto(object.(*openmcpv1alpha1.Cluster))
-
 	return nil
 }
 
@@ -53,7 +50,6 @@ var shared = types.NamespacedName{Namespace: "team-a", Name: "c"}
 func newTestLedger(requests ...types.UID) (*ledger, *api) {
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: shared.Namespace, Name: shared.Name, UID: "c", ResourceVersion: "1"}}
 	cluster.Spec.Purposes, cluster.Spec.Tenancy = []openmcpv1alpha1.PurposeName{"p"}, openmcpv1alpha1.TenancyShared
-
 	for _, uid := range requests {
 		cluster.Finalizers = append(cluster.Finalizers, openmcpv1alpha1.RequestFinalizerPrefix+string(uid))
 	}
@@ -64,20 +60,17 @@ func newTestLedger(requests ...types.UID) (*ledger, *api) {
 	l.update(func(c *clusterrequest.Catalog) {
 		c.SetPurpose(&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: openmcpv1alpha1.PurposeSpec{TenancyLimit: 2}})
 	})
-
 	return l, server
 }
 
 func newRequest(uid types.UID) *openmcpv1alpha1.ClusterRequest {
 	request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: string(uid), UID: uid}}
 	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{"p"}
-
 	return request
 }
 
 func expectRequests(t *testing.T, l *ledger, want ...types.UID) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, clusterrequest.RequestUIDs(l.cluster(shared))); diff != "" {
 		t.Errorf("requests of the Cluster (-want +got):\n%s", diff)
 	}
@@ -85,15 +78,12 @@ func expectRequests(t *testing.T, l *ledger, want ...types.UID) {
 
 func TestChoiceCountsBeforeItIsWritten(t *testing.T) {
 	l, _ := newTestLedger("a")
-
 	if got := l.decide(newRequest("b"), metav1.Time{}, true).Outcome; got != clusterrequest.OutcomeChosen {
 		t.Fatal(got)
 	}
-
 	if got := l.decide(newRequest("c"), metav1.Time{}, true).Outcome; got != clusterrequest.OutcomeRefused {
 		t.Errorf("the last slot is given twice: %s", got)
 	}
-
 	expectRequests(t, l, "a", "b")
 }
 
@@ -108,11 +98,9 @@ func TestFailedWriteTakesBackEveryChoice(t *testing.T) {
 	server.during = func() error { return errors.New("the API server is gone") }
 	l.decide(newRequest("b"), metav1.Time{}, true)
 	l.decide(newRequest("c"), metav1.Time{}, true)
-
 	if _, err := l.write(t.Context(), shared); err == nil {
 		t.Error("no error")
 	}
-
 	expectRequests(t, l)
 
 	stored, err := l.write(t.Context(), shared)
@@ -125,14 +113,12 @@ func TestFailedWriteTakesBackEveryChoice(t *testing.T) {
 func TestConflictWithTheProviderKeepsChoices(t *testing.T) {
 	l, server := newTestLedger()
 	l.decide(newRequest("b"), metav1.Time{}, true)
-
 	server.during = func() error {
 		server.during = nil
 		server.cluster = server.cluster.DeepCopy()
 		server.cluster.ResourceVersion = "2"
 		server.cluster.Finalizers = append(server.cluster.Finalizers, openmcpv1alpha1.ProviderFinalizer)
 		l.decide(newRequest("c"), metav1.Time{}, true)
-
 		return conflict()
 	}
 	server.versions = "3"
@@ -141,9 +127,7 @@ func TestConflictWithTheProviderKeepsChoices(t *testing.T) {
 	if err != nil || !slices.Contains(written.Finalizers, openmcpv1alpha1.ProviderFinalizer) {
 		t.Errorf("%v, %v", written, err)
 	}
-
 	expectRequests(t, l, "b", "c")
-
 	if server.versions != "" {
 		t.Error("the choices are not written")
 	}
@@ -167,25 +151,21 @@ func TestConflictAboutTheRequestsTakesChoicesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l, server := newTestLedger("a")
 			l.decide(newRequest("b"), metav1.Time{}, true)
-
 			sent := 0
 			server.during = func() error {
 				sent++
 				server.cluster = server.cluster.DeepCopy()
 				server.cluster.ResourceVersion = strconv.Itoa(sent + 1)
 				change(server.cluster)
-
 				return conflict()
 			}
 
 			if _, err := l.write(t.Context(), shared); !apierrors.IsConflict(err) {
 				t.Error(err)
 			}
-
 			if cluster := l.cluster(shared); cluster == nil || clusterrequest.HasRequest(cluster, "b") {
 				t.Errorf("the choice counts still: %v", cluster)
 			}
-
 			if sent > maxTries {
 				t.Errorf("it is sent %d times", sent)
 			}
@@ -200,12 +180,10 @@ func conflict() error {
 func TestStateOfSomebodyElseKeepsChoices(t *testing.T) {
 	l, server := newTestLedger("a")
 	l.decide(newRequest("b"), metav1.Time{}, true)
-
 	foreign := server.cluster.DeepCopy()
 	foreign.ResourceVersion, foreign.Labels = "2", map[string]string{"a": "b"}
 	l.setCluster(foreign)
 	expectRequests(t, l, "a", "b")
-
 	if l.cluster(shared).Labels["a"] != "b" {
 		t.Error("the label is lost")
 	}
@@ -218,20 +196,16 @@ func TestStateOfSomebodyElseKeepsChoices(t *testing.T) {
 func TestWriteDuringAWriteIsKept(t *testing.T) {
 	l, server := newTestLedger()
 	l.decide(newRequest("b"), metav1.Time{}, true)
-
 	server.during = func() error {
 		l.decide(newRequest("c"), metav1.Time{}, true)
-
 		return nil
 	}
-
 	if _, err := l.write(t.Context(), shared); err != nil {
 		t.Fatal(err)
 	}
 
 	server.during = nil
 	expectRequests(t, l, "b", "c")
-
 	written, err := l.write(t.Context(), shared)
 	if err != nil || written.ResourceVersion != "3" || !clusterrequest.HasRequest(written, "c") {
 		t.Errorf("%v, %v", written, err)
@@ -244,18 +218,15 @@ func TestClusterThatEndsBeforeTheResponseIsGone(t *testing.T) {
 	deleted := server.cluster.DeepCopy()
 	deleted.ResourceVersion, deleted.DeletionTimestamp = "2", &metav1.Time{}
 	l.setCluster(deleted)
-
 	server.versions = "3"
 	server.during = func() error {
 		l.deleteCluster(shared, deleted.UID)
-
 		return nil
 	}
 
 	if err := l.leave(t.Context(), shared, "a"); err != nil {
 		t.Fatal(err)
 	}
-
 	if cluster := l.cluster(shared); cluster != nil {
 		t.Errorf("it is still there: %v", cluster)
 	}

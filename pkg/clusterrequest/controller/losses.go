@@ -41,15 +41,12 @@ func (r *reconciler) prove(request *openmcpv1alpha1.ClusterRequest) *proof {
 // deleted with its CustomResourceDefinition. It asks the API server the first time and after proofValidity, and the cache otherwise.
 func (p *proof) proceed(ctx context.Context) error {
 	key := client.ObjectKeyFromObject(p.decidedBy)
-
 	if p.clock.Since(p.provedAt) <= proofValidity {
 		latest := &openmcpv1alpha1.ClusterRequest{}
-
 		err := p.cached.Get(ctx, key, latest)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading ClusterRequest %s: %w", key, err)
 		}
-
 		return p.compare(latest, err == nil)
 	}
 
@@ -57,9 +54,7 @@ func (p *proof) proceed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading ClusterRequest %s: %w", key, err)
 	}
-
 	served, err := definition(ctx, p.live)
-
 	switch {
 	case err != nil:
 		return err
@@ -69,7 +64,6 @@ func (p *proof) proceed(ctx context.Context) error {
 	}
 
 	p.provedAt = p.clock.Now()
-
 	return p.compare(latest, found)
 }
 
@@ -81,13 +75,11 @@ func (p *proof) compare(latest metav1.Object, found bool) error {
 		latest.GetAnnotations()[openmcpv1alpha1.OperationAnnotation] == of.Annotations[openmcpv1alpha1.OperationAnnotation] {
 		return nil
 	}
-
 	return fmt.Errorf("ClusterRequest %s has changed: %w", client.ObjectKeyFromObject(of), queue.ErrOutdated)
 }
 
 // definition reads the CustomResourceDefinition of ClusterRequests.
 func definition(ctx context.Context, live client.Reader) (clusterrequest.Definition, error) {
 	found, err := objects.Definition(ctx, live, requestDefinition)
-
 	return clusterrequest.DefinitionOf(found), err
 }

@@ -41,14 +41,12 @@ type losing struct {
 // newLosing returns a request with a Grant on the Cluster b, which is deleted with its last request.
 func newLosing(t *testing.T, objects ...client.Object) *losing {
 	t.Helper()
-
 	request := newRequest("r")
 	request.Finalizers = []string{openmcpv1alpha1.RequestFinalizer}
 	grant := testGrant("r", request)
 	r, server, _ := newTestReconciler(t, append(objects, request, grant)...)
 	l := &losing{reconciler: r, server: server, request: request, clock: clocktesting.NewFakeClock(time.Now()), during: func(string) {}}
 	cluster := &openmcpv1alpha1.Cluster{}
-
 	for _, prepare := range []func() error{
 		func() error {
 			return server.Get(t.Context(), client.ObjectKey{Namespace: "team-a", Name: "b"}, cluster)
@@ -56,7 +54,6 @@ func newLosing(t *testing.T, objects ...client.Object) *losing {
 		func() error {
 			cluster.Labels = map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
 			cluster.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer, openmcpv1alpha1.RequestFinalizerPrefix + "r"}
-
 			return server.Update(t.Context(), cluster)
 		},
 		func() error { return l.ledger.read(t.Context(), client.ObjectKeyFromObject(cluster)) },
@@ -72,10 +69,8 @@ func newLosing(t *testing.T, objects ...client.Object) *losing {
 	if !is {
 		t.Fatal("the client cannot watch")
 	}
-
 	writer := interceptor.NewClient(watched, interceptor.Funcs{Delete: l.delete, Patch: l.patch})
 	r.writer, r.ledger.writer, r.clock = writer, writer, l.clock
-
 	return l
 }
 
@@ -83,7 +78,6 @@ func (l *losing) delete(ctx context.Context, c client.WithWatch, object client.O
 	sent := (&client.DeleteOptions{}).ApplyOptions(options)
 	l.note(fmt.Sprintf("delete %T", object),
 		sent.Preconditions != nil && sent.Preconditions.UID != nil && sent.Preconditions.ResourceVersion != nil)
-
 	return c.Delete(ctx, object, options...)
 }
 
@@ -92,14 +86,11 @@ func (l *losing) patch(ctx context.Context, c client.WithWatch, object client.Ob
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
-
 	var sent metav1.PartialObjectMetadata
 	if err := json.Unmarshal(data, &sent); err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
-
 	l.note(fmt.Sprintf("patch %T", object), sent.ResourceVersion != "")
-
 	return c.Patch(ctx, object, patch, options...)
 }
 
@@ -111,7 +102,6 @@ func (l *losing) note(write string, conditional bool) {
 // reconcileOnce reconciles the request.
 func (l *losing) reconcileOnce(t *testing.T) {
 	t.Helper()
-
 	_, err := l.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(l.request)})
 	if err != nil {
 		t.Error(err)
@@ -129,12 +119,10 @@ const (
 func TestWritesThatLoseAreConditional(t *testing.T) {
 	l := newLosing(t)
 	l.reconcileOnce(t)
-
 	var want []string
 	for _, write := range []string{deletesCluster, leavesCluster, deletesGrant, freesRequest} {
 		want = append(want, write+" conditional=true")
 	}
-
 	if diff := cmp.Diff(want, l.writes); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
@@ -163,11 +151,9 @@ func TestAnOutdatedReleaseIsDropped(t *testing.T) {
 					test.during(l)
 				}
 			}
-
 			if test.cached {
 				l.cached = frozen{request: l.request.DeepCopy()}
 			}
-
 			l.reconcileOnce(t)
 
 			// The last write conflicts with the annotation.
@@ -191,7 +177,6 @@ func (l *losing) ignore() {
 func TestRequestThatGoesWithItsDefinitionReleasesNothing(t *testing.T) {
 	l := newLosing(t, requestsDefinition(true))
 	l.reconcileOnce(t)
-
 	if len(l.writes) > 0 {
 		t.Errorf("it wrote %q", l.writes)
 	}
@@ -205,7 +190,6 @@ func requestsDefinition(terminating bool) *apiextensionsv1.CustomResourceDefinit
 	if terminating {
 		definition.DeletionTimestamp, definition.Finalizers = new(metav1.Now()), []string{"customresourcecleanup.apiextensions.k8s.io"}
 	}
-
 	return definition
 }
 
@@ -220,7 +204,6 @@ func TestOrphansOfALostDefinitionStay(t *testing.T) {
 			cluster := testCluster("c")
 			cluster.Finalizers = []string{openmcpv1alpha1.RequestFinalizerPrefix + "lost"}
 			cluster.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour))
-
 			if test.older {
 				cluster.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
 			}
@@ -232,7 +215,6 @@ func TestOrphansOfALostDefinitionStay(t *testing.T) {
 				conflicts: queue.NewConflictBackoff[reconcile.Request](),
 			}
 			key := client.ObjectKeyFromObject(cluster)
-
 			if _, err := o.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
 				t.Fatal(err)
 			}
@@ -240,11 +222,9 @@ func TestOrphansOfALostDefinitionStay(t *testing.T) {
 			if err := server.Get(t.Context(), key, cluster); err != nil {
 				t.Fatal(err)
 			}
-
 			if got := len(clusterrequest.RequestUIDs(cluster)); got != test.want {
 				t.Errorf("%d finalizers, want %d", got, test.want)
 			}
-
 			if event := <-recorder.Events; strings.Contains(event, reasonOrphansHeld) != test.older {
 				t.Errorf("Event %q", event)
 			}

@@ -58,13 +58,11 @@ func indexRequests(ctx context.Context, mgr manager.Manager) error {
 		if !isGrant {
 			return nil
 		}
-
 		return []string{string(clusterrequest.GrantOwner(grant))}
 	})
 	if err != nil {
 		return fmt.Errorf("indexing ClusterRequestGrants: %w", err)
 	}
-
 	return nil
 }
 
@@ -73,11 +71,9 @@ func indexRequests(ctx context.Context, mgr manager.Manager) error {
 // where the definition of requests is not older than the Cluster: the requests may come back with their Grants.
 func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
 	cluster := &openmcpv1alpha1.Cluster{}
-
 	if err := o.cached.Get(ctx, key.NamespacedName, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-
 	suspects, err := o.suspects(ctx, clusterrequest.RequestUIDs(cluster))
 	if err != nil || len(suspects) == 0 {
 		return reconcile.Result{}, err
@@ -87,7 +83,6 @@ func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconci
 	if err != nil || len(gone) == 0 {
 		return reconcile.Result{}, err
 	}
-
 	served, err := definition(ctx, o.live)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -98,10 +93,8 @@ func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconci
 			"%d ClusterRequests that have this Cluster are gone, perhaps with a former CustomResourceDefinition: their finalizers stay until "+
 				"their ClusterRequestGrants are there again. Remove finalizers %s<UID> that nothing needs",
 			len(gone), openmcpv1alpha1.RequestFinalizerPrefix)
-
 		return reconcile.Result{}, nil
 	}
-
 	if err := o.ledger.read(ctx, key.NamespacedName); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -109,24 +102,20 @@ func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconci
 	if err := o.ledger.leave(ctx, key.NamespacedName, gone...); err != nil {
 		return o.conflicts.Result(ctx, key, err)
 	}
-
 	klog.FromContext(ctx).Info("Removed the finalizers of requests that do not exist", "requests", gone)
 	o.recorder.Eventf(referenceTo(cluster, "Cluster"), nil, corev1.EventTypeNormal, reasonOrphansRemoved, action,
 		"Removed the finalizers of %d ClusterRequests that do not exist", len(gone))
-
 	return reconcile.Result{}, nil
 }
 
 // suspects returns the requests of which the cache has neither the ClusterRequest nor a Grant.
 func (o *orphans) suspects(ctx context.Context, requests []types.UID) ([]types.UID, error) {
 	var suspects []types.UID
-
 	for _, uid := range requests {
 		found := &openmcpv1alpha1.ClusterRequestList{}
 		if err := o.cached.List(ctx, found, client.MatchingFields{requestUID: string(uid)}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("look for ClusterRequest %s: %w", uid, err)
 		}
-
 		grants := &openmcpv1alpha1.ClusterRequestGrantList{}
 		if err := o.cached.List(ctx, grants, client.MatchingFields{grantOwner: string(uid)}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("look for the ClusterRequestGrant of %s: %w", uid, err)
@@ -143,16 +132,13 @@ func (o *orphans) suspects(ctx context.Context, requests []types.UID) ([]types.U
 // gone returns the suspects of which the API server has neither the ClusterRequest nor a Grant.
 func (o *orphans) gone(ctx context.Context, suspects []types.UID) ([]types.UID, error) {
 	known := map[types.UID]bool{}
-
 	for _, kind := range []string{"ClusterRequest", "ClusterRequestGrant"} {
 		list := objects.MetadataList(openmcpv1alpha1.GroupVersion.WithKind(kind))
 		if err := o.live.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("listing all %ss: %w", kind, err)
 		}
-
 		for i := range list.Items {
 			known[list.Items[i].UID] = true
-
 			for _, owner := range list.Items[i].OwnerReferences {
 				known[owner.UID] = true
 			}
@@ -166,14 +152,11 @@ func (o *orphans) gone(ctx context.Context, suspects []types.UID) ([]types.UID, 
 func (l *ledger) withRequest(request types.UID) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	clusters := l.catalog.ClustersOf(request)
 	keys := make([]types.NamespacedName, len(clusters))
-
 	for i, cluster := range clusters {
 		keys[i] = client.ObjectKeyFromObject(cluster)
 	}
-
 	return keys
 }
 
@@ -182,7 +165,6 @@ func (o *orphans) requestEvent(_, request *openmcpv1alpha1.ClusterRequest, delet
 	if !deleted {
 		return nil
 	}
-
 	return o.ledger.withRequest(request.UID)
 }
 

@@ -27,7 +27,6 @@ func exceedsQuota(err error) bool {
 // time, or when a Cluster changes.
 func (r *reconciler) waitForQuota(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, refusal error) (reconcile.Result, error) {
 	r.ledger.waits(client.ObjectKeyFromObject(request))
-
 	if request.Status.Status == openmcpv1alpha1.RequestGranted {
 		return reconcile.Result{RequeueAfter: quotaRetry}, nil
 	}
@@ -39,6 +38,5 @@ func (r *reconciler) waitForQuota(ctx context.Context, request *openmcpv1alpha1.
 	if err := r.writeStatus(ctx, request, result, nil); err != nil {
 		return r.conflicts.Result(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(request)}, err)
 	}
-
 	return reconcile.Result{RequeueAfter: quotaRetry}, nil
 }

@@ -50,7 +50,6 @@ var errTakenBack = errors.New("the choice was taken back with that of another re
 func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
 	r.running.Add(1)
 	defer r.running.Add(-1)
-
 	request := &openmcpv1alpha1.ClusterRequest{}
 
 	err := r.cached.Get(ctx, key.NamespacedName, request)
@@ -58,24 +57,19 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		r.ledger.forget(key.NamespacedName)
 		r.states.Forget(key.NamespacedName)
 		r.written.Clear(key.NamespacedName)
-
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ClusterRequest %s: %w", key, err)
 	}
 
 	r.states.Note(key.NamespacedName, metrics.RequestState{Status: string(request.Status.Status), Reason: request.Status.Reason})
-
 	if clusterrequest.Ignored(request) {
 		return reconcile.Result{}, nil
 	}
-
 	if stale, is := errors.AsType[*consistency.StaleError](r.written.EnsureReady(key.NamespacedName, request.ResourceVersion)); is {
 		return reconcile.Result{RequeueAfter: stale.Left}, nil // The event of the write enqueues the request before that.
 	}
-
 	if request.DeletionTimestamp != nil {
 		return r.conflicts.Result(ctx, key, r.release(ctx, request))
 	}
@@ -93,7 +87,6 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 			klog.FromContext(ctx).V(2).Info("The status could not be written", "err", statusErr)
 		}
 	}
-
 	return r.conflicts.Result(ctx, key, err)
 }
 
@@ -103,7 +96,6 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 	if err != nil {
 		return err
 	}
-
 	decided, err := r.decide(ctx, request, isNew)
 	if err != nil {
 		return err
@@ -111,33 +103,27 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 
 	if decided.Outcome == clusterrequest.OutcomeReplaced {
 		metrics.ObserveRequestDecision(string(decided.Outcome))
-
 		if err := r.replace(ctx, request, decided); err != nil {
 			return err
 		}
-
 		if decided, err = r.decide(ctx, request, false); err != nil {
 			return err
 		}
 	}
-
 	metrics.ObserveRequestDecision(string(decided.Outcome))
 
 	if decided.Grant == nil {
 		return r.writeStatus(ctx, request, decided.Result, nil)
 	}
-
 	if err := r.writeGrant(ctx, request, decided); err != nil {
 		return err
 	}
-
 	if err := r.leaveAll(ctx, r.prove(request), decided.Leave, request.UID); err != nil {
 		return err
 	}
 
 	ref := decided.Grant.Spec.ClusterRef
 	ready := clusterrequest.ClusterReady(request, r.ledger.cluster(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}))
-
 	return r.writeStatus(ctx, request, decided.Result, &ready)
 }
 
@@ -146,13 +132,10 @@ func (r *reconciler) addFinalizer(ctx context.Context, request *openmcpv1alpha1.
 	if controllerutil.ContainsFinalizer(request, openmcpv1alpha1.RequestFinalizer) {
 		return false, nil
 	}
-
 	if err := objects.AddFinalizer(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer); err != nil {
 		return false, err
 	}
-
 	r.written.WroteAt(client.ObjectKeyFromObject(request), request.ResourceVersion)
-
 	return true, nil
 }
 
@@ -161,23 +144,19 @@ func (r *reconciler) addFinalizer(ctx context.Context, request *openmcpv1alpha1.
 // name is not in the cache, the creation of the Grant conflicts with it, and the request is decided again.
 func (r *reconciler) decide(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, isNew bool) (clusterrequest.Decision, error) {
 	now := metav1.NewTime(r.clock.Now())
-
 	decided := r.ledger.decide(request, now, isNew)
 	if isNew || decided.Outcome != clusterrequest.OutcomeChosen {
 		return decided, nil
 	}
-
 	if err := r.readGrant(ctx, client.ObjectKeyFromObject(request)); err != nil {
 		return decided, err
 	}
-
 	return r.ledger.decide(request, now, true), nil
 }
 
 // readGrant takes the Grant that the API server has into the ledger.
 func (r *reconciler) readGrant(ctx context.Context, key types.NamespacedName) error {
 	grant := &openmcpv1alpha1.ClusterRequestGrant{}
-
 	err := r.live.Get(ctx, key, grant)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -185,29 +164,24 @@ func (r *reconciler) readGrant(ctx context.Context, key types.NamespacedName) er
 	case err != nil:
 		return fmt.Errorf("reading ClusterRequestGrant %s: %w", key, err)
 	}
-
 	r.ledger.change(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
-
 	return nil
 }
 
 // writeGrant writes the Cluster of a decision, and then the Grant.
 func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, decided clusterrequest.Decision) error {
 	key := client.ObjectKeyFromObject(request)
-
 	if decided.Cluster != nil {
 		cluster, err := r.ledger.write(ctx, client.ObjectKeyFromObject(decided.Cluster))
 		if err != nil {
 			return err
 		}
-
 		if cluster != decided.Cluster && !carries(cluster, request.UID, decided.Grant.Spec.Prefix) {
 			return apierrors.NewConflict(openmcpv1alpha1.GroupVersion.WithResource("clusters").GroupResource(), decided.Cluster.Name, errTakenBack)
 		}
 	}
 
 	grant := decided.Grant.DeepCopy()
-
 	switch decided.Outcome {
 	case clusterrequest.OutcomeChosen, clusterrequest.OutcomeRecovered:
 		if err := r.writer.Create(ctx, grant); err != nil {
@@ -215,7 +189,6 @@ func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.Cl
 				return errors.Join(r.readGrant(ctx, key), apierrors.NewConflict(
 					openmcpv1alpha1.GroupVersion.WithResource("clusterrequestgrants").GroupResource(), key.Name, err))
 			}
-
 			return fmt.Errorf("creating ClusterRequestGrant %s: %w", key, err)
 		}
 	case clusterrequest.OutcomeAdopted:
@@ -228,7 +201,6 @@ func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.Cl
 
 	klog.FromContext(ctx).V(2).Info("Granted a Cluster", "outcome", decided.Outcome, "cluster", grant.Spec.ClusterRef)
 	r.ledger.change(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
-
 	return nil
 }
 
@@ -240,11 +212,9 @@ func carries(cluster *openmcpv1alpha1.Cluster, request types.UID, prefix string)
 // replace removes the Grant and the finalizers of a former request.
 func (r *reconciler) replace(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, decided clusterrequest.Decision) error {
 	proved := r.prove(request)
-
 	if err := r.leaveAll(ctx, proved, decided.Leave, clusterrequest.GrantOwner(decided.Obsolete)); err != nil {
 		return err
 	}
-
 	return r.deleteGrant(ctx, proved, decided.Obsolete)
 }
 
@@ -254,23 +224,19 @@ func (r *reconciler) leaveAll(ctx context.Context, proved *proof, clusters []*op
 		if err := proved.proceed(ctx); err != nil {
 			return err
 		}
-
 		if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(cluster), request); err != nil {
 			return err
 		}
 	}
-
 	return nil
 }
 
 // deleteGrant deletes a Grant, unless it is another one meanwhile or has changed.
 func (r *reconciler) deleteGrant(ctx context.Context, proved *proof, grant *openmcpv1alpha1.ClusterRequestGrant) error {
 	key := client.ObjectKeyFromObject(grant)
-
 	if err := proved.proceed(ctx); err != nil {
 		return err
 	}
-
 	err := r.writer.Delete(ctx, grant, client.Preconditions{UID: &grant.UID, ResourceVersion: &grant.ResourceVersion})
 	if apierrors.IsConflict(err) {
 		err = errors.Join(err, r.readGrant(ctx, key)) // It is decided again on the present one.
@@ -279,20 +245,16 @@ func (r *reconciler) deleteGrant(ctx context.Context, proved *proof, grant *open
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting ClusterRequestGrant %s: %w", key, err)
 	}
-
 	r.ledger.change(func(c *clusterrequest.Catalog) { c.DeleteGrant(key) })
-
 	return nil
 }
 
 // release does the writes for a request that is being deleted. It returns without an error while it waits for the Cluster.
 func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
 	key := client.ObjectKeyFromObject(request)
-
 	if !slices.Contains(request.Finalizers, openmcpv1alpha1.RequestFinalizer) {
 		return nil
 	}
-
 	if err := r.readGrant(ctx, key); err != nil { // The cache may not have it yet.
 		return err
 	}
@@ -301,7 +263,6 @@ func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.Clust
 		if err := proved.proceed(ctx); err != nil {
 			return err
 		}
-
 		switch left := r.ledger.release(request); {
 		case len(left.Delete) > 0:
 			if err := r.ledger.remove(ctx, left.Delete[0]); err != nil {
@@ -326,6 +287,5 @@ func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.Clust
 // letGo removes the finalizer of a request.
 func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
 	r.ledger.forget(client.ObjectKeyFromObject(request))
-
 	return objects.RemoveFinalizer(ctx, r.writer, request, openmcpv1alpha1.RequestFinalizer)
 }

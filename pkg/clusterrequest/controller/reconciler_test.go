@@ -34,14 +34,12 @@ type reads struct {
 
 func (r *reads) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	r.n++
-
 	return r.Reader.Get(ctx, key, object, options...)
 }
 
 // newTestReconciler has the Clusters a and b, which are shared and empty, and an API server with further objects that the ledger lacks.
 func newTestReconciler(tb testing.TB, objects ...client.Object) (*reconciler, client.Client, *reads) {
 	tb.Helper()
-
 	known := []*openmcpv1alpha1.Cluster{testCluster("a"), testCluster("b")}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithStatusSubresource(&openmcpv1alpha1.ClusterRequest{})
 
@@ -65,9 +63,7 @@ func newTestReconciler(tb testing.TB, objects ...client.Object) (*reconciler, cl
 			tb.Fatal(err)
 		}
 	}
-
 	live.n = 0
-
 	return &reconciler{
 		ledger: l, cached: server, live: live, writer: server, clock: clock.RealClock{}, recorder: events.NewFakeRecorder(10),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), written: consistency.NewStore(clock.RealClock{}),
@@ -78,7 +74,6 @@ func newTestReconciler(tb testing.TB, objects ...client.Object) (*reconciler, cl
 func testCluster(name string) *openmcpv1alpha1.Cluster {
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: types.UID(name)}}
 	cluster.Spec.Purposes, cluster.Spec.Tenancy = []openmcpv1alpha1.PurposeName{"p"}, openmcpv1alpha1.TenancyShared
-
 	return cluster
 }
 
@@ -91,19 +86,16 @@ func testGrant(owner types.UID, request *openmcpv1alpha1.ClusterRequest) *openmc
 	}}
 	grant.Spec.ClusterRef, grant.Spec.Prefix = openmcpv1alpha1.NamespacedName{Namespace: "team-a", Name: "b"}, "foo-"
 	grant.Status.Request = &openmcpv1alpha1.ClusterRequestSnapshot{Spec: request.Spec}
-
 	return grant
 }
 
 // expectGranted expects that the request is granted a Cluster, and has a finalizer on no other one.
 func expectGranted(t *testing.T, server client.Client, request *openmcpv1alpha1.ClusterRequest, want string) {
 	t.Helper()
-
 	grant := &openmcpv1alpha1.ClusterRequestGrant{}
 	if err := server.Get(t.Context(), client.ObjectKeyFromObject(request), grant); err != nil {
 		t.Fatal(err)
 	}
-
 	if clusterrequest.GrantOwner(grant) != request.UID || grant.Spec.ClusterRef.Name != want {
 		t.Errorf("the Grant is of %s on %s", clusterrequest.GrantOwner(grant), grant.Spec.ClusterRef.Name)
 	}
@@ -112,9 +104,7 @@ func expectGranted(t *testing.T, server client.Client, request *openmcpv1alpha1.
 	if err := server.List(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
-
 	var with []string
-
 	for i := range clusters.Items {
 		if clusterrequest.HasRequest(&clusters.Items[i], request.UID) {
 			with = append(with, clusters.Items[i].Name)
@@ -124,7 +114,6 @@ func expectGranted(t *testing.T, server client.Client, request *openmcpv1alpha1.
 	if diff := cmp.Diff([]string{want}, with); diff != "" {
 		t.Errorf("Clusters with the finalizer of the request (-want +got):\n%s", diff)
 	}
-
 	err := server.Get(t.Context(), client.ObjectKeyFromObject(request), request)
 	if err != nil || request.Status.Status != openmcpv1alpha1.RequestGranted {
 		t.Errorf("%v, %+v", err, request.Status)
@@ -133,13 +122,11 @@ func expectGranted(t *testing.T, server client.Client, request *openmcpv1alpha1.
 
 func reconcileUntilDone(t *testing.T, r *reconciler, request *openmcpv1alpha1.ClusterRequest) {
 	t.Helper()
-
 	for range 3 {
 		result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(request)})
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		if result.RequeueAfter == 0 {
 			return
 		}
@@ -153,7 +140,6 @@ func TestNewRequestIsGrantedWithoutReads(t *testing.T) {
 	r, server, live := newTestReconciler(t, request)
 	reconcileUntilDone(t, r, request)
 	expectGranted(t, server, request, "a")
-
 	if live.n != 0 {
 		t.Errorf("%d reads from the API server", live.n)
 	}
@@ -184,7 +170,6 @@ type frozen struct {
 
 func (f frozen) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	f.request.DeepCopyInto(object.(*openmcpv1alpha1.ClusterRequest))
-
 	return nil
 }
 
@@ -199,14 +184,12 @@ func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
 	r.writer = interceptor.NewClient(server.(client.WithWatch), interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			sent++
-
 			return c.Patch(ctx, object, patch, options...)
 		},
 		SubResourcePatch: func(
 			ctx context.Context, c client.Client, of string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
 		) error {
 			sent++
-
 			return c.SubResource(of).Patch(ctx, object, patch, options...)
 		},
 	})
@@ -218,13 +201,10 @@ func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
 
 	// The cache shows the write of the hub, and then that of a user who removes the status.
 	r.cached = server
-
 	reconcileUntilDone(t, r, request)
-
 	if err := server.Get(t.Context(), client.ObjectKeyFromObject(request), request); err != nil {
 		t.Fatal(err)
 	}
-
 	request.Status = openmcpv1alpha1.ClusterRequestStatus{}
 	if err := server.Status().Update(t.Context(), request); err != nil || sent > 0 {
 		t.Fatalf("%v, %d patches without a change", err, sent)
@@ -232,7 +212,6 @@ func TestRequestIsNotWrittenAgainBeforeTheCacheShowsTheLastWrite(t *testing.T) {
 
 	reconcileUntilDone(t, r, request)
 	expectGranted(t, server, request, "a")
-
 	if sent != 1 {
 		t.Errorf("%d patches, want that of the status", sent)
 	}

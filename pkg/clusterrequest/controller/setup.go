@@ -39,14 +39,12 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 	if err := options.Strategy.Validate(); err != nil {
 		return err
 	}
-
 	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
 
 	live, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
 	}
-
 	ledger := newLedger(live, writer, options)
 	r := &reconciler{
 		ledger: ledger, cached: mgr.GetCache(), live: live, writer: writer, clock: settings.Clock,
@@ -57,18 +55,15 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 	if err := mgr.Add(r.states); err != nil {
 		return fmt.Errorf("adding the metrics: %w", err)
 	}
-
 	recorder, err := eventwriter.Add(mgr, component, func() bool { return r.running.Load() > 0 })
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
-
 	r.recorder = recorder
 
 	if err := setupOrphans(mgr, settings, ledger, recorder); err != nil {
 		return err
 	}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Requests).
 							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: see reconciler.written.
@@ -86,7 +81,6 @@ func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, 
 	if err := indexRequests(context.Background(), mgr); err != nil {
 		return err
 	}
-
 	o := &orphans{
 		ledger: ledger, cached: mgr.GetCache(), live: ledger.live, recorder: recorder,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
@@ -102,7 +96,6 @@ func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, 
 	if err != nil {
 		return fmt.Errorf("setting up %s: %w", orphansName, err)
 	}
-
 	return nil
 }
 
@@ -115,7 +108,6 @@ func handlerOf[T client.Object](take func(old, object T, deleted bool) []types.N
 		},
 		func(_ context.Context, last T) []reconcile.Request {
 			var none T
-
 			return requestsFor(take(none, last, true))
 		})
 }
@@ -125,6 +117,5 @@ func requestsFor(keys []types.NamespacedName) []reconcile.Request {
 	for i, key := range keys {
 		requests[i] = reconcile.Request{NamespacedName: key}
 	}
-
 	return requests
 }

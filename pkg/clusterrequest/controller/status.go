@@ -30,7 +30,6 @@ func (r *reconciler) writeStatus(
 	written, err := objects.PatchStatus(ctx, r.writer, request, func(changed *openmcpv1alpha1.ClusterRequest) {
 		status := &changed.Status
 		status.Status, status.Reason, status.Message, status.ObservedGeneration = result.Status, result.Reason, result.Message, request.Generation
-
 		if ready == nil {
 			meta.RemoveStatusCondition(&status.Conditions, openmcpv1alpha1.ConditionClusterReady)
 		} else {
@@ -43,11 +42,9 @@ func (r *reconciler) writeStatus(
 	}
 
 	r.written.WroteAt(client.ObjectKeyFromObject(written), written.ResourceVersion)
-
 	if before := request.Status; before.Status != result.Status || before.Reason != result.Reason || before.Message != result.Message {
 		r.tell(request, result)
 	}
-
 	return nil
 }
 
@@ -57,6 +54,5 @@ func (r *reconciler) tell(request *openmcpv1alpha1.ClusterRequest, result cluste
 	if result.Status == openmcpv1alpha1.RequestGranted {
 		eventType, reason = corev1.EventTypeNormal, reasonGranted
 	}
-
 	r.recorder.Eventf(referenceTo(request, "ClusterRequest"), nil, eventType, reason, action, "%s", result.Message)
 }

@@ -48,11 +48,9 @@ func (r *clusterReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	if apierrors.IsNotFound(err) || (err == nil && cluster.Spec.ClusterProviderRef.Name != r.name) {
 		return reconcile.Result{}, r.forget(ctx, key.NamespacedName)
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
-
 	var again time.Duration
 
 	switch hasOurs := slices.Contains(cluster.Finalizers, openmcpv1alpha1.ProviderFinalizer); {
@@ -62,11 +60,9 @@ func (r *clusterReconciler) Reconcile(ctx context.Context, key reconcile.Request
 		err = r.tearDown(ctx, cluster)
 	default: // It is gone in a moment, or stays as others want it: nothing of the provider's is left to do.
 	}
-
 	if err != nil {
 		return r.conflicts.Result(ctx, key, err)
 	}
-
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
@@ -80,11 +76,9 @@ func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.C
 	if !controllerutil.ContainsFinalizer(cluster, openmcpv1alpha1.ProviderFinalizer) {
 		return 0, objects.AddFinalizer(ctx, r.writer, cluster, openmcpv1alpha1.ProviderFinalizer) // The event of this write continues.
 	}
-
 	state, err := r.provider.Ensure(ctx, cluster)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The state of the cluster is not known")
-
 		state = unknownState(cluster, err)
 	}
 
@@ -92,7 +86,6 @@ func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.C
 	if err != nil {
 		return 0, err
 	}
-
 	due, err := r.leases.renew(ctx, cluster, lease)
 	if err != nil {
 		return 0, err
@@ -101,11 +94,9 @@ func (r *clusterReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.C
 	if err := r.writeStatus(ctx, cluster, state); err != nil {
 		return 0, err
 	}
-
 	if state.Again > 0 {
 		due = min(due, state.Again)
 	}
-
 	return due, nil
 }
 
@@ -119,11 +110,9 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 	if apierrors.IsNotFound(err) {
 		return nil // The event of its deletion is on its way.
 	}
-
 	if err != nil {
 		return fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
-
 	if cluster.UID != cached.UID || cluster.DeletionTimestamp == nil || inUse(cluster) {
 		return nil
 	}
@@ -131,11 +120,9 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 	if err := r.writePhase(ctx, cluster, openmcpv1alpha1.ClusterDeleting); err != nil {
 		return err
 	}
-
 	if err := r.provider.TearDown(ctx, cluster); err != nil {
 		return fmt.Errorf("tear down Cluster %s: %w", key, err)
 	}
-
 	lease, err := r.lease(ctx, cluster)
 	if err != nil {
 		return err
@@ -144,7 +131,6 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 	if err := r.leases.end(ctx, key, lease); err != nil {
 		return err
 	}
-
 	klog.FromContext(ctx).V(2).Info("Tore the cluster down")
 
 	// It needs no lock, because the API server refuses new finalizers on a Cluster that is being deleted.
@@ -154,16 +140,13 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 // lease returns the key of the Lease of a Cluster.
 func (r *clusterReconciler) lease(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (types.NamespacedName, error) {
 	provider := &openmcpv1alpha1.ClusterProvider{}
-
 	err := r.cached.Get(ctx, types.NamespacedName{Name: r.name}, provider)
 	if apierrors.IsNotFound(err) {
 		return r.leases.key(cluster, nil), nil
 	}
-
 	if err != nil {
 		return types.NamespacedName{}, fmt.Errorf("reading ClusterProvider %s: %w", r.name, err)
 	}
-
 	return r.leases.key(cluster, provider), nil
 }
 
@@ -173,6 +156,5 @@ func (r *clusterReconciler) forget(ctx context.Context, key types.NamespacedName
 	if err != nil {
 		return fmt.Errorf("forget Cluster %s: %w", key, err)
 	}
-
 	return nil
 }

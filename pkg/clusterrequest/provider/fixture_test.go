@@ -50,19 +50,16 @@ func (p *recorder) Profiles(context.Context, client.Reader) ([]openmcpv1alpha1.P
 
 func (p *recorder) Ensure(context.Context, *openmcpv1alpha1.Cluster) (State, error) {
 	p.log("Ensure")
-
 	return p.state, p.err
 }
 
 func (p *recorder) TearDown(context.Context, *openmcpv1alpha1.Cluster) error {
 	p.log("TearDown")
-
 	return p.err
 }
 
 func (p *recorder) Forget(_ context.Context, cluster types.NamespacedName) error {
 	p.log("Forget " + cluster.String())
-
 	return p.err
 }
 
@@ -79,7 +76,6 @@ type world struct {
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start)}
 	w.made = &recorder{log: w.log, state: State{
 		Healthy: true, Reason: "Running", Message: "it runs", Endpoints: []openmcpv1alpha1.Endpoint{{Name: "apiserver-external", URL: "https://x"}},
@@ -87,7 +83,6 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w.api = fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
 		WithStatusSubresource(&openmcpv1alpha1.Cluster{}, &openmcpv1alpha1.ClusterProvider{}).WithInterceptorFuncs(fakeapi.Observe(w.see)).Build()
 	w.restart()
-
 	return w
 }
 
@@ -118,21 +113,17 @@ func (w *world) see(write fakeapi.Write) {
 // reconcileOnce reconciles the Cluster and returns what was done, and when it is due again.
 func (w *world) reconcileOnce() (steps []string, again time.Duration) {
 	w.t.Helper()
-
 	w.steps = nil
-
 	result, err := w.Reconcile(w.t.Context(), reconcile.Request{NamespacedName: webAt})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-
 	return w.steps, result.RequeueAfter
 }
 
 // expectSteps reconciles the Cluster and compares what was done.
 func (w *world) expectSteps(reason string, want ...string) {
 	w.t.Helper()
-
 	got, _ := w.reconcileOnce()
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Fatalf("%s: steps (-want +got):\n%s", reason, diff)
@@ -141,30 +132,24 @@ func (w *world) expectSteps(reason string, want ...string) {
 
 func (w *world) cluster() *openmcpv1alpha1.Cluster {
 	w.t.Helper()
-
 	cluster := &openmcpv1alpha1.Cluster{}
 	if err := w.api.Get(w.t.Context(), webAt, cluster); err != nil {
 		w.t.Fatal(err)
 	}
-
 	return cluster
 }
 
 // lease returns the Lease of the Cluster in a namespace; nil if there is none.
 func (w *world) lease(namespace string) *coordinationv1.Lease {
 	w.t.Helper()
-
 	lease := &coordinationv1.Lease{}
-
 	err := w.api.Get(w.t.Context(), types.NamespacedName{Namespace: namespace, Name: clusterrequest.LeaseName("uid")}, lease)
 	if client.IgnoreNotFound(err) != nil {
 		w.t.Fatal(err)
 	}
-
 	if err != nil {
 		return nil
 	}
-
 	return lease
 }
 
@@ -175,7 +160,6 @@ func web(provider string, finalizers ...string) *openmcpv1alpha1.Cluster {
 	}}
 	cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: provider, Profile: "aws"}
 	cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
-
 	return cluster
 }
 
@@ -183,7 +167,6 @@ func web(provider string, finalizers ...string) *openmcpv1alpha1.Cluster {
 func deleted(finalizers ...string) *openmcpv1alpha1.Cluster {
 	cluster := web(providerName, finalizers...)
 	cluster.DeletionTimestamp = &metav1.Time{Time: start}
-
 	return cluster
 }
 
@@ -191,6 +174,5 @@ func deleted(finalizers ...string) *openmcpv1alpha1.Cluster {
 func leased(namespace string) *openmcpv1alpha1.ClusterProvider {
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: providerName, Generation: 1}}
 	provider.Spec.LeaseNamespace = namespace
-
 	return provider
 }

@@ -55,14 +55,11 @@ func (l *leases) key(cluster *openmcpv1alpha1.Cluster, provider *openmcpv1alpha1
 	if provider != nil {
 		return clusterrequest.LeaseKey(cluster, provider.Spec.LeaseNamespace)
 	}
-
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	if known, is := l.renewed[client.ObjectKeyFromObject(cluster)]; is && known.cluster == cluster.UID {
 		return known.lease
 	}
-
 	return clusterrequest.LeaseKey(cluster, "")
 }
 
@@ -75,7 +72,6 @@ func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster, le
 	if err != nil {
 		return 0, err
 	}
-
 	interval, now := l.duration/renewals, l.clock.Now()
 
 	age := now.Sub(last.at)
@@ -97,9 +93,7 @@ func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster, le
 	if err := l.writer.Apply(ctx, applied, client.ForceOwnership); err != nil {
 		return 0, fmt.Errorf("renew the Lease %s: %w", lease, err)
 	}
-
 	l.note(key, renewal{cluster.UID, lease, now})
-
 	return interval, nil
 }
 
@@ -109,7 +103,6 @@ func (l *leases) last(ctx context.Context, key types.NamespacedName, uid types.U
 	l.mu.Lock()
 	known, is := l.renewed[key]
 	l.mu.Unlock()
-
 	switch {
 	case is && known.cluster == uid && known.lease == at:
 		return known, nil
@@ -126,27 +119,22 @@ func (l *leases) last(ctx context.Context, key types.NamespacedName, uid types.U
 	if client.IgnoreNotFound(err) != nil {
 		return renewal{}, fmt.Errorf("reading the Lease %s: %w", at, err)
 	}
-
 	if err == nil && l.isOwn(lease) {
 		found.at = lease.Spec.RenewTime.Time
 	}
-
 	l.note(key, found)
-
 	return found, nil
 }
 
 // isOwn reports whether a Lease is as this provider writes it, whatever its time.
 func (l *leases) isOwn(lease *coordinationv1.Lease) bool {
 	holder, seconds, renewed := lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime
-
 	return holder != nil && *holder == l.provider && seconds != nil && time.Duration(*seconds)*time.Second == l.duration && renewed != nil
 }
 
 func (l *leases) note(key types.NamespacedName, last renewal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	l.renewed[key] = last
 }
 
@@ -155,11 +143,9 @@ func (l *leases) forget(ctx context.Context, key types.NamespacedName) error {
 	l.mu.Lock()
 	known, is := l.renewed[key]
 	l.mu.Unlock()
-
 	if !is {
 		return nil
 	}
-
 	return l.end(ctx, key, known.lease)
 }
 
@@ -169,11 +155,8 @@ func (l *leases) end(ctx context.Context, key, at types.NamespacedName) error {
 	if err := l.writer.Delete(ctx, lease); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting the Lease %s: %w", at, err)
 	}
-
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	delete(l.renewed, key)
-
 	return nil
 }

@@ -16,12 +16,10 @@ import (
 func TestLeaseOfACluster(t *testing.T) {
 	w := newWorld(t, web(providerName, ours), leased(leaseHome))
 	w.reconcileOnce()
-
 	lease := w.lease(leaseHome)
 	if lease == nil {
 		t.Fatal("trust 2: there is no Lease in the namespace of the provider")
 	}
-
 	spec := lease.Spec
 	if ptr.Deref(spec.HolderIdentity, "") != providerName || ptr.Deref(spec.LeaseDurationSeconds, 0) != 60 || !spec.RenewTime.Time.Equal(start) {
 		t.Errorf("cluster-request 4.6: spec %+v", spec)
@@ -30,7 +28,6 @@ func TestLeaseOfACluster(t *testing.T) {
 	if got := lease.Annotations[openmcpv1alpha1.ClusterAnnotation]; got != webAt.String() {
 		t.Errorf("annotation %q", got)
 	}
-
 	if len(lease.OwnerReferences) > 0 {
 		t.Errorf("owners of another namespace: %v", lease.OwnerReferences)
 	}
@@ -38,10 +35,8 @@ func TestLeaseOfACluster(t *testing.T) {
 
 func TestRenewals(t *testing.T) {
 	const interval = DefaultLeaseDuration / renewals
-
 	w := newWorld(t, web(providerName, ours), leased(leaseHome))
 	w.reconcileOnce()
-
 	for _, tc := range []struct {
 		reason  string
 		after   time.Duration // of the step before
@@ -55,11 +50,9 @@ func TestRenewals(t *testing.T) {
 		{"cluster-request 4.6: due after a restart", interval, true, true, interval},
 	} {
 		w.clock.SetTime(w.clock.Now().Add(tc.after))
-
 		if tc.restart {
 			w.restart()
 		}
-
 		steps, again := w.reconcileOnce()
 		if renews := len(steps) > 1; renews != tc.renews || again != tc.again {
 			t.Errorf("%s: %v, again after %s", tc.reason, steps, again)
@@ -70,12 +63,10 @@ func TestRenewals(t *testing.T) {
 func TestLeasesMove(t *testing.T) {
 	w := newWorld(t, web(providerName, ours), leased(""))
 	w.reconcileOnce()
-
 	beside := w.lease(webAt.Namespace)
 	if beside == nil || len(beside.OwnerReferences) != 1 || beside.OwnerReferences[0].UID != "uid" {
 		t.Fatalf("trust 2: the Lease beside the Cluster is %+v", beside)
 	}
-
 	provider := &openmcpv1alpha1.ClusterProvider{}
 	if err := w.api.Get(t.Context(), client.ObjectKey{Name: providerName}, provider); err != nil {
 		t.Fatal(err)
@@ -85,9 +76,7 @@ func TestLeasesMove(t *testing.T) {
 	if err := w.api.Update(t.Context(), provider); err != nil {
 		t.Fatal(err)
 	}
-
 	w.reconcileOnce()
-
 	if w.lease(leaseHome) == nil {
 		t.Error("trust 2: no Lease in the namespace that spec.leaseNamespace names")
 	}
@@ -95,11 +84,9 @@ func TestLeasesMove(t *testing.T) {
 	if w.lease(webAt.Namespace) == nil {
 		t.Error("trust 2: the former Lease counts until it expires, and is gone")
 	}
-
 	if err := w.api.Delete(t.Context(), provider); err != nil {
 		t.Fatal(err)
 	}
-
 	w.clock.SetTime(start.Add(time.Hour))
 	w.reconcileOnce()
 
@@ -112,15 +99,12 @@ func TestLeasesMove(t *testing.T) {
 func TestForeignRenewalsDoNotCount(t *testing.T) {
 	w := newWorld(t, web(providerName, ours), leased(leaseHome))
 	w.reconcileOnce()
-
 	lease := w.lease(leaseHome)
 	lease.Spec.HolderIdentity = ptr.To("somebody")
 	lease.Spec.RenewTime = &metav1.MicroTime{Time: start.Add(time.Second)}
-
 	if err := w.api.Update(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}
-
 	w.restart()
 	w.reconcileOnce()
 
@@ -132,25 +116,20 @@ func TestForeignRenewalsDoNotCount(t *testing.T) {
 func TestANewClusterOfTheNameHasANewLease(t *testing.T) {
 	w := newWorld(t, web(providerName, ours), leased(leaseHome))
 	w.reconcileOnce()
-
 	former := w.cluster()
 	if err := w.api.Update(t.Context(), withoutFinalizers(former)); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := client.IgnoreNotFound(w.api.Delete(t.Context(), former)); err != nil {
 		t.Fatal(err)
 	}
 
 	again := web(providerName, ours)
 	again.UID = "another"
-
 	if err := w.api.Create(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-
 	w.reconcileOnce()
-
 	if w.lease(leaseHome) != nil {
 		t.Error("cluster-request C24: the Lease of the former Cluster is still there")
 	}
@@ -159,6 +138,5 @@ func TestANewClusterOfTheNameHasANewLease(t *testing.T) {
 func withoutFinalizers(cluster *openmcpv1alpha1.Cluster) *openmcpv1alpha1.Cluster {
 	freed := cluster.DeepCopy()
 	freed.Finalizers = nil
-
 	return freed
 }

@@ -44,11 +44,9 @@ func (r *profileReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, nil // An admin makes it, and its creation calls again.
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ClusterProvider %s: %w", key.Name, err)
 	}
-
 	if object.DeletionTimestamp != nil {
 		return reconcile.Result{}, nil
 	}
@@ -57,7 +55,6 @@ func (r *profileReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("profiles of ClusterProvider %s: %w", key.Name, err)
 	}
-
 	return r.conflicts.Result(ctx, key, r.publish(ctx, object, profiles))
 }
 
@@ -82,20 +79,15 @@ func (r *profileReconciler) publish(
 		ready.Status, ready.Reason = metav1.ConditionFalse, ReasonNoProfiles
 		ready.Message = "the provider makes no new clusters, because its configuration has no profile: add one"
 	}
-
 	status.Reason, status.Message = ready.Reason, ready.Message
-
 	if former := meta.FindStatusCondition(before.Conditions, ready.Type); former != nil {
 		status.Conditions = []metav1.Condition{*former}
 	}
-
 	meta.SetStatusCondition(&status.Conditions, ready)
 
 	if equality.Semantic.DeepEqual(before, status) {
 		return nil
 	}
-
 	status.LastReconcileTime = &now
-
 	return client.IgnoreNotFound(objects.ApplyStatus(ctx, r.writer, object, status))
 }

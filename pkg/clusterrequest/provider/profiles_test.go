@@ -31,16 +31,13 @@ func (w *world) publisher() *profileReconciler {
 // publish reconciles the ClusterProvider, and returns its status and the writes.
 func (w *world) publish() (openmcpv1alpha1.ClusterProviderStatus, []string, error) {
 	w.t.Helper()
-
 	w.steps = nil
 	key := client.ObjectKey{Name: providerName}
 	_, failed := w.publisher().Reconcile(w.t.Context(), reconcile.Request{NamespacedName: key})
-
 	object := &openmcpv1alpha1.ClusterProvider{}
 	if err := w.api.Get(w.t.Context(), key, object); err != nil {
 		w.t.Fatal(err)
 	}
-
 	return object.Status, w.steps, failed
 }
 
@@ -75,7 +72,6 @@ func TestProfilesArePublished(t *testing.T) {
 			if err != nil || status.Ready != tc.ready || status.Reason != tc.want || !strings.Contains(status.Message, tc.message) {
 				t.Errorf("%+v, %v", status, err)
 			}
-
 			if diff := cmp.Diff(tc.profiles, status.Profiles); diff != "" {
 				t.Errorf("profiles (-want +got):\n%s", diff)
 			}
@@ -84,9 +80,7 @@ func TestProfilesArePublished(t *testing.T) {
 			if ready == nil || (ready.Status == "True") != tc.ready || ready.Reason != tc.want {
 				t.Errorf("condition %+v", ready)
 			}
-
 			w.clock.SetTime(start.Add(time.Hour))
-
 			if again, steps, err := w.publish(); err != nil || len(steps) > 0 || !again.LastReconcileTime.Equal(status.LastReconcileTime) {
 				t.Errorf("law 4: a second look writes %v, %v", steps, err)
 			}
@@ -97,13 +91,10 @@ func TestProfilesArePublished(t *testing.T) {
 func TestAnErrorLeavesTheProfiles(t *testing.T) {
 	w := newWorld(t, leased(leaseHome))
 	w.made.profiles = []openmcpv1alpha1.Profile{profileOf("aws")}
-
 	if _, _, err := w.publish(); err != nil {
 		t.Fatal(err)
 	}
-
 	w.made.profiles, w.made.err = nil, errAway
-
 	status, steps, err := w.publish()
 	if !errors.Is(err, errAway) || len(steps) > 0 || !status.Ready || len(status.Profiles) != 1 {
 		t.Errorf("law 6: %+v, %v, %v", status, steps, err)
@@ -126,7 +117,6 @@ func TestMovedLeasesConcernTheClustersOfTheProvider(t *testing.T) {
 
 	elsewhere := leased("elsewhere")
 	elsewhere.Name = "other"
-
 	for _, tc := range []struct {
 		reason     string
 		old, later *openmcpv1alpha1.ClusterProvider
@@ -139,7 +129,6 @@ func TestMovedLeasesConcernTheClustersOfTheProvider(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := &additions{}
 			movedLeases(w.api, providerName).Update(t.Context(), event.UpdateEvent{ObjectOld: tc.old, ObjectNew: tc.later}, q)
-
 			if !slices.Equal(q.keys, tc.want) {
 				t.Errorf("%v, want %v", q.keys, tc.want)
 			}

@@ -51,11 +51,9 @@ func Setup(mgr manager.Manager, settings Settings) error {
 		return fmt.Errorf("provider %q: it cannot be the name of a ClusterProvider: %w", settings.Name,
 			errors.New("use at most 63 lower-case letters, digits, dashes and dots"))
 	}
-
 	if settings.LeaseDuration == 0 {
 		settings.LeaseDuration = DefaultLeaseDuration
 	}
-
 	if err := setupClusters(mgr, settings); err != nil {
 		return fmt.Errorf("controller of the Clusters of %s: %w", settings.Name, err)
 	}
@@ -63,7 +61,6 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	if err := setupProfiles(mgr, settings); err != nil {
 		return fmt.Errorf("controller of the profiles of %s: %w", settings.Name, err)
 	}
-
 	return nil
 }
 
@@ -81,10 +78,8 @@ func setupClusters(mgr manager.Manager, settings Settings) error {
 	}
 	own := predicate.NewPredicateFuncs(func(object client.Object) bool {
 		cluster, is := object.(*openmcpv1alpha1.Cluster)
-
 		return is && cluster.Spec.ClusterProviderRef.Name == settings.Name
 	})
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named("clusters-"+settings.Name).
 							For(&openmcpv1alpha1.Cluster{}, builder.WithPredicates(own)).
@@ -98,15 +93,12 @@ func movedLeases(clusters client.Reader, name string) handler.EventHandler {
 	return handler.Funcs{UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		former, isProvider := e.ObjectOld.(*openmcpv1alpha1.ClusterProvider)
 		current, isProviderToo := e.ObjectNew.(*openmcpv1alpha1.ClusterProvider)
-
 		if !isProvider || !isProviderToo || current.Name != name || former.Spec.LeaseNamespace == current.Spec.LeaseNamespace {
 			return
 		}
-
 		list := &openmcpv1alpha1.ClusterList{}
 		if err := clusters.List(ctx, list); err != nil {
 			klog.FromContext(ctx).Error(err, "Clusters could not be listed") // The cache is stopping.
-
 			return
 		}
 
@@ -136,6 +128,5 @@ func setupProfiles(mgr manager.Manager, settings Settings) error {
 				return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: settings.Name}}}
 			}))
 	}
-
 	return profiles.Complete(r) //nolint:wrapcheck // Named by the caller.
 }

@@ -18,12 +18,10 @@ import (
 // the look.
 func unknownState(cluster *openmcpv1alpha1.Cluster, err error) State {
 	state := State{Reason: reasonStateUnknown, Message: err.Error(), Endpoints: cluster.Status.Endpoints, Again: retryInterval}
-
 	health := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)
 	if health != nil && health.Status == metav1.ConditionTrue {
 		state.Healthy, state.Reason, state.Message = true, health.Reason, health.Message
 	}
-
 	return state
 }
 
@@ -45,11 +43,9 @@ func phase(cluster *openmcpv1alpha1.Cluster, state State) openmcpv1alpha1.Cluste
 func ownStatus(cluster *openmcpv1alpha1.Cluster) openmcpv1alpha1.ClusterStatus {
 	own := openmcpv1alpha1.ClusterStatus{Phase: cluster.Status.Phase, Endpoints: cluster.Status.Endpoints}
 	own.ObservedGeneration, own.LastReconcileTime = cluster.Status.ObservedGeneration, cluster.Status.LastReconcileTime
-
 	if health := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy); health != nil {
 		own.Conditions = []metav1.Condition{*health}
 	}
-
 	return own
 }
 
@@ -61,13 +57,10 @@ func (r *clusterReconciler) writeStatus(ctx context.Context, cluster *openmcpv1a
 		Type: openmcpv1alpha1.ConditionClusterHealthy, Status: metav1.ConditionFalse, Reason: state.Reason, Message: state.Message,
 		ObservedGeneration: cluster.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
 	}
-
 	if state.Healthy {
 		health.Status = metav1.ConditionTrue
 	}
-
 	meta.SetStatusCondition(&status.Conditions, health)
-
 	return r.applyStatus(ctx, cluster, status)
 }
 
@@ -75,7 +68,6 @@ func (r *clusterReconciler) writeStatus(ctx context.Context, cluster *openmcpv1a
 func (r *clusterReconciler) writePhase(ctx context.Context, cluster *openmcpv1alpha1.Cluster, phase openmcpv1alpha1.ClusterPhase) error {
 	status := ownStatus(cluster)
 	status.Phase = phase
-
 	return r.applyStatus(ctx, cluster, status)
 }
 
@@ -86,9 +78,7 @@ func (r *clusterReconciler) applyStatus(
 	if equality.Semantic.DeepEqual(ownStatus(cluster), status) {
 		return nil
 	}
-
 	now := metav1.NewTime(r.clock.Now())
 	status.LastReconcileTime = &now
-
 	return client.IgnoreNotFound(objects.ApplyStatus(ctx, r.writer, cluster, status))
 }

@@ -30,7 +30,6 @@ func objectCache(mgr manager.Manager) (cache.Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("selecting by label %s: %w", openmcpv1alpha1.ClusterLabel, err)
 	}
-
 	return objects.MetadataCache(mgr, "namespaces and Leases", objects.Annotation(openmcpv1alpha1.ClusterAnnotation), cache.Options{
 		DefaultLabelSelector: labels.NewSelector().Add(*published),
 		ByObject: map[client.Object]cache.ByObject{
@@ -51,6 +50,5 @@ func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	if kind == "RoleBinding" {
 		return objects.Metadata(rbacv1.SchemeGroupVersion.WithKind(kind))
 	}
-
 	return objects.Metadata(corev1.SchemeGroupVersion.WithKind(kind))
 }

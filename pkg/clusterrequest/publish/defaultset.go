@@ -57,7 +57,6 @@ func addSetCheck(mgr manager.Manager, namespace, set string) error {
 	if err := mgr.Add(check); err != nil {
 		return fmt.Errorf("adding the check of ConfigMap %s: %w", check.configMap, err)
 	}
-
 	return nil
 }
 
@@ -67,7 +66,6 @@ func (*setCheck) NeedLeaderElection() bool { return true }
 // Start compares until the context ends.
 func (s *setCheck) Start(ctx context.Context) error {
 	defer metrics.SetInventorySetDiffers(false)
-
 	informer, err := s.objects.GetInformer(ctx, &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching ConfigMap %s: %w", s.configMap, err)
@@ -87,11 +85,9 @@ func (s *setCheck) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watching ConfigMap %s: %w", s.configMap, err)
 	}
-
 	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		return nil // The context has ended.
 	}
-
 	notify() // There may be no ConfigMap.
 
 	for {
@@ -109,28 +105,22 @@ func (s *setCheck) Start(ctx context.Context) error {
 // compare compares the sets, and reports what has changed since the last time.
 func (s *setCheck) compare(ctx context.Context) error {
 	found := &corev1.ConfigMap{}
-
 	err := s.objects.Get(ctx, s.configMap, found)
 	if apierrors.IsNotFound(err) {
 		found, err = nil, nil
 	}
-
 	if err != nil {
 		return fmt.Errorf("reading ConfigMap %s: %w", s.configMap, err)
 	}
-
 	s.report(ctx, setDifference(found, s.set))
-
 	return nil
 }
 
 // report logs a difference unless it was logged last, and sets the metric. Nil says that there is none.
 func (s *setCheck) report(ctx context.Context, difference error) {
 	metrics.SetInventorySetDiffers(difference != nil)
-
 	last := s.reported
 	logger := klog.FromContext(ctx).WithValues("controller", Name, "configMap", s.configMap, "clusters-inventory-set", s.set)
-
 	switch {
 	case difference != nil:
 		if s.reported = difference.Error(); s.reported != last {
@@ -152,15 +142,12 @@ func setDifference(found *corev1.ConfigMap, set string) error {
 	if found == nil {
 		return errNoSetConfigMap
 	}
-
 	named, written := found.Data[setKey]
 	if !written {
 		named = clusterrequest.DefaultClusterSet
 	}
-
 	if named == set {
 		return nil
 	}
-
 	return fmt.Errorf("a Cluster that names no set is published in %q, and users need the right to join %q to move it", set, named)
 }

@@ -17,7 +17,6 @@ func TestSetCheckReport(t *testing.T) {
 	lines := 0
 	ctx := klog.NewContext(t.Context(), funcr.New(func(string, string) { lines++ }, funcr.Options{}))
 	check := &setCheck{set: "default"}
-
 	for _, c := range []struct {
 		reason string
 		found  *corev1.ConfigMap
@@ -36,11 +35,9 @@ func TestSetCheckReport(t *testing.T) {
 		before := lines
 		difference := setDifference(c.found, check.set)
 		check.report(ctx, difference)
-
 		if (difference != nil) != c.differ {
 			t.Errorf("%s: difference %v", c.reason, difference)
 		}
-
 		if logged := lines > before; logged != c.logged {
 			t.Errorf("%s: logged %v, want %v", c.reason, logged, c.logged)
 		}

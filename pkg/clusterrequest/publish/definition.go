@@ -35,25 +35,20 @@ type servedDefinition struct {
 func (s *servedDefinition) read(ctx context.Context, live client.Reader) (types.UID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if s.known {
 		return s.uid, nil
 	}
-
 	served, err := definition(ctx, live, clusterDefinition)
 	if err != nil {
 		return "", err
 	}
-
 	s.uid, s.known = served.UID, true
-
 	return s.uid, nil
 }
 
 // definition reads a CustomResourceDefinition from the API server.
 func definition(ctx context.Context, live client.Reader, name string) (clusterrequest.Definition, error) {
 	found, err := objects.Definition(ctx, live, name)
-
 	return clusterrequest.DefinitionOf(found), err
 }
 
@@ -63,9 +58,7 @@ func (r *reconciler) holdForDefinition(ctx context.Context, c *cycle) (again tim
 	if c.cluster == nil && c.managed == nil && c.namespace == nil {
 		return 0, false, nil
 	}
-
 	served, err := definition(ctx, r.live, clusterDefinition)
-
 	switch {
 	case err != nil:
 		return 0, false, err
@@ -79,7 +72,6 @@ func (r *reconciler) holdForDefinition(ctx context.Context, c *cycle) (again tim
 	if !keeps {
 		return 0, false, nil
 	}
-
 	return 0, true, r.keep(ctx, c, condition)
 }
 
@@ -87,16 +79,12 @@ func (r *reconciler) holdForDefinition(ctx context.Context, c *cycle) (again tim
 func (r *reconciler) keep(ctx context.Context, c *cycle, condition metav1.Condition) error {
 	wanted := c.managed.DeepCopy()
 	condition.LastTransitionTime = metav1.NewTime(r.clock.Now())
-
 	if !meta.SetStatusCondition(&wanted.Status.Conditions, condition) {
 		return nil
 	}
-
 	if err := r.patch(ctx, c.managed, wanted, true); err != nil {
 		return err
 	}
-
 	r.event(c, corev1.EventTypeWarning, clusterrequest.ReasonDefinitionReplaced, condition.Message)
-
 	return nil
 }

@@ -35,11 +35,9 @@ func (h *eventHandlers) sources(own cache.Cache) []source.Source {
 	kinds := companions()
 	sources := make([]source.Source, 0, 1+len(kinds))
 	sources = append(sources, source.Kind(own, client.Object(&coordinationv1.Lease{}), h.leases()))
-
 	for _, object := range kinds {
 		sources = append(sources, source.Kind(own, client.Object(object), handler.EnqueueRequestsFromMapFunc(publishedCluster)))
 	}
-
 	return sources
 }
 
@@ -49,7 +47,6 @@ func publishedCluster(_ context.Context, object client.Object) []reconcile.Reque
 	if !found {
 		return nil
 	}
-
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
 }
 
@@ -67,19 +64,15 @@ func (h *eventHandlers) providers() handler.EventHandler {
 	changed := func(ctx context.Context, old, current *openmcpv1alpha1.ClusterProvider) []reconcile.Request {
 		before, after := profilesOf(old), profilesOf(current)
 		moved := leaseNamespaceOf(old) != leaseNamespaceOf(current)
-
 		return h.clusters(ctx, func(cluster *openmcpv1alpha1.Cluster) bool {
 			profile := cluster.Spec.ClusterProviderRef.Profile
-
 			return cluster.Spec.ClusterProviderRef.Name == current.Name && (moved || !equality.Semantic.DeepEqual(before[profile], after[profile]))
 		})
 	}
-
 	return objects.Handler(func(ctx context.Context, before, after *openmcpv1alpha1.ClusterProvider, _ bool) []reconcile.Request {
 		if before == nil || leaseNamespaceOf(before) != leaseNamespaceOf(after) {
 			warnOfLeases(ctx, after)
 		}
-
 		return changed(ctx, before, after)
 	}, func(ctx context.Context, last *openmcpv1alpha1.ClusterProvider) []reconcile.Request {
 		return changed(ctx, last, &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: last.Name}})
@@ -91,7 +84,6 @@ func leaseNamespaceOf(provider *openmcpv1alpha1.ClusterProvider) string {
 	if provider == nil {
 		return ""
 	}
-
 	return provider.Spec.LeaseNamespace
 }
 
@@ -106,13 +98,11 @@ func warnOfLeases(ctx context.Context, provider *openmcpv1alpha1.ClusterProvider
 // profilesOf returns the traits of the profiles of a ClusterProvider; none for nil.
 func profilesOf(provider *openmcpv1alpha1.ClusterProvider) map[openmcpv1alpha1.ProfileName][]openmcpv1alpha1.SupportedTrait {
 	traits := map[openmcpv1alpha1.ProfileName][]openmcpv1alpha1.SupportedTrait{}
-
 	if provider != nil {
 		for i := range provider.Status.Profiles {
 			traits[provider.Status.Profiles[i].Name] = provider.Status.Profiles[i].SupportedTraits
 		}
 	}
-
 	return traits
 }
 
@@ -123,10 +113,8 @@ func (h *eventHandlers) clusters(
 	list := &openmcpv1alpha1.ClusterList{}
 	if err := h.cache.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		klog.FromContext(ctx).Error(err, "Clusters could not be listed") // The cache is stopping.
-
 		return nil
 	}
-
 	var requests []reconcile.Request
 
 	for i := range list.Items {
@@ -134,7 +122,6 @@ func (h *eventHandlers) clusters(
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}
-
 	return requests
 }
 
@@ -144,17 +131,14 @@ func (h *eventHandlers) leases() handler.EventHandler {
 		if !clusterrequest.IsHeartbeat(lease.Name) {
 			return nil
 		}
-
 		if request, affected := h.heartbeats.set(lease, initial, h.clock.Now()); affected {
 			return []reconcile.Request{request}
 		}
-
 		return nil
 	}, func(_ context.Context, last *coordinationv1.Lease) []reconcile.Request {
 		if request, affected := h.heartbeats.remove(client.ObjectKeyFromObject(last)); affected {
 			return []reconcile.Request{request}
 		}
-
 		return nil
 	})
 }

@@ -50,18 +50,15 @@ func (a *additions) Add(key reconcile.Request) { a.keys = append(a.keys, key.Str
 func (a *additions) expect(t *testing.T, reason string, want ...string) {
 	t.Helper()
 	slices.Sort(a.keys)
-
 	if !slices.Equal(a.keys, want) {
 		t.Errorf("%s: enqueued %v, want %v", reason, a.keys, want)
 	}
-
 	a.keys = nil
 }
 
 // newHandlers returns handlers over the Clusters shop/web of the profile aws, shop/gcp of gcp and shop/other of another provider.
 func newHandlers(t *testing.T) *eventHandlers {
 	t.Helper()
-
 	gcp, other := healthy("platform"), healthy("platform")
 	gcp.Name, gcp.Spec.ClusterProviderRef.Profile = "gcp", "gcp"
 	other.Name, other.Spec.ClusterProviderRef.Name = "other", "other"
@@ -70,7 +67,6 @@ func newHandlers(t *testing.T) *eventHandlers {
 		WithIndex(&openmcpv1alpha1.Cluster{}, managedClusterName, func(object client.Object) []string {
 			return []string{clusterrequest.ManagedClusterName(client.ObjectKeyFromObject(object))}
 		}).Build()
-
 	return &eventHandlers{
 		cache: listing{reader: clusters}, heartbeats: newHeartbeats(), clock: clocktesting.NewFakePassiveClock(start),
 	}
@@ -83,7 +79,6 @@ func TestEventsOfProviders(t *testing.T) {
 		change(after)
 		h.providers().Update(t.Context(), event.UpdateEvent{ObjectOld: gardener(), ObjectNew: after}, q)
 	}
-
 	h.providers().Create(t.Context(), event.CreateEvent{Object: gardener()}, q)
 	q.expect(t, "cluster-request 4.6: the traits of its profile are claims of a Cluster", "shop/web")
 
@@ -106,7 +101,6 @@ func TestEventsOfManagedClusters(t *testing.T) {
 		Name: name, Annotations: map[string]string{openmcpv1alpha1.ClusterAnnotation: webAt.String()},
 	}}
 	foreign := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
-
 	for _, tc := range []struct {
 		reason string
 		object client.Object
@@ -135,7 +129,6 @@ func TestEventsOfLeases(t *testing.T) {
 	lease := func(name string, renewed time.Time) *coordinationv1.Lease {
 		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name}}
 		l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = ptr.To[int32](60), &metav1.MicroTime{Time: renewed}
-
 		return l
 	}
 

@@ -57,15 +57,12 @@ type world struct {
 // newWorld has the definition of Clusters and the ClusterProvider gardener, beside the objects.
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), recorder: events.NewFakeRecorder(100)}
-
 	for _, plural := range []string{"clusters", "clusterproviders"} {
 		objects = append(objects, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 			Name: plural + "." + openmcpv1alpha1.GroupName, UID: "definition", CreationTimestamp: metav1.NewTime(start.Add(-time.Hour)),
 		}})
 	}
-
 	server := fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(append(objects, gardener())...).
 		WithStatusSubresource(&openmcpv1alpha1.Cluster{}, &openmcpv1alpha1.ClusterProvider{}, &clusterv1.ManagedCluster{}).
 		WithInterceptorFuncs(w.observe())
@@ -75,9 +72,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	} {
 		server.WithIndex(kind, metav1.ObjectNameField, func(object client.Object) []string { return []string{object.GetName()} })
 	}
-
 	w.api = server.Build()
-
 	var formats []api.Codec
 	for _, adapter := range api.Adapters() {
 		formats = append(formats, adapter.Codec())
@@ -88,7 +83,6 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		recorder: w.recorder, clock: w.clock, drainTimeout: clusterrequest.DefaultDrainTimeout,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: clusterrequest.DefaultClusterSet,
 	}
-
 	return w
 }
 
@@ -99,14 +93,12 @@ func (w *world) observe() interceptor.Funcs {
 		if write.Subresource != "" {
 			verb = write.Subresource
 		}
-
 		w.writes = append(w.writes, verb+" "+write.Kind())
 	})
 	observed.SubResourceApply = func(ctx context.Context, c client.Client, name string, applied runtime.ApplyConfiguration,
 		_ ...client.SubResourceApplyOption,
 	) error {
 		w.writes = append(w.writes, "apply "+name)
-
 		return applyStatus(ctx, c, applied)
 	}
 
@@ -120,7 +112,6 @@ func applyStatus(ctx context.Context, c client.Client, applied runtime.ApplyConf
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
-
 	wanted, cluster := &openmcpv1alpha1.Cluster{}, &openmcpv1alpha1.Cluster{}
 	if err := json.Unmarshal(content, wanted); err != nil {
 		return fmt.Errorf("decode: %w", err)
@@ -129,41 +120,33 @@ func applyStatus(ctx context.Context, c client.Client, applied runtime.ApplyConf
 	if err := c.Get(ctx, client.ObjectKeyFromObject(wanted), cluster); err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
-
 	for _, condition := range wanted.Status.Conditions {
 		meta.SetStatusCondition(&cluster.Status.Conditions, condition)
 	}
-
 	cluster.Status.ManagedCluster = wanted.Status.ManagedCluster
-
 	return c.Status().Update(ctx, cluster)
 }
 
 // reconcileOnce reconciles the Cluster, and returns the writes and after which time it is due again.
 func (w *world) reconcileOnce() ([]string, time.Duration) {
 	w.t.Helper()
-
 	w.writes = nil
-
 	result, err := w.Reconcile(w.t.Context(), reconcile.Request{NamespacedName: webAt})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-
 	return w.writes, result.RequeueAfter
 }
 
 // settle reconciles until nothing is written.
 func (w *world) settle() {
 	w.t.Helper()
-
 	const most = 5
 	for range most {
 		if writes, _ := w.reconcileOnce(); len(writes) == 0 {
 			return
 		}
 	}
-
 	w.t.Fatalf("law 4: it still writes %v", w.writes)
 }
 
@@ -177,57 +160,47 @@ func (w *world) beat() {
 // get reads an object; it returns false if there is none.
 func (w *world) get(key types.NamespacedName, object client.Object) bool {
 	w.t.Helper()
-
 	err := w.api.Get(w.t.Context(), key, object)
 	if err != nil && !apierrors.IsNotFound(err) {
 		w.t.Fatal(err)
 	}
-
 	return err == nil
 }
 
 // managed returns the ManagedCluster; nil if there is none.
 func (w *world) managed() *clusterv1.ManagedCluster {
 	w.t.Helper()
-
 	managed := &clusterv1.ManagedCluster{}
 	if !w.get(types.NamespacedName{Name: name}, managed) {
 		return nil
 	}
-
 	return managed
 }
 
 // mustManaged returns the ManagedCluster.
 func (w *world) mustManaged() *clusterv1.ManagedCluster {
 	w.t.Helper()
-
 	managed := w.managed()
 	if managed == nil {
 		w.t.Fatalf("there is no ManagedCluster %s", name)
 	}
-
 	return managed
 }
 
 func (w *world) cluster() *openmcpv1alpha1.Cluster {
 	w.t.Helper()
-
 	cluster := &openmcpv1alpha1.Cluster{}
 	if !w.get(webAt, cluster) {
 		return nil
 	}
-
 	return cluster
 }
 
 // change changes the Cluster.
 func (w *world) change(change func(*openmcpv1alpha1.Cluster)) {
 	w.t.Helper()
-
 	cluster := w.cluster()
 	change(cluster)
-
 	status := cluster.Status
 	if err := w.api.Update(w.t.Context(), cluster); err != nil {
 		w.t.Fatal(err)
@@ -242,11 +215,9 @@ func (w *world) change(change func(*openmcpv1alpha1.Cluster)) {
 // told reports whether the controller has created an Event with this reason since the previous call.
 func (w *world) told(reason string) bool {
 	found := false
-
 	for len(w.recorder.Events) > 0 {
 		found = strings.Contains(<-w.recorder.Events, " "+reason+" ") || found
 	}
-
 	return found
 }
 
@@ -256,7 +227,6 @@ func claims(managed *clusterv1.ManagedCluster) []string {
 	for _, claim := range managed.Status.ClusterClaims {
 		all = append(all, claim.Name+"="+claim.Value)
 	}
-
 	return slices.Sorted(slices.Values(all))
 }
 
@@ -276,7 +246,6 @@ func healthy(purposes ...openmcpv1alpha1.PurposeName) *openmcpv1alpha1.Cluster {
 	meta.SetStatusCondition(&cluster.Status.Conditions, metav1.Condition{
 		Type: openmcpv1alpha1.ConditionClusterHealthy, Status: metav1.ConditionTrue, Reason: "Running", LastTransitionTime: metav1.NewTime(start),
 	})
-
 	return cluster
 }
 
@@ -288,6 +257,5 @@ func gardener() *openmcpv1alpha1.ClusterProvider {
 		Name: "aws", SupportedTraits: []openmcpv1alpha1.SupportedTrait{{Trait: "kubernetes.io/apis/compute"}},
 		SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.20.3"}},
 	}}
-
 	return provider
 }

@@ -37,7 +37,6 @@ func newHeartbeats() *heartbeats {
 func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	former, followed := h.followed[subscriber]
 	if !followed {
 		former = types.NamespacedName{Namespace: subscriber.Namespace, Name: lease.Name}
@@ -45,13 +44,11 @@ func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Req
 
 	if former != lease {
 		delete(h.subscribers, former)
-
 		beat, counts := h.known[former]
 		if _, there := h.known[lease]; !there && counts && former.Name == lease.Name {
 			h.known[lease] = beat
 		}
 	}
-
 	h.followed[subscriber], h.subscribers[lease] = lease, subscriber
 }
 
@@ -59,9 +56,7 @@ func (h *heartbeats) follow(lease types.NamespacedName, subscriber reconcile.Req
 func (h *heartbeats) lastFollowed(subscriber reconcile.Request) (lease types.NamespacedName, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	lease, found = h.followed[subscriber]
-
 	return lease, found
 }
 
@@ -69,7 +64,6 @@ func (h *heartbeats) lastFollowed(subscriber reconcile.Request) (lease types.Nam
 func (h *heartbeats) subscribe(lease types.NamespacedName, subscriber reconcile.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	h.subscribers[lease] = subscriber
 }
 
@@ -77,7 +71,6 @@ func (h *heartbeats) subscribe(lease types.NamespacedName, subscriber reconcile.
 func (h *heartbeats) get(lease types.NamespacedName) clusterrequest.Heartbeat {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	return h.known[lease]
 }
 
@@ -88,11 +81,9 @@ func (h *heartbeats) set(lease *coordinationv1.Lease, initial bool, now time.Tim
 	beat := clusterrequest.Heartbeat{
 		Seen: now, Renewed: !initial, Duration: time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second,
 	}
-
 	if lease.Spec.RenewTime != nil {
 		beat.RenewTime = lease.Spec.RenewTime.Time
 	}
-
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -100,10 +91,8 @@ func (h *heartbeats) set(lease *coordinationv1.Lease, initial bool, now time.Tim
 	if known && last.RenewTime.Equal(beat.RenewTime) {
 		beat.Seen, beat.Renewed = last.Seen, last.Renewed
 	}
-
 	h.known[key] = beat
 	subscriber, subscribed := h.subscribers[key]
-
 	return subscriber, subscribed && (!known || beat.Renewed != last.Renewed || beat.Duration != last.Duration || last.Expired(now))
 }
 
@@ -111,10 +100,8 @@ func (h *heartbeats) set(lease *coordinationv1.Lease, initial bool, now time.Tim
 func (h *heartbeats) remove(lease types.NamespacedName) (subscriber reconcile.Request, affected bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	delete(h.known, lease)
 	subscriber, affected = h.subscribers[lease]
-
 	return subscriber, affected
 }
 
@@ -122,9 +109,7 @@ func (h *heartbeats) remove(lease types.NamespacedName) (subscriber reconcile.Re
 func (h *heartbeats) unsubscribe(subscriber reconcile.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	delete(h.followed, subscriber)
-
 	for lease, of := range h.subscribers {
 		if of == subscriber {
 			delete(h.subscribers, lease)

@@ -29,7 +29,6 @@ func TestHeartbeatsFollow(t *testing.T) {
 	wantSeen := func(t *testing.T, h *heartbeats, key types.NamespacedName, want time.Time) {
 		t.Helper()
 		h.follow(key, subscriber)
-
 		if diff := cmp.Diff(want, h.get(key).Seen); diff != "" {
 			t.Errorf("time of the last renewal (-want +got):\n%s", diff)
 		}
@@ -40,17 +39,14 @@ func TestHeartbeatsFollow(t *testing.T) {
 		h.set(lease(beside, noon), false, noon)
 		wantSeen(t, h, beside, noon)
 		wantSeen(t, h, moved, noon)
-
 		if _, affected := h.set(lease(beside, noon.Add(time.Minute)), false, noon.Add(time.Minute)); affected {
 			t.Error("the former Lease still concerns the Cluster")
 		}
-
 		wantSeen(t, h, moved, noon)
 
 		if _, affected := h.set(lease(moved, noon.Add(2*time.Minute)), false, noon.Add(2*time.Minute)); !affected {
 			t.Error("the new Lease does not concern the Cluster")
 		}
-
 		wantSeen(t, h, moved, noon.Add(2*time.Minute))
 		wantSeen(t, h, later, noon.Add(2*time.Minute))
 	})
@@ -80,11 +76,9 @@ func TestReadingAHeartbeatSubscribesNobody(t *testing.T) {
 	subscriber := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: "c"}}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	h.get(key)
-
 	if got, affected := h.set(lease, false, time.Unix(1, 0)); affected {
 		t.Errorf("the Lease concerns %s", got)
 	}
-
 	h.subscribe(key, subscriber)
 
 	if got, affected := h.remove(key); !affected || got != subscriber {

@@ -31,21 +31,17 @@ func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, erro
 	if err := r.addFinalizer(ctx, c); err != nil {
 		return 0, err
 	}
-
 	provider, err := r.provider(ctx, c.cluster)
 	if err != nil {
 		return 0, err
 	}
-
 	profile := profileOf(provider, c.cluster.Spec.ClusterProviderRef.Profile)
 	claims := clusterrequest.Claims(c.cluster, profile)
-
 	if profile == nil && c.managed != nil {
 		served, err := definition(ctx, r.live, providerDefinition)
 		if err != nil {
 			return 0, err
 		}
-
 		if served.MayHaveTaken(c.managed) {
 			c.providerLost = provider == nil
 			claims = clusterrequest.KeepTraits(claims, c.managed)
@@ -53,7 +49,6 @@ func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, erro
 	}
 
 	c.lease = r.lease(c, provider)
-
 	if err := r.prepare(ctx, c, claims); err != nil {
 		return 0, err
 	}
@@ -70,7 +65,6 @@ func (r *reconciler) publish(ctx context.Context, c *cycle) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-
 	return again, r.writeStatus(ctx, c, metav1.ConditionTrue, openmcpv1alpha1.ConditionPublished, "ManagedCluster "+c.name()+" exists")
 }
 
@@ -79,20 +73,16 @@ func (r *reconciler) addFinalizer(ctx context.Context, c *cycle) error {
 	if slices.Contains(c.cluster.Finalizers, openmcpv1alpha1.InventoryFinalizer) {
 		return nil
 	}
-
 	changed := c.cluster.DeepCopy()
 	if c.managed != nil && c.cluster.Status.ManagedCluster == "" {
 		changed = clusterrequest.KeepSet(changed, c.managed, r.defaultSet)
 	}
-
 	controllerutil.AddFinalizer(changed, openmcpv1alpha1.InventoryFinalizer)
 
 	if err := objects.Patch(ctx, r.client, c.cluster, changed, counted(requestFinalizer)); err != nil {
 		return fmt.Errorf("add the finalizer to Cluster %s: %w", c.Request, err)
 	}
-
 	c.cluster = changed
-
 	return nil
 }
 
@@ -101,20 +91,17 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 	if c.taken != "" {
 		return nil
 	}
-
 	if c.namespace == nil {
 		namespace := clusterrequest.ManagedClusterNamespace(c.cluster)
 		if err := r.createOwn(ctx, c, namespace); err != nil || c.taken != "" {
 			return err
 		}
-
 		c.namespace = &metav1.PartialObjectMetadata{ObjectMeta: namespace.ObjectMeta}
 	}
 
 	if c.namespace.DeletionTimestamp != nil {
 		return nil
 	}
-
 	for _, object := range []client.Object{clusterrequest.WorkAgentAccount(c.cluster), clusterrequest.WorkAgentBinding(c.cluster)} {
 		if err := r.createAgent(ctx, object); err != nil {
 			return err
@@ -124,7 +111,6 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 	if c.managed != nil {
 		return nil
 	}
-
 	merged, err := clusterrequest.MergeClaims(nil, "", claims)
 	if err != nil {
 		return err
@@ -134,16 +120,12 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 	if err != nil {
 		return err
 	}
-
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.Before
-
 	if err := r.createOwn(ctx, c, wanted); err != nil || c.taken != "" {
 		return err
 	}
-
 	r.event(c, corev1.EventTypeNormal, openmcpv1alpha1.ConditionPublished, "ManagedCluster "+c.name()+" is created")
 	c.managed = wanted
-
 	return nil
 }
 
@@ -155,17 +137,14 @@ func (r *reconciler) createOwn(ctx context.Context, c *cycle, object client.Obje
 	if err != nil {
 		return err
 	}
-
 	if found && !clusterrequest.IsPublished(present, c.NamespacedName) {
 		c.taken = kind
-
 		return nil
 	}
 
 	if err := observe(requestCreate, r.client.Create(ctx, object)); err != nil {
 		return fmt.Errorf("creating %s %s: %w", kind, c.name(), err)
 	}
-
 	return nil
 }
 
@@ -178,12 +157,10 @@ func (r *reconciler) createAgent(ctx context.Context, object client.Object) erro
 	if err == nil || !apierrors.IsNotFound(err) {
 		return err //nolint:wrapcheck // A cache fails only when it is stopping.
 	}
-
 	err = observe(requestCreate, r.client.Create(ctx, object))
 	if client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("creating %s %s: %w", kind, key, err)
 	}
-
 	return nil
 }
 
@@ -193,17 +170,14 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 	if err != nil {
 		return 0, fmt.Errorf("ManagedCluster %s: %w", c.name(), err)
 	}
-
 	claimed := equality.Semantic.DeepEqual(c.managed.Status.ClusterClaims, merged.Claims)
 
 	wanted, err := r.wanted(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-
 	wanted = clusterrequest.Published(c.managed, wanted)
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.After
-
 	if !claimed {
 		wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.Before
 	}
@@ -211,7 +185,6 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 	if err := r.patch(ctx, c.managed, wanted, false); err != nil {
 		return 0, err
 	}
-
 	c.managed = wanted
 	wanted = c.managed.DeepCopy()
 	wanted.Status.ClusterClaims = merged.Claims
@@ -221,11 +194,9 @@ func (r *reconciler) describe(ctx context.Context, c *cycle, claims map[string]s
 	if err := r.patch(ctx, c.managed, wanted, true); err != nil {
 		return 0, err
 	}
-
 	c.managed = wanted
 	wanted = c.managed.DeepCopy()
 	wanted.Annotations[openmcpv1alpha1.ClaimsAnnotation] = merged.After
-
 	return again, r.patch(ctx, c.managed, wanted, false)
 }
 
@@ -235,10 +206,8 @@ func (r *reconciler) wanted(ctx context.Context, c *cycle) (*clusterv1.ManagedCl
 	if err != nil {
 		return nil, err
 	}
-
 	wanted := clusterrequest.ManagedCluster(c.cluster, r.defaultSet)
 	wanted.Annotations[openmcpv1alpha1.DefinitionAnnotation] = string(uid)
-
 	return wanted, nil
 }
 
@@ -246,16 +215,13 @@ func (r *reconciler) wanted(ctx context.Context, c *cycle) (*clusterv1.ManagedCl
 func (r *reconciler) provider(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (*openmcpv1alpha1.ClusterProvider, error) {
 	ref := cluster.Spec.ClusterProviderRef
 	provider := &openmcpv1alpha1.ClusterProvider{}
-
 	err := r.client.Get(ctx, types.NamespacedName{Name: ref.Name}, provider)
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // Absence is no error.
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading ClusterProvider %s: %w", ref.Name, err)
 	}
-
 	return provider, nil
 }
 
@@ -264,13 +230,11 @@ func profileOf(provider *openmcpv1alpha1.ClusterProvider, name openmcpv1alpha1.P
 	if provider == nil {
 		return nil
 	}
-
 	for i := range provider.Status.Profiles {
 		if provider.Status.Profiles[i].Name == name {
 			return &provider.Status.Profiles[i]
 		}
 	}
-
 	return nil
 }
 
@@ -279,11 +243,9 @@ func (r *reconciler) lease(c *cycle, provider *openmcpv1alpha1.ClusterProvider) 
 	if provider != nil {
 		return clusterrequest.LeaseKey(c.cluster, provider.Spec.LeaseNamespace)
 	}
-
 	if last, found := r.heartbeats.lastFollowed(c.Request); found && last.Name == clusterrequest.LeaseName(c.cluster.UID) {
 		return last
 	}
-
 	return clusterrequest.LeaseKey(c.cluster, "")
 }
 
@@ -294,7 +256,6 @@ func (r *reconciler) setAvailable(c *cycle, managed *clusterv1.ManagedCluster) t
 	ofAgent := types.NamespacedName{Namespace: c.name(), Name: clusterrequest.AgentLeaseName}
 	r.heartbeats.subscribe(ofAgent, c.Request)
 	agent := r.heartbeats.get(ofAgent)
-
 	if c.providerLost && meta.FindStatusCondition(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) != nil {
 		if _, followed := r.heartbeats.lastFollowed(c.Request); !followed {
 			return 0
@@ -303,14 +264,11 @@ func (r *reconciler) setAvailable(c *cycle, managed *clusterv1.ManagedCluster) t
 
 	r.heartbeats.follow(c.lease, c.Request)
 	beat := r.heartbeats.get(c.lease)
-
 	if until := clusterrequest.AgentReports(managed, agent); until.After(now) {
 		return until.Sub(now)
 	}
-
 	condition, until := clusterrequest.Available(c.cluster, c.lease, managed.Status.Conditions, beat, now)
 	condition.LastTransitionTime = metav1.NewTime(now)
 	meta.SetStatusCondition(&managed.Status.Conditions, condition)
-
 	return max(until.Sub(now), 0)
 }

@@ -23,13 +23,11 @@ import (
 func TestPublication(t *testing.T) {
 	w := newWorld(t, healthy("platform"))
 	w.beat()
-
 	writes, _ := w.reconcileOnce()
 	want := []string{
 		"patch Cluster", "create Namespace", "create ServiceAccount", "create RoleBinding", "create ManagedCluster", "status ManagedCluster",
 		"apply status",
 	}
-
 	if diff := cmp.Diff(want, writes); diff != "" {
 		t.Errorf("cluster-request 4.6: the finalizer comes first, and the status of the Cluster last (-want +got):\n%s", diff)
 	}
@@ -38,7 +36,6 @@ func TestPublication(t *testing.T) {
 	if !managed.Spec.HubAcceptsClient || managed.Annotations[openmcpv1alpha1.ClusterAnnotation] != webAt.String() {
 		t.Errorf("spec %+v, annotations %v", managed.Spec, managed.Annotations)
 	}
-
 	if !meta.IsStatusConditionTrue(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable) {
 		t.Errorf("cluster-request C65: conditions %+v", managed.Status.Conditions)
 	}
@@ -47,18 +44,15 @@ func TestPublication(t *testing.T) {
 	if cluster.Status.ManagedCluster != name || !meta.IsStatusConditionTrue(cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished) {
 		t.Errorf("status of the Cluster %+v", cluster.Status)
 	}
-
 	if !slices.Contains(cluster.Finalizers, openmcpv1alpha1.InventoryFinalizer) || !w.told(openmcpv1alpha1.ConditionPublished) {
 		t.Errorf("finalizers %v, or no Event", cluster.Finalizers)
 	}
-
 	w.settle()
 }
 
 func TestNotYetPublished(t *testing.T) {
 	cluster := healthy("platform")
 	cluster.Status.Conditions[0].Status = metav1.ConditionFalse
-
 	w := newWorld(t, cluster)
 	if writes, _ := w.reconcileOnce(); len(writes) > 0 {
 		t.Errorf("cluster-request 4.6: a Cluster that was never healthy: %v", writes)
@@ -80,7 +74,6 @@ func TestLabelsAndClaims(t *testing.T) {
 	}, labelKeys(managed)); diff != "" {
 		t.Errorf("cluster-request C66: labels (-want +got):\n%s", diff)
 	}
-
 	if _, found := managed.Annotations["example.com/contact"]; found {
 		t.Error("cluster-request 4.1.3: the ManagedCluster has an annotation of the Cluster")
 	}
@@ -98,12 +91,10 @@ func TestLabelsAndClaims(t *testing.T) {
 	if err := w.api.Update(t.Context(), managed); err != nil {
 		t.Fatal(err)
 	}
-
 	managed.Status.ClusterClaims = append(managed.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: "of-the-agent", Value: "x"})
 	if err := w.api.Status().Update(t.Context(), managed); err != nil {
 		t.Fatal(err)
 	}
-
 	w.change(func(c *openmcpv1alpha1.Cluster) { c.Spec.Purposes, c.Labels = c.Spec.Purposes[:1], nil })
 	w.settle()
 
@@ -113,7 +104,6 @@ func TestLabelsAndClaims(t *testing.T) {
 			t.Errorf("cluster-request C66: label %s is still there", key)
 		}
 	}
-
 	if managed.Labels["by-hand"] != "yes" {
 		t.Error("cluster-request 4.6: the label of somebody else is gone")
 	}
@@ -126,11 +116,9 @@ func TestLabelsAndClaims(t *testing.T) {
 func TestSetOfAPublishedCluster(t *testing.T) {
 	w := newWorld(t, healthy("platform"))
 	w.reconcileOnce()
-
 	if set := w.mustManaged().Labels[clusterv1beta2.ClusterSetLabel]; set != clusterrequest.DefaultClusterSet {
 		t.Errorf("cluster-request 4.6: set %q", set)
 	}
-
 	w.change(func(c *openmcpv1alpha1.Cluster) {
 		metav1.SetMetaDataAnnotation(&c.ObjectMeta, openmcpv1alpha1.ClusterSetAnnotation, "blue")
 	})
@@ -142,21 +130,17 @@ func TestSetOfAPublishedCluster(t *testing.T) {
 
 	// The Cluster is lost and made again without the annotation: the ManagedCluster stays in its set.
 	w.change(func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
-
 	if err := w.api.Delete(t.Context(), w.cluster()); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := w.api.Create(t.Context(), healthy("platform")); err != nil {
 		t.Fatal(err)
 	}
-
 	w.settle()
 
 	if set := w.mustManaged().Labels[clusterv1beta2.ClusterSetLabel]; set != "blue" {
 		t.Errorf("cluster-request 4.6: set %q of a Cluster that was made again", set)
 	}
-
 	if set := w.cluster().Annotations[openmcpv1alpha1.ClusterSetAnnotation]; set != "blue" {
 		t.Errorf("cluster-request 4.6: annotation %q of a Cluster that was made again", set)
 	}
@@ -168,18 +152,15 @@ func TestAvailability(t *testing.T) {
 		if condition == nil {
 			return ""
 		}
-
 		return condition.Status
 	}
 
 	w := newWorld(t, healthy("platform"))
 	w.beat()
 	_, again := w.reconcileOnce()
-
 	if available(w) != metav1.ConditionTrue || again != time.Minute {
 		t.Errorf("cluster-request C65: %s, again after %s", available(w), again)
 	}
-
 	w.settle()
 	w.clock.SetTime(start.Add(time.Minute - time.Second))
 	w.beat()
@@ -187,21 +168,17 @@ func TestAvailability(t *testing.T) {
 	if writes, _ := w.reconcileOnce(); len(writes) > 0 {
 		t.Errorf("cluster-request C65: a renewal writes %v", writes)
 	}
-
 	w.clock.SetTime(start.Add(3 * time.Minute))
 	w.reconcileOnce()
-
 	if available(w) != metav1.ConditionUnknown {
 		t.Errorf("cluster-request C65: %s after the provider has stopped", available(w))
 	}
-
 	w.beat()
 	w.reconcileOnce()
 
 	if available(w) != metav1.ConditionTrue {
 		t.Errorf("cluster-request C65: %s after the provider is back", available(w))
 	}
-
 	w.change(func(c *openmcpv1alpha1.Cluster) {
 		condition := meta.FindStatusCondition(c.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)
 		condition.Status, condition.Reason = metav1.ConditionFalse, "Broken"
@@ -233,7 +210,6 @@ func TestTakenNames(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newWorld(t, healthy("platform"))
 			managed, namespace := tc.object()
-
 			if managed != nil {
 				if err := w.api.Create(t.Context(), managed); err != nil {
 					t.Fatal(err)
@@ -246,7 +222,6 @@ func TestTakenNames(t *testing.T) {
 			if again != takenRetry || !w.told(openmcpv1alpha1.ReasonNameTaken) {
 				t.Errorf("again after %s, or no Event", again)
 			}
-
 			published := meta.FindStatusCondition(w.cluster().Status.Conditions, openmcpv1alpha1.ConditionPublished)
 			if published == nil || published.Status != metav1.ConditionFalse || published.Reason != openmcpv1alpha1.ReasonNameTaken {
 				t.Errorf("condition %+v", published)
@@ -255,7 +230,6 @@ func TestTakenNames(t *testing.T) {
 			if managed != nil && len(w.mustManaged().Labels) > 0 {
 				t.Errorf("the ManagedCluster of somebody else has labels: %v", w.mustManaged().Labels)
 			}
-
 			if writes, _ := w.reconcileOnce(); len(writes) > 0 || w.told(openmcpv1alpha1.ReasonNameTaken) {
 				t.Errorf("law 4: it writes again: %v", writes)
 			}
@@ -266,12 +240,10 @@ func TestTakenNames(t *testing.T) {
 func TestLostCompanionsComeBack(t *testing.T) {
 	w := newWorld(t, healthy("platform"))
 	w.settle()
-
 	agent := types.NamespacedName{Namespace: name, Name: clusterrequest.WorkAgent}
 	if !w.get(agent, &corev1.ServiceAccount{}) || !w.get(agent, &rbacv1.RoleBinding{}) {
 		t.Fatal("cluster-request 4.4: the work agent has no account")
 	}
-
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: agent.Namespace, Name: agent.Name}}
 	if err := w.api.Delete(t.Context(), binding); err != nil {
 		t.Fatal(err)
@@ -280,9 +252,7 @@ func TestLostCompanionsComeBack(t *testing.T) {
 	if err := w.api.Delete(t.Context(), w.mustManaged()); err != nil {
 		t.Fatal(err)
 	}
-
 	w.settle()
-
 	if w.managed() == nil || !w.get(agent, &rbacv1.RoleBinding{}) {
 		t.Error("cluster-request 4.6: what was lost of a published Cluster is not there again")
 	}

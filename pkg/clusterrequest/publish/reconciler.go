@@ -67,7 +67,6 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-
 	var again time.Duration
 
 	switch {
@@ -76,7 +75,6 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	case clusterrequest.IsToBePublished(c.cluster, c.managed != nil):
 		again, err = r.publish(ctx, c)
 	}
-
 	if err != nil && !queue.Outdated(err) && !queue.Terminating(err) {
 		r.event(c, corev1.EventTypeWarning, openmcpv1alpha1.ReasonError, err.Error())
 	}
@@ -84,12 +82,10 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	if queue.Terminating(err) { // The deletion of the namespace enqueues the Cluster again.
 		err = nil
 	}
-
 	result, err := r.conflicts.Result(ctx, key, err)
 	if err != nil || result.RequeueAfter > 0 {
 		return result, err
 	}
-
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
@@ -101,15 +97,12 @@ func (r *reconciler) read(ctx context.Context, key reconcile.Request) (*cycle, e
 	if apierrors.IsNotFound(err) {
 		c.cluster, err = nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
-
 	name := types.NamespacedName{Name: c.name()}
 
 	err = r.client.Get(ctx, name, c.managed)
-
 	switch {
 	case apierrors.IsNotFound(err):
 		c.managed = nil
@@ -118,9 +111,7 @@ func (r *reconciler) read(ctx context.Context, key reconcile.Request) (*cycle, e
 	case !clusterrequest.IsPublished(c.managed, key.NamespacedName):
 		c.managed, c.taken = nil, "ManagedCluster"
 	}
-
 	err = r.objects.Get(ctx, name, c.namespace)
-
 	switch {
 	case apierrors.IsNotFound(err):
 		c.namespace = nil

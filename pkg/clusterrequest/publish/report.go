@@ -27,7 +27,6 @@ const (
 // observe counts a request of a kind, and returns its error.
 func observe(kind string, err error) error {
 	count(kind, err)
-
 	return err
 }
 
@@ -38,7 +37,6 @@ func counted(kind string) objects.Option {
 
 func count(kind string, err error) {
 	result := metrics.WriteOK
-
 	switch {
 	case err == nil:
 	case queue.Outdated(err):
@@ -46,14 +44,12 @@ func count(kind string, err error) {
 	default:
 		result = metrics.WriteError
 	}
-
 	metrics.ObserveInventoryWrite(kind, result)
 }
 
 // event sends an Event about the Cluster or, if that is gone, about the ManagedCluster.
 func (r *reconciler) event(c *cycle, eventType, reason, note string) {
 	reference := &corev1.ObjectReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "ManagedCluster", Name: c.name()}
-
 	switch {
 	case c.cluster != nil:
 		reference = &corev1.ObjectReference{
@@ -62,6 +58,5 @@ func (r *reconciler) event(c *cycle, eventType, reason, note string) {
 	case c.managed != nil:
 		reference.UID = c.managed.UID
 	}
-
 	r.recorder.Eventf(reference, nil, eventType, reason, action, "%s", note)
 }

@@ -48,7 +48,6 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return err
 	}
-
 	recorder, err := eventwriter.Add(mgr, component, func() bool { return false })
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
@@ -58,7 +57,6 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return err
 	}
-
 	if err := indexClusters(context.Background(), mgr); err != nil {
 		return err
 	}
@@ -68,11 +66,9 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		formats: formats, recorder: recorder, clock: settings.Clock, drainTimeout: cmp.Or(o.DrainTimeout, clusterrequest.DefaultDrainTimeout),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: cmp.Or(o.DefaultSet, clusterrequest.DefaultClusterSet),
 	}
-
 	if err := addSetCheck(mgr, settings.Namespace, r.defaultSet); err != nil {
 		return err
 	}
-
 	handlers := &eventHandlers{cache: mgr.GetCache(), heartbeats: r.heartbeats, clock: settings.Clock}
 
 	blueprint := builder.ControllerManagedBy(mgr).
@@ -83,7 +79,6 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	for _, source := range handlers.sources(objects) {
 		blueprint = blueprint.WatchesRawSource(source)
 	}
-
 	return blueprint.WithOptions(queue.Options[reconcile.Request](settings)).Complete(r) //nolint:wrapcheck // Named by the caller.
 }
 
@@ -97,22 +92,18 @@ func indexClusters(ctx context.Context, mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("indexing Clusters: %w", err)
 	}
-
 	return nil
 }
 
 // decisionFormats returns the formats of the PlacementDecisions of all APIs that the hub serves.
 func decisionFormats(mgr manager.Manager) ([]api.Codec, error) {
 	var formats []api.Codec
-
 	for _, adapter := range api.Adapters() {
 		kind, err := apiutil.GVKForObject(adapter.Codec().Empty(), mgr.GetScheme())
 		if err != nil {
 			return nil, fmt.Errorf("naming the decisions of %s: %w", adapter.Name(), err)
 		}
-
 		_, err = mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-
 		switch {
 		case err == nil:
 			formats = append(formats, adapter.Codec())

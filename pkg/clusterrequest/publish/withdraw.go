@@ -38,18 +38,15 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 	if again, err := r.verify(ctx, c); again > 0 || err != nil {
 		return again, err
 	}
-
 	if again, held, err := r.holdForDefinition(ctx, c); held || err != nil {
 		return again, err
 	}
-
 	c.provedAt = r.clock.Now()
 
 	if c.managed != nil && c.managed.DeletionTimestamp == nil {
 		if clusterrequest.TerminatingEffect(c.cluster) == clusterv1.TaintEffectNoSelectIfNew {
 			return 0, r.hold(ctx, c)
 		}
-
 		if again, err := r.drain(ctx, c); again > 0 || err != nil {
 			return again, err
 		}
@@ -59,12 +56,10 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 		if err := r.proceed(ctx, c); err != nil {
 			return 0, err
 		}
-
 		if err := r.deleteNamespace(ctx, c); err != nil {
 			return 0, err
 		}
 	}
-
 	return 0, r.letGo(ctx, c)
 }
 
@@ -72,7 +67,6 @@ func (r *reconciler) withdraw(ctx context.Context, c *cycle) (time.Duration, err
 // server said is older than proofValidity (docs/spec/differences.md B13).
 func (r *reconciler) proceed(ctx context.Context, c *cycle) error {
 	latest, err := r.read(ctx, c.Request)
-
 	switch {
 	case err != nil:
 		return err
@@ -97,7 +91,6 @@ func sameObject[T any, P interface {
 	if a == nil || b == nil {
 		return a == b
 	}
-
 	return a.GetUID() == b.GetUID()
 }
 
@@ -107,14 +100,12 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 	switch {
 	case c.cluster == nil && c.managed == nil && c.namespace == nil:
 		r.heartbeats.unsubscribe(c.Request)
-
 		return 0, nil
 	case c.cluster == nil:
 		_, found, err := objects.LiveMetadata(ctx, r.live, &openmcpv1alpha1.Cluster{}, c.NamespacedName)
 		if err != nil || !found {
 			return 0, err
 		}
-
 		return staleDelay, nil
 	case !slices.Contains(c.cluster.Finalizers, openmcpv1alpha1.InventoryFinalizer):
 		return 0, nil
@@ -127,12 +118,10 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 		if !missing.missing {
 			continue
 		}
-
 		present, found, err := objects.LiveMetadata(ctx, r.live, missing.object, types.NamespacedName{Name: c.name()})
 		if err != nil {
 			return 0, err
 		}
-
 		if found && clusterrequest.IsPublished(present, c.NamespacedName) {
 			return staleDelay, nil
 		}
@@ -144,15 +133,12 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 // hold keeps new workload away from a ManagedCluster while requests have its Cluster. The event of the last one that leaves enqueues the Cluster.
 func (r *reconciler) hold(ctx context.Context, c *cycle) error {
 	now := metav1.NewTime(r.clock.Now()).Rfc3339Copy()
-
 	tainted, _ := clusterrequest.Terminating(c.managed, clusterv1.TaintEffectNoSelectIfNew, now)
 	if err := r.taint(ctx, c.managed, tainted); err != nil {
 		return err
 	}
-
 	r.event(c, corev1.EventTypeNormal, clusterrequest.ReasonDraining, fmt.Sprintf("ManagedCluster %s keeps its workload until %d ClusterRequests "+
 		"have left Cluster %s", c.name(), len(clusterrequest.RequestUIDs(c.cluster)), c.Request))
-
 	return nil
 }
 
@@ -164,7 +150,6 @@ func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error)
 	if err := r.taint(ctx, c.managed, tainted); err != nil {
 		return 0, err
 	}
-
 	left, err := r.remaining(ctx, c.name())
 	if err != nil {
 		return 0, err
@@ -173,10 +158,8 @@ func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error)
 	drain := clusterrequest.NewDrain(since.Time, r.clock.Now(), r.drainTimeout, left)
 	if !drain.Done {
 		r.event(c, corev1.EventTypeNormal, clusterrequest.ReasonDraining, fmt.Sprintf("ManagedCluster %s waits for %s", c.name(), left))
-
 		return drain.Again, nil
 	}
-
 	if err := r.proceed(ctx, c); err != nil {
 		return 0, err
 	}
@@ -186,7 +169,6 @@ func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error)
 	if client.IgnoreNotFound(err) != nil {
 		return 0, fmt.Errorf("deleting ManagedCluster %s: %w", c.name(), err)
 	}
-
 	metrics.ObserveDrain(drain.TimedOut)
 
 	if drain.TimedOut {
@@ -195,7 +177,6 @@ func (r *reconciler) drain(ctx context.Context, c *cycle) (time.Duration, error)
 	} else {
 		r.event(c, corev1.EventTypeNormal, clusterrequest.ReasonDrained, "ManagedCluster "+c.name()+" is deleted, and nothing used it")
 	}
-
 	return 0, nil
 }
 
@@ -206,10 +187,8 @@ func (r *reconciler) taint(ctx context.Context, managed, tainted *clusterv1.Mana
 	if !apierrors.IsBadRequest(err) {
 		return err
 	}
-
 	untimed := tainted.DeepCopy()
 	untimed.Spec.Taints[len(untimed.Spec.Taints)-1].TimeAdded = metav1.Time{}
-
 	return r.patch(ctx, managed, untimed, false)
 }
 
@@ -217,13 +196,11 @@ func (r *reconciler) taint(ctx context.Context, managed, tainted *clusterv1.Mana
 // the hub only.
 func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest.Remaining, error) {
 	var left clusterrequest.Remaining
-
 	for _, format := range r.formats {
 		list, is := format.EmptyList().(client.ObjectList)
 		if !is {
 			return left, fmt.Errorf("%T is no list", format.EmptyList())
 		}
-
 		if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return left, fmt.Errorf("listing PlacementDecisions: %w", err)
 		}
@@ -232,7 +209,6 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 			if page := format.Read(object); page != nil && slices.Contains(page.Clusters(), name) {
 				left.Decisions = append(left.Decisions, page.Namespace+"/"+page.Name)
 			}
-
 			return nil
 		})
 		if err != nil {
@@ -246,11 +222,9 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 	if err != nil && !meta.IsNoMatchError(err) { // A hub without ManifestWorks has none.
 		return left, fmt.Errorf("listing ManifestWorks of namespace %s: %w", name, err)
 	}
-
 	for i := range works.Items {
 		left.Works = append(left.Works, works.Items[i].Name)
 	}
-
 	return left, nil
 }
 
@@ -259,7 +233,6 @@ func (r *reconciler) deleteNamespace(ctx context.Context, c *cycle) error {
 	for _, object := range []*metav1.PartialObjectMetadata{metadataOf("RoleBinding"), metadataOf("ServiceAccount"), metadataOf("Namespace")} {
 		kind := object.GroupVersionKind().Kind
 		preconditions := client.Preconditions{}
-
 		if kind == "Namespace" {
 			object.SetName(c.name())
 			preconditions.UID = &c.namespace.UID
@@ -282,9 +255,7 @@ func (r *reconciler) letGo(ctx context.Context, c *cycle) error {
 	if c.cluster == nil {
 		return nil
 	}
-
 	r.heartbeats.unsubscribe(c.Request)
-
 	return objects.RemoveFinalizer(ctx, r.client, c.cluster, openmcpv1alpha1.InventoryFinalizer,
 		objects.WithObserver(func(err error) { count(requestFinalizer, client.IgnoreNotFound(err)) }))
 }

@@ -46,7 +46,6 @@ func review(_ context.Context, request admission.Request) admission.Response {
 	if err != nil {
 		return webhook.BadRequest(fmt.Errorf("AccessRequest %s cannot be read: %w; correct the field", request.Name, err))
 	}
-
 	if request.Operation == admissionv1.Create {
 		return written(spec, requesterOf(request.UserInfo))
 	}
@@ -55,11 +54,9 @@ func review(_ context.Context, request admission.Request) admission.Response {
 	if err != nil {
 		return webhook.BadRequest(fmt.Errorf("AccessRequest %s, as it is stored, cannot be read: %w", request.Name, err))
 	}
-
 	if !equality.Semantic.DeepEqual(withoutRequester(spec), withoutRequester(before)) {
 		return written(spec, requesterOf(request.UserInfo))
 	}
-
 	return restored(spec, before)
 }
 
@@ -71,32 +68,27 @@ func specOf(raw []byte) (map[string]any, error) {
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return nil, fmt.Errorf("decode it: %w", err)
 	}
-
 	if object.Spec == nil {
 		return nil, errors.New("spec is missing")
 	}
-
 	return object.Spec, nil
 }
 
 func withoutRequester(spec map[string]any) map[string]any {
 	rest := maps.Clone(spec)
 	delete(rest, requesterField)
-
 	return rest
 }
 
 // requesterOf returns a user as the authentication of the API server knows them.
 func requesterOf(user authenticationv1.UserInfo) openmcpv1alpha1.Requester {
 	requester := openmcpv1alpha1.Requester{Username: user.Username, UID: user.UID, Groups: user.Groups}
-
 	if len(user.Extra) > 0 {
 		requester.Extra = map[string][]string{}
 		for key, values := range user.Extra {
 			requester.Extra[key] = values
 		}
 	}
-
 	return requester
 }
 
@@ -106,7 +98,6 @@ func written(spec map[string]any, requester openmcpv1alpha1.Requester) admission
 	if _, found := spec[requesterField]; found {
 		operation = "replace"
 	}
-
 	return admission.Patched("", jsonpatch.NewOperation(operation, requesterPath, requester))
 }
 
@@ -114,7 +105,6 @@ func written(spec map[string]any, requester openmcpv1alpha1.Requester) admission
 func restored(spec, before map[string]any) admission.Response {
 	now, isSet := spec[requesterField]
 	former, wasSet := before[requesterField]
-
 	switch {
 	case isSet == wasSet && equality.Semantic.DeepEqual(now, former):
 		return admission.Allowed("")

@@ -19,7 +19,6 @@ import (
 // reviewed returns the response to a request of eve. An old object of "" is a creation.
 func reviewed(t *testing.T, object, old string) admission.Response {
 	t.Helper()
-
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(object)},
 		UserInfo: authenticationv1.UserInfo{
@@ -29,7 +28,6 @@ func reviewed(t *testing.T, object, old string) admission.Response {
 	if old != "" {
 		request.Operation, request.OldObject = admissionv1.Update, runtime.RawExtension{Raw: []byte(old)}
 	}
-
 	return Handlers()[Path].Handle(t.Context(), request)
 }
 
@@ -39,11 +37,9 @@ func TestRequester(t *testing.T) {
 			`{"spec":{"ttl":"1h"}}`
 		changed, changedByBob = `{"spec":{"ttl":"2h"}}`, `{"spec":{"ttl":"2h","requester":{"username":"bob"}}}`
 	)
-
 	user := openmcpv1alpha1.Requester{Username: "eve", UID: "u1", Groups: []string{"dev"}, Extra: map[string][]string{"scopes": {"a", "b"}}}
 	former := map[string]any{"username": "bob"}
 	patch := jsonpatch.NewOperation
-
 	for _, tc := range []struct {
 		reason, object, old string
 		want                []jsonpatch.JsonPatchOperation
@@ -81,7 +77,6 @@ func TestRequester(t *testing.T) {
 			if !got.Allowed {
 				t.Fatalf("refused: %v", got.Result)
 			}
-
 			if diff := cmp.Diff(tc.want, got.Patches); diff != "" {
 				t.Errorf("patch (-want +got):\n%s", diff)
 			}

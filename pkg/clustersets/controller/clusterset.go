@@ -50,7 +50,6 @@ func SetupClusterSet(shared *sharedinventory.Shared) func(manager.Manager, queue
 			sets: mgr.GetClient(), listen: func(ctx context.Context) error { return shared.Listen(ctx, mgr.GetCache()) },
 		}
 		shared.HandleSets(changed.enqueue)
-
 		return builder.ControllerManagedBy(mgr).
 			Named(ClusterSet).
 			Watches(&clusterv1beta2.ManagedClusterSet{}, statusChanges).
@@ -68,11 +67,9 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	if client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ManagedClusterSet %s: %w", request.Name, err)
 	}
-
 	if apierrors.IsNotFound(err) {
 		return r.conflicts.Result(ctx, request, r.createStandard(ctx, request.Name))
 	}
-
 	if !set.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
@@ -80,7 +77,6 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	if rolledBack, err := r.restoreSelector(ctx, set); err != nil || rolledBack {
 		return r.conflicts.Result(ctx, request, err) // The event of the update enqueues the set again.
 	}
-
 	return r.conflicts.Result(ctx, request, r.writeEmpty(ctx, set))
 }
 
@@ -99,11 +95,9 @@ func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1bet
 	if count == 0 {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, "NoClusterMatched", "No ManagedCluster selected"
 	}
-
 	_, err := objects.PatchStatus(ctx, r.client, set, func(changed *clusterv1beta2.ManagedClusterSet) {
 		meta.SetStatusCondition(&changed.Status.Conditions, condition)
 	})
-
 	return err
 }
 

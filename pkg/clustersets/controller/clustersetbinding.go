@@ -45,7 +45,6 @@ func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
 			if binding, ok := object.(*clusterv1beta2.ManagedClusterSetBinding); ok {
 				return []string{binding.Spec.ClusterSet}
 			}
-
 			return nil
 		})
 	if err != nil {
@@ -54,7 +53,6 @@ func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
 
 	// Only creation and deletion change whether a set exists.
 	existence := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ClusterSetBinding).
 							For(&clusterv1beta2.ManagedClusterSetBinding{}).
@@ -72,15 +70,12 @@ func (r *clusterSetBindingReconciler) bindingsOf(ctx context.Context, set client
 	if err != nil {
 		// A List from the cache fails only when the cache stops; the next start enqueues every binding.
 		klog.FromContext(ctx).Error(err, "Listing the bindings of a set from the cache")
-
 		return nil
 	}
-
 	requests := make([]reconcile.Request, 0, len(bindings.Items))
 	for i := range bindings.Items {
 		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&bindings.Items[i])})
 	}
-
 	return requests
 }
 
@@ -92,11 +87,9 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 	if apierrors.IsNotFound(err) || err == nil && !binding.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ManagedClusterSetBinding %s: %w", request, err)
 	}
-
 	condition := metav1.Condition{
 		Type: clusterv1beta2.ClusterSetBindingBoundType, Status: metav1.ConditionTrue, Reason: "ClusterSetBound",
 	}
@@ -105,14 +98,11 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 	if client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ManagedClusterSet %s: %w", binding.Spec.ClusterSet, err)
 	}
-
 	if err != nil {
 		condition.Status, condition.Reason = metav1.ConditionFalse, "ClusterSetNotFound"
 	}
-
 	_, err = objects.PatchStatus(ctx, r.client, binding, func(changed *clusterv1beta2.ManagedClusterSetBinding) {
 		meta.SetStatusCondition(&changed.Status.Conditions, condition)
 	})
-
 	return r.conflicts.Result(ctx, request, err)
 }

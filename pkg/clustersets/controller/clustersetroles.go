@@ -42,7 +42,6 @@ func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
 		UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ClusterSetRoles).
 							For(&clusterv1beta2.ManagedClusterSet{}, builder.WithPredicates(identity)).
@@ -56,10 +55,8 @@ func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
 func roleDiffers() predicate.Predicate {
 	strays := func(object client.Object) bool {
 		role, ok := object.(*rbacv1.ClusterRole)
-
 		return !ok || !upToDate(role)
 	}
-
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return strays(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool { return strays(e.ObjectNew) },
@@ -73,7 +70,6 @@ func setOfRole(_ context.Context, role client.Object) []reconcile.Request {
 	if !found {
 		return nil
 	}
-
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: set}}}
 }
 
@@ -85,11 +81,9 @@ func (r *clusterSetRolesReconciler) Reconcile(ctx context.Context, request recon
 	if apierrors.IsNotFound(err) || err == nil && !set.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil // A role that is created now could outlive the set.
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ManagedClusterSet %s: %w", request.Name, err)
 	}
-
 	var errs []error
 
 	for _, role := range rolesOf(set) {
@@ -97,7 +91,6 @@ func (r *clusterSetRolesReconciler) Reconcile(ctx context.Context, request recon
 			errs = append(errs, err)
 		}
 	}
-
 	return r.conflicts.Result(ctx, request, errors.Join(errs...))
 }
 
@@ -110,10 +103,8 @@ func (r *clusterSetRolesReconciler) apply(ctx context.Context, role *rbacv1.Clus
 		if err := r.client.Create(ctx, role); err != nil {
 			return fmt.Errorf("creating ClusterRole %s: %w", role.Name, err)
 		}
-
 		return nil
 	}
-
 	if err != nil {
 		return fmt.Errorf("reading ClusterRole %s: %w", role.Name, err)
 	}
@@ -121,20 +112,16 @@ func (r *clusterSetRolesReconciler) apply(ctx context.Context, role *rbacv1.Clus
 	if !managed(known) {
 		klog.FromContext(ctx).V(2).Info("Leaving a ClusterRole alone that somebody else made; to have it kept for the set, delete it",
 			"clusterRole", klog.KObj(known))
-
 		return nil
 	}
-
 	if equalRoles(known, role) || !known.DeletionTimestamp.IsZero() { // The deletion event enqueues the set again.
 		return nil
 	}
-
 	changed := known.DeepCopy()
 	changed.Rules, changed.OwnerReferences = role.Rules, role.OwnerReferences
 
 	if err := r.client.Update(ctx, changed); err != nil {
 		return fmt.Errorf("putting ClusterRole %s back: %w", role.Name, err)
 	}
-
 	return nil
 }

@@ -59,7 +59,6 @@ func TestRolesOfASet(t *testing.T) {
 	for _, role := range rolesOf(testSet()) {
 		got[role.Name] = role.Rules
 	}
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
@@ -89,11 +88,9 @@ func TestRoleStrays(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			role := rolesOf(testSet())[0]
 			tc.change(role)
-
 			if got := roleDiffers().Create(event.CreateEvent{Object: role}); got != tc.want {
 				t.Errorf("a create event counts: %t, want %t", got, tc.want)
 			}
-
 			before := rolesOf(testSet())[0]
 			if got := roleDiffers().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: role}); got != tc.want {
 				t.Errorf("an update event counts: %t, want %t", got, tc.want)
@@ -102,7 +99,6 @@ func TestRoleStrays(t *testing.T) {
 			if got := roleDiffers().Update(event.UpdateEvent{ObjectOld: role, ObjectNew: before}); got {
 				t.Error("the event of putting it back counts")
 			}
-
 			if !roleDiffers().Delete(event.DeleteEvent{Object: role}) {
 				t.Error("a delete event does not count")
 			}
@@ -122,7 +118,6 @@ func TestSetOfRole(t *testing.T) {
 		if want != "" {
 			wanted = append(wanted, reconcile.Request{NamespacedName: types.NamespacedName{Name: want}})
 		}
-
 		got := setOfRole(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -142,40 +137,32 @@ func (c cached) Get(_ context.Context, key types.NamespacedName, into client.Obj
 	if !ok {
 		c.t.Fatalf("%T %s was asked for", into, key)
 	}
-
 	c.roles[key.Name].DeepCopyInto(role)
-
 	return nil
 }
 
 func (c cached) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
 	c.t.Errorf("%s was created", object.GetName())
-
 	return nil
 }
 
 func (c cached) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
 	c.t.Errorf("%s was updated", object.GetName())
-
 	return nil
 }
 
 func TestForeignRoleIsLeftAloneAndNamed(t *testing.T) {
 	roles := map[string]*rbacv1.ClusterRole{}
-
 	for _, role := range rolesOf(testSet()) {
 		roles[role.Name] = role
 	}
-
 	foreign := roles[rolePrefix+"bind:blue.eu"]
 	foreign.Labels, foreign.Rules = nil, nil
 
 	for verbosity, want := range map[int]int{1: 0, 2: 1} {
 		var logged []string
-
 		logger := funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{Verbosity: verbosity})
 		r := &clusterSetRolesReconciler{client: cached{t: t, roles: roles}}
-
 		for _, role := range rolesOf(testSet()) {
 			if err := r.apply(klog.NewContext(t.Context(), logger), role); err != nil {
 				t.Fatal(err)
@@ -194,12 +181,10 @@ func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 	leaving := &metav1.Time{Time: time.Unix(1, 0)}
 	set := testSet()
 	roles := map[string]*rbacv1.ClusterRole{}
-
 	for _, role := range rolesOf(set) {
 		role.Rules, role.DeletionTimestamp = nil, leaving
 		roles[role.Name] = role
 	}
-
 	r := &clusterSetRolesReconciler{client: cached{t: t, roles: roles}}
 
 	for _, role := range rolesOf(set) {
@@ -207,10 +192,8 @@ func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-
 	set.DeletionTimestamp, set.Finalizers = leaving, []string{"example.com/hold"}
 	r = &clusterSetRolesReconciler{client: refusing(t, set), conflicts: queue.NewConflictBackoff[reconcile.Request]()}
-
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: set.Name}}); err != nil {
 		t.Fatal(err)
 	}
@@ -219,18 +202,15 @@ func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 // refusing is a client with a set and no roles that rejects the creation of roles.
 func refusing(t *testing.T, set *clusterv1beta2.ManagedClusterSet) client.Client {
 	t.Helper()
-
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{rbacv1.AddToScheme, clusterv1beta2.Install} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(set).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			t.Errorf("%s was created", object.GetName())
-
 			return nil
 		},
 	}).Build()

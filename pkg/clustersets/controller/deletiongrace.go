@@ -38,7 +38,6 @@ func (g *graceTracker) expired(
 ) (confirmed []*clusterv1beta2.ManagedClusterSetBinding, wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-
 	before, now := g.unwantedSince[namespace], g.clock.Now()
 	since := make(map[types.UID]time.Time, len(unwanted))
 
@@ -47,9 +46,7 @@ func (g *graceTracker) expired(
 		if !known {
 			first = now
 		}
-
 		since[binding.UID] = first
-
 		if left := long - now.Sub(first); left > 0 {
 			wait = shorterWait(wait, left)
 		} else {
@@ -62,7 +59,6 @@ func (g *graceTracker) expired(
 	} else {
 		g.unwantedSince[namespace] = since
 	}
-
 	return confirmed, wait
 }
 
@@ -70,7 +66,6 @@ func (g *graceTracker) expired(
 func (g *graceTracker) forget(namespace string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-
 	delete(g.unwantedSince, namespace)
 }
 
@@ -79,6 +74,5 @@ func shorterWait(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return max(a, b)
 	}
-
 	return min(a, b)
 }

@@ -31,9 +31,7 @@ type membership struct {
 // Start begins to enqueue sets and returns. WaitForSync waits for the initial lists.
 func (m *membership) Start(ctx context.Context, q rateLimitingQueue) error {
 	m.synced = make(chan error, 1)
-
 	go func() { m.synced <- m.start(ctx, q) }()
-
 	return nil
 }
 
@@ -51,9 +49,7 @@ func (m *membership) start(ctx context.Context, q rateLimitingQueue) error {
 	if err := m.listen(ctx); err != nil {
 		return err
 	}
-
 	m.queue.Store(&q) // Before the list, so that each set is in the list or enqueued by a later change.
-
 	sets := &clusterv1beta2.ManagedClusterSetList{}
 	if err := m.sets.List(ctx, sets, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing ManagedClusterSets: %w", err)
@@ -62,11 +58,9 @@ func (m *membership) start(ctx context.Context, q rateLimitingQueue) error {
 	for i := range sets.Items {
 		q.Add(requestFor(sets.Items[i].Name))
 	}
-
 	for name := range standardSets {
 		q.Add(requestFor(name))
 	}
-
 	return nil
 }
 

@@ -44,7 +44,6 @@ func started(t *testing.T) (*sharedinventory.Shared, rateLimitingQueue) {
 		listen: func(context.Context) error {
 			shared.Set(inventory.ClusterSets, setOf("prod", 1))
 			shared.Set(inventory.Clusters, clusterIn("prod", "initial"))
-
 			return nil
 		},
 	}
@@ -53,13 +52,10 @@ func started(t *testing.T) (*sharedinventory.Shared, rateLimitingQueue) {
 	if err := m.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := m.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-
 	wantQueued(t, queue, "default", "global", "prod")
-
 	return shared, queue
 }
 
@@ -68,7 +64,6 @@ func TestInitialClustersQueueNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, queue := started(t)
 		defer queue.ShutDown()
-
 		time.Sleep(settleDelay)
 		wantQueued(t, queue)
 
@@ -91,7 +86,6 @@ func TestChangesOfASetAreCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, queue := started(t)
 		defer queue.ShutDown()
-
 		for i := range 100 {
 			shared.Set(inventory.Clusters, clusterIn("prod", fmt.Sprint("c", i)))
 			time.Sleep(time.Millisecond)
@@ -117,19 +111,15 @@ func TestSetsWaitForTheInitialLists(t *testing.T) {
 	broken := errors.New("broken")
 	m := &membership{listen: func(context.Context) error { return broken }}
 	queue := newQueue()
-
 	defer queue.ShutDown()
-
 	if err := m.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := m.WaitForSync(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 
 	m.enqueue(inventory.Affected{Cause: inventory.CauseClusterSet, Sets: []string{"prod"}})
-
 	if queue.Len() != 0 {
 		t.Errorf("%d sets are queued by an incomplete inventory", queue.Len())
 	}
@@ -143,15 +133,12 @@ func newQueue() rateLimitingQueue {
 func wantQueued(t *testing.T, queue rateLimitingQueue, want ...string) {
 	t.Helper()
 	synctest.Wait()
-
 	var got []string
-
 	for range queue.Len() {
 		request, _ := queue.Get()
 		got = append(got, request.Name)
 		queue.Done(request)
 	}
-
 	slices.Sort(got)
 
 	if !slices.Equal(got, want) {

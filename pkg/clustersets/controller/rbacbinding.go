@@ -60,10 +60,8 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // Its bindings are deleted with the namespace.
 		r.grace.forget(namespace)
 		r.reviews.forget(namespace)
-
 		return r.conflicts.Result(ctx, request, nil)
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading Namespace %s: %w", namespace, err)
 	}
@@ -72,12 +70,10 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
 	if err := r.client.List(ctx, bindings, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing the ManagedClusterSetBindings of namespace %s: %w", namespace, err)
 	}
-
 	reviews := r.newReviewCache(namespace)
 
 	denied, unreviewed := r.reviews.denials(ctx, namespace, keptBindings(wanted.sets, bindings.Items), reviews)
@@ -87,26 +83,21 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	due, wait := r.grace.expired(namespace, planned.revoke, bound.deletionGrace())
 	unbound := r.unbind(ctx, due, wanted, reviews)
 	err = errors.Join(unreviewed, errors.Join(slices.Concat(bound.failed, unbound.failed)...))
-
 	if err != nil && wait > 0 { // A failing write must not delay due deletions; its error is returned after them.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
-
 		return reconcile.Result{RequeueAfter: min(wait, deletionGrace)}, nil
 	}
 
 	if err == nil {
 		err = cmp.Or(bound.conflict, unbound.conflict)
 	}
-
 	if err == nil && !planned.empty() { // Without an event of the writes, the API server is read after consistency.Timeout.
 		wait = shorterWait(wait, consistency.Timeout)
 	}
-
 	result, err := r.conflicts.Result(ctx, request, err)
 	if err == nil {
 		result.RequeueAfter = shorterWait(shorterWait(wait, r.reviews.wait(namespace)), result.RequeueAfter)
 	}
-
 	return result, err
 }
 
@@ -134,22 +125,18 @@ func (w *writeResults) deletionGrace() time.Duration {
 	if w.conflict != nil || slices.ContainsFunc(w.failed, func(err error) bool { return !hopeless(err) }) {
 		return extendedDeletionGrace
 	}
-
 	return deletionGrace
 }
 
 // bind creates and restores the planned bindings. A rejected write does not keep the others from being sent.
 func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, reviews *reviewCache) writeResults {
 	var bound writeResults
-
 	for _, set := range planned.create {
 		bound.add(r.create(ctx, namespace, set, reviews))
 	}
-
 	for _, binding := range planned.restore {
 		bound.add(r.restore(ctx, binding))
 	}
-
 	return bound
 }
 
@@ -158,11 +145,9 @@ func (r *rbacBindingReconciler) unbind(
 	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, reviews *reviewCache,
 ) writeResults {
 	var deleted writeResults
-
 	for _, binding := range unwanted {
 		deleted.add(r.revoke(ctx, binding, wanted.reasonUnbound(binding.Name), reviews))
 	}
-
 	return deleted
 }
 
@@ -173,16 +158,13 @@ func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedN
 		// The event of a write can arrive after the bindings were listed, and it clears the record of the write. So the cache is read
 		// again.
 		shown := &clusterv1beta2.ManagedClusterSetBinding{}
-
 		err := r.client.Get(ctx, key, shown, client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading ManagedClusterSetBinding %s: %w", key, err)
 		}
-
 		if shown.ResourceVersion != base {
 			return conflict(key.Name, "the binding has changed")
 		}
-
 		return send()
 	})
 }
@@ -195,7 +177,6 @@ func conflict(binding, why string) error {
 // create creates a binding if the API server lets the ServiceAccount bind the set.
 func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, reviews *reviewCache) error {
 	key := types.NamespacedName{Namespace: namespace, Name: set}
-
 	return r.write(ctx, key, "", func() error {
 		switch may, err := reviews.mayBind(ctx, set); {
 		case err != nil:
@@ -216,7 +197,6 @@ func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set strin
 
 		klog.FromContext(ctx).V(2).Info("Bound a cluster set that the ServiceAccount may bind",
 			"managedClusterSetBinding", klog.KObj(binding), "serviceAccount", klog.KRef(namespace, clustersets.Account))
-
 		return nil
 	})
 }
@@ -226,14 +206,11 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 	return r.write(ctx, client.ObjectKeyFromObject(binding), binding.ResourceVersion, func() error {
 		changed := binding.DeepCopy()
 		changed.Spec.ClusterSet = binding.Name
-
 		if err := r.client.Update(ctx, changed); err != nil {
 			return fmt.Errorf("putting the spec of ManagedClusterSetBinding %s back: %w", client.ObjectKeyFromObject(binding), err)
 		}
-
 		klog.FromContext(ctx).V(2).Info("Put the spec of a ManagedClusterSetBinding back",
 			"managedClusterSetBinding", klog.KObj(binding), "was", binding.Spec.ClusterSet)
-
 		return nil
 	})
 }
@@ -244,7 +221,6 @@ func (r *rbacBindingReconciler) revoke(
 	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, reviews *reviewCache,
 ) error {
 	key := client.ObjectKeyFromObject(binding)
-
 	return r.write(ctx, key, binding.ResourceVersion, func() error {
 		if why == noRight || why == deniedRight {
 			switch may, err := reviews.mayBind(ctx, binding.Name); {
@@ -254,17 +230,14 @@ func (r *rbacBindingReconciler) revoke(
 				return conflict(binding.Name, "the API server lets the ServiceAccount bind the cluster set")
 			}
 		}
-
 		doomed := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 
 		err := r.client.Delete(ctx, doomed, client.Preconditions{UID: &binding.UID, ResourceVersion: &binding.ResourceVersion})
 		if err != nil {
 			return fmt.Errorf("deleting ManagedClusterSetBinding %s: %w", key, err)
 		}
-
 		klog.FromContext(ctx).V(2).Info("Deleted a ManagedClusterSetBinding",
 			"managedClusterSetBinding", klog.KObj(binding), "reason", why)
-
 		return nil
 	})
 }

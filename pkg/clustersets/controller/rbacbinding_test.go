@@ -39,7 +39,6 @@ func fromRBAC(set string, edits ...func(*clusterv1beta2.ManagedClusterSetBinding
 	for _, edit := range edits {
 		edit(&binding)
 	}
-
 	return binding
 }
 
@@ -92,7 +91,6 @@ func names(bindings []*clusterv1beta2.ManagedClusterSetBinding) []string {
 	for _, binding := range bindings {
 		names = append(names, binding.Name)
 	}
-
 	return names
 }
 
@@ -103,7 +101,6 @@ func TestSecondLook(t *testing.T) {
 	again := fromRBAC("blue", func(b *clusterv1beta2.ManagedClusterSetBinding) { b.UID = "another" })
 	expect := func(reason string, wait time.Duration, want []string, unwanted ...*clusterv1beta2.ManagedClusterSetBinding) {
 		t.Helper()
-
 		due, got := d.expired("a", unwanted, deletionGrace)
 		if diff := cmp.Diff(want, names(due)); diff != "" || got != wait {
 			t.Errorf("%s: wait %v, want %v; due (-want +got):\n%s", reason, got, wait, diff)
@@ -137,12 +134,9 @@ func TestUnseenWrites(t *testing.T) {
 	refused := errors.New("refused")
 	expect := func(reason, base string, sent bool, answer error) {
 		t.Helper()
-
 		got := false
-
 		err := u.write(t.Context(), key, base, func() error {
 			got = true
-
 			return answer
 		})
 		if got != sent || sent && !errors.Is(err, answer) {
@@ -159,12 +153,10 @@ func TestUnseenWrites(t *testing.T) {
 	expect("a late event of the old state ends nothing", "5", false, nil)
 	u.Clear(key)
 	expect("a deletion ends it", "", true, nil)
-
 	conflict := apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), key.Name, refused)
 
 	clock.Step(consistency.Timeout)
 	expect("the API server shows the old state, too: it was undone", "", true, nil)
-
 	live = "7"
 
 	clock.Step(consistency.Timeout)
@@ -187,7 +179,6 @@ func TestUnseenWrites(t *testing.T) {
 // fixture is a namespace whose ServiceAccount may bind the set blue, and which has a binding of the set red without the right.
 func fixture(t *testing.T, intercepted interceptor.Funcs) (*rbacBindingReconciler, *clocktesting.FakeClock) {
 	t.Helper()
-
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, rbacv1.AddToScheme, clusterv1beta2.Install} {
 		if err := add(scheme); err != nil {
@@ -217,7 +208,6 @@ func fixture(t *testing.T, intercepted interceptor.Funcs) (*rbacBindingReconcile
 			return values(object.(*rbacv1.ClusterRoleBinding))
 		})
 	}
-
 	builder.WithIndex(&clusterv1beta2.ManagedClusterSetBinding{}, metav1.ObjectNameField, func(object client.Object) []string {
 		return []string{object.GetName()}
 	})
@@ -225,7 +215,6 @@ func fixture(t *testing.T, intercepted interceptor.Funcs) (*rbacBindingReconcile
 	api := builder.Build()
 	r := newRBACBindingReconciler(api, api, clock)
 	r.review = func(_ context.Context, _, set string) (bool, error) { return set == "blue", nil }
-
 	return r, clock
 }
 
@@ -233,22 +222,18 @@ var requestOfA = reconcile.Request{NamespacedName: types.NamespacedName{Name: "a
 
 func TestReconcileBindsAndRevokes(t *testing.T) {
 	var deletions []client.DeleteOptions
-
 	r, clock := fixture(t, interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			asked := client.DeleteOptions{}
 			deletions = append(deletions, *asked.ApplyOptions(options))
-
 			return c.Delete(ctx, object, options...)
 		},
 	})
 	expect := func(want ...string) {
 		t.Helper()
-
 		if _, err := r.Reconcile(t.Context(), requestOfA); err != nil {
 			t.Fatal(err)
 		}
-
 		list := &clusterv1beta2.ManagedClusterSetBindingList{}
 		if err := r.client.List(t.Context(), list); err != nil {
 			t.Fatal(err)
@@ -258,7 +243,6 @@ func TestReconcileBindsAndRevokes(t *testing.T) {
 		for i := range list.Items {
 			got = append(got, list.Items[i].Name)
 		}
-
 		if !slices.Equal(got, want) {
 			t.Errorf("bindings %v, want %v", got, want)
 		}
@@ -267,7 +251,6 @@ func TestReconcileBindsAndRevokes(t *testing.T) {
 	expect("blue", "red")
 	clock.Step(deletionGrace)
 	expect("blue")
-
 	if len(deletions) != 1 || deletions[0].Preconditions == nil ||
 		*deletions[0].Preconditions.UID != "red" || deletions[0].Preconditions.ResourceVersion == nil {
 		t.Errorf("deletions %+v, want one of the very state that was looked at", deletions)
@@ -277,18 +260,15 @@ func TestReconcileBindsAndRevokes(t *testing.T) {
 // The cache may show a write between the list of the bindings and the next write; then the write is not sent again.
 func TestReconcileGoesByTheLatestState(t *testing.T) {
 	var created int
-
 	r, _ := fixture(t, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if _, old := list.(*clusterv1beta2.ManagedClusterSetBindingList); old {
 				return nil
 			}
-
 			return c.List(ctx, list, options...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			created++
-
 			return c.Create(ctx, object, options...)
 		},
 	})
@@ -297,10 +277,8 @@ func TestReconcileGoesByTheLatestState(t *testing.T) {
 		if _, err := r.Reconcile(t.Context(), requestOfA); err != nil {
 			t.Fatal(err)
 		}
-
 		r.sent.Pending(types.NamespacedName{Namespace: "a", Name: "blue"}, "1")
 	}
-
 	if created != 1 {
 		t.Errorf("%d creations, want 1", created)
 	}
@@ -309,7 +287,6 @@ func TestReconcileGoesByTheLatestState(t *testing.T) {
 // TestReadErrorsRevokeNothing fails each read in turn (docs/architecture.md law 6, docs/spec/scope.md S11).
 func TestReadErrorsRevokeNothing(t *testing.T) {
 	unreadable := errors.New("unreadable")
-
 	for failing := 1; ; failing++ {
 		reads := 0
 
@@ -318,7 +295,6 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 			if reads == failing {
 				return unreadable
 			}
-
 			return nil
 		}
 		forbidden := func(what string, object client.Object) {
@@ -329,7 +305,6 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 				if _, before := object.(*clusterv1beta2.ManagedClusterSetBinding); before { // Before each write: see below.
 					return c.Get(ctx, key, object, options...)
 				}
-
 				return errors.Join(read(), c.Get(ctx, key, object, options...))
 			},
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
@@ -339,12 +314,10 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 				if reads >= failing {
 					forbidden("create", object)
 				}
-
 				return c.Create(ctx, object, options...)
 			},
 			Delete: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.DeleteOption) error {
 				forbidden("delete", object)
-
 				return nil
 			},
 		})
@@ -354,17 +327,14 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 			if failing < 6 {
 				t.Errorf("only %d reads were seen to fail", failing-1)
 			}
-
 			return
 		}
-
 		if !errors.Is(err, unreadable) {
 			t.Errorf("read %d fails: %v, want the error", failing, err)
 		}
 
 		clock.Step(time.Hour)
 		reads = 0
-
 		if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
 			t.Errorf("read %d fails again: %v, want the error", failing, err)
 		}
@@ -379,17 +349,14 @@ func TestReadErrorsWriteNothing(t *testing.T) {
 			if _, before := object.(*clusterv1beta2.ManagedClusterSetBinding); before {
 				return unreadable
 			}
-
 			return c.Get(ctx, key, object, options...)
 		},
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			t.Errorf("%s is created", object.GetName())
-
 			return nil
 		},
 		Delete: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.DeleteOption) error {
 			t.Errorf("%s is deleted", object.GetName())
-
 			return nil
 		},
 	})
@@ -397,9 +364,7 @@ func TestReadErrorsWriteNothing(t *testing.T) {
 	if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != deletionGrace {
 		t.Errorf("first look: %v, %v; want the second one", result, err)
 	}
-
 	clock.Step(extendedDeletionGrace)
-
 	if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
 		t.Errorf("later: %v, want the error", err)
 	}
@@ -412,18 +377,15 @@ func TestOneRefusalHoldsUpNothing(t *testing.T) {
 	r, _ := fixture(t, interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			created[object.GetName()] = true
-
 			if object.GetName() == "blue" {
 				return fmt.Errorf("set blue: %w", denied)
 			}
-
 			return nil
 		},
 	})
 	planned := bindingPlan{create: []string{"blue", "green"}}
 
 	r.review = func(context.Context, string, string) (bool, error) { return true, nil }
-
 	if made := r.bind(t.Context(), "a", planned, r.newReviewCache("a")); len(made.failed) != 1 ||
 		!errors.Is(made.failed[0], denied) || !created["green"] {
 		t.Errorf("failed %v, tried %v; want the refusal, and the other one tried", made.failed, created)

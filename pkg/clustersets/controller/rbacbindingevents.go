@@ -39,7 +39,6 @@ const (
 // scope.Account.
 func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
 	r := newRBACBindingReconciler(mgr.GetClient(), mgr.GetAPIReader(), s.Clock)
-
 	if err := indexClusterRoleBindings(mgr); err != nil {
 		return err
 	}
@@ -64,14 +63,12 @@ var clusterRoleBindingIndexes = map[string]func(*rbacv1.ClusterRoleBinding) []st
 		if audience.Everyone { // No second index value, so that it is found once.
 			return []string{everyNamespace}
 		}
-
 		return sets.List(audience.Namespaces)
 	},
 	roleField: func(binding *rbacv1.ClusterRoleBinding) []string {
 		if role, refers := clustersets.RoleOf(binding); refers {
 			return []string{role}
 		}
-
 		return nil
 	},
 }
@@ -82,7 +79,6 @@ func indexClusterRoleBindings(mgr manager.Manager) error {
 			if binding, ok := object.(*rbacv1.ClusterRoleBinding); ok {
 				return values(binding)
 			}
-
 			return nil
 		})
 		if err != nil {
@@ -99,9 +95,7 @@ func watch[T client.Object](
 	mgr manager.Manager, r *rbacBindingReconciler, object T, initial bool, concerns func(ctx context.Context, before, after T) clustersets.Audience,
 ) source.Source {
 	type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
 	var none T
-
 	return source.Kind(mgr.GetCache(), object, handler.TypedFuncs[T, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[T], q limiter) {
 			if initial || !e.IsInInitialList {
@@ -125,7 +119,6 @@ func (r *rbacBindingReconciler) enqueue(
 	for namespace := range audience.Namespaces {
 		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: namespace}})
 	}
-
 	if !audience.Everyone {
 		return
 	}
@@ -134,7 +127,6 @@ func (r *rbacBindingReconciler) enqueue(
 	if err := r.client.List(ctx, accounts, client.UnsafeDisableDeepCopy); err != nil {
 		// A List from the cache fails only when the cache stops; the next start enqueues every ServiceAccount.
 		klog.FromContext(ctx).Error(err, "Listing ServiceAccounts from the cache")
-
 		return
 	}
 
@@ -154,11 +146,9 @@ func (*rbacBindingReconciler) accountChange(_ context.Context, before, after *co
 	if one == nil {
 		one = before
 	}
-
 	if one.Name != clustersets.Account || before != nil && after != nil && sameLifecycle(before, after) {
 		return clustersets.Audience{}
 	}
-
 	return namespaceAudience(one.Namespace)
 }
 
@@ -189,10 +179,8 @@ func (*rbacBindingReconciler) setChange(_ context.Context, before, after *cluste
 func (r *rbacBindingReconciler) bindingChange(_ context.Context, before, after *clusterv1beta2.ManagedClusterSetBinding) clustersets.Audience {
 	if after == nil {
 		r.sent.Clear(client.ObjectKeyFromObject(before))
-
 		return namespaceAudience(before.Namespace)
 	}
-
 	r.sent.Pending(client.ObjectKeyFromObject(after), after.ResourceVersion) // It drops a write that is shown.
 
 	switch {
@@ -227,7 +215,6 @@ func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, a
 		was, now clustersets.Grant
 		subjects []rbacv1.Subject
 	)
-
 	if before != nil {
 		role, was = before.Name, clustersets.OfRules(before.Rules)
 	}
@@ -237,7 +224,6 @@ func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, a
 	} else {
 		r.grants.forget(role)
 	}
-
 	if was.Equal(now) {
 		return clustersets.Audience{}
 	}
@@ -245,14 +231,11 @@ func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, a
 	list := &rbacv1.ClusterRoleBindingList{}
 	if err := r.client.List(ctx, list, client.MatchingFields{roleField: role}, client.UnsafeDisableDeepCopy); err != nil {
 		klog.FromContext(ctx).Error(err, "Listing the ClusterRoleBindings of a role from the cache", "clusterRole", role)
-
 		return clustersets.Audience{Everyone: true}
 	}
-
 	for i := range list.Items {
 		subjects = append(subjects, list.Items[i].Subjects...)
 	}
-
 	return clustersets.AudienceOf(subjects)
 }
 
@@ -261,6 +244,5 @@ const minWorkers = 8
 
 func withMinWorkers(s queue.Settings) queue.Settings {
 	s.Workers = max(s.Workers, minWorkers)
-
 	return s
 }

@@ -29,12 +29,10 @@ func TestChangesConcernNamespaces(t *testing.T) {
 		for _, namespace := range namespaces {
 			b.Subjects = append(b.Subjects, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: clustersets.Account})
 		}
-
 		return b
 	}
 	role := func(names ...string) *rbacv1.ClusterRole {
 		rule := rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}, ResourceNames: names}
-
 		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "role"}, Rules: []rbacv1.PolicyRule{rule}}
 	}
 	powerless := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "role"}}
@@ -49,7 +47,6 @@ func TestChangesConcernNamespaces(t *testing.T) {
 	conditioned.Status.Conditions = []metav1.Condition{{Type: "Bound"}}
 	none := clustersets.Audience{}
 	a, everyone := namespaceAudience("a"), clustersets.Audience{Everyone: true}
-
 	for _, tc := range []struct {
 		reason    string
 		got, want clustersets.Audience

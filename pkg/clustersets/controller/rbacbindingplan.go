@@ -34,7 +34,6 @@ func (e entitlement) withoutDenied(denied sets.Set[string]) entitlement {
 	if len(denied) > 0 {
 		e.sets, e.denied = e.sets.Difference(denied), denied
 	}
-
 	return e
 }
 
@@ -73,7 +72,6 @@ func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace str
 	if apierrors.IsNotFound(err) || err == nil && !account.DeletionTimestamp.IsZero() {
 		return entitlement{}, nil
 	}
-
 	if err != nil {
 		return entitlement{}, fmt.Errorf("reading ServiceAccount %s: %w", key, err)
 	}
@@ -82,13 +80,11 @@ func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace str
 	if err != nil {
 		return entitlement{}, err
 	}
-
 	var unread []error
 
 	grant := clustersets.Allowed(namespace, bindings, func(role string) clustersets.Grant {
 		grant, err := r.grants.get(ctx, r.client, role)
 		unread = append(unread, err)
-
 		return grant
 	})
 	if err := errors.Join(unread...); err != nil {
@@ -99,7 +95,6 @@ func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace str
 	if grant.Empty() {
 		return wanted, nil
 	}
-
 	list := &clusterv1beta2.ManagedClusterSetList{}
 	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return entitlement{}, fmt.Errorf("listing ManagedClusterSets: %w", err)
@@ -110,23 +105,19 @@ func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace str
 			wanted.sets.Insert(name)
 		}
 	}
-
 	return wanted, nil
 }
 
 // clusterRoleBindings returns the ClusterRoleBindings that concern a namespace.
 func (r *rbacBindingReconciler) clusterRoleBindings(ctx context.Context, namespace string) ([]rbacv1.ClusterRoleBinding, error) {
 	var found []rbacv1.ClusterRoleBinding
-
 	for _, audience := range []string{namespace, everyNamespace} {
 		list := &rbacv1.ClusterRoleBindingList{}
 		if err := r.client.List(ctx, list, client.MatchingFields{audienceField: audience}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("listing the ClusterRoleBindings that concern namespace %s: %w", namespace, err)
 		}
-
 		found = append(found, list.Items...)
 	}
-
 	return found, nil
 }
 
@@ -141,26 +132,21 @@ func (p bindingPlan) empty() bool { return len(p.create)+len(p.restore)+len(p.re
 // keptBindings returns the sets of the managed bindings that exist and are wanted.
 func keptBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClusterSetBinding) sets.Set[string] {
 	kept := sets.New[string]()
-
 	for i := range existing {
 		if clustersets.Managed(&existing[i]) && existing[i].DeletionTimestamp.IsZero() && wanted.Has(existing[i].Name) {
 			kept.Insert(existing[i].Name)
 		}
 	}
-
 	return kept
 }
 
 // planBindings compares the wanted sets with the existing bindings. It ignores terminating bindings and bindings of others.
 func planBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClusterSetBinding) bindingPlan {
 	var plan bindingPlan
-
 	missing := wanted.Clone()
-
 	for i := range existing {
 		binding := &existing[i]
 		missing.Delete(binding.Name)
-
 		switch {
 		case !clustersets.Managed(binding) || !binding.DeletionTimestamp.IsZero():
 		case !wanted.Has(binding.Name):
@@ -171,11 +157,9 @@ func planBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClus
 	}
 
 	plan.create = sets.List(missing)
-
 	for _, bindings := range [][]*clusterv1beta2.ManagedClusterSetBinding{plan.restore, plan.revoke} {
 		slices.SortFunc(bindings, func(a, b *clusterv1beta2.ManagedClusterSetBinding) int { return strings.Compare(a.Name, b.Name) })
 	}
-
 	return plan
 }
 
@@ -200,13 +184,10 @@ func (c *grantCache) get(ctx context.Context, reader client.Reader, role string)
 	if client.IgnoreNotFound(err) != nil {
 		return clustersets.Grant{}, fmt.Errorf("reading ClusterRole %s: %w", role, err)
 	}
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if err != nil {
 		delete(c.grants, role)
-
 		return clustersets.Grant{}, nil
 	}
 
@@ -215,7 +196,6 @@ func (c *grantCache) get(ctx context.Context, reader client.Reader, role string)
 		known = compiledGrant{version: found.ResourceVersion, grant: clustersets.OfRules(found.Rules)}
 		c.grants[role] = known
 	}
-
 	return known.grant, nil
 }
 
@@ -223,6 +203,5 @@ func (c *grantCache) get(ctx context.Context, reader client.Reader, role string)
 func (c *grantCache) forget(role string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	delete(c.grants, role)
 }

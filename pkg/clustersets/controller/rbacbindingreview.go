@@ -24,7 +24,6 @@ func reviewer(api client.Client) review {
 		if err := api.Create(ctx, asked); err != nil {
 			return false, fmt.Errorf("asking whether the ServiceAccount %s/%s may bind cluster set %q: %w", namespace, clustersets.Account, set, err)
 		}
-
 		return asked.Status.Allowed, nil
 	}
 }
@@ -46,11 +45,9 @@ func (r *reviewCache) mayBind(ctx context.Context, set string) (bool, error) {
 	if may, known := r.results[set]; known {
 		return may, nil
 	}
-
 	may, err := r.review(ctx, r.namespace, set)
 	if err == nil {
 		r.results[set] = may
 	}
-
 	return may, err
 }

@@ -42,7 +42,6 @@ func TestCreationsThatFail(t *testing.T) {
 				Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return tc.err },
 				Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
 					deleted = true
-
 					return nil
 				},
 			})
@@ -52,10 +51,8 @@ func TestCreationsThatFail(t *testing.T) {
 				if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > extendedDeletionGrace || deleted {
 					t.Fatalf("after %v: %v, %v, deleted %v; want another look within %v", waited, result, err, deleted, extendedDeletionGrace)
 				}
-
 				clock.Step(deletionGrace)
 			}
-
 			if _, err := r.Reconcile(t.Context(), requestOfA); !queue.Outdated(tc.err) && !errors.Is(err, tc.err) || !deleted {
 				t.Errorf("after %v: %v, deleted %v; want the deletion, and the failure told", tc.after, err, deleted)
 			}
@@ -81,19 +78,15 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 				if namespace != "a" {
 					t.Errorf("asked for namespace %q", namespace)
 				}
-
 				return tc.answer(set)
 			}
 
 			again := false
-
 			for range 3 {
 				result, err := r.Reconcile(t.Context(), requestOfA)
 				again = err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= extendedDeletionGrace
-
 				clock.Step(extendedDeletionGrace)
 			}
-
 			if agreed := tc.want[0] == "blue"; again == agreed {
 				t.Errorf("looks again: %v", again)
 			}
@@ -102,7 +95,6 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 			if err := r.client.List(t.Context(), list); err != nil {
 				t.Fatal(err)
 			}
-
 			var got []string
 			for i := range list.Items {
 				got = append(got, list.Items[i].Name)
@@ -119,10 +111,8 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 // beside RBAC may deny a single set to a ServiceAccount that RBAC lets bind all sets.
 func TestQuestions(t *testing.T) {
 	var asked []string
-
 	r := &rbacBindingReconciler{review: func(_ context.Context, _, set string) (bool, error) {
 		asked = append(asked, set)
-
 		return set == "" || set == "blue", nil
 	}}
 	q := r.newReviewCache("a")
@@ -134,7 +124,6 @@ func TestQuestions(t *testing.T) {
 			}
 		}
 	}
-
 	slices.Sort(asked)
 
 	if !slices.Equal(asked, []string{"blue", "red"}) {
@@ -145,7 +134,6 @@ func TestQuestions(t *testing.T) {
 // An authorizer beside RBAC may change its decision, and no event reports that.
 func TestBindingsAreReviewedAgain(t *testing.T) {
 	r, clock := fixture(t, interceptor.Funcs{})
-
 	var (
 		asked int
 		may   = true
@@ -154,17 +142,14 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 
 	r.review = func(_ context.Context, _, set string) (bool, error) {
 		asked++
-
 		return may && set == "blue", fails
 	}
 	look := func(reason string, wantBlue bool) time.Duration {
 		t.Helper()
-
 		result, err := r.Reconcile(t.Context(), requestOfA)
 		if !errors.Is(err, fails) {
 			t.Fatalf("%s: %v", reason, err)
 		}
-
 		list := &clusterv1beta2.ManagedClusterSetBindingList{}
 		if err := r.client.List(t.Context(), list); err != nil {
 			t.Fatal(err)
@@ -174,7 +159,6 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 		if bound != wantBlue {
 			t.Errorf("%s: bound is %t, want %t", reason, bound, wantBlue)
 		}
-
 		return result.RequeueAfter
 	}
 
@@ -190,7 +174,6 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	} else {
 		clock.Step(again)
 	}
-
 	if asked != 0 {
 		t.Errorf("%d questions before the time", asked)
 	}
@@ -198,15 +181,11 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	if again := look("it is asked again, and granted", true); asked != 1 || again != reviewEvery {
 		t.Errorf("%d questions and the next look after %v, want one and %v", asked, again, reviewEvery)
 	}
-
 	look("somebody else has it look", true)
-
 	if asked != 1 {
 		t.Errorf("%d questions, want none before the time", asked-1)
 	}
-
 	clock.Step(reviewEvery)
-
 	fails = errors.New("no answer")
 	look("nobody answers", true)
 
@@ -214,12 +193,10 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	clock.Step(time.Second)
 	look("granted", true)
 	clock.Step(reviewEvery)
-
 	may = false
 	if again := look("denied once", true); again <= 0 || again > deletionGrace {
 		t.Errorf("looks again after %v, want the second look", again)
 	}
-
 	clock.Step(deletionGrace)
 	look("denied twice", false)
 
@@ -236,17 +213,14 @@ func TestTerminatingNamespaceGetsNothing(t *testing.T) {
 			if namespace, ok := object.(*corev1.Namespace); ok {
 				namespace.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 			}
-
 			return err
 		},
 		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 			t.Errorf("%s is created", object.GetName())
-
 			return nil
 		},
 		Delete: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.DeleteOption) error {
 			t.Errorf("%s is deleted, which the namespace does", object.GetName())
-
 			return nil
 		},
 	})
@@ -255,7 +229,6 @@ func TestTerminatingNamespaceGetsNothing(t *testing.T) {
 		if _, err := r.Reconcile(t.Context(), requestOfA); err != nil {
 			t.Error(err)
 		}
-
 		clock.Step(deletionGrace)
 	}
 }
@@ -273,7 +246,6 @@ func TestWritesAreLookedAfter(t *testing.T) {
 			Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return err },
 		})
 		r.client = withoutRed{r.client}
-
 		if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != consistency.Timeout {
 			t.Errorf("%s: %v, %v; want another look after %v", reason, result, err, consistency.Timeout)
 		}
@@ -287,6 +259,5 @@ func (c withoutRed) List(ctx context.Context, list client.ObjectList, options ..
 	if _, bindings := list.(*clusterv1beta2.ManagedClusterSetBindingList); bindings {
 		return nil
 	}
-
 	return c.Client.List(ctx, list, options...)
 }

@@ -36,24 +36,20 @@ func (r *recurringReviews) denials(ctx context.Context, namespace string, bound 
 	before, due := r.begin(namespace, bound)
 
 	denied := sets.New[string]()
-
 	for _, set := range sets.List(bound) {
 		if !due && !before.Has(set) {
 			continue
 		}
-
 		may, err := reviews.mayBind(ctx, set)
 		if err != nil {
 			return nil, err
 		}
-
 		if !may {
 			denied.Insert(set)
 		}
 	}
 
 	r.end(namespace, denied, due)
-
 	return denied, nil
 }
 
@@ -62,31 +58,24 @@ func (r *recurringReviews) denials(ctx context.Context, namespace string, bound 
 func (r *recurringReviews) begin(namespace string, bound sets.Set[string]) (denied sets.Set[string], due bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	if len(bound) == 0 {
 		r.drop(namespace)
-
 		return nil, false
 	}
-
 	now := r.clock.Now()
 	if _, known := r.due[namespace]; !known {
 		r.due[namespace] = now.Add(jitter(namespace))
 	}
-
 	return r.denied[namespace], !now.Before(r.due[namespace])
 }
 
 func (r *recurringReviews) end(namespace string, denied sets.Set[string], reviewed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	delete(r.denied, namespace)
-
 	if len(denied) > 0 {
 		r.denied[namespace] = denied
 	}
-
 	if reviewed {
 		r.due[namespace] = r.clock.Now().Add(reviewEvery)
 	}
@@ -96,12 +85,10 @@ func (r *recurringReviews) end(namespace string, denied sets.Set[string], review
 func (r *recurringReviews) wait(namespace string) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	due, known := r.due[namespace]
 	if !known {
 		return 0
 	}
-
 	return max(due.Sub(r.clock.Now()), time.Second)
 }
 
@@ -109,7 +96,6 @@ func (r *recurringReviews) wait(namespace string) time.Duration {
 func (r *recurringReviews) forget(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	r.drop(namespace)
 }
 
@@ -122,6 +108,5 @@ func (r *recurringReviews) drop(namespace string) {
 func jitter(namespace string) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(namespace)) // Write of a hash returns no error.
-
 	return time.Duration(hash.Sum64()>>1)%reviewEvery + 1
 }

@@ -35,7 +35,6 @@ func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 		return rbacv1.PolicyRule{APIGroups: []string{clusterv1.GroupName}, Resources: resources, ResourceNames: []string{set.Name}, Verbs: verbs}
 	}
 	get := named([]string{"get"}, "managedclustersets")
-
 	return []*rbacv1.ClusterRole{
 		roleOf(set, "admin",
 			named([]string{"get", "update"}, "managedclustersets"),
@@ -53,14 +52,12 @@ func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 // the roles.
 func GrantedByRoles() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
-
 	for _, role := range rolesOf(&clusterv1beta2.ManagedClusterSet{}) {
 		for _, rule := range role.Rules {
 			rule.ResourceNames = nil
 			rules = append(rules, rule)
 		}
 	}
-
 	return rules
 }
 
@@ -84,9 +81,7 @@ func setOfRoleName(role string) (set string, found bool) {
 	if !found {
 		return "", false
 	}
-
 	_, set, found = strings.Cut(named, ":")
-
 	return set, found
 }
 
@@ -96,9 +91,7 @@ func upToDate(role *rbacv1.ClusterRole) bool {
 	if !found || len(role.OwnerReferences) != 1 || !managed(role) {
 		return false
 	}
-
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: role.OwnerReferences[0].UID}}
-
 	return slices.ContainsFunc(rolesOf(set), func(wanted *rbacv1.ClusterRole) bool { return wanted.Name == role.Name && equalRoles(wanted, role) })
 }
 

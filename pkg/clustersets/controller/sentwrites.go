@@ -35,7 +35,6 @@ func liveBindingVersion(live client.Reader) func(context.Context, types.Namespac
 		if err != nil || !found {
 			return "", err
 		}
-
 		return binding.ResourceVersion, nil
 	}
 }
@@ -47,9 +46,7 @@ func (s *sentWrites) write(ctx context.Context, key types.NamespacedName, base s
 	if pending && left > 0 {
 		return nil
 	}
-
 	s.Writing(key, base)
-
 	if pending {
 		if behind, err := s.behind(ctx, key, base); behind || err != nil {
 			return err
@@ -60,21 +57,17 @@ func (s *sentWrites) write(ctx context.Context, key types.NamespacedName, base s
 	if err == nil {
 		return nil
 	}
-
 	if queue.Outdated(err) {
 		if behind, unknown := s.behind(ctx, key, base); behind && unknown == nil {
 			return err
 		}
 	}
-
 	s.Clear(key)
-
 	return err
 }
 
 // behind reports whether the API server shows another resourceVersion of an object than the cache.
 func (s *sentWrites) behind(ctx context.Context, key types.NamespacedName, base string) (bool, error) {
 	version, err := s.liveVersion(ctx, key)
-
 	return err == nil && version != base, err
 }

@@ -26,14 +26,12 @@ func (r *clusterSetReconciler) createStandard(ctx context.Context, name string) 
 	if !found {
 		return nil
 	}
-
 	set := &clusterv1beta2.ManagedClusterSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: *standard.DeepCopy()},
 	}
 	if err := r.client.Create(ctx, set); err != nil {
 		return fmt.Errorf("creating ManagedClusterSet %s: %w", name, err)
 	}
-
 	return nil
 }
 
@@ -43,14 +41,11 @@ func (r *clusterSetReconciler) restoreSelector(ctx context.Context, set *cluster
 	if !found || set.Annotations[autoUpdateAnnotation] == "false" || sameSelector(set.Spec.ClusterSelector, standard) {
 		return false, nil
 	}
-
 	changed := set.DeepCopy()
 	changed.Spec.ClusterSelector = *standard.DeepCopy()
-
 	if err := r.client.Update(ctx, changed); err != nil {
 		return false, fmt.Errorf("putting the selector of ManagedClusterSet %s back: %w", set.Name, err)
 	}
-
 	return true, nil
 }
 

@@ -37,10 +37,8 @@ func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
 	// The predicate passes only ManagedClusters whose taints need a write, so that heartbeats enqueue nothing and a removed taint does.
 	wrong := predicate.NewPredicateFuncs(func(object client.Object) bool {
 		cluster, ok := object.(*clusterv1.ManagedCluster)
-
 		return ok && withDesiredTaints(cluster, metav1.Time{}) != nil
 	})
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ManagedClusterTaints).
 							For(&clusterv1.ManagedCluster{}, builder.WithPredicates(wrong)).
@@ -56,15 +54,12 @@ func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request 
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ManagedCluster %s: %w", request.Name, err)
 	}
-
 	if err := r.writeTaints(ctx, cluster); err != nil {
 		return r.conflicts.Result(ctx, request, fmt.Errorf("writing the taints of ManagedCluster %s: %w", request.Name, err))
 	}
-
 	return r.conflicts.Result(ctx, request, nil)
 }
 
@@ -75,10 +70,8 @@ func (r *managedClusterTaintsReconciler) writeTaints(ctx context.Context, cluste
 	err := r.send(ctx, cluster, metav1.NewTime(r.clock.Now()).Rfc3339Copy())
 	if apierrors.IsBadRequest(err) {
 		klog.FromContext(ctx).V(4).Info("A taint with a time was refused; trying without", "err", err)
-
 		return r.send(ctx, cluster, metav1.Time{})
 	}
-
 	return err
 }
 
@@ -87,11 +80,9 @@ func (r *managedClusterTaintsReconciler) send(ctx context.Context, cluster *clus
 	if changed == nil {
 		return nil
 	}
-
 	err := objects.Patch(ctx, r.client, cluster, changed, objects.MetadataOnly()) // The response might be undecodable as a ManagedCluster.
 	if err == nil {
 		klog.FromContext(ctx).V(2).Info("The taints follow the condition", "cluster", cluster.Name, "taints", changed.Spec.Taints)
 	}
-
 	return err
 }

@@ -27,7 +27,6 @@ func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 	if err := clusterv1.Install(scheme); err != nil {
 		t.Fatal(err)
 	}
-
 	var sent []string
 
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "7"}}
@@ -37,9 +36,7 @@ func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			sent = append(sent, string(body))
-
 			return c.Patch(ctx, object, patch, options...)
 		},
 	}).Build()
@@ -52,7 +49,6 @@ func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-
 	if len(sent) != 1 || !strings.Contains(sent[0], `"resourceVersion":"7"`) || strings.Count(sent[0], unreachable) != 1 {
 		t.Errorf("sent %q, want one patch of the taints over version 7", sent)
 	}

@@ -16,7 +16,6 @@ import (
 // availabilityTaint returns the key of the taint for a cluster with these conditions; "" for none (docs/spec/upstream-placement.md 1.4c).
 func availabilityTaint(conditions []metav1.Condition) string {
 	available := meta.FindStatusCondition(conditions, clusterv1.ManagedClusterConditionAvailable)
-
 	switch {
 	case available != nil && available.Status == metav1.ConditionTrue:
 		return ""
@@ -31,11 +30,9 @@ func availabilityTaint(conditions []metav1.Condition) string {
 // taints and the order. A correct taint stays unchanged; a corrected one keeps its place and a new one comes last, both with the time now.
 func withAvailabilityTaint(taints []clusterv1.Taint, key string, now metav1.Time) []clusterv1.Taint {
 	right := clusterv1.Taint{Key: key, Effect: clusterv1.TaintEffectNoSelect, TimeAdded: now}
-
 	if kept := slices.IndexFunc(taints, func(t clusterv1.Taint) bool { return equalIgnoringTime(t, right) }); kept >= 0 {
 		right = taints[kept]
 	}
-
 	wanted := make([]clusterv1.Taint, 0, len(taints)+1)
 	placed := key == ""
 
@@ -53,7 +50,6 @@ func withAvailabilityTaint(taints []clusterv1.Taint, key string, now metav1.Time
 	if !placed {
 		wanted = append(wanted, right)
 	}
-
 	return wanted
 }
 
@@ -68,14 +64,11 @@ func withDesiredTaints(cluster *clusterv1.ManagedCluster, now metav1.Time) *clus
 	if !cluster.DeletionTimestamp.IsZero() || len(unreadable.Of(cluster).Under("spec.taints")) > 0 {
 		return nil
 	}
-
 	wanted := withAvailabilityTaint(cluster.Spec.Taints, availabilityTaint(cluster.Status.Conditions), now)
 	if equality.Semantic.DeepEqual(wanted, cluster.Spec.Taints) {
 		return nil
 	}
-
 	changed := cluster.DeepCopy()
 	changed.Spec.Taints = wanted
-
 	return changed
 }

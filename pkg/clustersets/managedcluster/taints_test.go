@@ -169,7 +169,6 @@ func TestTaintsThatCannotBeReadAreLeftAlone(t *testing.T) {
 		if err := unreadable.Mark(cluster, unreadable.Fields{{Path: path}}); err != nil {
 			t.Fatal(err)
 		}
-
 		if got := withDesiredTaints(cluster, now); (got != nil) != want {
 			t.Errorf("%s: tainted as %v", path, got)
 		}

@@ -61,10 +61,8 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 	existence := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		q.Add(request) // Even without any ManagedCluster or binding.
-
 		return nil
 	})
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Vocabulary).
 							WatchesRawSource(start).
@@ -79,7 +77,6 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 func vocabularyChanged(e event.UpdateEvent) bool {
 	before, okBefore := e.ObjectOld.(*clusterv1.ManagedCluster)
 	after, okAfter := e.ObjectNew.(*clusterv1.ManagedCluster)
-
 	return !okBefore || !okAfter || !sameVocabulary(before, after)
 }
 
@@ -88,51 +85,42 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 	if wait := r.next.Sub(r.clock.Now()); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-
 	r.next = r.clock.Now().Add(vocabularyPeriod)
 
 	data, err := r.collect(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-
 	known := &corev1.ConfigMap{}
 
 	err = r.client.Get(ctx, r.key, known)
 	if apierrors.IsNotFound(err) {
 		return r.create(ctx, request, data)
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ConfigMap %s: %w", r.key, err)
 	}
-
 	if maps.Equal(known.Data, data) {
 		return r.conflicts.Result(ctx, request, nil)
 	}
 
 	changed := known.DeepCopy()
 	changed.Data = data
-
 	if err := r.client.Update(ctx, changed); err != nil {
 		return r.conflicts.Result(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
 	}
-
 	return r.conflicts.Result(ctx, request, nil)
 }
 
 func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Request, data map[string]string) (reconcile.Result, error) {
 	created := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}, Data: data}
-
 	err := r.client.Create(ctx, created)
 	if apierrors.IsNotFound(err) { // A quiet retry would hide the missing namespace.
 		return reconcile.Result{}, fmt.Errorf("creating ConfigMap %s: create the namespace, or name another with --namespace: %w", r.key, err)
 	}
-
 	if err != nil {
 		err = fmt.Errorf("creating ConfigMap %s: %w", r.key, err)
 	}
-
 	return r.conflicts.Result(ctx, request, err)
 }
 
@@ -142,11 +130,9 @@ func (r *vocabularyReconciler) collect(ctx context.Context) (map[string]string, 
 	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing ManagedClusters: %w", err)
 	}
-
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
 	if err := r.client.List(ctx, bindings, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing ManagedClusterSetBindings: %w", err)
 	}
-
 	return vocabulary(clusters.Items, bindings.Items), nil
 }

@@ -31,13 +31,11 @@ const (
 // beyond their limit are omitted.
 func vocabulary(clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.ManagedClusterSetBinding) map[string]string {
 	labels, claims, bound := map[string]bool{}, map[string]bool{}, map[string][]string{}
-
 	for i := range clusters {
 		cluster := &clusters[i]
 		for key := range cluster.Labels {
 			labels[key] = true
 		}
-
 		for _, claim := range cluster.Status.ClusterClaims {
 			claims[claim.Name] = true
 		}
@@ -46,12 +44,10 @@ func vocabulary(clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.M
 	for i := range bindings {
 		bound[bindings[i].Namespace] = append(bound[bindings[i].Namespace], bindings[i].Name)
 	}
-
 	data := map[string]string{}
 	addLines(data, labelsKey, labels)
 	addLines(data, claimsKey, claims)
 	addBound(data, bound)
-
 	return data
 }
 
@@ -63,15 +59,12 @@ func addLines(data map[string]string, key string, words map[string]bool) {
 
 func addBound(data map[string]string, bound map[string][]string) {
 	lines, size := map[string]string{}, 0
-
 	for namespace, sets := range bound {
 		slices.Sort(sets)
-
 		key := boundKey + "." + namespace
 		lines[key] = strings.Join(sets, "\n")
 		size += len(key) + len(lines[key])
 	}
-
 	if size > boundLimit {
 		return
 	}
@@ -85,13 +78,11 @@ func sameVocabulary(before, after *clusterv1.ManagedCluster) bool {
 	if len(before.Labels) != len(after.Labels) {
 		return false
 	}
-
 	for key := range after.Labels {
 		if _, found := before.Labels[key]; !found {
 			return false
 		}
 	}
-
 	return slices.EqualFunc(before.Status.ClusterClaims, after.Status.ClusterClaims, func(a, b clusterv1.ManagedClusterClaim) bool {
 		return a.Name == b.Name
 	})

@@ -20,23 +20,19 @@ func talker(labels, claims []string) clusterv1.ManagedCluster {
 	for _, key := range labels {
 		cluster.Labels[key] = "v"
 	}
-
 	for _, name := range claims {
 		cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: "v"})
 	}
-
 	return cluster
 }
 
 // binds returns bindings of "namespace/set".
 func binds(keys ...string) []clusterv1beta2.ManagedClusterSetBinding {
 	bindings := make([]clusterv1beta2.ManagedClusterSetBinding, 0, len(keys))
-
 	for _, key := range keys {
 		namespace, set, _ := strings.Cut(key, "/")
 		bindings = append(bindings, clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: set}})
 	}
-
 	return bindings
 }
 
@@ -46,7 +42,6 @@ func many(n, length int) []string {
 	for i := range words {
 		words[i] = fmt.Sprintf("%0*d", length, i)
 	}
-
 	return words
 }
 
@@ -97,22 +92,18 @@ func prefixed(prefix string, words []string) []string {
 	for i := range words {
 		words[i] = prefix + words[i]
 	}
-
 	return words
 }
 
 func TestVocabularyFitsIntoAConfigMap(t *testing.T) {
 	const limit = 1 << 20
-
 	for size := 1000; size <= 64000; size *= 2 {
 		words := many(size, 20)
 		bindings := binds(append(prefixed("one/", many(size/2, 20)), prefixed("two/", many(size/2, 20))...)...)
-
 		total := 0
 		for key, value := range vocabulary([]clusterv1.ManagedCluster{talker(words, words)}, bindings) {
 			total += len(key) + len(value)
 		}
-
 		if total > limit {
 			t.Errorf("%d words of each kind: %d bytes, more than the %d of a ConfigMap", size, total, limit)
 		}
@@ -124,7 +115,6 @@ func TestOnlyOtherWordsAreLookedAt(t *testing.T) {
 	otherValues := talker([]string{"a", "b"}, []string{"x", "y"})
 	otherValues.Labels["a"], otherValues.Status.ClusterClaims[0].Value = "w", "w"
 	otherValues.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable}}
-
 	for _, tc := range []struct {
 		reason string
 		after  clusterv1.ManagedCluster

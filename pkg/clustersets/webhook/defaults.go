@@ -27,7 +27,6 @@ func Defaults(cluster, before *clusterv1.ManagedCluster, now time.Time) ([]jsonp
 	if err != nil {
 		return nil, err
 	}
-
 	return append(defaultSet(cluster), patch...), nil
 }
 
@@ -42,11 +41,9 @@ func defaultSet(cluster *clusterv1.ManagedCluster) []jsonpatch.JsonPatchOperatio
 		return nil
 	case cluster.Labels == nil: // A patch can add no label to a missing map.
 		labels := map[string]any{clusterv1beta2.ClusterSetLabel: DefaultSet}
-
 		return []jsonpatch.JsonPatchOperation{jsonpatch.NewOperation("add", "/metadata/labels", labels)}
 	default:
 		path := "/metadata/labels/" + strings.ReplaceAll(clusterv1beta2.ClusterSetLabel, "/", "~1")
-
 		return []jsonpatch.JsonPatchOperation{jsonpatch.NewOperation("add", path, DefaultSet)}
 	}
 }
@@ -61,17 +58,14 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 		if taint == (clusterv1.Taint{}) { // A null entry, which no patch can correct; the API server rejects it.
 			continue
 		}
-
 		added := now
 
 		if before != nil {
 			was, allowed := timeOf(taint, before.Spec.Taints)
 			if !allowed {
 				denied = append(denied, taint.Key)
-
 				continue
 			}
-
 			if was != nil {
 				added = was.Time
 			}
@@ -88,7 +82,6 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 		return nil, fmt.Errorf("It is not allowed to set TimeAdded of Taint %q: leave timeAdded out of a taint that is new or has another "+
 			"value or effect than before, and as it is in one that stays", strings.Join(denied, ","))
 	}
-
 	return patch, nil
 }
 
@@ -98,7 +91,6 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 func timeOf(taint clusterv1.Taint, before []clusterv1.Taint) (was *metav1.Time, allowed bool) {
 	for i := range before {
 		old := &before[i]
-
 		switch {
 		case old.Key != taint.Key || old.Value != taint.Value || old.Effect != taint.Effect:
 		case sameTime(old.TimeAdded, taint.TimeAdded):
@@ -107,7 +99,6 @@ func timeOf(taint clusterv1.Taint, before []clusterv1.Taint) (was *metav1.Time, 
 			was = &old.TimeAdded
 		}
 	}
-
 	return was, taint.TimeAdded.IsZero()
 }
 

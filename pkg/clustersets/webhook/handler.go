@@ -40,9 +40,7 @@ func NewHandlers(passive clock.PassiveClock, reader client.Reader) (map[string]a
 	if err := clusterv1.Install(scheme); err != nil {
 		return nil, fmt.Errorf("registering the types of %s: %w", clusterv1.GroupVersion, err)
 	}
-
 	decoder := admission.NewDecoder(scheme)
-
 	return map[string]admission.Handler{
 		MutatePath:   &mutator{clusterReader{decoder}, passive},
 		ValidatePath: &validator{clusterReader{decoder}, reader},
@@ -58,7 +56,6 @@ func (r clusterReader) read(request admission.Request) (cluster, before *cluster
 	if err := r.decoder.DecodeRaw(request.Object, cluster); err != nil {
 		return nil, nil, fmt.Errorf("ManagedCluster %s cannot be read: %w; correct the field", request.Name, err)
 	}
-
 	if request.Operation != admissionv1.Update {
 		return cluster, nil, nil
 	}
@@ -67,7 +64,6 @@ func (r clusterReader) read(request admission.Request) (cluster, before *cluster
 	if err := r.decoder.DecodeRaw(request.OldObject, before); err != nil {
 		return nil, nil, fmt.Errorf("ManagedCluster %s, as it is stored, cannot be read: %w", request.Name, err)
 	}
-
 	return cluster, before, nil
 }
 
@@ -83,12 +79,10 @@ func (m *mutator) Handle(_ context.Context, request admission.Request) admission
 	if err != nil {
 		return webhook.BadRequest(err)
 	}
-
 	patch, err := Defaults(cluster, before, m.clock.Now())
 	if err != nil {
 		return webhook.BadRequest(err)
 	}
-
 	return admission.Patched("", patch...)
 }
 
@@ -104,16 +98,13 @@ func (v *validator) Handle(ctx context.Context, request admission.Request) admis
 	if err != nil {
 		return webhook.BadRequest(err)
 	}
-
 	if !Accepts(cluster, before) {
 		return admission.Allowed("")
 	}
-
 	namespace := objects.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))
 
 	name := cluster.Name // The name in the request is empty with generateName.
 	err = v.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
-
 	switch {
 	case apierrors.IsNotFound(err):
 		return admission.Allowed("")

@@ -17,8 +17,6 @@ func Moderate(text string) bool {
 	if at < 0 || at == len(text)-1 || strings.HasSuffix(text, "i") {
 		return true // The last letter is a unit such as E or Ei.
 	}
-
 	exponent, err := strconv.Atoi(text[at+1:])
-
 	return err == nil && exponent >= -MostExponent && exponent <= MostExponent
 }

@@ -38,7 +38,6 @@ func (f Field) Text() string {
 	if err := json.Unmarshal([]byte(f.Value), &text); err != nil {
 		return f.Value // Not a JSON string, or cut.
 	}
-
 	return text
 }
 
@@ -48,13 +47,11 @@ type Fields []Field
 // Under returns the fields at or below a path.
 func (f Fields) Under(path string) Fields {
 	var under Fields
-
 	for _, field := range f {
 		if rest, within := strings.CutPrefix(field.Path, path); within && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			under = append(under, field)
 		}
 	}
-
 	return under
 }
 
@@ -67,11 +64,9 @@ func (f Fields) String() string {
 	for _, field := range f[:min(maxNamed, len(f))] {
 		texts = append(texts, field.String())
 	}
-
 	if more := len(f) - maxNamed; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
-
 	return strings.Join(texts, "; ")
 }
 
@@ -82,12 +77,10 @@ func Of(object metav1.Object) Fields {
 	if !marked {
 		return nil
 	}
-
 	var fields Fields
 	if err := json.Unmarshal([]byte(text), &fields); err != nil || len(fields) == 0 {
 		return Fields{{Path: "metadata.annotations[" + Annotation + "]", Value: text, Problem: "is kept for the hub"}}
 	}
-
 	return fields
 }
 
@@ -99,15 +92,12 @@ func Mark(object metav1.Object, fields Fields) error {
 	if err != nil {
 		return fmt.Errorf("noting the unreadable fields of %s: %w", object.GetName(), err)
 	}
-
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = make(map[string]string, 1)
 	}
-
 	annotations[Annotation] = string(text)
 	object.SetAnnotations(annotations)
-
 	return nil
 }
 
@@ -117,9 +107,7 @@ func Unmark(object metav1.Object) {
 	if _, marked := annotations[Annotation]; !marked {
 		return
 	}
-
 	delete(annotations, Annotation)
-
 	if len(annotations) == 0 {
 		object.SetAnnotations(nil)
 	}
@@ -130,9 +118,7 @@ func WithoutMark(annotations map[string]string) map[string]string {
 	if _, marked := annotations[Annotation]; !marked {
 		return annotations
 	}
-
 	others := maps.Clone(annotations)
 	delete(others, Annotation)
-
 	return others
 }

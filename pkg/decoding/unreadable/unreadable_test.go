@@ -14,11 +14,9 @@ import (
 func TestMarks(t *testing.T) {
 	object := &metav1.ObjectMeta{Name: "c1"}
 	fields := Fields{{Path: "status.b", Value: "1", Problem: "p"}, {Path: "status.a[0]", Value: `"x"`, Problem: "q"}, {Path: "statuses"}}
-
 	if err := Mark(object, fields); err != nil {
 		t.Fatal(err)
 	}
-
 	if diff := cmp.Diff(Fields{fields[1], fields[0], fields[2]}, Of(object)); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}
@@ -28,9 +26,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%d fields are under %s, want %d", got, path, want)
 		}
 	}
-
 	Unmark(object)
-
 	if object.Annotations != nil || Of(object) != nil {
 		t.Errorf("left is %v", object.Annotations)
 	}
@@ -47,7 +43,6 @@ func TestTexts(t *testing.T) {
 	for i := range maxNamed + 2 {
 		fields = append(fields, Field{Path: fmt.Sprintf("status.f%d", i), Value: `"1e1.5"`, Problem: "no"})
 	}
-
 	want := `status.f0: Invalid value: "1e1.5": no; `
 	if text := fields.String(); !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "; and 2 more") {
 		t.Errorf("text is %s", text)

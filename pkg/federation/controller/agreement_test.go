@@ -35,7 +35,6 @@ func TestToolsAgreeWithTheHubOnObjects(tb *testing.T) {
 		a := &agreement{T: t, world: newWorld(tb, selecting("europe")), limit: rapid.SampledFrom([]int{0, 50, 100}).Draw(t, "percent")}
 		a.delivery.limits = federation.Limits{Percent: a.limit, ScopeHold: removalbudget.DefaultLostScopeHold}
 		a.fail = a.refuse
-
 		a.done()
 
 		for range rapid.IntRange(0, 3).Draw(t, "events before") {
@@ -44,14 +43,12 @@ func TestToolsAgreeWithTheHubOnObjects(tb *testing.T) {
 			} else {
 				a.edit("europe", "usa", "percent", "content")
 			}
-
 			a.done()
 		}
 
 		// The tools do not know what the hub has withdrawn within the window of the budget, and since when clusters are out of scope.
 		a.time.SetTime(a.time.Now().Add(removalbudget.Window + time.Minute))
 		a.done()
-
 		before := a.read()
 		kind := rapid.SampledFrom([]string{"explain", "simulate", "diff"}).Draw(t, "command")
 
@@ -68,19 +65,15 @@ func TestToolsAgreeWithTheHubOnObjects(tb *testing.T) {
 
 		after := a.read()
 		said := a.differences(before, after)
-
 		if kind == "explain" { // It does not know what the hub remembers of the time before.
 			a.restart()
-
 			said = a.report(after)
 		}
-
 		had := strings.Fields(a.clusters())
 		a.done()
 
 		// Where there is no namespace, what is due waits for it.
 		said.Gained = slices.DeleteFunc(said.Gained, func(cluster string) bool { return cluster == a.homeless })
-
 		if diff := cmp.Diff(a.clusters(), said.become(had)); diff != "" {
 			t.Errorf("%s, %+v: clusters with a work (-written +said):\n%s", kind, said, diff)
 		}
@@ -104,7 +97,6 @@ type verdict struct{ Gained, Lost []string }
 func (v verdict) become(clusters []string) string {
 	clusters = slices.DeleteFunc(slices.Concat(clusters, v.Gained), func(cluster string) bool { return slices.Contains(v.Lost, cluster) })
 	slices.Sort(clusters)
-
 	return strings.Join(slices.Compact(clusters), " ")
 }
 
@@ -113,7 +105,6 @@ func (a *agreement) refuse(verb, cluster string) error {
 	if verb == "create" && cluster == a.homeless {
 		return apierrors.NewNotFound(corev1.Resource("namespaces"), cluster)
 	}
-
 	return nil
 }
 
@@ -124,12 +115,10 @@ func (a *agreement) restart() { a.state.memories = newMemories() }
 // what the tools see: one whose caches are behind may deliver to a cluster that is not bound any more.
 func (a *agreement) done() {
 	a.show()
-
 	for range 2 {
 		if _, err := a.reconcileOnce(keyOfConfigMap("x")); err != nil {
 			a.Fatal(err)
 		}
-
 		a.settle()
 		a.time.SetTime(a.time.Now().Add(federation.ScopeGrace + time.Second))
 	}
@@ -137,14 +126,12 @@ func (a *agreement) done() {
 	if _, err := a.reconcileOnce(keyOfConfigMap("x")); err != nil {
 		a.Fatal(err)
 	}
-
 	a.settle()
 }
 
 // disturb changes the fleet, or what is in the way of works, by one of the events.
 func (a *agreement) disturb(events ...string) {
 	cluster := rapid.SampledFrom([]string{"eu1", "eu2", "us1"}).Draw(a.T, "cluster")
-
 	switch rapid.SampledFrom(events).Draw(a.T, "event") {
 	case "move":
 		location := rapid.SampledFrom([]string{"europe", "usa"}).Draw(a.T, "location")
@@ -161,7 +148,6 @@ func (a *agreement) disturb(events ...string) {
 	case "unbind":
 		bound := a.store.Get(a.Context(), keyOfConfigMap("members").NamespacedName, &clusterv1beta2.ManagedClusterSetBinding{}) == nil
 		binding := members()
-
 		if bound {
 			a.check(a.store.Delete(a.Context(), binding))
 		} else {
@@ -228,7 +214,6 @@ func (a *agreement) read() *explain.State {
 			if err != nil {
 				a.Fatal(err)
 			}
-
 			object := &unstructured.Unstructured{Object: fields}
 			object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 			state.Federated.Objects = append(state.Federated.Objects, object)
@@ -241,7 +226,6 @@ func (a *agreement) read() *explain.State {
 // report is what explain says of the object.
 func (a *agreement) report(state *explain.State) verdict {
 	var said verdict
-
 	for _, object := range state.ReportObjects(explain.ObjectFilter{}, false, a.time.Now()).Objects {
 		for _, cluster := range object.Clusters {
 			switch cluster.Pending {
@@ -262,17 +246,14 @@ func (a *agreement) report(state *explain.State) verdict {
 // differences are what diff and simulate say of the object.
 func (a *agreement) differences(before, after *explain.State) verdict {
 	var said verdict
-
 	for _, difference := range before.DiffObjects(after, nil, a.time.Now()) {
 		for _, change := range difference.Gained {
 			said.Gained = append(said.Gained, change.Cluster)
 		}
-
 		for _, change := range difference.Lost {
 			said.Lost = append(said.Lost, change.Cluster)
 		}
 	}
-
 	return said
 }
 

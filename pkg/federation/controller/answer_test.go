@@ -44,25 +44,20 @@ func (s *workServer) ServeHTTP(response http.ResponseWriter, request *http.Reque
 	parts := strings.Split(request.URL.Path, "/")
 	answer := answerOf(parts[5], parts[7])
 	options := []client.PatchOption{client.FieldOwner(request.URL.Query().Get("fieldManager"))}
-
 	if request.URL.Query().Get("force") == "true" {
 		options = append(options, client.ForceOwnership)
 	}
-
 	patch := client.RawPatch(types.PatchType(request.Header.Get("Content-Type")), body)
 	if err := s.store.Patch(request.Context(), answer, patch, options...); err != nil {
 		s.t.Error(err)
 	}
 
 	s.patches.Add(1)
-
 	var content any = answer
-
 	if strings.Contains(request.Header.Get("Accept"), "as=PartialObjectMetadata") {
 		answer.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))
 	} else {
 		s.whole.Add(1)
-
 		work := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": 1}}}
 		work.SetGroupVersionKind(workKind)
 		work.SetNamespace(answer.Namespace)
@@ -71,7 +66,6 @@ func (s *workServer) ServeHTTP(response http.ResponseWriter, request *http.Reque
 	}
 
 	response.Header().Set("Content-Type", "application/json")
-
 	if err := json.NewEncoder(response).Encode(content); err != nil {
 		s.t.Error(err)
 	}
@@ -89,7 +83,6 @@ func (c overHTTP) Patch(ctx context.Context, object client.Object, patch client.
 	if typed || object.GetObjectKind().GroupVersionKind() == workKind {
 		return c.works.Patch(ctx, object, patch, options...)
 	}
-
 	return c.Client.Patch(ctx, object, patch, options...)
 }
 
@@ -101,15 +94,12 @@ func TestAWriteSucceedsWhateverTheStatusIs(t *testing.T) {
 
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)
-
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(workKind, meta.RESTScopeNamespace)
-
 	works, err := client.New(&rest.Config{Host: listener.URL}, client.Options{Scheme: scheme.New(), Mapper: mapper})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	w.client = overHTTP{Client: w.store, works: works}
 
 	w.settle()
@@ -122,7 +112,6 @@ func TestAWriteSucceedsWhateverTheStatusIs(t *testing.T) {
 	w.written()
 	w.settle()
 	same(t, "orphaned", w.written(), "patch eu1, patch eu2")
-
 	if patches, whole := server.patches.Load(), server.whole.Load(); patches != 4 || whole != 0 {
 		t.Errorf("%d patches of works, and %d with the whole work in their response; want 4 and 0", patches, whole)
 	}

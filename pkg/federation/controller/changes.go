@@ -41,9 +41,7 @@ func (c *changes) last(ctx context.Context, current *cycle) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-
 	last = problems.Later(last, at)
-
 	if current.Target.Placement == "" {
 		return last, nil
 	}
@@ -55,10 +53,8 @@ func (c *changes) last(ctx context.Context, current *cycle) (time.Time, error) {
 		if err := client.IgnoreNotFound(c.live.Get(ctx, placement, found)); err != nil {
 			return time.Time{}, fmt.Errorf("reading Placement %s: %w", placement, err)
 		}
-
 		return problems.LastChange(found), nil
 	})
-
 	return problems.Later(last, at), err
 }
 
@@ -68,10 +64,8 @@ func (c *changes) namespaceChange(ctx context.Context, name string) (time.Time, 
 	if err := client.IgnoreNotFound(c.live.Get(ctx, types.NamespacedName{Name: name}, namespace)); err != nil {
 		return time.Time{}, fmt.Errorf("reading Namespace %s: %w", name, err)
 	}
-
 	last := problems.LastChange(namespace)
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
-
 	if err := c.live.List(ctx, bindings, client.InNamespace(name)); err != nil {
 		return time.Time{}, fmt.Errorf("listing the ManagedClusterSetBindings of Namespace %s: %w", name, err)
 	}
@@ -79,7 +73,6 @@ func (c *changes) namespaceChange(ctx context.Context, name string) (time.Time, 
 	for i := range bindings.Items {
 		last = problems.Later(last, problems.LastChange(&bindings.Items[i]))
 	}
-
 	return last, nil
 }
 
@@ -88,11 +81,9 @@ func (c *changes) get(name types.NamespacedName, read func() (time.Time, error))
 	c.mu.Lock()
 	at, known := c.of[name]
 	c.mu.Unlock()
-
 	if known {
 		return at, nil
 	}
-
 	at, err := read()
 	if err != nil {
 		return time.Time{}, err
@@ -100,8 +91,6 @@ func (c *changes) get(name types.NamespacedName, read func() (time.Time, error))
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	c.of[name] = at
-
 	return at, nil
 }

@@ -25,10 +25,8 @@ func TestARestartRepeatsNoProblem(t *testing.T) {
 		configMap := selecting("")
 		configMap.CreationTimestamp = created
 		configMap.Annotations = map[string]string{annotation: "["}
-
 		return configMap
 	}
-
 	const invalid = "Warning ClusterSelectorInvalid"
 
 	for _, c := range []struct {
@@ -51,7 +49,6 @@ func TestARestartRepeatsNoProblem(t *testing.T) {
 			w := newWorld(t, c.objects...)
 			w.formerRenewal = renewed
 			w.settle()
-
 			told := w.told()
 			if len(told) != c.want {
 				t.Errorf("told %q, want %d", told, c.want)
@@ -61,7 +58,6 @@ func TestARestartRepeatsNoProblem(t *testing.T) {
 				configMap.Annotations[federation.SelectorAnnotation] = "null"
 			})
 			w.settle()
-
 			if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0], invalid) {
 				t.Errorf("a later problem: told %q", told)
 			}
@@ -74,13 +70,11 @@ func TestARestartRepeatsNoMissingDependency(t *testing.T) {
 	for _, renewed := range []time.Time{{}, epoch.Add(-time.Minute)} {
 		workload := user("usa")
 		delete(workload.Annotations, federation.PropagateDependenciesAnnotation)
-
 		w := newWorld(t, workload, selecting("europe"))
 		w.formerRenewal = renewed
 		_, err := w.reconcileOnce(keyOfUser)
 		w.check(err)
 		w.settle()
-
 		missing := 0
 
 		for _, event := range w.told() {
@@ -88,7 +82,6 @@ func TestARestartRepeatsNoMissingDependency(t *testing.T) {
 				missing++
 			}
 		}
-
 		if want := map[bool]int{true: 1, false: 0}[renewed.IsZero()]; missing != want {
 			t.Errorf("renewed at %v: %d Events, want %d", renewed, missing, want)
 		}

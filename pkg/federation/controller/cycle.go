@@ -44,11 +44,9 @@ type cycle struct {
 func (c *cycle) workOf(variant federation.Variant) (*workv1.ManifestWork, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if work := c.made[variant]; work != nil {
 		return work, nil
 	}
-
 	work, err := c.payload.Work("", variant)
 	if err != nil {
 		return nil, err
@@ -57,9 +55,7 @@ func (c *cycle) workOf(variant federation.Variant) (*workv1.ManifestWork, error)
 	if c.made == nil {
 		c.made = map[federation.Variant]*workv1.ManifestWork{}
 	}
-
 	c.made[variant] = work
-
 	return work, nil
 }
 
@@ -69,7 +65,6 @@ func (c *cycle) existing(cluster string) (federation.ExistingWork, bool) {
 	if i < 0 {
 		return federation.ExistingWork{}, false
 	}
-
 	return c.Works[i], true
 }
 
@@ -79,7 +74,6 @@ func (c *cycle) storedIn(cluster string) *workv1.ManifestWork {
 	if i < 0 || c.Works[i].Foreign {
 		return nil
 	}
-
 	return c.stored[i]
 }
 
@@ -87,7 +81,6 @@ func (c *cycle) storedIn(cluster string) *workv1.ManifestWork {
 func (c *cycle) deleted(cluster string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	c.memory.deleted[cluster] = uid
 }
 
@@ -95,7 +88,6 @@ func (c *cycle) deleted(cluster string, uid types.UID) {
 // dependencies stay with it. What is being deleted counts unless the object is delivered, because no event follows its end then.
 func (c *cycle) reachedClusters() []string {
 	var clusters []string
-
 	delivered := c.State == federation.Delivering
 	if delivered {
 		clusters = slices.Clone(c.Selected)
@@ -107,9 +99,7 @@ func (c *cycle) reachedClusters() []string {
 			clusters = append(clusters, work.Cluster)
 		}
 	}
-
 	slices.Sort(clusters)
-
 	return slices.Compact(clusters)
 }
 
@@ -119,7 +109,6 @@ func (c *cycle) link() link {
 	if c.State != federation.NotDelivered {
 		of.clusters = c.reachedClusters()
 		of.propagates = c.Propagates
-
 		for _, dependency := range c.Object.Body.Dependencies {
 			of.needs = append(of.needs, dependencyKey(c.key.Namespace, dependency))
 		}
@@ -128,6 +117,5 @@ func (c *cycle) link() link {
 	if c.Target.Placement != "" {
 		of.placement = types.NamespacedName{Namespace: c.key.Namespace, Name: c.Target.Placement}
 	}
-
 	return of
 }

@@ -30,7 +30,6 @@ func (d *deletion) delete(ctx context.Context, c *cycle) (time.Duration, error) 
 	if err != nil {
 		return 0, err
 	}
-
 	err = d.remove(ctx, c, planned.Delete, func(ctx context.Context, cluster string) error { return d.deleteWork(ctx, c, cluster) })
 	if err != nil {
 		return 0, err
@@ -39,7 +38,6 @@ func (d *deletion) delete(ctx context.Context, c *cycle) (time.Duration, error) 
 	if err := d.abandon(ctx, c, planned.Release); err != nil {
 		return 0, err
 	}
-
 	if c.Works, err = d.load(ctx, c); err != nil {
 		return 0, err
 	}
@@ -49,7 +47,6 @@ func (d *deletion) delete(ctx context.Context, c *cycle) (time.Duration, error) 
 		if err := d.removeFinalizer(ctx, c); err != nil {
 			return 0, err
 		}
-
 		return 0, nil
 	case len(left.Release)+len(left.Delete) > 0 && c.notes.count > 0:
 		return time.Nanosecond, nil
@@ -62,17 +59,13 @@ func (d *deletion) delete(ctx context.Context, c *cycle) (time.Duration, error) 
 // works were made by a hub that has ended.
 func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, error) {
 	c := &cycle{key: key, memory: d.state.memories.get(key)}
-
 	d.retries.forget(key)
-
 	works, err := d.load(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-
 	if len(works) == 0 {
 		d.state.forget(key)
-
 		return 0, nil
 	}
 
@@ -83,7 +76,6 @@ func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, 
 	if err == nil {
 		return sharedinventory.NotSyncedDelay, nil // The cache is behind.
 	}
-
 	if !absent(err) {
 		return 0, fmt.Errorf("reading %s: %w", d.state.identity(key), err)
 	}
@@ -99,6 +91,5 @@ func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, 
 	if left := c.Deletion(); err == nil && left.Done() {
 		d.state.forget(key) // No event of an own deletion enqueues the object.
 	}
-
 	return again, err
 }

@@ -25,7 +25,6 @@ import (
 // finalizers returns the finalizers of the work of a cluster.
 func (w *world) finalizers(cluster string) string {
 	w.t.Helper()
-
 	return strings.Join(w.work(cluster).Finalizers, " ")
 }
 
@@ -46,10 +45,8 @@ func TestDeletionWaitsForAgents(t *testing.T) {
 	w.settle()
 	same(t, "clusters", w.clusters(), "eu2-")
 	same(t, "finalizers", w.finalizers("eu2"), "example.com/backup")
-
 	wait, err := w.reconcileOnce(keyOfConfigMap("x"))
 	w.check(err)
-
 	if wait != deletionRetry {
 		t.Errorf("the next look is after %v, want %v", wait, deletionRetry)
 	}
@@ -57,11 +54,9 @@ func TestDeletionWaitsForAgents(t *testing.T) {
 	w.check(w.store.Get(t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}))
 	change(w, w.work("eu2"), func(work *workv1.ManifestWork) { work.Finalizers = nil })
 	w.settle()
-
 	if err := w.store.Get(t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v, want that the object is gone", err)
 	}
-
 	if w.state.memories.known(keyOfConfigMap("x")) {
 		t.Error("the object is remembered")
 	}
@@ -71,7 +66,6 @@ func TestDeletionWaitsForAgents(t *testing.T) {
 // one, within a minute.
 func TestADeletionEndsByItself(t *testing.T) {
 	works := schema.GroupResource{Resource: "manifestworks"}
-
 	for _, failure := range []error{
 		apierrors.NewForbidden(works, "x", nil), apierrors.NewConflict(works, "x", errors.New("changed")),
 		apierrors.NewInternalError(errors.New("etcd")), apierrors.NewTooManyRequests("busy", 1), context.DeadlineExceeded,
@@ -82,7 +76,6 @@ func TestADeletionEndsByItself(t *testing.T) {
 			if verb == "delete" && cluster == namespaceName {
 				return nil // That of the user.
 			}
-
 			return failure
 		}
 		w.selectLocation("usa")
@@ -94,11 +87,9 @@ func TestADeletionEndsByItself(t *testing.T) {
 
 		w.fail = func(string, string) error { return nil }
 		w.expectRetries(failure)
-
 		if err := w.store.Get(t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 			t.Errorf("got %v after %v, want that the object is gone", err, failure)
 		}
-
 		same(t, "clusters after "+failure.Error(), w.clusters(), "")
 	}
 }
@@ -106,11 +97,9 @@ func TestADeletionEndsByItself(t *testing.T) {
 // expectRetries reconciles the ConfigMap x many times, each of which is to ask for the next one while the object exists.
 func (w *world) expectRetries(after error) {
 	w.t.Helper()
-
 	for range 40 {
 		result, err := w.Reconcile(w.t.Context(), keyOfConfigMap("x"))
 		exists := w.store.Get(w.t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}) == nil
-
 		if wait := result.RequeueAfter; exists && err == nil && (wait == 0 || wait > time.Minute) {
 			w.t.Fatalf("after %v: the next reconcile is after %v", after, wait)
 		}
@@ -123,7 +112,6 @@ func TestAbandonedWorksOfHeldObjects(t *testing.T) {
 		w := newWorld(t, selecting("europe"))
 		w.settle()
 		w.withAgents()
-
 		change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[federation.SelectorAnnotation] = value })
 		w.settle()
 		w.check(w.store.Delete(t.Context(), member("eu2", map[string]string{})))
@@ -142,7 +130,6 @@ func TestAnObjectThatIsGone(t *testing.T) {
 	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Finalizers = nil })
 	w.check(w.store.Delete(t.Context(), selecting("")))
 	w.show()
-
 	unserved := apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Resource: "configmaps"}, "x", "404 page not found", 0, true)
 	if !apierrors.IsNotFound(unserved) {
 		t.Fatalf("got %v", unserved)
@@ -153,18 +140,15 @@ func TestAnObjectThatIsGone(t *testing.T) {
 			return unserved
 		},
 	})
-
 	if _, err := w.Reconcile(t.Context(), keyOfConfigMap("x")); err != nil && !errors.Is(err, unserved) {
 		t.Fatal(err)
 	}
-
 	same(t, "clusters", w.clusters(), "eu1 eu2")
 
 	w.live = w.store
 	_, err := w.reconcileOnce(keyOfConfigMap("x"))
 	w.check(err)
 	same(t, "clusters", w.clusters(), "")
-
 	if w.state.memories.known(keyOfConfigMap("x")) {
 		t.Error("the object is remembered, although no event follows")
 	}
@@ -211,7 +195,6 @@ func TestForeignWorks(t *testing.T) {
 	}) {
 		t.Errorf("got events %q", told)
 	}
-
 	change(w, member("us1", map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = "europe" })
 	change(w, member("eu1", map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = "asia" })
 	w.settle()
@@ -219,14 +202,11 @@ func TestForeignWorks(t *testing.T) {
 
 	wait, err := w.reconcileOnce(keyOfConfigMap("x"))
 	w.check(err)
-
 	if wait != time.Minute {
 		t.Errorf("the next look is after %v", wait)
 	}
-
 	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[federation.SelectorAnnotation] = "?" })
 	w.settle()
-
 	if clusters, _ := w.state.links.clusters(keyOfConfigMap("x")); !slices.Equal(clusters, []string{"eu1", "us1"}) {
 		t.Errorf("the object counts as delivered to %v", clusters)
 	}

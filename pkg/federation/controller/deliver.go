@@ -36,21 +36,17 @@ func (d *delivery) deliver(ctx context.Context, c *cycle) (time.Duration, error)
 	plan, err := c.Plan(func(variant federation.Variant) (string, error) { return d.hash(ctx, c, variant) })
 	if tooLarge, is := errors.AsType[*federation.TooLargeError](err); is {
 		c.notes.tooLarge = tooLarge
-
 		return d.lose(ctx, c, plan) // A change of the object ends it.
 	}
-
 	if err != nil {
 		return 0, err
 	}
-
 	c.notes.taken = plan.Conflicts
 
 	failed := d.gain(ctx, c, plan)
 	if errors.Is(failed, errChanged) {
 		return 0, failed
 	}
-
 	again, err := d.lose(ctx, c, plan)
 	if err := errors.Join(failed, err); err != nil {
 		return 0, err
@@ -59,7 +55,6 @@ func (d *delivery) deliver(ctx context.Context, c *cycle) (time.Duration, error)
 	if len(c.notes.taken) > 0 {
 		again = earlier(again, conflictRetry)
 	}
-
 	if len(c.notes.missed) > 0 {
 		again = earlier(again, d.retries.missed.When(c.key))
 		c.notes.told = d.retries.missed.NumRequeues(c.key) > toldMissed
@@ -70,7 +65,6 @@ func (d *delivery) deliver(ctx context.Context, c *cycle) (time.Duration, error)
 	if len(plan.Lose) == len(c.notes.withdrawn) && len(plan.Waiting) == 0 && len(c.notes.taken) == 0 && len(c.notes.missed) == 0 {
 		c.memory.past.Target, c.memory.past.Selected = c.OwnTarget(), c.Target.String()
 	}
-
 	return again, nil
 }
 
@@ -80,7 +74,6 @@ func (d *delivery) withdrawLost(ctx context.Context, c *cycle) (time.Duration, e
 	if err != nil {
 		return 0, err
 	}
-
 	return d.lose(ctx, c, plan)
 }
 
@@ -90,10 +83,8 @@ func (d *delivery) gain(ctx context.Context, c *cycle, plan federation.WorkPlan)
 	if len(plan.Gain) == 0 && len(plan.Reduce) == 0 {
 		return nil
 	}
-
 	if err := d.prepareGain(ctx, c); err != nil {
 		c.notes.failed = slices.Concat(plan.Gain, plan.Reduce)
-
 		return err
 	}
 
@@ -101,9 +92,7 @@ func (d *delivery) gain(ctx context.Context, c *cycle, plan federation.WorkPlan)
 	if err := d.each(ctx, plan.Gain, write); err != nil {
 		return err
 	}
-
 	c.removal.ProvedAt = d.clock.Now() // The replicas of a plan need no proof.
-
 	return d.remove(ctx, c, plan.Reduce, write)
 }
 
@@ -112,7 +101,6 @@ func (d *delivery) prepareGain(ctx context.Context, c *cycle) error {
 	if err := d.loadPayload(ctx, c); err != nil {
 		return err
 	}
-
 	return d.addFinalizer(ctx, c)
 }
 
@@ -122,16 +110,12 @@ func (d *delivery) lose(ctx context.Context, c *cycle, plan federation.WorkPlan)
 	outcome := c.Outcome(plan, c.notes.unserved(), d.limits, c.memory.past, now)
 	c.memory.past = outcome.Past
 	c.notes.heldReason, c.notes.held = outcome.Reason, outcome.Note()
-
 	if len(outcome.Allowed) == 0 {
 		d.retries.postponed.Forget(c.key)
-
 		return outcome.Wait(now), nil
 	}
-
 	postponed, err := d.prove(ctx, c, &outcome, plan.Gain)
 	again := earlier(outcome.Wait(now), postponed)
-
 	if err != nil || len(outcome.Allowed) == 0 {
 		return again, err
 	}
@@ -140,17 +124,14 @@ func (d *delivery) lose(ctx context.Context, c *cycle, plan federation.WorkPlan)
 	if d.state.Queue.Queued(c.key) && d.retries.changed.NumRequeues(c.key) < maxNewer {
 		return 0, errChanged
 	}
-
 	err = d.remove(ctx, c, outcome.Allowed, func(ctx context.Context, cluster string) error { return d.withdraw(ctx, c, cluster) })
 	c.memory.past = outcome.Withdrew(c.notes.withdrawn, now)
-
 	return again, err
 }
 
 // prove drops from the outcome what is not proved, and returns after which time to try again; zero if all is proved.
 func (d *delivery) prove(ctx context.Context, c *cycle, outcome *federation.Outcome, gained []string) (time.Duration, error) {
 	proved, err := d.proved(ctx, c, &outcome.Withdrawal, gained)
-
 	switch {
 	case err != nil:
 		return 0, err
@@ -158,7 +139,6 @@ func (d *delivery) prove(ctx context.Context, c *cycle, outcome *federation.Outc
 		return d.retries.postponed.When(c.key), nil
 	default:
 		d.retries.postponed.Forget(c.key)
-
 		return 0, nil
 	}
 }
@@ -176,14 +156,12 @@ func (d *delivery) proved(ctx context.Context, c *cycle, lost *federation.Withdr
 
 	c.removal.ProvedAt = d.clock.Now()
 	err := d.state.Shared.Checker.Prove(ctx, withdrawal)
-
 	switch {
 	case errors.Is(err, freshness.ErrObjectChanged), errors.Is(err, freshness.ErrViewChanged):
 		return false, errChanged
 	case err != nil:
 		c.notes.held = fmt.Sprintf("nothing is withdrawn until the hub is known to have the latest state: %v", err)
 		lost.Allowed = nil
-
 		return false, nil
 	}
 
@@ -191,7 +169,6 @@ func (d *delivery) proved(ctx context.Context, c *cycle, lost *federation.Withdr
 	if !proved {
 		lost.OnlyScope() // The decisions of a Placement say nothing about the others.
 	}
-
 	return proved, nil
 }
 
@@ -200,9 +177,7 @@ func (d *delivery) decisionsProved(ctx context.Context, c *cycle) bool {
 	if c.Target.Placement == "" || c.State != federation.Delivering {
 		return true
 	}
-
 	live := decisionsOf(ctx, d.live, types.NamespacedName{Namespace: c.key.Namespace, Name: c.Target.Placement})
-
 	switch {
 	case live.err != nil:
 		c.notes.held = "nothing is withdrawn until the decisions can be read: " + live.err.Error()
@@ -220,8 +195,6 @@ func (d *delivery) withdraw(ctx context.Context, c *cycle, cluster string) error
 	if err := d.deleteWork(ctx, c, cluster); err != nil {
 		return err
 	}
-
 	c.notes.withdrew(cluster)
-
 	return nil
 }

@@ -30,11 +30,9 @@ func (w *world) selectLocation(location string) {
 // withAgents adds the finalizer of the agents to the works that exist.
 func (w *world) withAgents() {
 	w.t.Helper()
-
 	for cluster := range strings.FieldsSeq(w.clusters()) {
 		change(w, w.work(cluster), func(work *workv1.ManifestWork) { work.Finalizers = []string{workv1.ManifestWorkFinalizer} })
 	}
-
 	w.settle()
 }
 
@@ -44,7 +42,6 @@ func TestGainBeforeLoss(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.settle()
 	same(t, "first", w.written(), "finalizers x, create eu1, create eu2")
-
 	w.selectLocation("usa")
 	w.settle()
 	same(t, "then", w.written(), "create us1, delete eu1, delete eu2")
@@ -77,13 +74,10 @@ func TestNewerEventsCountBeforeALoss(t *testing.T) {
 
 	move(w, "eu2", "usa")
 	w.show()
-
 	var mu sync.Mutex
-
 	w.proving = func() {
 		mu.Lock()
 		defer mu.Unlock()
-
 		w.state.enqueue(queue.PriorityUser, keyOfConfigMap("x"))
 	}
 
@@ -100,9 +94,7 @@ func TestNoLossAfterAnError(t *testing.T) {
 	w.written()
 	w.selectLocation("usa")
 	w.show()
-
 	resource := schema.GroupResource{Resource: "manifestworks"}
-
 	for _, refused := range []error{
 		apierrors.NewForbidden(resource, "x", nil), apierrors.NewTooManyRequests("busy", 1), apierrors.NewInternalError(errors.New("etcd")),
 	} {
@@ -110,27 +102,21 @@ func TestNoLossAfterAnError(t *testing.T) {
 			if cluster == "us1" {
 				return refused
 			}
-
 			return nil
 		}
-
 		if _, err := w.reconcileOnce(keyOfConfigMap("x")); !errors.Is(err, refused) {
 			t.Errorf("got %v, want %v", err, refused)
 		}
-
 		same(t, "after "+refused.Error(), w.written(), "")
 	}
 
 	same(t, "clusters", w.clusters(), "eu1 eu2")
 
 	w.time.SetTime(w.time.Now().Add(federation.GainWait))
-
 	if _, err := w.reconcileOnce(keyOfConfigMap("x")); err == nil {
 		t.Error("got no error of the write")
 	}
-
 	same(t, "T9: clusters after the wait", w.clusters(), "")
-
 	conflict := apierrors.NewConflict(resource, "x", errors.New("changed"))
 	many := []error{conflict, errors.New("d"), errors.New("c"), errors.New("b"), errors.New("a")}
 	same(t, "many errors", gathered(many).Error(), "a\nb\nc\nand 1 more errors")
@@ -161,29 +147,23 @@ func TestAClusterWithoutNamespace(t *testing.T) {
 			if cluster == "us1" {
 				return missing
 			}
-
 			return nil
 		}
-
 		var waits []time.Duration
 
 		for range 8 {
 			wait, err := w.reconcileOnce(keyOfConfigMap("x"))
 			w.check(err)
-
 			waits = append(waits, wait)
 		}
-
 		if !slices.IsSorted(waits) || waits[0] != firstMissed || waits[7] != conflictRetry {
 			t.Errorf("got retries after %v", waits)
 		}
-
 		same(t, "writes", w.written(), "delete eu1, delete eu2")
 
 		if told := w.told(); len(told) != 2 || !strings.Contains(told[1], "clusters us1 have no namespace on the hub") {
 			t.Errorf("got events %q", told)
 		}
-
 		w.fail = func(string, string) error { return nil }
 
 		_, err := w.reconcileOnce(keyOfConfigMap("x"))
@@ -201,11 +181,9 @@ func TestNoLossOnAnOldView(t *testing.T) {
 	change(w, member("eu2", map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = "usa" })
 	w.show()
 	change(w, member("eu2", map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = "europe" })
-
 	if wait, err := w.reconcileOnceShowing(keyOfConfigMap("x"), false); err != nil || wait == 0 {
 		t.Errorf("got %v after %v, want a later retry", err, wait)
 	}
-
 	same(t, "writes", w.written(), "")
 
 	w.settle()
@@ -223,12 +201,10 @@ func TestALossIsCountedOnce(t *testing.T) {
 
 	change(w, member("eu2", map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = "usa" })
 	w.show()
-
 	for range 2 { // The second time the watch has not shown the deletion.
 		_, err := w.reconcileOnceShowing(keyOfConfigMap("x"), false)
 		w.check(err)
 	}
-
 	same(t, "writes", w.written(), "delete eu2")
 	same(t, "events", strings.Join(w.told(), "; "), "Normal Withdrawn: Withdrawn from clusters eu2 "+
 		"(predicate 1 label location In [europe]: is usa)")
@@ -250,7 +226,6 @@ func TestTheBudgetAppliesAfterAChangeOfTheUser(t *testing.T) {
 	w.told()
 	w.settle()
 	same(t, "clusters", w.clusters(), "us1")
-
 	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning RemovalHeld: 1 of 1 clusters would lose") {
 		t.Errorf("got events %q", told)
 	}
@@ -259,11 +234,9 @@ func TestTheBudgetAppliesAfterAChangeOfTheUser(t *testing.T) {
 	w.fail = func(string, string) error { return errors.New("down") }
 	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[federation.SelectorAnnotation] = "[]" })
 	w.show()
-
 	if _, err := w.reconcileOnce(keyOfConfigMap("x")); err == nil {
 		t.Error("got no error of the write")
 	}
-
 	w.fail = func(string, string) error { return nil }
 	w.selectLocation("usa")
 	w.settle()
@@ -278,15 +251,12 @@ func TestTheGracePeriodBeginsAnew(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.settle()
 	w.written()
-
 	for range 2 {
 		w.check(w.store.Delete(t.Context(), members()))
 		w.settle()
 		w.time.SetTime(w.time.Now().Add(6 * time.Second))
-
 		wait, err := w.reconcileOnce(keyOfConfigMap("x"))
 		w.check(err)
-
 		if wait != 4*time.Second {
 			t.Errorf("the next look is after %v, want 4s", wait)
 		}

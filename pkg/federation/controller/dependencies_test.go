@@ -20,7 +20,6 @@ import (
 // user returns a Deployment that needs the ConfigMap x and propagates it, with a selector for the clusters of a location.
 func user(location string) *appsv1.Deployment {
 	labels := map[string]string{"app": "web"}
-
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespaceName, Name: "web", UID: "web", Annotations: map[string]string{
 			federation.SelectorAnnotation: selectorOf(location), federation.PropagateDependenciesAnnotation: "true",

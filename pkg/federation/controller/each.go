@@ -30,7 +30,6 @@ func (w *writer) remove(
 		if err := w.proceed(ctx, c); err != nil {
 			return err
 		}
-
 		return write(ctx, cluster)
 	})
 }
@@ -42,11 +41,9 @@ func (w *writer) proceed(ctx context.Context, c *cycle) error {
 	if err != nil {
 		return err
 	}
-
 	if err := c.removal.Proceed(latest, w.clock.Now()); err != nil {
 		return fmt.Errorf("%w: %w", errChanged, err)
 	}
-
 	if latest == nil || latest.DeletionTimestamp != nil {
 		return nil // The Namespace does not decide about what is being deleted.
 	}
@@ -55,11 +52,9 @@ func (w *writer) proceed(ctx context.Context, c *cycle) error {
 	if err != nil {
 		return err
 	}
-
 	if (namespace == nil) != (c.namespace == nil) || namespace != nil && !federation.SameDefaults(namespace, c.namespace) {
 		return fmt.Errorf("%w: the Namespace %s has other defaults", errChanged, c.key.Namespace)
 	}
-
 	return nil
 }
 
@@ -71,7 +66,6 @@ func (w *writer) each(ctx context.Context, clusters []string, write func(ctx con
 		mu    sync.Mutex
 		errs  []error
 	)
-
 	group.SetLimit(parallelWrites)
 
 	for _, cluster := range clusters {
@@ -79,10 +73,8 @@ func (w *writer) each(ctx context.Context, clusters []string, write func(ctx con
 			if err := write(ctx, cluster); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-
 				errs = append(errs, err)
 			}
-
 			return nil
 		})
 	}
@@ -90,7 +82,6 @@ func (w *writer) each(ctx context.Context, clusters []string, write func(ctx con
 	if err := group.Wait(); err != nil {
 		return err //nolint:wrapcheck // there is none
 	}
-
 	return gathered(errs)
 }
 
@@ -103,13 +94,10 @@ func gathered(errs []error) error {
 	if others := slices.DeleteFunc(slices.Clone(errs), quiet); len(others) > 0 {
 		errs = others
 	}
-
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-
 	if more := len(errs) - mostErrors; more > 0 {
 		errs = append(errs[:mostErrors:mostErrors], fmt.Errorf("and %d more errors", more)) //nolint:err113 // It has no type of its own.
 	}
-
 	return errors.Join(errs...)
 }
 
@@ -117,14 +105,12 @@ func gathered(errs []error) error {
 func (w *writer) abandon(ctx context.Context, c *cycle, clusters []string) error {
 	return w.each(ctx, clusters, func(ctx context.Context, cluster string) error {
 		err := w.live.Get(ctx, types.NamespacedName{Name: cluster}, objects.Metadata(managedCluster))
-
 		switch {
 		case err == nil:
 			return nil // The cluster is there again; its event enqueues the object.
 		case !absent(err):
 			return fmt.Errorf("reading ManagedCluster %s: %w", cluster, err)
 		}
-
 		return w.release(ctx, c, cluster)
 	})
 }

@@ -23,32 +23,26 @@ const europe = 60
 // newEurope returns a world in which the ConfigMap x is delivered to many clusters.
 func newEurope(t *testing.T) *world {
 	t.Helper()
-
 	objects := []client.Object{selecting("europe")}
 	for i := 3; i <= europe; i++ {
 		objects = append(objects, member(fmt.Sprintf("eu%d", i), map[string]string{"location": "europe"}))
 	}
-
 	w := newWorld(t, objects...)
 	w.settle()
 	w.expectWorks("at first", europe)
 	w.written()
-
 	return w
 }
 
 // expectWorks compares the number of works that are not being deleted.
 func (w *world) expectWorks(what string, want int) {
 	w.t.Helper()
-
 	left := 0
-
 	for cluster := range strings.FieldsSeq(w.clusters()) {
 		if !strings.HasSuffix(cluster, "-") {
 			left++
 		}
 	}
-
 	if left != want {
 		w.t.Errorf("%s: got %d works, want %d", what, left, want)
 	}
@@ -57,12 +51,10 @@ func (w *world) expectWorks(what string, want int) {
 // atFirst has a function called with the first write of a verb, before that is done.
 func (w *world) atFirst(verb string, do func() error) {
 	var once sync.Once
-
 	w.fail = func(of, _ string) (err error) {
 		if of == verb {
 			once.Do(func() { err = do() })
 		}
-
 		return err
 	}
 }
@@ -72,9 +64,7 @@ func (w *world) edit(object client.Object, to func(client.Object)) error {
 	if err := w.store.Get(w.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		return err
 	}
-
 	to(object)
-
 	return w.store.Update(w.t.Context(), object)
 }
 
@@ -85,7 +75,6 @@ func annotate(name, value string) func(client.Object) {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-
 		annotations[name] = value
 		object.SetAnnotations(annotations)
 	}
@@ -95,7 +84,6 @@ func annotate(name, value string) func(client.Object) {
 // was on its way.
 func TestB13AnOutdatedWithdrawalIsDropped(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName}}
-
 	for _, c := range []struct {
 		reason    string
 		of        client.Object
@@ -106,13 +94,11 @@ func TestB13AnOutdatedWithdrawalIsDropped(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			w := newEurope(t)
-
 			if c.of == client.Object(namespace) {
 				change(w, namespace, func(n *corev1.Namespace) { annotate(c.annotates, selectorOf("europe"))(n) })
 				change(w, selecting(""), func(cm *corev1.ConfigMap) { delete(cm.Annotations, c.annotates) })
 				w.settle()
 			}
-
 			w.check(w.edit(c.of, annotate(c.annotates, federation.ControlPlaneOnly)))
 			w.show()
 			w.atFirst("delete", func() error { return w.edit(c.of, annotate(c.annotates, selectorOf("europe"))) })
@@ -121,11 +107,9 @@ func TestB13AnOutdatedWithdrawalIsDropped(t *testing.T) {
 			if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > time.Second {
 				t.Errorf("got %v after %v, want an immediate retry", err, result.RequeueAfter)
 			}
-
 			if deleted := strings.Count(w.written(), "delete "); deleted < 1 || deleted > parallelWrites {
 				t.Errorf("got %d deletions, want at most those that were on their way", deleted)
 			}
-
 			w.settle()
 			w.expectWorks("in the end", europe)
 
@@ -144,10 +128,8 @@ func TestB13AnOutdatedDeletionIsDropped(t *testing.T) {
 	w.show()
 	w.written()
 	w.atFirst("delete", func() error { return w.edit(selecting(""), annotate(federation.OrphanAnnotation, "true")) })
-
 	_, err := w.Reconcile(t.Context(), keyOfConfigMap("x"))
 	w.check(err)
-
 	deleted := strings.Count(w.written(), "delete ")
 	w.settle()
 
@@ -163,13 +145,11 @@ func TestB13AnOutdatedDeletionIsDropped(t *testing.T) {
 	w.atFirst("delete", func() error {
 		again := selecting("europe")
 		again.UID = "again"
-
 		return w.store.Create(t.Context(), again)
 	})
 
 	_, err = w.Reconcile(t.Context(), keyOfConfigMap("x"))
 	w.check(err)
-
 	if deleted := strings.Count(w.written(), "delete "); deleted > parallelWrites {
 		t.Errorf("got %d deletions of works of an object that is there again", deleted)
 	}
@@ -180,7 +160,6 @@ func TestB13AnOldProofIsMadeAgain(t *testing.T) {
 	w := newEurope(t)
 	w.check(w.edit(selecting(""), annotate(federation.SelectorAnnotation, federation.ControlPlaneOnly)))
 	w.show()
-
 	var (
 		mu                 sync.Mutex
 		proofs, sinceProof int
@@ -189,28 +168,22 @@ func TestB13AnOldProofIsMadeAgain(t *testing.T) {
 	w.proving = func() {
 		mu.Lock()
 		defer mu.Unlock()
-
 		if sinceProof > 0 || proofs == 0 {
 			proofs++
 		}
-
 		sinceProof = 0
 	}
 	w.fail = func(verb, _ string) error {
 		mu.Lock()
 		defer mu.Unlock()
-
 		if verb != "delete" {
 			return nil
 		}
-
 		w.time.SetTime(w.time.Now().Add(time.Second))
-
 		sinceProof++
 		if sinceProof > parallelWrites+int(freshness.Validity/time.Second) {
 			t.Errorf("got %d deletions on one proof", sinceProof)
 		}
-
 		return nil
 	}
 	_, err := w.reconcileOnce(keyOfConfigMap("x"))

@@ -27,11 +27,9 @@ func (h *hub) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the cache: %w", h.state.identity(key), err)
 	}
-
 	c := &cycle{key: key, memory: h.state.memories.get(key), shown: h.state.Shared.Observed.Now()}
 	object := federation.Object{Kind: kind, Meta: metadata.ObjectMeta}
 
@@ -49,7 +47,6 @@ func (h *hub) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
 		if object.Meta, err = h.read(ctx, c, kind); err != nil || c.payload == nil {
 			return nil, err
 		}
-
 		object.Body = c.memory.body
 	}
 
@@ -57,10 +54,8 @@ func (h *hub) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	c.Evaluation = federation.Evaluate(object, view, h.clock.Now())
 	c.removal = freshness.Plan{Meta: object.Meta.DeepCopy(), Annotations: federation.HubAnnotations, ProvedAt: h.clock.Now()}
-
 	return c, nil
 }
 
@@ -73,12 +68,10 @@ func (h *hub) excluded(
 	if why == "" {
 		return "", nil
 	}
-
 	works, err := h.stored(ctx, c.key)
 	if err != nil || len(works) > 0 {
 		return "", err
 	}
-
 	return why, nil
 }
 
@@ -87,14 +80,12 @@ func (h *hub) excluded(
 func (h *hub) read(ctx context.Context, c *cycle, kind federation.FederatedKind) (metav1.ObjectMeta, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind.GroupVersionKind)
-
 	identity := h.state.identity(c.key)
 
 	err := h.live.Get(ctx, c.key.NamespacedName, object)
 	if absent(err) {
 		return metav1.ObjectMeta{}, nil
 	}
-
 	if err != nil {
 		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
 	}
@@ -104,7 +95,6 @@ func (h *hub) read(ctx context.Context, c *cycle, kind federation.FederatedKind)
 		c.memory.version, c.memory.body, c.memory.hashes = object.GetResourceVersion(), body, nil
 		c.memory.changed = problems.LastChange(object)
 	}
-
 	return metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 		Generation: object.GetGeneration(), DeletionTimestamp: object.GetDeletionTimestamp(), Finalizers: object.GetFinalizers(),
@@ -118,23 +108,19 @@ func (h *hub) view(ctx context.Context, c *cycle, object *federation.Object) (fe
 	if err != nil {
 		return federation.View{}, err
 	}
-
 	namespace, err := h.namespace(ctx, c.key.Namespace)
 	if err != nil {
 		return federation.View{}, err
 	}
-
 	c.namespace = namespace
 
 	users, err := h.users(ctx, c.key, namespace)
 	if err != nil {
 		return federation.View{}, err
 	}
-
 	if c.followed = h.decisions(ctx, object, namespace); c.followed.err != nil {
 		return federation.View{}, c.followed.err
 	}
-
 	return federation.View{
 		Compiler: h.state.Shared.Compiler, Snapshot: h.snapshot, HubNamespace: h.namespaceName, Namespace: namespace, Works: works, Users: users,
 		Unguarded: h.state.unguarded.Load(),
@@ -151,9 +137,7 @@ func (h *hub) load(ctx context.Context, c *cycle) ([]federation.ExistingWork, er
 	if err != nil {
 		return nil, err
 	}
-
 	c.stored = stored
-
 	return h.existing(c, stored)
 }
 
@@ -162,16 +146,13 @@ func (h *hub) loadPayload(ctx context.Context, c *cycle) error {
 	if c.payload != nil {
 		return nil
 	}
-
 	meta, err := h.read(ctx, c, c.Object.Kind)
 	if err != nil {
 		return err
 	}
-
 	if c.payload == nil || meta.ResourceVersion != c.Object.Meta.ResourceVersion {
 		return errChanged
 	}
-
 	return nil
 }
 
@@ -180,11 +161,9 @@ func (h *hub) hash(ctx context.Context, c *cycle, variant federation.Variant) (s
 	if known, found := c.memory.hashes[variant]; found {
 		return known, nil
 	}
-
 	if err := h.loadPayload(ctx, c); err != nil {
 		return "", err
 	}
-
 	work, err := c.workOf(variant)
 	if err != nil {
 		return "", err
@@ -193,9 +172,7 @@ func (h *hub) hash(ctx context.Context, c *cycle, variant federation.Variant) (s
 	if c.memory.hashes == nil {
 		c.memory.hashes = map[federation.Variant]string{}
 	}
-
 	hash := work.Annotations[federation.HashAnnotation]
 	c.memory.hashes[variant] = hash
-
 	return hash, nil
 }

@@ -53,10 +53,8 @@ func (e *eventHandlers) listen(ctx context.Context) error {
 	if err := e.state.Shared.Listen(ctx, e.cache, append(e.kinds(ctx), e.objectKinds(ctx)...)...); err != nil {
 		return err
 	}
-
 	e.state.findGuard(ctx, e.live)
 	e.state.Synced.Store(true)
-
 	return e.state.logLeftovers(ctx, e.cache)
 }
 
@@ -79,7 +77,6 @@ func (e *eventHandlers) kinds(ctx context.Context) []sharedinventory.Listener {
 // objectKinds returns the kinds of the delivered objects.
 func (e *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Listener {
 	kinds := make([]sharedinventory.Listener, 0, len(e.state.kinds))
-
 	for of, kind := range e.state.kinds {
 		handler := objects.On(
 			func(before, after *metav1.PartialObjectMetadata, initial bool) {
@@ -102,7 +99,6 @@ func (e *eventHandlers) updateObject(
 	if before != nil && before.ResourceVersion == after.ResourceVersion {
 		initial = true // A resync.
 	}
-
 	if e.concerns(ctx, key, after) {
 		e.state.memories.get(key)
 		e.state.EnqueueChanged(initial, "", time.Now(), key)
@@ -122,9 +118,7 @@ func (e *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) 
 	if e.state.Queue.Open() {
 		return
 	}
-
 	e.state.memories.forget(key)
-
 	if !e.gone(ctx, key) {
 		e.state.memories.get(key)
 		e.state.enqueue(queue.PriorityUser, key) // The election may have come in between.
@@ -137,10 +131,8 @@ func (e *eventHandlers) gone(ctx context.Context, key inventory.Key) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
 	}
-
 	works := &workv1.ManifestWorkList{}
 	err = e.cache.List(ctx, works, client.MatchingFields{workName: e.state.identity(key).WorkName()}, client.UnsafeDisableDeepCopy)
-
 	return err == nil && len(works.Items) == 0
 }
 
@@ -149,10 +141,8 @@ func (e *eventHandlers) concerns(ctx context.Context, key inventory.Key, object 
 	if slices.Contains(object.Finalizers, federation.Finalizer) || e.state.memories.known(key) {
 		return true
 	}
-
 	namespace := &corev1.Namespace{}
 	err := e.cache.Get(ctx, types.NamespacedName{Name: key.Namespace}, namespace, client.UnsafeDisableDeepCopy)
-
 	return err != nil || namespace.Labels[federation.FederatedLabel] != "" // The event of the Namespace enqueues what appears before it.
 }
 
@@ -172,7 +162,6 @@ func (e *eventHandlers) updateNamespace(ctx context.Context, before, after *core
 		for i := range list.Items {
 			key := keyOf(of, &list.Items[i])
 			e.state.memories.get(key)
-
 			if initial {
 				e.state.enqueue(queue.PriorityInitial, key)
 			} else {
@@ -189,7 +178,6 @@ func (e *eventHandlers) updateWork(before, after *workv1.ManifestWork, initial b
 		e.state.memories.get(key)
 		e.enqueueWork(initial, key, before, after)
 	}
-
 	if before == nil {
 		return
 	}
@@ -204,7 +192,6 @@ func (e *eventHandlers) changed(key inventory.Key, before, after *workv1.Manifes
 	identity := e.state.identity(key)
 	old, errOld := federation.ExistingWorkOf(identity, before)
 	latest, errLatest := federation.ExistingWorkOf(identity, after)
-
 	return errOld != nil || errLatest != nil || old != latest || before.UID != after.UID
 }
 
@@ -233,7 +220,6 @@ func (e *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWor
 func (e *eventHandlers) workKey(work *workv1.ManifestWork) (inventory.Key, bool) {
 	of, name, valid := federation.ParseObject(work.Annotations[federation.ObjectAnnotation])
 	key := inventory.Key{NamespacedName: name, GroupKind: inventory.GroupKind(of)}
-
 	return key, valid && e.state.owns(key) && e.state.identity(key).WorkName() == work.Name
 }
 
@@ -251,7 +237,6 @@ func (e *eventHandlers) updateDecision(before, after *clusterv1beta1.PlacementDe
 	if before != nil {
 		e.enqueueFollowers(before)
 	}
-
 	e.enqueueFollowers(after)
 }
 

@@ -21,17 +21,13 @@ import (
 func (w *world) enqueued() string {
 	w.t.Helper()
 	w.show()
-
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	names := named(w.pending)
 	w.pending = nil
-
 	for _, key := range w.state.memories.keys() {
 		w.state.Queue.Get(key) // As a reconcile does.
 	}
-
 	return names
 }
 
@@ -45,12 +41,10 @@ func TestEventsEnqueue(t *testing.T) {
 	w := newWorld(t, selecting("europe"), outside, byPlacement, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-b"}},
 		&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceName, Name: "p"}})
 	same(t, "the initial lists", w.enqueued(), "p x")
-
 	for _, name := range []string{"x", "p"} {
 		_, err := w.reconcileOnce(keyOfConfigMap(name))
 		w.check(err)
 	}
-
 	same(t, "own writes", strings.TrimPrefix(w.enqueued(), "x"), "") // The finalizer is an own write of the object.
 
 	for _, step := range []struct {
@@ -111,7 +105,6 @@ func TestANamespaceThatOptsOut(t *testing.T) {
 	w.selectLocation("usa")
 	w.settle()
 	same(t, "clusters", w.clusters(), "eu1 eu2")
-
 	want := "Warning FederationSuspended: ConfigMap/team-a/x stays in its clusters as it is"
 	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0], want) {
 		t.Errorf("got events %q", told)
@@ -126,13 +119,10 @@ func TestANamespaceThatOptsOut(t *testing.T) {
 func TestAStandby(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.state.Synced.Store(false)
-
 	if wait, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil || wait != sharedinventory.NotSyncedDelay {
 		t.Errorf("got %v after %v", err, wait)
 	}
-
 	same(t, "writes", w.written(), "")
-
 	standby := newState(w.state.Shared, federation.DefaultKinds(), w.time, nil)
 	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
 	handlers.updateObject(t.Context(), keyOfConfigMap("x"), nil, &metav1.PartialObjectMetadata{ObjectMeta: selecting("").ObjectMeta}, true)
@@ -143,7 +133,6 @@ func TestAStandby(t *testing.T) {
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	same(t, "enqueued at the election", named(w.pending), "x")
 }
 
@@ -151,14 +140,11 @@ func TestAStandby(t *testing.T) {
 func TestAStandbyForgets(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
 	w.settle()
-
 	standby := newState(w.state.Shared, federation.DefaultKinds(), w.time, nil)
 	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
 	key, works := keyOfConfigMap("x"), []*workv1.ManifestWork{w.work("eu1"), w.work("eu2")}
 	known := func() string { return named(standby.memories.keys()) }
-
 	handlers.updateObject(t.Context(), key, nil, &metav1.PartialObjectMetadata{ObjectMeta: selecting("").ObjectMeta}, true)
-
 	for _, work := range works {
 		handlers.updateWork(nil, work, true)
 	}
@@ -190,7 +176,6 @@ func TestAPendingUser(t *testing.T) {
 	change(w, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName}}, func(n *corev1.Namespace) {
 		n.Annotations = map[string]string{federation.PropagateDependenciesAnnotation: "true"}
 	})
-
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceName, Name: "s"}}
 	w.check(w.store.Create(t.Context(), service))
 	w.selectLocation("usa")
@@ -199,11 +184,9 @@ func TestAPendingUser(t *testing.T) {
 	wait, err := w.reconcileOnce(keyOfConfigMap("x"))
 	w.check(err)
 	same(t, "clusters", w.clusters(), "eu1 eu2 us1")
-
 	if wait <= 0 || wait > 10*time.Second {
 		t.Errorf("the next look is after %v", wait)
 	}
-
 	w.settle()
 	_, err = w.reconcileOnce(keyOfConfigMap("x"))
 	w.check(err)

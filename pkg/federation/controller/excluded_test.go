@@ -22,7 +22,6 @@ type counting struct {
 
 func (c *counting) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	c.reads++
-
 	return c.Reader.Get(ctx, key, object, options...)
 }
 
@@ -40,23 +39,19 @@ func TestAnExcludedObjectIsNotRead(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			object := selecting("europe")
 			exclude(object)
-
 			w := newWorld(t, object)
 			live := &counting{Reader: w.store}
 			w.live = live
 			w.settle()
-
 			for i := range 5 {
 				change(w, selecting(""), func(c *corev1.ConfigMap) { c.Data["changed"] = strconv.Itoa(i) })
 				w.settle()
 			}
 
 			same(t, "clusters", w.clusters(), "")
-
 			if live.reads != 0 {
 				t.Errorf("it is read %d times", live.reads)
 			}
-
 			change(w, selecting(""), func(c *corev1.ConfigMap) {
 				c.OwnerReferences = nil
 				delete(c.Annotations, "control-plane.alpha.kubernetes.io/leader")

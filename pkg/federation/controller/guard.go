@@ -23,7 +23,6 @@ func (s *state) findGuard(ctx context.Context, live client.Reader) {
 	err := guarded(ctx, live)
 	s.unguarded.Store(err != nil)
 	metrics.SetFederationWorksUnguarded(err != nil)
-
 	if err != nil {
 		klog.FromContext(ctx).Info("WARNING: ManifestWorks of the hub are not guarded: agents may change those of their clusters, so the replicas "+
 			"of clusters that are away are planned without them. Apply manifests/federation/works-policy.yaml, and start the hub again",
@@ -34,11 +33,9 @@ func (s *state) findGuard(ctx context.Context, live client.Reader) {
 // guarded returns an error unless the policy and its binding exist. Where they cannot be read, they count as missing.
 func guarded(ctx context.Context, live client.Reader) error {
 	name := types.NamespacedName{Name: federation.WorksPolicy}
-
 	if err := live.Get(ctx, name, &admissionv1.ValidatingAdmissionPolicy{}); err != nil {
 		return fmt.Errorf("reading the policy: %w", err)
 	}
-
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
 	if err := live.Get(ctx, name, binding); err != nil {
 		return fmt.Errorf("reading the binding: %w", err)
@@ -47,6 +44,5 @@ func guarded(ctx context.Context, live client.Reader) error {
 	if !federation.Guards(binding) {
 		return errNotDenying
 	}
-
 	return nil
 }

@@ -21,7 +21,6 @@ func TestGuardedWorks(t *testing.T) {
 			PolicyName: federation.WorksPolicy, ValidationActions: actions,
 		}}
 	}
-
 	for _, c := range []struct {
 		reason  string
 		objects []client.Object
@@ -35,7 +34,6 @@ func TestGuardedWorks(t *testing.T) {
 	} {
 		w := newWorld(t, c.objects...)
 		w.state.findGuard(t.Context(), w.handlers.live)
-
 		if w.state.unguarded.Load() == c.guarded {
 			t.Errorf("%s: guarded is not %v", c.reason, c.guarded)
 		}

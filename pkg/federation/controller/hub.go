@@ -34,7 +34,6 @@ type hub struct {
 // snapshot subscribes an object with its request, and returns the snapshot for its evaluation.
 func (h *hub) snapshot(request *scheduling.Request) *inventory.Snapshot {
 	h.state.Shared.Inventory.Subscribe(request.Key, request.Dependencies())
-
 	return h.state.Shared.Inventory.SnapshotFor(request.Key)
 }
 
@@ -44,7 +43,6 @@ func (h *hub) stored(ctx context.Context, key inventory.Key) ([]*workv1.Manifest
 	if err != nil {
 		return nil, err
 	}
-
 	return h.state.works.List(key, cached), nil
 }
 
@@ -54,9 +52,7 @@ func (h *hub) existing(c *cycle, stored []*workv1.ManifestWork) ([]federation.Ex
 	if err != nil {
 		return nil, fmt.Errorf("reading the works of %s: %w", h.state.identity(c.key), err)
 	}
-
 	deleted := map[string]types.UID{}
-
 	for i, work := range stored {
 		if uid, found := c.memory.deleted[work.Namespace]; found && uid == work.UID {
 			works[i].Deleting, deleted[work.Namespace] = true, uid
@@ -64,7 +60,6 @@ func (h *hub) existing(c *cycle, stored []*workv1.ManifestWork) ([]federation.Ex
 	}
 
 	c.memory.deleted = deleted
-
 	return works, nil
 }
 
@@ -73,7 +68,6 @@ func (h *hub) decisions(ctx context.Context, object *federation.Object, namespac
 	if namespace == nil {
 		return decided{}
 	}
-
 	target, err := federation.Choose(object.Meta.Annotations, namespace.Annotations)
 	if err != nil || target.Placement == "" {
 		return decided{} // The evaluation returns the error.
@@ -84,7 +78,6 @@ func (h *hub) decisions(ctx context.Context, object *federation.Object, namespac
 		names, err := placementNames(ctx, h.client, namespace.Name)
 		found.Decisions, found.err = federation.MissingPlacement(target.Placement, names), err
 	}
-
 	return found
 }
 
@@ -93,14 +86,12 @@ func (h *hub) users(ctx context.Context, key inventory.Key, namespace *metav1.Ob
 	if namespace == nil || !federation.CanBePropagated(string(key.GroupKind)) {
 		return federation.Users{}, nil
 	}
-
 	users := federation.Users{Clusters: h.state.links.propagated(key)}
 
 	for of, kind := range h.state.kinds {
 		if federation.CanBePropagated(string(of)) {
 			continue
 		}
-
 		list := objects.MetadataList(kind.GroupVersionKind)
 		if err := h.objects.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 			return federation.Users{}, fmt.Errorf("listing %s of Namespace %s: %w", kind.Resource, key.Namespace, err)
@@ -112,7 +103,6 @@ func (h *hub) users(ctx context.Context, key inventory.Key, namespace *metav1.Ob
 				metav1.GetControllerOf(&list.Items[i]) != nil {
 				continue
 			}
-
 			users.Pending = h.state.identity(user).String()
 		}
 	}
@@ -126,14 +116,11 @@ func (h *hub) reached(ctx context.Context, namespace string, d federation.Depend
 	if clusters, known := h.state.links.clusters(key); known {
 		return clusters, true
 	}
-
 	kind, delivered := h.state.kinds[key.GroupKind]
 	if !delivered {
 		return nil, true
 	}
-
 	err := h.objects.Get(ctx, key.NamespacedName, objects.Metadata(kind.GroupVersionKind), client.UnsafeDisableDeepCopy)
-
 	return nil, apierrors.IsNotFound(err)
 }
 
@@ -145,15 +132,12 @@ func (h *hub) namespace(ctx context.Context, name string) (*metav1.ObjectMeta, e
 // latest returns the metadata that the cache has of the object; nil if it has none.
 func (h *hub) latest(ctx context.Context, c *cycle) (*metav1.ObjectMeta, error) {
 	metadata := objects.Metadata(h.state.kinds[c.key.GroupKind].GroupVersionKind)
-
 	err := h.objects.Get(ctx, c.key.NamespacedName, metadata, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the cache: %w", h.state.identity(c.key), err)
 	}
-
 	return &metadata.ObjectMeta, nil
 }

@@ -22,7 +22,6 @@ func (s *state) leftovers(ctx context.Context, cache client.Reader) (map[string]
 	if err := cache.List(ctx, works, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing ManifestWorks in the cache: %w", err)
 	}
-
 	counts := map[string]int{}
 
 	for i := range works.Items {
@@ -31,7 +30,6 @@ func (s *state) leftovers(ctx context.Context, cache client.Reader) (map[string]
 			counts[kind]++
 		}
 	}
-
 	return counts, nil
 }
 
@@ -39,12 +37,10 @@ func (s *state) leftovers(ctx context.Context, cache client.Reader) (map[string]
 // being deleted.
 func (s *state) logLeftovers(ctx context.Context, cache client.Reader) error {
 	counts, err := s.leftovers(ctx, cache)
-
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		klog.FromContext(ctx).Info("Objects of a kind that is not delivered keep their ManifestWorks and finalizers; add the kind to "+
 			"--federated-kinds, or remove both as docs/federation.md says under \"Fewer kinds, or none\"",
 			"kind", kind, "manifestWorks", counts[kind], "finalizer", federation.Finalizer)
 	}
-
 	return err
 }

@@ -44,10 +44,8 @@ func newLinks() *links {
 func (l *links) set(key inventory.Key, after link) []inventory.Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	before, known := l.of[key]
 	l.of[key] = after
-
 	return l.replace(key, before, after, known)
 }
 
@@ -55,10 +53,8 @@ func (l *links) set(key inventory.Key, after link) []inventory.Key {
 func (l *links) forget(key inventory.Key) []inventory.Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	before, known := l.of[key]
 	delete(l.of, key)
-
 	return l.replace(key, before, link{}, known)
 }
 
@@ -67,19 +63,16 @@ func (l *links) replace(key inventory.Key, before, after link, known bool) []inv
 	for _, need := range before.needs {
 		remove(l.users, need, key)
 	}
-
 	for _, need := range after.needs {
 		add(l.users, need, key)
 	}
 
 	if before.placement != after.placement {
 		remove(l.followers, before.placement, key)
-
 		if after.placement.Name != "" {
 			add(l.followers, after.placement, key)
 		}
 	}
-
 	var concerned []inventory.Key
 
 	moved := !slices.Equal(before.clusters, after.clusters)
@@ -91,12 +84,10 @@ func (l *links) replace(key inventory.Key, before, after link, known bool) []inv
 		if before.propagates {
 			concerned = append(concerned, before.needs...)
 		}
-
 		if after.propagates {
 			concerned = append(concerned, after.needs...)
 		}
 	}
-
 	return concerned
 }
 
@@ -104,9 +95,7 @@ func (l *links) replace(key inventory.Key, before, after link, known bool) []inv
 func (l *links) clusters(key inventory.Key) ([]string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	of, known := l.of[key]
-
 	return of.clusters, known
 }
 
@@ -114,17 +103,13 @@ func (l *links) clusters(key inventory.Key) ([]string, bool) {
 func (l *links) propagated(key inventory.Key) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	var clusters []string
-
 	for user := range l.users[key] {
 		if of := l.of[user]; of.propagates {
 			clusters = append(clusters, of.clusters...)
 		}
 	}
-
 	slices.Sort(clusters)
-
 	return slices.Compact(clusters)
 }
 
@@ -132,7 +117,6 @@ func (l *links) propagated(key inventory.Key) []string {
 func (l *links) following(placement types.NamespacedName) []inventory.Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	return slices.Collect(maps.Keys(l.followers[placement]))
 }
 
@@ -140,13 +124,11 @@ func add[K comparable](index map[K]map[inventory.Key]bool, of K, key inventory.K
 	if index[of] == nil {
 		index[of] = map[inventory.Key]bool{}
 	}
-
 	index[of][key] = true
 }
 
 func remove[K comparable](index map[K]map[inventory.Key]bool, of K, key inventory.Key) {
 	delete(index[of], key)
-
 	if len(index[of]) == 0 {
 		delete(index, of)
 	}

@@ -40,33 +40,28 @@ func newMemories() *memories { return &memories{of: map[inventory.Key]*memory{}}
 func (m *memories) get(key inventory.Key) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	known := m.of[key]
 	if known == nil {
 		known = &memory{}
 		m.of[key] = known
 	}
-
 	return known
 }
 
 func (m *memories) known(key inventory.Key) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	return m.of[key] != nil
 }
 
 func (m *memories) keys() []inventory.Key {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	return slices.Collect(maps.Keys(m.of))
 }
 
 func (m *memories) forget(key inventory.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	delete(m.of, key)
 }

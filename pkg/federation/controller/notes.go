@@ -41,9 +41,7 @@ func (n *notes) unserved() []string { return slices.Concat(n.taken, n.failed) }
 func (n *notes) wrote(cluster string, delivered bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	n.count++
-
 	if delivered {
 		n.delivered = append(n.delivered, cluster)
 	}
@@ -53,7 +51,6 @@ func (n *notes) wrote(cluster string, delivered bool) {
 func (n *notes) withdrew(cluster string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	n.withdrawn = append(n.withdrawn, cluster)
 }
 
@@ -61,7 +58,6 @@ func (n *notes) withdrew(cluster string) {
 func (n *notes) took(cluster string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	n.taken = append(n.taken, cluster)
 }
 
@@ -69,7 +65,6 @@ func (n *notes) took(cluster string) {
 func (n *notes) fail(cluster string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	n.failed = append(n.failed, cluster)
 }
 
@@ -77,7 +72,6 @@ func (n *notes) fail(cluster string) {
 func (n *notes) miss(cluster string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	n.missed = append(n.missed, cluster)
 }
 
@@ -96,17 +90,14 @@ func (n *notes) noteRefusal(notes *[]string, what string, err error) {
 	if !isRefusal(err) {
 		return
 	}
-
 	n.mu.Lock()
 	defer n.mu.Unlock()
-
 	*notes = append(*notes, what+": "+err.Error())
 }
 
 // refusals returns a text about refused writes; empty for none.
 func (n *notes) refusals() string {
 	var notes []string
-
 	if refused := n.refused; len(refused) > 0 {
 		slices.Sort(refused)
 		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+
@@ -119,7 +110,6 @@ func (n *notes) refusals() string {
 		notes = append(notes, "the API server refuses "+strings.Join(shorten(refused), "; ")+
 			". Grant the hub the right, or correct the webhook or policy that the message names; the hub tries again")
 	}
-
 	return strings.Join(notes, "; ")
 }
 
@@ -130,6 +120,5 @@ func shorten(notes []string) []string {
 	if len(notes) <= mostNotes {
 		return notes
 	}
-
 	return append(notes[:mostNotes:mostNotes], fmt.Sprintf("and %d more", len(notes)-mostNotes))
 }

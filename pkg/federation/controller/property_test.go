@@ -21,17 +21,13 @@ import (
 func located(w *world, location string) []string {
 	list := &clusterv1.ManagedClusterList{}
 	w.check(w.store.List(w.t.Context(), list))
-
 	var names []string
-
 	for i := range list.Items {
 		if list.Items[i].Labels["location"] == location {
 			names = append(names, list.Items[i].Name)
 		}
 	}
-
 	slices.Sort(names)
-
 	return names
 }
 
@@ -40,7 +36,6 @@ func located(w *world, location string) []string {
 // clusters have a work, and nothing is written any more.
 func TestHistories(t *testing.T) {
 	locations, clusters := rapid.SampledFrom([]string{"europe", "usa"}), rapid.SampledFrom([]string{"eu1", "eu2", "us1"})
-
 	property.Check(t, func(r *rapid.T) {
 		w := newWorld(t, selecting("europe"))
 		selected := "europe"
@@ -50,11 +45,9 @@ func TestHistories(t *testing.T) {
 			if broken[cluster] {
 				return errors.New("no answer from " + cluster)
 			}
-
 			if verb != "delete" {
 				return nil
 			}
-
 			wanted := located(w, selected)
 			if slices.Contains(wanted, cluster) {
 				r.Errorf("the work of %s is deleted, which is selected", cluster)
@@ -65,7 +58,6 @@ func TestHistories(t *testing.T) {
 					r.Errorf("the work of %s is deleted before %s has one", cluster, name)
 				}
 			}
-
 			return nil
 		}
 
@@ -90,33 +82,27 @@ func TestHistories(t *testing.T) {
 			}
 
 			w.show()
-
 			if rapid.Bool().Draw(r, "at once") {
 				_, _ = w.reconcileOnceShowing(keyOfConfigMap("x"), rapid.Bool().Draw(r, "shown")) // A failure is retried in the end.
 			}
 		}
 
 		broken = nil
-
 		w.settle()
-
 		if _, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil {
 			r.Fatal(err)
 		}
-
 		w.settle()
 
 		// Where a new selector matches no cluster, the withdrawal is held.
 		if got, want := w.clusters(), strings.Join(located(w, selected), " "); got != want && want != "" {
 			r.Errorf("got works in %q, want %q", got, want)
 		}
-
 		for _, cluster := range located(w, selected) {
 			if federation.StoredHash(w.work(cluster)) != w.work(cluster).Annotations[federation.HashAnnotation] {
 				r.Errorf("the work of %s is not restored", cluster)
 			}
 		}
-
 		w.written()
 
 		if _, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil || w.written() != "" {

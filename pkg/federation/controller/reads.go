@@ -22,32 +22,26 @@ import (
 // worksNamed returns the ManifestWorks of the name that the works of an object have, from a cache with the index of IndexWorks.
 func worksNamed(ctx context.Context, reader client.Reader, of federation.Identity) ([]*workv1.ManifestWork, error) {
 	list := &workv1.ManifestWorkList{}
-
 	if err := reader.List(ctx, list, client.MatchingFields{workName: of.WorkName()}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the ManifestWorks of %s: %w", of, err)
 	}
-
 	works := make([]*workv1.ManifestWork, 0, len(list.Items))
 	for i := range list.Items {
 		works = append(works, &list.Items[i])
 	}
-
 	return works, nil
 }
 
 // namespaceMeta returns the metadata of a Namespace; nil if there is none.
 func namespaceMeta(ctx context.Context, reader client.Reader, name string) (*metav1.ObjectMeta, error) {
 	namespace := &corev1.Namespace{}
-
 	err := reader.Get(ctx, types.NamespacedName{Name: name}, namespace, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading Namespace %s: %w", name, err)
 	}
-
 	return &namespace.ObjectMeta, nil
 }
 
@@ -57,14 +51,11 @@ func placementNames(ctx context.Context, reader client.Reader, namespace string)
 	if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the Placements of Namespace %s: %w", namespace, err)
 	}
-
 	names := make([]string, 0, len(list.Items))
 	for i := range list.Items {
 		names = append(names, list.Items[i].Name)
 	}
-
 	slices.Sort(names)
-
 	return names, nil
 }
 
@@ -87,7 +78,6 @@ func decisionsOf(ctx context.Context, reader client.Reader, name types.Namespace
 	if apierrors.IsNotFound(err) {
 		return decided{Decisions: federation.DecisionsOf(nil, nil), missing: true}
 	}
-
 	if err != nil {
 		return decided{err: fmt.Errorf("reading Placement %s: %w", name, err)}
 	}
@@ -97,7 +87,6 @@ func decisionsOf(ctx context.Context, reader client.Reader, name types.Namespace
 	if err != nil {
 		return decided{err: fmt.Errorf("listing the decisions of Placement %s: %w", name, err)}
 	}
-
 	pages := make([][]string, len(list.Items))
 
 	for i := range list.Items {
@@ -105,7 +94,6 @@ func decisionsOf(ctx context.Context, reader client.Reader, name types.Namespace
 			pages[i] = append(pages[i], decision.ClusterName)
 		}
 	}
-
 	return decided{Decisions: federation.DecisionsOf(&placement.ObjectMeta, pages), pages: list.Items}
 }
 
@@ -115,9 +103,7 @@ func (d decided) versions() string {
 	for i := range d.pages {
 		versions = append(versions, string(d.pages[i].UID)+"/"+d.pages[i].ResourceVersion)
 	}
-
 	slices.Sort(versions)
-
 	return d.Problem + strings.Join(versions, " ")
 }
 

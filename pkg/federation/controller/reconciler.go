@@ -31,7 +31,6 @@ type reconciler struct {
 // newReconciler returns a reconciler that sends Events to a recorder.
 func newReconciler(h *hub, limits federation.Limits, waits *retries, recorder events.EventRecorder) *reconciler {
 	w := &writer{h}
-
 	return &reconciler{
 		hub: h, delivery: &delivery{writer: w, retries: waits, limits: limits}, deletion: &deletion{writer: w, retries: waits},
 		reporter:  &reporter{state: h.state, recorder: recorder, changes: newChanges(h.live), clock: h.clock},
@@ -45,11 +44,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	if _, synced := r.state.Begin(key); !synced {
 		return reconcile.Result{RequeueAfter: sharedinventory.NotSyncedDelay}, nil
 	}
-
 	r.state.Pause(key)
-
 	again, outcome, err := r.reconcile(ctx, key)
-
 	r.state.Resume(key)
 	metrics.ObserveFederationEvaluation(outcome)
 
@@ -57,7 +53,6 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	if err != nil || result.RequeueAfter > 0 {
 		return result, err
 	}
-
 	return sharedinventory.After(again), nil
 }
 
@@ -70,46 +65,37 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 
 	if c == nil {
 		again, err := r.deletion.gone(ctx, key)
-
 		switch {
 		case errors.Is(err, errChanged):
 			return r.retries.changed.When(key), metrics.Outdated, nil
 		case err != nil:
 			return 0, metrics.Failed, err
 		}
-
 		return again, metrics.Unchanged, nil
 	}
 
 	r.state.link(c.key, c.link())
-
 	c.memory.past.OutOfScope = c.StillOutOfScope(c.memory.past.OutOfScope)
 
 	again, err := r.carryOut(ctx, c)
-
 	if len(c.notes.withdrawn) > 0 {
 		r.state.link(c.key, c.link()) // The dependencies leave after the object.
 	}
-
 	err = errors.Join(err, r.reporter.report(ctx, c, err == nil))
-
 	switch {
 	case errors.Is(err, errChanged): // The events of the change may have been handled before.
 		if c.notes.count > 0 {
 			r.retries.changed.Forget(key) // What is left of the plan goes on without waiting.
 		}
-
 		return r.retries.changed.When(key), metrics.Outdated, nil
 	case err != nil:
 		return 0, metrics.Failed, err
 	}
 
 	r.retries.changed.Forget(key)
-
 	if c.notes.count > 0 {
 		return again, metrics.Changed, nil
 	}
-
 	return again, metrics.Unchanged, nil
 }
 
@@ -120,13 +106,11 @@ func (r *reconciler) carryOut(ctx context.Context, c *cycle) (time.Duration, err
 		return r.deletion.delete(ctx, c)
 	case federation.Delivering:
 		again, err := r.delivery.deliver(ctx, c)
-
 		return again, errors.Join(err, r.delivery.abandon(ctx, c, c.Abandoned()))
 	case federation.NotDelivered:
 		r.state.Shared.Inventory.Unsubscribe(c.key)
 	case federation.Held, federation.Suspended:
 		again, err := r.delivery.withdrawLost(ctx, c)
-
 		return again, errors.Join(err, r.delivery.abandon(ctx, c, c.Abandoned())) // Otherwise the namespace of the cluster would not go.
 	}
 

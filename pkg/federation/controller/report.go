@@ -38,10 +38,8 @@ func (r *reporter) report(ctx context.Context, c *cycle, complete bool) error {
 	if c.notes.held != "" {
 		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", c.notes.held)
 	}
-
 	r.reportChange(ctx, c, federation.ReasonDelivered, "Delivered to clusters ", c.notes.delivered)
 	r.reportChange(ctx, c, federation.ReasonWithdrawn, "Withdrawn from clusters ", c.notes.withdrawn)
-
 	notes := c.problems(r.clock.Now())
 
 	fresh, err := r.state.problems.New(c.key, problems.Look{
@@ -61,7 +59,6 @@ func (r *reporter) report(ctx context.Context, c *cycle, complete bool) error {
 			r.event(c, corev1.EventTypeWarning, reason, notes[reason])
 		}
 	}
-
 	return nil
 }
 
@@ -70,9 +67,7 @@ func (r *reporter) reportChange(ctx context.Context, c *cycle, reason, did strin
 	if len(clusters) == 0 {
 		return
 	}
-
 	slices.Sort(clusters)
-
 	note := did + scheduling.NameReasons(clusters, c.ReasonOf)
 	klog.FromContext(ctx).Info("The clusters of an object changed", "object", c.key.String(), "changes", note)
 	r.event(c, corev1.EventTypeNormal, reason, note)
@@ -81,15 +76,12 @@ func (r *reporter) reportChange(ctx context.Context, c *cycle, reason, did strin
 // problems returns the notes about what is wrong with an object, by the reasons of their Events.
 func (c *cycle) problems(now time.Time) map[string]string {
 	found := map[string]string{}
-
 	if c.Reason != "" {
 		found[c.Reason] = c.Message
 	}
-
 	if c.notes.tooLarge != nil {
 		found[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", c.notes.tooLarge)
 	}
-
 	if c.notes.heldReason != "" {
 		found[c.notes.heldReason] = c.notes.held
 	}
@@ -97,11 +89,9 @@ func (c *cycle) problems(now time.Time) map[string]string {
 	if note := c.notes.refusals(); note != "" {
 		found[federation.ReasonDeliveryFailed] = strings.Trim(found[federation.ReasonDeliveryFailed]+"; "+note, "; ")
 	}
-
 	if note := c.conflicts(); note != "" {
 		found[federation.ReasonDeliveryConflict] = note
 	}
-
 	if note := c.missing(); note != "" {
 		found[federation.ReasonDependenciesMissing] = note
 	}
@@ -110,14 +100,12 @@ func (c *cycle) problems(now time.Time) map[string]string {
 		found[federation.ReasonDeletionWaiting] = fmt.Sprintf("waiting for clusters %s to remove %s",
 			removalbudget.Name(away), c.Object.Identity().NamespacedName)
 	}
-
 	return found
 }
 
 // conflicts returns a note about works whose name is taken, and copies that agents cannot apply; empty for none.
 func (c *cycle) conflicts() string {
 	var notes []string
-
 	if taken := c.notes.taken; len(taken) > 0 {
 		slices.Sort(taken)
 		notes = append(notes, fmt.Sprintf(
@@ -130,13 +118,11 @@ func (c *cycle) conflicts() string {
 		notes = append(notes, fmt.Sprintf("clusters %s have no namespace on the hub; accept them or select other ones",
 			removalbudget.Name(missed)))
 	}
-
 	for _, work := range c.Works {
 		if work.Applied == metav1.ConditionFalse && !work.Deleting && slices.Contains(c.Selected, work.Cluster) {
 			notes = append(notes, fmt.Sprintf("cluster %s: %s", work.Cluster, work.Problem))
 		}
 	}
-
 	return strings.Join(shorten(notes), "; ")
 }
 
@@ -146,7 +132,6 @@ func (c *cycle) missing() string {
 	for _, missing := range c.Missing {
 		notes = append(notes, fmt.Sprintf("%s %s does not reach clusters %s", missing.Kind, missing.Name, removalbudget.Name(missing.Clusters)))
 	}
-
 	if len(notes) == 0 {
 		return ""
 	}
@@ -155,7 +140,6 @@ func (c *cycle) missing() string {
 	if !c.Propagates {
 		hint = fmt.Sprintf("; the annotation %s=true delivers them with it", federation.PropagateDependenciesAnnotation)
 	}
-
 	return strings.Join(shorten(notes), "; ") + hint
 }
 

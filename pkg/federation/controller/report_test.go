@@ -31,12 +31,10 @@ func TestRefusedWritesAreTold(t *testing.T) {
 	resource := schema.GroupResource{Resource: "manifestworks"}
 	answer := func(err error) []string {
 		t.Helper()
-
 		w.fail = func(_, cluster string) error {
 			if cluster == "eu2" {
 				return err
 			}
-
 			return nil
 		}
 
@@ -45,7 +43,6 @@ func TestRefusedWritesAreTold(t *testing.T) {
 				t.Errorf("got %v, want %v", failed, err)
 			}
 		}
-
 		return w.told()
 	}
 	note := func(err error) string {
@@ -55,10 +52,8 @@ func TestRefusedWritesAreTold(t *testing.T) {
 	}
 
 	w.show()
-
 	quota := apierrors.NewForbidden(resource, name, errors.New("exceeded quota"))
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ManifestWork"}, name, field.ErrorList{field.Required(field.NewPath("spec"), "")})
-
 	for _, tc := range []struct {
 		reason string
 		err    error
@@ -72,11 +67,9 @@ func TestRefusedWritesAreTold(t *testing.T) {
 	}
 
 	w.fail = func(string, string) error { return nil }
-
 	if _, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil {
 		t.Error(err)
 	}
-
 	same(t, "clusters", w.clusters(), "eu1 eu2")
 }
 
@@ -92,7 +85,6 @@ func TestRefusedRemovalsAreTold(t *testing.T) {
 	}
 	remove := func(t *testing.T, w *world) { t.Helper(); w.check(w.store.Delete(t.Context(), selecting(""))) }
 	work := "ManifestWork eu2/" + newWorld(t).state.identity(keyOfConfigMap("x")).WorkName()
-
 	for _, tc := range []struct {
 		reason string
 		change func(t *testing.T, w *world)
@@ -128,7 +120,6 @@ func TestRefusedRemovalsAreTold(t *testing.T) {
 					if verb == tc.verb && cluster != "eu1" {
 						return err
 					}
-
 					return nil
 				}
 
@@ -137,7 +128,6 @@ func TestRefusedRemovalsAreTold(t *testing.T) {
 						t.Errorf("got %v, want %v", failed, err)
 					}
 				}
-
 				var want []string
 				if isRefusal(err) {
 					want = []string{note(tc.what, err)}
@@ -158,11 +148,9 @@ func TestRefusedFinalizerIsTold(t *testing.T) {
 	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no right"))
 	w.fail = func(string, string) error { return refused }
 	w.show()
-
 	if _, err := w.reconcileOnce(keyOfConfigMap("x")); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
-
 	same(t, "clusters", w.clusters(), "")
 
 	if told := w.told(); len(told) != 1 {
@@ -183,7 +171,6 @@ func TestLeftovers(t *testing.T) {
 
 	counts, err := w.state.leftovers(t.Context(), w.handlers.cache)
 	w.check(err)
-
 	if want := map[string]int{"CronJob.batch": 2, "Job.batch": 1}; !maps.Equal(counts, want) {
 		t.Errorf("got %v, want %v", counts, want)
 	}
@@ -209,12 +196,10 @@ func TestMisspeltPlacementIsTold(t *testing.T) {
 	} {
 		w := newWorld(t, object.DeepCopy(), placement(tc.other))
 		w.show()
-
 		for range 2 {
 			_, err := w.reconcileOnce(keyOfConfigMap("x"))
 			w.check(err)
 		}
-
 		same(t, tc.reason, fmt.Sprint(w.told()), tc.want)
 	}
 }

@@ -50,7 +50,6 @@ func earlier(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b
 	}
-
 	return a
 }
 

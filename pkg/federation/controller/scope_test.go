@@ -45,11 +45,9 @@ func TestLostScopeIsHeldByTheHubAlone(t *testing.T) {
 		wait, err := w.reconcileOnce(keyOfConfigMap("x"))
 		w.check(err)
 		same(t, name+", held", w.clusters(), "eu1 eu2")
-
 		if want := 10*time.Minute - federation.ScopeGrace; wait != want {
 			t.Errorf("%s: the next look is after %v, want %v", name, wait, want)
 		}
-
 		w.time.SetTime(w.time.Now().Add(wait))
 		_, err = w.reconcileOnce(keyOfConfigMap("x"))
 		w.check(err)
@@ -70,7 +68,6 @@ func TestAnObjectThatCannotBeReadLosesItsScope(t *testing.T) {
 					w.check(unstructured.SetNestedField(read.Object, "no list", "spec", "template", "spec", "containers"))
 				}()
 			}
-
 			return c.Get(ctx, key, object, options...)
 		},
 	})
@@ -78,7 +75,6 @@ func TestAnObjectThatCannotBeReadLosesItsScope(t *testing.T) {
 	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Data["a"] = "c" })
 	w.settle()
 	same(t, "in scope", w.clusters(), "eu1 eu2")
-
 	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0],
 		"Warning DeliveryFailed: ConfigMap/team-a/x stays in its clusters as it is: spec.template.spec is no pod template: ") {
 		t.Errorf("got events %q", told)
@@ -93,7 +89,6 @@ func TestAnObjectThatCannotBeReadLosesItsScope(t *testing.T) {
 
 	w.check(w.store.Delete(t.Context(), selecting("")))
 	w.settle()
-
 	if err := w.store.Get(t.Context(), client.ObjectKeyFromObject(selecting("")), &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v, want that the object is gone", err)
 	}
@@ -129,7 +124,6 @@ func TestASelectorThatMatchesNoClusterIsHeld(t *testing.T) {
 	w.selectLocation("eurpoe")
 	w.settle()
 	same(t, "held", w.clusters(), "eu1 eu2")
-
 	told := w.told()
 	if len(told) != 1 || !strings.Contains(told[0], "matches no cluster in scope") {
 		t.Fatalf("got events %q", told)

@@ -50,19 +50,16 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err := o.Inventory.Connect(mgr); err != nil {
 		return fmt.Errorf("preparing proofs: %w", err)
 	}
-
 	kinds, err := o.Kinds(mgr.GetRESTMapper())
 	if err != nil {
 		return err
 	}
-
 	shared := newState(o.Inventory, kinds, settings.Clock, settings.FormerRenewal)
 
 	recorder, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
-
 	delivered, err := objectCache(mgr)
 	if err != nil {
 		return err
@@ -71,12 +68,10 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err := o.IndexWorks(mgr, settings); err != nil {
 		return err
 	}
-
 	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
 		return err
 	}
-
 	h := &hub{
 		state: shared, client: mgr.GetClient(), objects: delivered, live: live, clock: settings.Clock, namespaceName: settings.Namespace,
 	}
@@ -92,14 +87,11 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
-
 	handlers := &eventHandlers{
 		state: shared, cache: mgr.GetCache(), objects: delivered, live: live, elected: mgr.Elected(), recorder: recorder,
 		formerRenewal: settings.FormerRenewal,
 	}
-
 	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.state.EnqueueAffected)))
-
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }
 
@@ -111,7 +103,6 @@ func IndexWorks(mgr manager.Manager, _ queue.Settings) error {
 	if err != nil {
 		return fmt.Errorf("indexing ManifestWorks: %w", err)
 	}
-
 	return nil
 }
 

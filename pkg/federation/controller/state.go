@@ -44,7 +44,6 @@ func newState(
 		works: assumecache.New[inventory.Key, *workv1.ManifestWork](c), memories: newMemories(), links: newLinks(),
 		problems: problems.New[inventory.Key](c, formerRenewal),
 	}
-
 	for _, kind := range kinds {
 		s.kinds[groupKind(kind)] = kind
 	}
@@ -52,17 +51,14 @@ func newState(
 	sharedinventory.Track(s.Subscriber, "", s.works, func(*workv1.ManifestWork) client.Object { return &workv1.ManifestWork{} },
 		func(object runtime.Object) *workv1.ManifestWork {
 			work, _ := object.(*workv1.ManifestWork)
-
 			return work
 		})
-
 	return s
 }
 
 // owns reports whether a key is that of a delivered object.
 func (s *state) owns(key inventory.Key) bool {
 	_, found := s.kinds[key.GroupKind]
-
 	return found
 }
 
@@ -86,15 +82,12 @@ func (s *state) forget(key inventory.Key) {
 func (s *state) release(unhandle func()) func() {
 	return func() {
 		unhandle()
-
 		for _, key := range s.memories.keys() {
 			s.Shared.Inventory.Unsubscribe(key)
 		}
-
 		for _, kind := range s.kinds {
 			s.Shared.Observed.Drop(resourceOf(kind))
 		}
-
 		s.Shared.Observed.Drop(namespaceResource)
 	}
 }

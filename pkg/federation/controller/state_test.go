@@ -21,9 +21,7 @@ func named(keys []inventory.Key) string {
 	for _, key := range keys {
 		names = append(names, key.Name)
 	}
-
 	slices.Sort(names)
-
 	return strings.Join(slices.Compact(names), " ")
 }
 
@@ -32,7 +30,6 @@ func TestLinks(t *testing.T) {
 	l := newLinks()
 	user, need, other := keyOfConfigMap("user"), keyOfConfigMap("need"), keyOfConfigMap("other")
 	placement := types.NamespacedName{Namespace: namespaceName, Name: "p"}
-
 	for _, step := range []struct {
 		reason string
 		key    inventory.Key
@@ -57,7 +54,6 @@ func TestLinks(t *testing.T) {
 	same(t, "concerned by its end", named(l.forget(user)), "")
 	same(t, "followers", named(l.following(placement)), "")
 	l.forget(need)
-
 	if len(l.of)+len(l.users)+len(l.followers) > 0 {
 		t.Errorf("links are left: %v, %v, %v", l.of, l.users, l.followers)
 	}
@@ -73,11 +69,9 @@ func TestLinksAgreeWithAPlainList(t *testing.T) {
 
 		for range rapid.IntRange(1, 30).Draw(t, "changes") {
 			of := key.Draw(t, "key")
-
 			if rapid.IntRange(0, 4).Draw(t, "kind") == 0 {
 				l.forget(of)
 				delete(plain, of)
-
 				continue
 			}
 
@@ -91,7 +85,6 @@ func TestLinksAgreeWithAPlainList(t *testing.T) {
 		}
 
 		need, want := key.Draw(t, "need"), map[string]bool{}
-
 		for _, of := range plain {
 			if of.propagates && slices.Contains(of.needs, need) {
 				for _, cluster := range of.clusters {
@@ -104,7 +97,6 @@ func TestLinksAgreeWithAPlainList(t *testing.T) {
 		if len(got) != len(want) || slices.ContainsFunc(got, func(cluster string) bool { return !want[cluster] }) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
-
 		if users := fmt.Sprint(l.users); len(plain) == 0 && len(l.users) > 0 {
 			t.Fatalf("links are left: %s", users)
 		}

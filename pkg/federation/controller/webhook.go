@@ -28,7 +28,6 @@ func (o Options) Handlers(mgr manager.Manager, settings queue.Settings) (map[str
 	if err != nil {
 		return nil, err
 	}
-
 	if err := o.IndexWorks(mgr, settings); err != nil {
 		return nil, err
 	}
@@ -40,7 +39,6 @@ func (o Options) Handlers(mgr manager.Manager, settings queue.Settings) (map[str
 			return nil, fmt.Errorf("watching %T: %w", kind, err)
 		}
 	}
-
 	return webhook.Handlers(webhook.Hub{
 		Kinds: kinds, Namespace: settings.Namespace, Compiler: o.Inventory.Compiler, Reader: reviewReader{mgr.GetClient()},
 		MaxRemovalPercent: o.MaxRemovalPercent, ScopeHold: o.ScopeHold, Clock: settings.Clock,
@@ -48,7 +46,6 @@ func (o Options) Handlers(mgr manager.Manager, settings queue.Settings) (map[str
 			if !o.Inventory.Synced() {
 				return nil
 			}
-
 			return o.Inventory.Inventory.Snapshot()
 		},
 	}), nil
@@ -72,19 +69,16 @@ func (r reviewReader) Works(ctx context.Context, of federation.Identity) ([]fede
 	if err != nil {
 		return nil, err
 	}
-
 	works, err := federation.ExistingWorksOf(of, stored)
 	if err != nil {
 		return nil, fmt.Errorf("reading the works of %s: %w", of, err)
 	}
-
 	return works, nil
 }
 
 // Decisions returns the decisions of a Placement.
 func (r reviewReader) Decisions(ctx context.Context, placement types.NamespacedName) (federation.Decisions, error) {
 	decided := decisionsOf(ctx, r.cached, placement)
-
 	return decided.Decisions, decided.err
 }
 

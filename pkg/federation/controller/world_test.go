@@ -78,7 +78,6 @@ type keys struct {
 func (k keys) AddWithOpts(_ priorityqueue.AddOpts, added ...inventory.Key) {
 	k.world.mu.Lock()
 	defer k.world.mu.Unlock()
-
 	k.world.pending = append(k.world.pending, added...)
 }
 
@@ -90,7 +89,6 @@ func newClientBuilder() *fake.ClientBuilder {
 
 func newWorld(tb testing.TB, objects ...client.Object) *world {
 	tb.Helper()
-
 	w := &world{
 		t: tb, recorder: events.NewFakeRecorder(1000), time: clocktesting.NewFakePassiveClock(epoch), shown: map[string]client.Object{},
 		fail: func(string, string) error { return nil },
@@ -113,7 +111,6 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	state := newState(shared, federation.DefaultKinds(), w.time, func() time.Time { return w.formerRenewal })
 	state.Queue.SetQueue(keys{world: w})
 	state.Synced.Store(true)
-
 	waits := newRetries()
 	waits.postponed = newBackoff(time.Second, time.Second)
 
@@ -125,7 +122,6 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 	}
 	shared.Handle(state.owns, w.handlers.state.EnqueueAffected)
 	w.show()
-
 	return w
 }
 
@@ -138,7 +134,6 @@ func members() *clusterv1beta2.ManagedClusterSetBinding {
 
 func member(name string, labels map[string]string) *clusterv1.ManagedCluster {
 	labels[clusterv1beta2.ClusterSetLabel] = "members"
-
 	return &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
 		Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{
@@ -187,9 +182,7 @@ func (c compacted) Get(ctx context.Context, key client.ObjectKey, object client.
 	if err := c.Reader.Get(ctx, key, object, options...); err != nil {
 		return err
 	}
-
 	_, err := objects.CompactMetadata(federation.MetadataAnnotations)(object)
-
 	return err
 }
 
@@ -198,19 +191,15 @@ func (w *world) patch(
 	ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
 ) error {
 	verb := "finalizers " + object.GetName()
-
 	if object.GetObjectKind().GroupVersionKind() == workKind {
 		verb = "patch "
-
 		if patch.Type() == types.ApplyPatchType {
 			verb = "update "
-
 			if err := c.Get(ctx, client.ObjectKeyFromObject(object), &workv1.ManifestWork{}); apierrors.IsNotFound(err) {
 				verb = "create "
 			}
 		}
 	}
-
 	return w.write(strings.TrimSpace(verb), object.GetNamespace(), func() error { return c.Patch(ctx, object, patch, options...) })
 }
 
@@ -222,11 +211,9 @@ func (w *world) write(verb, cluster string, do func() error) error {
 	if err := w.fail(verb, cluster); err != nil {
 		return err
 	}
-
 	if err := do(); err != nil {
 		return err
 	}
-
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -235,7 +222,6 @@ func (w *world) write(verb, cluster string, do func() error) error {
 	} else {
 		w.requests = append(w.requests, verb+" "+cluster)
 	}
-
 	return nil
 }
 
@@ -243,13 +229,10 @@ func (w *world) write(verb, cluster string, do func() error) error {
 func (w *world) written() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	var groups [][]string
-
 	for _, request := range w.requests {
 		verb, _, _ := strings.Cut(request, " ")
 		last := len(groups) - 1
-
 		if last >= 0 && strings.HasPrefix(groups[last][0], verb+" ") {
 			groups[last] = append(groups[last], request)
 		} else {
@@ -260,23 +243,19 @@ func (w *world) written() string {
 	for _, group := range groups {
 		slices.Sort(group)
 	}
-
 	w.requests = nil
-
 	return strings.Join(slices.Concat(groups...), ", ")
 }
 
 // withColon returns "Warning Reason: note".
 func withColon(event string) string {
 	words := strings.SplitN(event, " ", 3)
-
 	return words[0] + " " + words[1] + ": " + words[2]
 }
 
 // told returns the Events since the last call, such as "Warning Reason: note".
 func (w *world) told() []string {
 	var told []string
-
 	for {
 		select {
 		case event := <-w.recorder.Events:
@@ -290,7 +269,6 @@ func (w *world) told() []string {
 // settle shows what there is, and reconciles what is enqueued until nothing is.
 func (w *world) settle() {
 	w.t.Helper()
-
 	for range 100 {
 		w.show()
 
@@ -298,7 +276,6 @@ func (w *world) settle() {
 		pending := w.pending
 		w.pending = nil
 		w.mu.Unlock()
-
 		if len(pending) == 0 {
 			return
 		}
@@ -318,35 +295,29 @@ func (w *world) settle() {
 // reconcileOnce reconciles a key, again while the object has to be evaluated again, and returns after which time to look again.
 func (w *world) reconcileOnce(key inventory.Key) (time.Duration, error) {
 	w.t.Helper()
-
 	return w.reconcileOnceShowing(key, true)
 }
 
 // reconcileOnceShowing is reconcileOnce, in whose course the watches show changes or not.
 func (w *world) reconcileOnceShowing(key inventory.Key, show bool) (time.Duration, error) {
 	w.t.Helper()
-
 	for range 10 {
 		result, err := w.Reconcile(w.t.Context(), key)
 		if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > time.Millisecond {
 			return result.RequeueAfter, err
 		}
-
 		if show {
 			w.show()
 		}
 	}
-
 	return 0, errors.New("the object is evaluated again and again")
 }
 
 // clusters returns the clusters that have a work, with a "-" behind those whose work is being deleted.
 func (w *world) clusters() string {
 	w.t.Helper()
-
 	list := &workv1.ManifestWorkList{}
 	w.check(w.store.List(w.t.Context(), list))
-
 	var names []string
 
 	for i := range list.Items {
@@ -354,22 +325,17 @@ func (w *world) clusters() string {
 		if !list.Items[i].DeletionTimestamp.IsZero() {
 			name += "-"
 		}
-
 		names = append(names, name)
 	}
-
 	slices.Sort(names)
-
 	return strings.Join(names, " ")
 }
 
 // work returns the work of the ConfigMap x in a cluster.
 func (w *world) work(cluster string) *workv1.ManifestWork {
 	w.t.Helper()
-
 	work := &workv1.ManifestWork{}
 	w.check(w.store.Get(w.t.Context(), types.NamespacedName{Namespace: cluster, Name: w.state.identity(keyOfConfigMap("x")).WorkName()}, work))
-
 	return work
 }
 
@@ -383,7 +349,6 @@ func change[T client.Object](w *world, object T, to func(T)) {
 
 func (w *world) check(err error) {
 	w.t.Helper()
-
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -392,7 +357,6 @@ func (w *world) check(err error) {
 // same compares texts.
 func same(tb testing.TB, what, got, want string) {
 	tb.Helper()
-
 	if got != want {
 		tb.Errorf("%s: got %q, want %q", what, got, want)
 	}

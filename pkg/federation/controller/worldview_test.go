@@ -21,12 +21,10 @@ import (
 // show lets the watches show the objects of the hub as they are.
 func (w *world) show() {
 	w.t.Helper()
-
 	for _, kind := range inventory.Kinds() {
 		if kind == inventory.Scores {
 			continue
 		}
-
 		showKind(w, kind.New(), objects.On(func(_, after client.Object, _ bool) { w.state.Shared.Set(kind, after) },
 			func(last client.Object) { w.state.Shared.Delete(kind, last) }))
 	}
@@ -34,7 +32,6 @@ func (w *world) show() {
 	for _, kind := range w.handlers.kinds(w.t.Context()) {
 		showKind(w, kind.Object, kind.Handler)
 	}
-
 	for _, kind := range w.handlers.objectKinds(w.t.Context()) {
 		showKind(w, kind.Object, kind.Handler)
 	}
@@ -48,14 +45,11 @@ func showKind(w *world, kind client.Object, handler interface {
 },
 ) {
 	w.t.Helper()
-
 	gvk, err := w.store.GroupVersionKindFor(kind)
 	w.check(err)
-
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 	w.check(w.store.List(w.t.Context(), list))
-
 	prefix := gvk.Kind + "/"
 	exists := map[string]bool{}
 
@@ -63,12 +57,10 @@ func showKind(w *world, kind client.Object, handler interface {
 		object, _ := kind.DeepCopyObject().(client.Object)
 		object.GetObjectKind().SetGroupVersionKind(gvk)
 		w.check(w.store.Get(w.t.Context(), client.ObjectKeyFromObject(&list.Items[i]), object))
-
 		if work, is := object.(*workv1.ManifestWork); is {
 			if work.Labels[federation.ManagedLabel] != "true" {
 				continue
 			}
-
 			federation.CompactWork(work)
 		}
 
@@ -76,11 +68,9 @@ func showKind(w *world, kind client.Object, handler interface {
 			_, err = objects.CompactMetadata(federation.MetadataAnnotations)(object)
 			w.check(err)
 		}
-
 		name := prefix + client.ObjectKeyFromObject(object).String()
 		before := w.shown[name]
 		exists[name], w.shown[name] = true, object
-
 		switch {
 		case before == nil:
 			handler.OnAdd(object, false)
@@ -108,7 +98,6 @@ func (p proofs) Resource(of schema.GroupVersionResource) metadata.Getter {
 	if p.world.proving != nil {
 		p.world.proving()
 	}
-
 	return proofGetter{store: p.world.store, of: of}
 }
 
@@ -122,7 +111,6 @@ type proofGetter struct {
 
 func (g proofGetter) Namespace(name string) metadata.ResourceInterface {
 	g.namespace = name
-
 	return g
 }
 
@@ -138,13 +126,11 @@ func (g proofGetter) kind() schema.GroupVersionKind {
 func (g proofGetter) Get(ctx context.Context, name string, _ metav1.GetOptions, _ ...string) (*metav1.PartialObjectMetadata, error) {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(g.kind())
-
 	return object, g.store.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: name}, object)
 }
 
 func (g proofGetter) List(ctx context.Context, _ metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(g.of.GroupVersion().WithKind(g.kind().Kind + "List"))
-
 	return list, g.store.List(ctx, list, client.InNamespace(g.namespace))
 }

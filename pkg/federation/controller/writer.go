@@ -71,7 +71,6 @@ func (w *writer) apply(ctx context.Context, c *cycle, cluster string) error {
 	work, err := c.workOf(variant)
 	if err != nil {
 		c.notes.fail(cluster)
-
 		return err
 	}
 
@@ -82,10 +81,8 @@ func (w *writer) apply(ctx context.Context, c *cycle, cluster string) error {
 	if err != nil {
 		return fmt.Errorf("encoding ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
-
 	existing, known := c.existing(cluster)
 	options := []client.PatchOption{client.FieldOwner(federation.FieldManager)}
-
 	if known {
 		options = append(options, client.ForceOwnership)
 	}
@@ -93,26 +90,21 @@ func (w *writer) apply(ctx context.Context, c *cycle, cluster string) error {
 	response := answerOf(cluster, work.Name)
 	err = w.client.Patch(ctx, response, client.RawPatch(types.ApplyPatchType, data), options...)
 	metrics.ObserveFederationWrite(requestApply, resultOf(err))
-
 	switch {
 	case !known && apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
 		c.notes.took(cluster)
-
 		return nil
 	case withoutNamespace(err):
 		c.notes.miss(cluster)
-
 		return nil
 	case err != nil:
 		c.notes.refuse("ManifestWork "+cluster+"/"+work.Name, err)
 		c.notes.fail(cluster)
-
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
 
 	w.assume(c, response, &work.Spec, c.storedIn(cluster))
 	c.notes.wrote(cluster, !known || existing.Deleting)
-
 	return nil
 }
 
@@ -122,9 +114,7 @@ func withoutNamespace(err error) bool {
 	if !errors.As(err, &status) {
 		return false
 	}
-
 	details := status.Status().Details
-
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
 		apierrors.IsNotFound(err) && details != nil && details.Kind == namespaceResource.Resource
 }
@@ -134,7 +124,6 @@ func withoutNamespace(err error) bool {
 func answerOf(cluster, name string) *metav1.PartialObjectMetadata {
 	response := objects.Metadata(workKind)
 	response.Namespace, response.Name = cluster, name
-
 	return response
 }
 
@@ -148,10 +137,8 @@ func (w *writer) addFinalizer(ctx context.Context, c *cycle) error {
 	if slices.Contains(c.Object.Meta.Finalizers, federation.Finalizer) {
 		return nil
 	}
-
 	err := w.patchFinalizers(ctx, c, append(slices.Clone(c.Object.Meta.Finalizers), federation.Finalizer))
 	c.notes.refuse("the finalizer "+federation.Finalizer, err)
-
 	return err
 }
 
@@ -161,10 +148,8 @@ func (w *writer) removeFinalizer(ctx context.Context, c *cycle) error {
 	if len(finalizers) == len(c.Object.Meta.Finalizers) {
 		return nil
 	}
-
 	err := w.patchFinalizers(ctx, c, finalizers)
 	c.notes.refuseRemoval("the removal of the finalizer "+federation.Finalizer, err)
-
 	return client.IgnoreNotFound(err)
 }
 
@@ -172,19 +157,14 @@ func (w *writer) removeFinalizer(ctx context.Context, c *cycle) error {
 func (w *writer) patchFinalizers(ctx context.Context, c *cycle, finalizers []string) error {
 	object := objects.Metadata(c.Object.Kind.GroupVersionKind)
 	object.Namespace, object.Name = c.key.Namespace, c.key.Name
-
 	if err := w.sendFinalizers(ctx, object, &c.Object.Meta, finalizers, requestFinalizer); err != nil {
 		return fmt.Errorf("changing the finalizers of %s: %w", c.Object.Identity(), err)
 	}
-
 	c.notes.wrote("", false)
-
 	if c.memory.version == c.Object.Meta.ResourceVersion {
 		c.memory.version = object.ResourceVersion // Nothing else has changed.
 	}
-
 	c.Object.Meta.ResourceVersion, c.Object.Meta.Finalizers = object.ResourceVersion, object.Finalizers
-
 	return nil
 }
 
@@ -196,7 +176,6 @@ func (w *writer) sendFinalizers(
 	before := object.DeepCopy()
 	before.ResourceVersion, before.Finalizers = read.ResourceVersion, read.Finalizers
 	object.ResourceVersion, object.Finalizers = read.ResourceVersion, finalizers
-
 	return objects.Patch(ctx, client.WithFieldOwner(w.client, federation.FieldManager), before, object,
 		objects.WithObserver(func(err error) { metrics.ObserveFederationWrite(kind, resultOf(err)) }))
 }
@@ -207,25 +186,20 @@ func (w *writer) deleteWork(ctx context.Context, c *cycle, cluster string) error
 	if stored == nil {
 		return nil
 	}
-
 	err := w.client.Delete(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: stored.Name}},
 		client.Preconditions{UID: ptr.To(stored.UID)})
 	metrics.ObserveFederationWrite(requestDelete, resultOf(err))
 
 	if err != nil && !apierrors.IsNotFound(err) {
 		c.notes.refuseRemoval("the deletion of ManifestWork "+cluster+"/"+stored.Name, err)
-
 		return fmt.Errorf("deleting ManifestWork %s/%s: %w", cluster, stored.Name, err)
 	}
-
 	if len(stored.Finalizers) == 0 || err != nil {
 		w.state.works.AssumeDeleted(c.key, stored)
 	} else {
 		c.deleted(cluster, stored.UID)
 	}
-
 	c.notes.wrote(cluster, false)
-
 	return nil
 }
 
@@ -235,12 +209,10 @@ func (w *writer) release(ctx context.Context, c *cycle, cluster string) error {
 	if stored == nil {
 		return nil
 	}
-
 	others := slices.DeleteFunc(append([]string{}, stored.Finalizers...), func(name string) bool { return name == workv1.ManifestWorkFinalizer })
 	if len(others) == len(stored.Finalizers) {
 		return nil
 	}
-
 	return w.patchWork(c, stored, &stored.Spec, func(response *metav1.PartialObjectMetadata) error {
 		return w.sendFinalizers(ctx, response, &stored.ObjectMeta, others, requestPatch)
 	})
@@ -251,15 +223,12 @@ func (w *writer) patchWork(
 	c *cycle, stored *workv1.ManifestWork, spec *workv1.ManifestWorkSpec, send func(response *metav1.PartialObjectMetadata) error,
 ) error {
 	response := answerOf(stored.Namespace, stored.Name)
-
 	switch err := send(response); {
 	case apierrors.IsNotFound(err):
 		w.state.works.AssumeDeleted(c.key, stored)
-
 		return nil
 	case err != nil:
 		c.notes.refuseRemoval("a change of ManifestWork "+stored.Namespace+"/"+stored.Name+" before it is deleted", err)
-
 		return fmt.Errorf("patching ManifestWork %s/%s: %w", stored.Namespace, stored.Name, err)
 	case !response.DeletionTimestamp.IsZero() && len(response.Finalizers) == 0:
 		w.state.works.AssumeDeleted(c.key, stored)
@@ -268,7 +237,6 @@ func (w *writer) patchWork(
 	}
 
 	c.notes.wrote(stored.Namespace, false)
-
 	return nil
 }
 
@@ -278,10 +246,8 @@ func (w *writer) orphan(ctx context.Context, c *cycle, cluster string) error {
 	if stored == nil {
 		return nil
 	}
-
 	spec := stored.Spec.DeepCopy()
 	spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
-
 	return w.patchWork(c, stored, spec, func(response *metav1.PartialObjectMetadata) error {
 		data, err := json.Marshal(map[string]any{
 			"metadata": map[string]any{"uid": stored.UID},
@@ -295,7 +261,6 @@ func (w *writer) orphan(ctx context.Context, c *cycle, cluster string) error {
 
 		err = w.client.Patch(ctx, response, client.RawPatch(types.MergePatchType, data), client.FieldOwner(federation.FieldManager))
 		metrics.ObserveFederationWrite(requestPatch, resultOf(err))
-
 		return err //nolint:wrapcheck // Named by patchWork.
 	})
 }

@@ -23,12 +23,10 @@ func (h *handler) consequences(of *reviewed) ([]string, error) {
 	if of == nil || of.after == nil {
 		return nil, nil
 	}
-
 	warnings := append(of.unknownKeys(), of.unknownPlacement()...)
 	if !of.changed {
 		return warnings, nil
 	}
-
 	annotations := of.after.Object.Meta.Annotations
 	budget, _ := federation.BudgetOf(annotations, h.hub.MaxRemovalPercent, h.hub.ScopeHold)
 
@@ -36,7 +34,6 @@ func (h *handler) consequences(of *reviewed) ([]string, error) {
 	if err != nil {
 		return warnings, fmt.Errorf("comparing the object with its former state: %w", err)
 	}
-
 	return append(warnings, of.withdrawals(change, budget.Percent)...), nil
 }
 
@@ -45,16 +42,13 @@ func (r *reviewed) unknownKeys() []string {
 	if r.after.Target.FromNamespace != r.isNamespace {
 		return nil
 	}
-
 	unknown, candidates := r.after.UnknownKeys()
 	warnings := make([]string, 0, maxNamed+1)
-
 	for _, key := range unknown[:min(len(unknown), maxNamed)] {
 		suggestion := "correct the key, or label the clusters"
 		if key.Similar != "" {
 			suggestion = fmt.Sprintf("did you mean %q? Correct the key, or label the clusters", key.Similar)
 		}
-
 		warnings = append(warnings, fmt.Sprintf("annotation %s: key %q is a label of none of the %s; %s",
 			federation.SelectorAnnotation, key.Key, inScope(candidates), suggestion))
 	}
@@ -63,7 +57,6 @@ func (r *reviewed) unknownKeys() []string {
 		warnings = append(warnings, fmt.Sprintf("annotation %s: %d more keys are labels of none of the %s",
 			federation.SelectorAnnotation, more, inScope(candidates)))
 	}
-
 	return warnings
 }
 
@@ -73,12 +66,10 @@ func (r *reviewed) unknownPlacement() []string {
 	if name == "" || r.after.Target.FromNamespace != r.isNamespace || r.isNamespace && r.isNew || slices.Contains(r.placements, name) {
 		return nil
 	}
-
 	suggestion := "correct the name, or create it"
 	if similar := federation.Similar(name, r.placements); similar != "" {
 		suggestion = fmt.Sprintf("did you mean %q? Correct the name, or create it", similar)
 	}
-
 	return []string{fmt.Sprintf("annotation %s: there is no Placement %q in this namespace; %s: until then nothing is delivered or withdrawn",
 		federation.PlacementAnnotation, name, suggestion)}
 }
@@ -86,27 +77,22 @@ func (r *reviewed) unknownPlacement() []string {
 // withdrawals warns of a change that withdraws the object from clusters, or would if the hub did not hold it.
 func (r *reviewed) withdrawals(change federation.Change, percent int) []string {
 	var warnings []string
-
 	if count := len(change.Withdrawn); count > 0 {
 		warnings = append(warnings, fmt.Sprintf("federation: this change withdraws %s from %s%s; to keep it there, restore the former annotations",
 			r.subject(), named(change.Withdrawn), r.exception()))
 	}
-
 	if len(change.Kept) == 0 {
 		return warnings
 	}
-
 	cause := fmt.Sprintf("the removal budget of %d%% keeps %s in %s", percent, r.subject(), named(change.Kept))
 
 	if change.MatchesNone {
 		_, candidates := r.after.UnknownKeys()
 		cause = fmt.Sprintf("the new selector matches none of the %s, so %s stays in %s", inScope(candidates), r.subject(), named(change.Kept))
 	}
-
 	if r.isNamespace {
 		return append(warnings, "federation: "+cause+"; restore the former annotations, or see placement federated for what withdraws an object")
 	}
-
 	return append(warnings, "federation: "+cause+"; restore the former annotations, or confirm the change",
 		"federation: to withdraw the object all the same, set the annotation "+removalbudget.ReleaseAnnotation+"="+r.after.ReleaseToken())
 }
@@ -116,7 +102,6 @@ func (r *reviewed) subject() string {
 	if r.isNamespace {
 		return "each object that follows the namespace"
 	}
-
 	return "the object"
 }
 
@@ -125,7 +110,6 @@ func (r *reviewed) exception() string {
 	if federation.CanBePropagated(r.after.Object.Kind.GroupKind().String()) {
 		return ", except where a workload propagates it"
 	}
-
 	return ""
 }
 
@@ -135,7 +119,6 @@ func named(clusters []string) string {
 	if more := len(clusters) - maxNamed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-
 	return text
 }
 
@@ -145,6 +128,5 @@ func count(number int, of string) string {
 	if number == 1 {
 		return "1 " + of
 	}
-
 	return fmt.Sprintf("%d %ss", number, of)
 }

@@ -123,11 +123,9 @@ func TestWarningsAboutClusters(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(w)
 			}
-
 			if tc.kind == "" {
 				tc.kind = "ConfigMap"
 			}
-
 			response := w.review(t, tc.kind, tc.before, tc.after)
 
 			got := response.Warnings
@@ -136,7 +134,6 @@ func TestWarningsAboutClusters(t *testing.T) {
 					got[i] = before + removalbudget.ReleaseAnnotation + "=<token>"
 				}
 			}
-
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
@@ -152,13 +149,10 @@ func TestWarningsAboutClusters(t *testing.T) {
 func TestTheTokenOfTheWarningReleases(t *testing.T) {
 	w := newWorld()
 	w.works = []string{"eu1"}
-
 	warnings := w.review(t, "ConfigMap", by("location", "europe"), by("locaton", "europe")).Warnings
 	_, token, _ := strings.Cut(warnings[len(warnings)-1], removalbudget.ReleaseAnnotation+"=")
-
 	released := by("locaton", "europe")
 	released[removalbudget.ReleaseAnnotation] = token
-
 	warnings = w.review(t, "ConfigMap", by("location", "europe"), released).Warnings
 	if len(warnings) != 2 || !strings.Contains(warnings[1], "withdraws the object from 1 cluster: eu1") {
 		t.Errorf("token %q: %q", token, warnings)
@@ -169,7 +163,6 @@ func TestTheTokenOfTheWarningReleases(t *testing.T) {
 func TestTheBudgetKeepsWorks(t *testing.T) {
 	w := newWorld()
 	w.works, w.hub.MaxRemovalPercent = []string{"eu1", "eu2", "us1"}, 30
-
 	warnings := w.review(t, "Service", nil, by("location", "usa")).Warnings
 	if len(warnings) != 2 || !strings.Contains(warnings[0], "the removal budget of 30% keeps the object in 2 clusters: eu1, eu2") ||
 		!strings.Contains(warnings[1], removalbudget.ReleaseAnnotation) {
@@ -186,7 +179,6 @@ func TestWarningsFit(t *testing.T) {
 	for i := range 20 {
 		requirements = append(requirements, fmt.Sprintf(`{"key":"%s%d","operator":"exists"}`, strings.Repeat("k", 50), i))
 	}
-
 	after := map[string]string{federation.SelectorAnnotation: "[" + strings.Join(requirements, ",") + "]"}
 	for i := range 20 {
 		after[fmt.Sprintf("federation.kubernetes.io/unknown-%02d-%s", i, strings.Repeat("a", 40))] = ""
@@ -207,9 +199,7 @@ func BenchmarkReview(b *testing.B) {
 			clusterv1beta2.ClusterSetLabel: "members", "location": "asia", fmt.Sprintf("unique-%d", i): "",
 		}))
 	}
-
 	w.works = []string{"eu1", "eu2"}
-
 	for b.Loop() {
 		w.review(b, "ConfigMap", by("location", "europe"), by("locaton", "europe"))
 	}

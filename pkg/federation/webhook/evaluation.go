@@ -40,7 +40,6 @@ func (h *handler) evaluate(ctx context.Context, request *admission.Request) (*re
 	if snapshot == nil {
 		return nil, nil
 	}
-
 	snapshot = snapshot.WithDone(ctx.Done())
 	result := &reviewed{
 		isNew: request.Operation == admissionv1.Create, isNamespace: request.Kind.Group == "" && request.Kind.Kind == namespaceKind,
@@ -50,9 +49,7 @@ func (h *handler) evaluate(ctx context.Context, request *admission.Request) (*re
 	if err != nil {
 		return nil, err
 	}
-
 	var before *unstructured.Unstructured
-
 	if !result.isNew {
 		if before, err = decoded(request.OldObject.Raw); err != nil {
 			return nil, err
@@ -73,14 +70,12 @@ func (h *handler) evaluate(ctx context.Context, request *admission.Request) (*re
 		if at < 0 {
 			return nil, nil
 		}
-
 		err = h.evaluateObject(ctx, result, snapshot, h.hub.Kinds[at], before, after)
 	}
 
 	if err != nil {
 		return nil, err
 	}
-
 	return result, h.readPlacements(ctx, result)
 }
 
@@ -89,7 +84,6 @@ func decoded(raw []byte) (*unstructured.Unstructured, error) {
 	if err := json.Unmarshal(raw, &object.Object); err != nil {
 		return nil, fmt.Errorf("reading the object: %w", err)
 	}
-
 	return object, nil
 }
 
@@ -107,20 +101,16 @@ func (h *handler) evaluateObject(
 	if err != nil || namespace == nil {
 		return err
 	}
-
 	object := federation.Object{Kind: kind, Meta: metadata(after)}
 
 	works, err := h.hub.Reader.Works(ctx, object.Identity())
 	if err != nil {
 		return err
 	}
-
 	if into.after, err = h.evaluateOne(ctx, snapshot, kind, after, namespace, works); err != nil || before == nil {
 		return err
 	}
-
 	into.before, err = h.evaluateOne(ctx, snapshot, kind, before, namespace, works)
-
 	return err
 }
 
@@ -129,7 +119,6 @@ func (h *handler) evaluateOne(
 	namespace *metav1.ObjectMeta, works []federation.ExistingWork,
 ) (*federation.Evaluation, error) {
 	body, _ := federation.BodyOf(kind, content)
-
 	return h.pipeline(ctx, snapshot, federation.Object{Kind: kind, Meta: metadata(content), Body: body}, namespace, works)
 }
 
@@ -142,7 +131,6 @@ func (h *handler) evaluateNamespace(
 		Kind: federation.FederatedKind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(namespaceKind)},
 		Meta: metav1.ObjectMeta{Namespace: name, Generation: 1},
 	}
-
 	var works []federation.ExistingWork
 
 	if before != nil {
@@ -152,11 +140,9 @@ func (h *handler) evaluateNamespace(
 		if err != nil {
 			return err
 		}
-
 		for _, cluster := range selected.Selected {
 			works = append(works, federation.ExistingWork{Cluster: cluster})
 		}
-
 		if into.before, err = h.pipeline(ctx, snapshot, object, &former, works); err != nil {
 			return err
 		}
@@ -164,7 +150,6 @@ func (h *handler) evaluateNamespace(
 
 	latest := metadata(after)
 	into.after, err = h.pipeline(ctx, snapshot, object, &latest, works)
-
 	return err
 }
 
@@ -173,18 +158,15 @@ func (h *handler) pipeline(
 	ctx context.Context, snapshot *inventory.Snapshot, object federation.Object, namespace *metav1.ObjectMeta, works []federation.ExistingWork,
 ) (*federation.Evaluation, error) {
 	var unread error
-
 	evaluation := federation.Evaluate(object, federation.View{
 		Compiler: h.hub.Compiler, HubNamespace: h.hub.Namespace, Namespace: namespace, Works: works,
 		Snapshot: func(*scheduling.Request) *inventory.Snapshot { return snapshot },
 		Decisions: func(placement string) (decisions federation.Decisions) {
 			decisions, unread = h.hub.Reader.Decisions(ctx, types.NamespacedName{Namespace: object.Meta.Namespace, Name: placement})
-
 			return decisions
 		},
 		Reached: func(federation.Dependency) ([]string, bool) { return nil, false },
 	}, h.hub.Clock.Now())
-
 	return evaluation, unread
 }
 
@@ -193,7 +175,6 @@ func (h *handler) readPlacements(ctx context.Context, of *reviewed) (err error) 
 	if of.after != nil && of.after.Target.Placement != "" {
 		of.placements, err = h.hub.Reader.Placements(ctx, of.after.Object.Meta.Namespace)
 	}
-
 	return err
 }
 

@@ -53,11 +53,9 @@ func (h *handler) Handle(ctx context.Context, request admission.Request) admissi
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
 		return admission.Allowed(fmt.Sprintf("the annotations cannot be read: %v", err))
 	}
-
 	if object.DeletionTimestamp != nil { // Finalizers are removed by updates.
 		return admission.Allowed("the object is being deleted")
 	}
-
 	warnings, message := warningsOf(request.Kind.Kind, object.Annotations), ""
 
 	about, err := h.aboutClusters(ctx, &request)
@@ -66,12 +64,10 @@ func (h *handler) Handle(ctx context.Context, request admission.Request) admissi
 		klog.FromContext(ctx).V(2).Info("Cannot warn of what an object means for its clusters", "kind", request.Kind.Kind,
 			"object", klog.KRef(request.Namespace, request.Name), "err", err)
 	}
-
 	warnings = limited(append(about, warnings...))
 	for i := range warnings {
 		warnings[i] = webhook.Warning(warnings[i])
 	}
-
 	return admission.Allowed(message).WithWarnings(warnings...)
 }
 
@@ -79,7 +75,6 @@ func (h *handler) Handle(ctx context.Context, request admission.Request) admissi
 func (h *handler) aboutClusters(ctx context.Context, request *admission.Request) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, evaluationTimeout)
 	defer cancel()
-
 	select {
 	case h.turns <- struct{}{}:
 		defer func() { <-h.turns }()
@@ -91,7 +86,6 @@ func (h *handler) aboutClusters(ctx context.Context, request *admission.Request)
 	if err != nil {
 		return nil, err
 	}
-
 	return h.consequences(of)
 }
 
@@ -101,6 +95,5 @@ func limited(warnings []string) []string {
 	if more <= 0 {
 		return warnings
 	}
-
 	return append(warnings[:maxWarnings+maxConsequences-1], fmt.Sprintf("federation: %d more warnings", more+1))
 }

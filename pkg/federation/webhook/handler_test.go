@@ -24,30 +24,25 @@ const held = "federation: the object is neither delivered nor withdrawn until th
 // respond returns the response to the review of an object in JSON.
 func respond(tb testing.TB, kind, object string) admission.Response {
 	tb.Helper()
-
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Version: "v1", Kind: kind},
 		Object: runtime.RawExtension{Raw: []byte(object)},
 	}}
-
 	return Handlers(emptyHub())[Path].Handle(tb.Context(), request)
 }
 
 func annotated(tb testing.TB, annotations map[string]string) string {
 	tb.Helper()
-
 	raw, err := json.Marshal(metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "x", Annotations: annotations}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return string(raw)
 }
 
 // docs/spec/federated-selector.md 3.1.4: a warning at admission, never a denial.
 func TestWarnings(t *testing.T) {
 	const selector, preferences = federation.SelectorAnnotation, federation.DeploymentPreferencesAnnotation
-
 	for _, tc := range []struct {
 		reason, kind string
 		annotations  map[string]string
@@ -117,7 +112,6 @@ func TestWarnings(t *testing.T) {
 			if !answer.Allowed {
 				t.Errorf("denied: %v", answer.Result)
 			}
-
 			if diff := cmp.Diff(tc.want, answer.Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
@@ -127,11 +121,9 @@ func TestWarnings(t *testing.T) {
 
 func TestManyWarningsAreCounted(t *testing.T) {
 	requirements := strings.Repeat(`{"key":"a b","operator":"`+strings.Repeat("é", 200)+`"},`, 20)
-
 	answer := respond(t, "ConfigMap", annotated(t, map[string]string{
 		federation.SelectorAnnotation: "[" + strings.TrimSuffix(requirements, ",") + "]",
 	}))
-
 	if got := answer.Warnings[len(answer.Warnings)-1]; got != "federation: 10 more warnings" || len(answer.Warnings) != maxWarnings+2 {
 		t.Errorf("%d warnings, the last one %q", len(answer.Warnings), got)
 	}
@@ -162,7 +154,6 @@ func FuzzReviewsAreAdmitted(f *testing.F) {
 		if !answer.Allowed {
 			t.Errorf("denied: %v", answer.Result)
 		}
-
 		if len(answer.Warnings) > maxWarnings+maxConsequences {
 			t.Errorf("%d warnings", len(answer.Warnings))
 		}

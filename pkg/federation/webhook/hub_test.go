@@ -49,7 +49,6 @@ func newWorld() *world {
 			if w.incomplete {
 				return nil
 			}
-
 			return w.inventory.Snapshot()
 		},
 	}
@@ -62,7 +61,6 @@ func newWorld() *world {
 	for name, location := range map[string]string{"eu1": "europe", "eu2": "europe", "eu3": "europe", "eu4": "europe", "us1": "usa"} {
 		w.inventory.SetCluster(newCluster(name, map[string]string{clusterv1beta2.ClusterSetLabel: "members", "location": location}))
 	}
-
 	return w
 }
 
@@ -74,7 +72,6 @@ func newCluster(name string, labels map[string]string) *clusterv1.ManagedCluster
 func emptyHub() Hub {
 	w := newWorld()
 	w.inventory = inventory.New(w.hub.Compiler)
-
 	return w.hub
 }
 
@@ -87,7 +84,6 @@ func (w *world) Works(context.Context, federation.Identity) ([]federation.Existi
 	for _, cluster := range w.works {
 		works = append(works, federation.ExistingWork{Cluster: cluster})
 	}
-
 	return works, w.err
 }
 
@@ -96,7 +92,6 @@ func (w *world) Decisions(_ context.Context, placement types.NamespacedName) (fe
 	if !exists {
 		return federation.DecisionsOf(nil, nil), w.err
 	}
-
 	return decisions, w.err
 }
 
@@ -105,9 +100,7 @@ func (w *world) Placements(context.Context, string) ([]string, error) {
 	for name := range w.placements {
 		names = append(names, name)
 	}
-
 	slices.Sort(names)
-
 	return names, w.err
 }
 
@@ -115,7 +108,6 @@ func (w *world) Placements(context.Context, string) ([]string, error) {
 // annotations the object is created.
 func (w *world) review(tb testing.TB, kind string, before, after map[string]string) admission.Response {
 	tb.Helper()
-
 	encode := func(annotations map[string]string) runtime.RawExtension {
 		object := metav1.PartialObjectMetadata{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: kind},
@@ -129,7 +121,6 @@ func (w *world) review(tb testing.TB, kind string, before, after map[string]stri
 		if err != nil {
 			tb.Fatal(err)
 		}
-
 		return runtime.RawExtension{Raw: raw}
 	}
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
@@ -139,12 +130,10 @@ func (w *world) review(tb testing.TB, kind string, before, after map[string]stri
 	if before != nil {
 		request.Operation, request.OldObject = admissionv1.Update, encode(before)
 	}
-
 	response := Handlers(w.hub)[Path].Handle(tb.Context(), request)
 	if !response.Allowed {
 		tb.Errorf("denied: %v", response.Result)
 	}
-
 	return response
 }
 

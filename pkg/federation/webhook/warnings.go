@@ -22,26 +22,21 @@ var annotationPrefixes = []string{"federation.kubernetes.io/", "federation.alpha
 // warningsOf returns what is wrong with the annotations of an object of a kind.
 func warningsOf(kind string, annotations map[string]string) []string {
 	var held []string
-
 	if _, err := federation.Choose(annotations, nil); err != nil {
 		held = append(held, texts(err)...)
 	}
-
 	if _, err := federation.PreferencesOf(kind, annotations); err != nil {
 		held = append(held, texts(err)...)
 	}
-
 	ignored := ignoredOf(kind, annotations)
 
 	if more := len(held) + len(ignored) - maxWarnings; more > 0 {
 		all := slices.Concat(held, ignored)
 		held, ignored = all[:maxWarnings], []string{fmt.Sprintf("federation: %d more warnings", more)}
 	}
-
 	if len(held) > 0 {
 		held = append(held, consequence(kind))
 	}
-
 	return append(held, ignored...)
 }
 
@@ -51,12 +46,10 @@ func texts(err error) []string {
 	if !ok {
 		return []string{err.Error()}
 	}
-
 	var all []string
 	for _, each := range joined.Unwrap() {
 		all = append(all, each.Error())
 	}
-
 	return all
 }
 
@@ -64,24 +57,20 @@ func consequence(kind string) string {
 	if kind == namespaceKind {
 		return "federation: objects of the namespace without an annotation of their own are neither delivered nor withdrawn until this is corrected"
 	}
-
 	return "federation: the object is neither delivered nor withdrawn until this is corrected"
 }
 
 // ignoredOf returns a text for each annotation without an effect on an object of a kind, sorted by name.
 func ignoredOf(kind string, annotations map[string]string) []string {
 	var ignored []string
-
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
 		if !slices.ContainsFunc(annotationPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			continue
 		}
-
 		if text := effectOf(kind, name, annotations[name]); text != "" {
 			ignored = append(ignored, "annotation "+name+": "+text)
 		}
 	}
-
 	return ignored
 }
 
@@ -94,17 +83,14 @@ func effectOf(kind, name, value string) string {
 		if name == federation.OrphanAnnotation && kind == namespaceKind {
 			return "has no effect on a Namespace; annotate its objects"
 		}
-
 		if value != "true" && value != "false" {
 			return fmt.Sprintf("%q has no effect; use \"true\", or remove the annotation", value)
 		}
-
 		return ""
 	case federation.DeploymentPreferencesAnnotation, federation.ReplicaSetPreferencesAnnotation:
 		if federation.PreferencesAnnotation(kind) != name {
 			return "has no effect on a " + kind
 		}
-
 		return ""
 	default:
 		return "is unknown, and has no effect; correct its name, or remove it"

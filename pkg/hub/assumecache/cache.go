@@ -44,11 +44,9 @@ func (c *Cache[K, T]) AssumeDeleted(owner K, object T) { c.assume(owner, object,
 func (c *Cache[K, T]) assume(owner K, object T, deleted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if c.writes[owner] == nil {
 		c.writes[owner] = map[types.NamespacedName]write[T]{}
 	}
-
 	c.writes[owner][nameOf(object)] = write[T]{object: object, deleted: deleted, at: c.clock.Now()}
 }
 
@@ -56,7 +54,6 @@ func (c *Cache[K, T]) assume(owner K, object T, deleted bool) {
 func (c *Cache[K, T]) Forget(owner K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	delete(c.writes, owner)
 }
 
@@ -64,13 +61,11 @@ func (c *Cache[K, T]) Forget(owner K) {
 func (c *Cache[K, T]) ForgetObject(owner K, name types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	c.drop(owner, name)
 }
 
 func (c *Cache[K, T]) drop(owner K, name types.NamespacedName) {
 	delete(c.writes[owner], name)
-
 	if len(c.writes[owner]) == 0 {
 		delete(c.writes, owner)
 	}
@@ -80,11 +75,9 @@ func (c *Cache[K, T]) drop(owner K, name types.NamespacedName) {
 func (c *Cache[K, T]) List(owner K, cached []T) []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if len(c.writes[owner]) == 0 {
 		return cached
 	}
-
 	result := make([]T, 0, len(cached))
 	seen := map[types.NamespacedName]bool{}
 
@@ -93,7 +86,6 @@ func (c *Cache[K, T]) List(owner K, cached []T) []T {
 		seen[name] = true
 
 		last, known := c.writes[owner][name]
-
 		switch {
 		case !known:
 			result = append(result, object)
@@ -111,7 +103,6 @@ func (c *Cache[K, T]) List(owner K, cached []T) []T {
 			result = append(result, last.object)
 		}
 	}
-
 	return result
 }
 
@@ -119,7 +110,6 @@ func (c *Cache[K, T]) List(owner K, cached []T) []T {
 func (c *Cache[K, T]) IfShown(owner K, do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if _, paused := c.paused[owner]; !paused && len(c.writes[owner]) == 0 {
 		do()
 	}

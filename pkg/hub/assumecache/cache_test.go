@@ -29,7 +29,6 @@ func versions(pages []*api.Page) map[string]string {
 	for _, page := range pages {
 		seen[page.Name] = string(page.UID) + "@" + page.ResourceVersion
 	}
-
 	return seen
 }
 
@@ -91,7 +90,6 @@ func TestListOverlaysWrites(t *testing.T) {
 			for _, w := range tc.writes {
 				c.assume(owner, w.page, w.deleted)
 			}
-
 			if diff := cmp.Diff(tc.want, versions(c.List(owner, tc.cached))); diff != "" {
 				t.Errorf("List (-want +got):\n%s", diff)
 			}
@@ -129,11 +127,9 @@ func TestObserveReportsOwnEvents(t *testing.T) {
 			if tc.written != nil {
 				c.assume(owner, tc.written, tc.deletedByUs)
 			}
-
 			if got := c.Observe(owner, tc.event, tc.deleteEvent); got != tc.want {
 				t.Errorf("Observe() = %v, want %v", got, tc.want)
 			}
-
 			if got := len(c.writes) > 0; got != tc.remember {
 				t.Errorf("remembers = %v, want %v", got, tc.remember)
 			}
@@ -148,16 +144,13 @@ func TestExpiredReturnsWritesWhoseEventsAreLost(t *testing.T) {
 	after := func(d time.Duration) { clock.SetTime(time.Unix(0, 0).Add(d)) }
 	expect := func(limit int, want ...string) []Write[inventory.Key, *api.Page] {
 		t.Helper()
-
 		expired, names := c.Expired(limit), []string{}
 		for _, w := range expired {
 			names = append(names, w.Object.Name)
 		}
-
 		if !slices.Equal(names, want) {
 			t.Errorf("expired are %v, want %v", names, want)
 		}
-
 		return expired
 	}
 
@@ -173,13 +166,10 @@ func TestExpiredReturnsWritesWhoseEventsAreLost(t *testing.T) {
 	after(2*Expiry + 1)
 
 	expired := expect(9, "a", "b")
-
 	if got := len(c.List(owner, nil)); got != 2 {
 		t.Errorf("%d pages are believed in, want 2", got)
 	}
-
 	c.Assume(owner, state("b", "2", "12"))
-
 	if !c.Drop(expired[0]) || c.Drop(expired[0]) || c.Drop(expired[1]) {
 		t.Error("a write is dismissed once, and not when there was another one since")
 	}
@@ -227,20 +217,17 @@ func TestPauseDefersEvents(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			c := New[inventory.Key, *api.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			c.Pause(owner)
-
 			for _, event := range tc.events {
 				if !c.Observe(owner, event, false) {
 					t.Errorf("%s@%s was judged before the answer", event.Name, event.ResourceVersion)
 				}
 			}
-
 			c.Assume(owner, state("a", "1", "5"))
 			c.Assume(owner, state("a", "1", "6"))
 
 			if got := c.Resume(owner); got != tc.want {
 				t.Errorf("Resume() = %v, want %v", got, tc.want)
 			}
-
 			if c.Observe(owner, state("c", "3", "1"), false) {
 				t.Error("still paused after Resume")
 			}

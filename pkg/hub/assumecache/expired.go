@@ -26,7 +26,6 @@ func (w Write[K, T]) ShownBy(cached T, found bool) bool {
 	if w.Deleted {
 		return !found || cached.GetUID() != w.Object.GetUID()
 	}
-
 	return found && !later(w.Object, cached)
 }
 
@@ -35,7 +34,6 @@ func (w Write[K, T]) IsLatest(live metav1.Object, found bool) bool {
 	if w.Deleted {
 		return !found
 	}
-
 	return found && live.GetUID() == w.Object.GetUID() && live.GetResourceVersion() == w.Object.GetResourceVersion()
 }
 
@@ -44,13 +42,11 @@ func (w Write[K, T]) IsLatest(live metav1.Object, found bool) bool {
 func (c *Cache[K, T]) Expired(limit int) []Write[K, T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	type aged struct {
 		Write[K, T]
 
 		at time.Time
 	}
-
 	var expired []aged
 
 	for owner, writes := range c.writes {
@@ -60,19 +56,16 @@ func (c *Cache[K, T]) Expired(limit int) []Write[K, T] {
 			}
 		}
 	}
-
 	slices.SortFunc(expired, func(a, b aged) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(nameOf(a.Object).String(), nameOf(b.Object).String()))
 	})
 
 	expired = expired[:min(limit, len(expired))]
 	writes := make([]Write[K, T], 0, len(expired))
-
 	for _, one := range expired {
 		writes = append(writes, one.Write)
 		c.writes[one.Owner][nameOf(one.Object)] = write[T]{object: one.Object, deleted: one.Deleted, at: c.clock.Now()}
 	}
-
 	return writes
 }
 
@@ -80,16 +73,12 @@ func (c *Cache[K, T]) Expired(limit int) []Write[K, T] {
 func (c *Cache[K, T]) Drop(w Write[K, T]) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	name := nameOf(w.Object)
-
 	last, known := c.writes[w.Owner][name]
 	if !known || last.deleted != w.Deleted || last.object.GetUID() != w.Object.GetUID() ||
 		last.object.GetResourceVersion() != w.Object.GetResourceVersion() {
 		return false
 	}
-
 	c.drop(w.Owner, name)
-
 	return true
 }

@@ -18,7 +18,6 @@ type event[T metav1.Object] struct {
 func (c *Cache[K, T]) Pause(owner K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	c.paused[owner] = []event[T]{}
 }
 
@@ -26,15 +25,12 @@ func (c *Cache[K, T]) Pause(owner K) {
 func (c *Cache[K, T]) Resume(owner K) (foreign bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	for _, event := range c.paused[owner] {
 		if !c.observe(owner, event.object, event.deleted) {
 			foreign = true
 		}
 	}
-
 	delete(c.paused, owner)
-
 	return foreign
 }
 
@@ -43,13 +39,10 @@ func (c *Cache[K, T]) Resume(owner K) (foreign bool) {
 func (c *Cache[K, T]) Observe(owner K, object T, deleted bool) (own bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if events, paused := c.paused[owner]; paused {
 		c.paused[owner] = append(events, event[T]{object: object, deleted: deleted})
-
 		return true
 	}
-
 	return c.observe(owner, object, deleted)
 }
 
@@ -60,13 +53,10 @@ func (c *Cache[K, T]) observe(owner K, object T, deleted bool) (own bool) {
 	if !known {
 		return false
 	}
-
 	same := last.object.GetUID() == object.GetUID()
-
 	switch {
 	case deleted && same:
 		c.drop(owner, name)
-
 		return last.deleted
 	case deleted:
 		return later(last.object, object) // An earlier object of the name, which was gone when this one was made.
@@ -78,6 +68,5 @@ func (c *Cache[K, T]) observe(owner K, object T, deleted bool) (own bool) {
 	if !ordered || order >= 0 {
 		c.drop(owner, name)
 	}
-
 	return ordered && order <= 0
 }

@@ -19,7 +19,6 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		page    *api.Page
 		deleted bool
 	}
-
 	type event struct {
 		page    *api.Page
 		deleted bool
@@ -88,13 +87,10 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			c := New[inventory.Key, *api.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
-
 			for _, w := range tc.writes {
 				c.assume(owner, w.page, w.deleted)
 			}
-
 			c.List(owner, tc.cached)
-
 			for _, e := range tc.events {
 				if own := c.Observe(owner, e.page, e.deleted); own != e.own {
 					t.Errorf("the event of %s@%s (deleted %v) is own: %v, want %v", e.page.UID, e.page.ResourceVersion, e.deleted, own, e.own)

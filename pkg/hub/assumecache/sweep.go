@@ -43,17 +43,14 @@ func Sweep[K comparable, T metav1.Object](
 		if client.IgnoreNotFound(err) == nil && write.ShownBy(read(cached), err == nil) {
 			writes.Drop(write)
 			s.Dropped(write.Owner, false)
-
 			continue
 		}
 
 		live, found, err := objects.LiveMetadata(ctx, s.Live, empty(write.Object), key)
 		if err != nil {
 			klog.FromContext(ctx).V(2).Info("Cannot ask the API server whether a write stands; it is believed on", "object", key, "err", err)
-
 			continue
 		}
-
 		if !write.IsLatest(live, found) && writes.Drop(write) {
 			s.Dropped(write.Owner, true)
 		}

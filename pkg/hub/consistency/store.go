@@ -35,9 +35,7 @@ func (w write) shownBy(version string) bool {
 	if w.wrote == "" {
 		return version != w.base
 	}
-
 	order, ordered := Compare(version, w.wrote)
-
 	return !ordered || order >= 0
 }
 
@@ -60,7 +58,6 @@ func (s *Store) Writing(object types.NamespacedName, base string) {
 func (s *Store) record(object types.NamespacedName, sent write) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	sent.at = s.clock.Now()
 	s.writes[object] = sent
 }
@@ -69,7 +66,6 @@ func (s *Store) record(object types.NamespacedName, sent write) {
 func (s *Store) Clear(object types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	delete(s.writes, object)
 }
 
@@ -78,18 +74,14 @@ func (s *Store) Clear(object types.NamespacedName) {
 func (s *Store) Pending(object types.NamespacedName, version string) (left time.Duration, pending bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	last, known := s.writes[object]
 	if !known {
 		return 0, false
 	}
-
 	if last.shownBy(version) {
 		delete(s.writes, object)
-
 		return 0, false
 	}
-
 	return Timeout - s.clock.Since(last.at), true
 }
 
@@ -97,7 +89,6 @@ func (s *Store) Pending(object types.NamespacedName, version string) (left time.
 // as shown yet. Otherwise it drops the write.
 func (s *Store) EnsureReady(object types.NamespacedName, version string) error {
 	left, pending := s.Pending(object, version)
-
 	switch {
 	case !pending:
 		return nil
@@ -105,7 +96,6 @@ func (s *Store) EnsureReady(object types.NamespacedName, version string) error {
 		return &StaleError{Object: object, Version: version, Left: left}
 	default:
 		s.Clear(object)
-
 		return nil
 	}
 }

@@ -43,10 +43,8 @@ func TestEnsureReady(t *testing.T) {
 			store := NewStore(clock)
 			tc.record(store)
 			clock.SetTime(clock.Now().Add(tc.after))
-
 			err := store.EnsureReady(object, tc.version)
 			stale, is := errors.AsType[*StaleError](err)
-
 			switch {
 			case is != (tc.left > 0) || err != nil && !is:
 				t.Errorf("got %v", err)
@@ -67,7 +65,6 @@ func TestPending(t *testing.T) {
 	store := NewStore(clock)
 	store.Writing(object, "1")
 	clock.SetTime(clock.Now().Add(Timeout + time.Second))
-
 	for range 2 {
 		if left, pending := store.Pending(object, "1"); !pending || left != -time.Second {
 			t.Errorf("got %s, %t", left, pending)
@@ -81,7 +78,6 @@ func TestPending(t *testing.T) {
 
 func TestLater(t *testing.T) {
 	at := func(version string) *metav1.ObjectMeta { return &metav1.ObjectMeta{ResourceVersion: version} }
-
 	for _, tc := range []struct {
 		a, b          string
 		later, later2 bool // where versions that cannot be compared do not count as later, and where they do

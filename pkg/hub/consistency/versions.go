@@ -10,7 +10,6 @@ import (
 // Compare compares two resourceVersions. The order is positive if a is the later one; ordered is false if one of them is no version.
 func Compare(a, b string) (order int, ordered bool) {
 	order, err := resourceversion.CompareResourceVersion(a, b)
-
 	return order, err == nil
 }
 
@@ -20,6 +19,5 @@ func Later(a, b metav1.Object, unordered bool) bool {
 	if !ordered {
 		return unordered
 	}
-
 	return order > 0
 }

@@ -17,7 +17,6 @@ type counter chan struct{}
 
 func (c counter) Create(_ context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
 	c <- struct{}{}
-
 	return event, nil
 }
 
@@ -34,9 +33,7 @@ func BenchmarkEvents(b *testing.B) {
 	run := func(b *testing.B, recorder events.EventRecorder, deliver func()) {
 		b.Helper()
 		b.ReportAllocs()
-
 		regarding := *placement
-
 		for n := 0; b.Loop(); n++ {
 			regarding.Name = fmt.Sprintf("p%d", n)
 			recorder.Eventf(&regarding, page, corev1.EventTypeNormal, "DecisionUpdate", "DecisionUpdated", "Decision %s is %s", "p", "updated")
@@ -57,11 +54,9 @@ func BenchmarkEvents(b *testing.B) {
 	b.Run("client-go", func(b *testing.B) {
 		sink := make(counter, 1)
 		broadcaster := events.NewBroadcaster(sink)
-
 		if err := broadcaster.StartRecordingToSinkWithContext(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-
 		run(b, broadcaster.NewRecorder(nil, "tester"), func() { <-sink })
 		broadcaster.Shutdown()
 	})

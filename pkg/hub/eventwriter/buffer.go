@@ -43,31 +43,24 @@ func newBuffer() *buffer {
 func (b *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
 	if b.full() {
 		metrics.Events.WithLabelValues("dropped").Inc()
-
 		return
 	}
-
 	who := seriesKey{kind: eventtype, reason: reason, action: action, note: truncate(fmt.Sprintf(note, args...))}
 	if err := who.setReferences(regarding, related); err != nil {
 		klog.Background().Error(err, "An event is lost", "reason", reason)
 		metrics.Events.WithLabelValues("failed").Inc()
-
 		return
 	}
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	now := time.Now()
-
 	if known := b.series[who]; known != nil && now.Sub(known.lastAt) < seriesPeriod {
 		known.count++
 		known.lastAt = now
-
 		if known.count == 2 {
 			b.enqueueCount(known)
 		}
-
 		return
 	}
 
@@ -81,14 +74,12 @@ func (b *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, ac
 func (b *buffer) full() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	return len(b.pending) >= maxPending
 }
 
 func (b *buffer) push(p *pendingEvent) {
 	p.queued = true
 	b.pending = append(b.pending, p)
-
 	select {
 	case b.ready <- struct{}{}:
 	default:
@@ -101,7 +92,6 @@ func (b *buffer) track(p *pendingEvent) {
 		b.endSeries(b.order[0])
 		b.order = append(b.order[:0], b.order[1:]...)
 	}
-
 	b.series[p.seriesKey] = p
 	b.order = append(b.order, p)
 }
@@ -109,7 +99,6 @@ func (b *buffer) track(p *pendingEvent) {
 // endSeries ends a series, and enqueues its final count if it is not written yet.
 func (b *buffer) endSeries(p *pendingEvent) {
 	b.enqueueCount(p)
-
 	if b.series[p.seriesKey] == p {
 		delete(b.series, p.seriesKey)
 	}
@@ -126,7 +115,6 @@ func (b *buffer) enqueueCount(p *pendingEvent) {
 func (b *buffer) flushSeries(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	b.order = slices.DeleteFunc(b.order, func(p *pendingEvent) bool {
 		over := now.Sub(p.lastAt) >= seriesPeriod
 		if over {
@@ -134,7 +122,6 @@ func (b *buffer) flushSeries(now time.Time) {
 		} else {
 			b.enqueueCount(p)
 		}
-
 		return over
 	})
 }
@@ -143,7 +130,6 @@ func (b *buffer) flushSeries(now time.Time) {
 func (b *buffer) pop() (pendingEvent, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	if len(b.pending) == 0 {
 		return pendingEvent{}, false
 	}
@@ -154,7 +140,6 @@ func (b *buffer) pop() (pendingEvent, bool) {
 	next.queued = false
 	taken := *next
 	taken.original = next
-
 	return taken, true
 }
 
@@ -162,7 +147,6 @@ func (b *buffer) pop() (pendingEvent, bool) {
 func (b *buffer) markWritten(taken pendingEvent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	taken.original.created = true
 	taken.original.written = taken.count
 }
@@ -171,7 +155,6 @@ func (b *buffer) markWritten(taken pendingEvent) {
 func (b *buffer) discard() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	metrics.Events.WithLabelValues("dropped").Add(float64(len(b.pending)))
 	b.pending = nil
 }

@@ -37,12 +37,10 @@ func truncate(note string) string {
 	if len(note) <= maxNoteBytes {
 		return note
 	}
-
 	end := truncatedNoteBytes
 	for !utf8.RuneStart(note[end]) {
 		end--
 	}
-
 	return note[:end] + truncationMark
 }
 
@@ -52,10 +50,8 @@ func (s *seriesKey) setReferences(regarding, related runtime.Object) error {
 	if err != nil {
 		return fmt.Errorf("referring to %T: %w", regarding, err)
 	}
-
 	s.regarding = *about
 	s.regarding.ResourceVersion = ""
-
 	if related == nil {
 		return nil
 	}
@@ -64,10 +60,8 @@ func (s *seriesKey) setReferences(regarding, related runtime.Object) error {
 	if err != nil {
 		return fmt.Errorf("referring to %T: %w", related, err)
 	}
-
 	s.related = *with
 	s.related.ResourceVersion = ""
-
 	return nil
 }
 
@@ -98,7 +92,6 @@ func newSource(controller string) source {
 	if err != nil {
 		host = "unknown"
 	}
-
 	return source{controller: controller, instance: controller + "-" + host}
 }
 
@@ -123,7 +116,6 @@ func (s source) event(p pendingEvent) *eventsv1.Event {
 	if p.count > 1 {
 		event.Series = &eventsv1.EventSeries{Count: p.count, LastObservedTime: metav1.MicroTime{Time: p.lastAt}}
 	}
-
 	return event
 }
 
@@ -133,6 +125,5 @@ func seriesPatch(event *eventsv1.Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the series of Event %s/%s: %w", event.Namespace, event.Name, err)
 	}
-
 	return patch, nil
 }

@@ -63,12 +63,10 @@ func Add(mgr manager.Manager, controller string, busy func() bool) (*Writer, err
 	if err != nil {
 		return nil, fmt.Errorf("preparing to write events: %w", err)
 	}
-
 	writer := New(sink, controller, busy)
 	if err := mgr.Add(writer); err != nil {
 		return nil, fmt.Errorf("adding the writer of events: %w", err)
 	}
-
 	return writer, nil
 }
 
@@ -79,7 +77,6 @@ func (*Writer) NeedLeaderElection() bool { return true }
 func (w *Writer) Start(ctx context.Context) error {
 	writing, stop := withShutdownTimeout(ctx, shutdownTimeout)
 	defer stop()
-
 	ticker := time.NewTicker(seriesPeriod)
 	defer ticker.Stop()
 
@@ -89,20 +86,15 @@ func (w *Writer) Start(ctx context.Context) error {
 			w.flushSeries(time.Now())
 		default:
 		}
-
 		next, found := w.pop()
-
 		switch {
 		case found:
 			began := time.Now()
 			w.write(writing, next)
-
 			if writing.Err() != nil {
 				w.discard()
-
 				return nil
 			}
-
 			w.throttle(ctx, time.Since(began))
 		case ctx.Err() != nil:
 			return nil
@@ -120,13 +112,11 @@ func (w *Writer) Start(ctx context.Context) error {
 // withShutdownTimeout returns a context that ends some time after ctx.
 func withShutdownTimeout(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-
 	go func() {
 		select {
 		case <-ctx.Done():
 			timer := time.NewTimer(by)
 			defer timer.Stop()
-
 			select {
 			case <-timer.C:
 				cancel()
@@ -149,7 +139,6 @@ func (w *Writer) throttle(ctx context.Context, took time.Duration) {
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
@@ -163,23 +152,18 @@ func (w *Writer) write(ctx context.Context, next pendingEvent) {
 		if err == nil {
 			metrics.Events.WithLabelValues("written").Inc()
 			w.markWritten(next)
-
 			return
 		}
 
 		// A terminating namespace takes its events with it.
 		expected := ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-
 		if refused := apierrors.APIStatus(nil); expected || try == maxTries || errors.As(err, &refused) {
 			if !expected {
 				klog.FromContext(ctx).Error(err, "An event is lost", "reason", next.reason, "tries", try)
 			}
-
 			metrics.Events.WithLabelValues("failed").Inc()
-
 			return
 		}
-
 		klog.FromContext(ctx).V(2).Info("Writing an event will be tried again", "reason", next.reason, "err", err)
 		pause(ctx, retryDelay)
 	}
@@ -188,13 +172,11 @@ func (w *Writer) write(ctx context.Context, next pendingEvent) {
 // send sends one request, or two if the event of a series does not exist any more.
 func (w *Writer) send(ctx context.Context, next pendingEvent) error {
 	event := w.source.event(next)
-
 	if next.created {
 		patch, err := seriesPatch(event)
 		if err != nil {
 			return err
 		}
-
 		_, err = w.sink.Patch(ctx, event, patch)
 		if !apierrors.IsNotFound(err) {
 			return wrapError("patching", next, err)
@@ -205,7 +187,6 @@ func (w *Writer) send(ctx context.Context, next pendingEvent) error {
 	if apierrors.IsAlreadyExists(err) {
 		err = nil // The response to an earlier try was lost.
 	}
-
 	return wrapError("creating", next, err)
 }
 
@@ -213,7 +194,6 @@ func wrapError(verb string, p pendingEvent, err error) error {
 	if err == nil {
 		return nil
 	}
-
 	return fmt.Errorf("%s an Event about %s %s/%s: %w", verb, p.regarding.Kind, p.regarding.Namespace, p.regarding.Name, err)
 }
 
@@ -222,11 +202,9 @@ func NewSink(config *rest.Config, client *http.Client) (events.EventSink, error)
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf // Cheaper than JSON for many events.
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-
 	api, err := eventsv1.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of events.k8s.io: %w", err)
 	}
-
 	return &events.EventSinkImpl{Interface: api}, nil
 }

@@ -37,26 +37,20 @@ func (s *server) respond(ctx context.Context, verb string, event *eventsv1.Event
 	if s.underWay > 1 {
 		return nil, errors.New("two requests at once")
 	}
-
 	defer func() { s.underWay-- }()
-
 	pause(ctx, s.takes)
-
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("writing: %w", ctx.Err())
 	}
 
 	request := verb + " " + note
 	s.requests = append(s.requests, fmt.Sprintf("%v %s", time.Since(s.start), request))
-
 	if s.fail != nil {
 		if err := s.fail(request); err != nil {
 			return nil, err
 		}
 	}
-
 	s.events = append(s.events, event)
-
 	return event, nil
 }
 
@@ -70,7 +64,6 @@ func (s *server) Update(context.Context, *eventsv1.Event) (*eventsv1.Event, erro
 
 func (s *server) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
 	count, _, _ := strings.Cut(string(data), `,"last`)
-
 	return s.respond(ctx, "patch", event, count)
 }
 
@@ -91,13 +84,9 @@ func withServer(t *testing.T, busy bool, test func(context.Context, *server, *Wr
 		w := New(s, "tester", func() bool { return busy })
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
-
 		test(ctx, s, w)
-
 		go func() { ended <- w.Start(ctx) }()
-
 		cancel()
-
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -107,18 +96,14 @@ func withServer(t *testing.T, busy bool, test func(context.Context, *server, *Wr
 // written runs the writer for a time, and returns the requests of the server.
 func written(ctx context.Context, t *testing.T, s *server, w *Writer, d time.Duration, want ...string) {
 	t.Helper()
-
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-
 	if err := w.Start(ctx); err != nil {
 		t.Error(err)
 	}
-
 	if diff := cmp.Diff(want, s.requests); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-
 	s.requests = nil
 }
 
@@ -127,7 +112,6 @@ func TestEventsLookLikeThoseOfClientGo(t *testing.T) {
 		send(w, "Create")
 		w.Eventf(placement, nil, corev1.EventTypeWarning, "Alone", "Alone", "nothing related")
 		written(ctx, t, s, w, time.Minute, "0s create Create of p", "0s create nothing related")
-
 		host, err := os.Hostname()
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +123,6 @@ func TestEventsLookLikeThoseOfClientGo(t *testing.T) {
 		}
 		want.Regarding.ResourceVersion = ""
 		want.Namespace, want.Name, want.EventTime.Time = "ns", fmt.Sprintf("p.%x", s.start.UnixNano()), s.start
-
 		if diff := cmp.Diff(want, s.events[0]); diff != "" {
 			t.Errorf("event (-want +got):\n%s", diff)
 		}
@@ -165,14 +148,11 @@ func TestEventsStandBehindDecisions(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			withServer(t, tc.busy, func(ctx context.Context, s *server, w *Writer) {
 				s.takes = tc.takes
-
 				var want []string
 				for n, at := range tc.want {
 					send(w, strconv.Itoa(n))
-
 					want = append(want, fmt.Sprintf("%s create %d of p", at, n))
 				}
-
 				written(ctx, t, s, w, time.Minute, want...)
 			})
 		})
@@ -200,13 +180,11 @@ func TestASeriesIsOfTheSameWords(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		later := *placement
 		later.ResourceVersion = "8"
-
 		for _, regarding := range []*corev1.ObjectReference{placement, &later} {
 			for _, scores := range []string{"c1:100", "c1:0"} {
 				w.Eventf(regarding, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores)
 			}
 		}
-
 		written(ctx, t, s, w, time.Minute, "0s create c1:100", "0s create c1:0")
 
 		for _, event := range s.events {
@@ -222,7 +200,6 @@ func TestASeriesThatWaitsIsOneRequest(t *testing.T) {
 		send(w, "Create")
 		send(w, "Create")
 		written(ctx, t, s, w, time.Minute, "0s create Create of p")
-
 		if series := s.events[0].Series; series == nil || series.Count != 2 {
 			t.Errorf("the series is %v, want 2", series)
 		}
@@ -236,10 +213,8 @@ func TestASeriesWhoseEventIsGoneIsCreatedAgain(t *testing.T) {
 			if strings.HasPrefix(request, "patch") {
 				return apierrors.NewNotFound(schema.GroupResource{Resource: "events"}, "p")
 			}
-
 			return nil
 		}
-
 		send(w, "Create")
 		written(ctx, t, s, w, time.Minute, "0s create Create of p")
 		send(w, "Create")
@@ -269,9 +244,7 @@ func TestRefusedEventsAreDroppedAndOthersRetried(t *testing.T) {
 func TestRequestsWithoutResponseTimeOut(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		s.fail = func(string) error { return errors.New("connection refused") }
-
 		send(w, "Create")
-
 		if err := w.Start(deadline(ctx, t, time.Hour)); err != nil || len(s.requests) != maxTries {
 			t.Errorf("%d requests and %v, want %d", len(s.requests), err, maxTries)
 		}
@@ -280,10 +253,8 @@ func TestRequestsWithoutResponseTimeOut(t *testing.T) {
 
 func deadline(ctx context.Context, t *testing.T, d time.Duration) context.Context {
 	t.Helper()
-
 	ctx, cancel := context.WithTimeout(ctx, d)
 	t.Cleanup(cancel)
-
 	return ctx
 }
 
@@ -291,13 +262,10 @@ func deadline(ctx context.Context, t *testing.T, d time.Duration) context.Contex
 func TestTheEndIsShort(t *testing.T) {
 	withServer(t, true, func(ctx context.Context, s *server, w *Writer) {
 		s.takes = 200 * time.Millisecond
-
 		for n := range 10 {
 			send(w, strconv.Itoa(n))
 		}
-
 		written(ctx, t, s, w, time.Nanosecond, "200ms create 0 of p", "400ms create 1 of p")
-
 		if took := time.Since(s.start); took > 510*time.Millisecond {
 			t.Errorf("it took %v to end", took)
 		}
@@ -313,7 +281,6 @@ type text struct{ asked *int }
 
 func (s text) String() string {
 	*s.asked++
-
 	return "text"
 }
 
@@ -325,7 +292,6 @@ func TestWhatNobodyWillReadIsNotPutIntoWords(t *testing.T) {
 		regarding.Name = name
 		w.Eventf(&regarding, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", text{&asked})
 	}
-
 	for n := range maxPending {
 		sendText(strconv.Itoa(n))
 	}
@@ -333,13 +299,10 @@ func TestWhatNobodyWillReadIsNotPutIntoWords(t *testing.T) {
 	if asked != maxPending {
 		t.Errorf("%d of %d texts were made", asked, maxPending)
 	}
-
 	sendText("too many")
-
 	if asked != maxPending {
 		t.Errorf("%d texts were made for nothing", asked-maxPending)
 	}
-
 	if len(w.pending) != maxPending || len(w.series) != maxSeries || len(w.order) != maxSeries {
 		t.Errorf("%d wait and %d/%d are remembered", len(w.pending), len(w.series), len(w.order))
 	}
@@ -348,7 +311,6 @@ func TestWhatNobodyWillReadIsNotPutIntoWords(t *testing.T) {
 func TestWhatCannotBeReferredToIsNotSent(t *testing.T) {
 	w := New(&server{}, "tester", func() bool { return false })
 	w.Eventf(nil, nil, corev1.EventTypeNormal, "Create", "Created", "about nothing")
-
 	if _, more := w.pop(); more {
 		t.Error("an event about nothing waits")
 	}

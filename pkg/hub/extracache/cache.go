@@ -13,16 +13,13 @@ import (
 // options need no client, scheme or mapper. Errors say what the cache has, such as "Leases".
 func Add(mgr manager.Manager, what string, options cache.Options) (cache.Cache, error) {
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
-
 	objects, err := cache.New(mgr.GetConfig(), options)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the cache of %s: %w", what, err)
 	}
-
 	if err := mgr.Add(everyReplica{objects}); err != nil {
 		return nil, fmt.Errorf("adding the cache of %s: %w", what, err)
 	}
-
 	return objects, nil
 }
 

@@ -16,7 +16,6 @@ func TestOnlyEvaluatedAnnotationsAreCompared(t *testing.T) {
 		if value, found := annotations["evaluated"]; found {
 			return map[string]string{"evaluated": value}
 		}
-
 		return nil
 	}
 
@@ -41,7 +40,6 @@ func TestOnlyEvaluatedAnnotationsAreCompared(t *testing.T) {
 				meta.Annotations = tc.live
 				s.objects[p] = meta
 				s.see(p)
-
 				if got := s.prove(t, removal); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
@@ -63,7 +61,6 @@ func TestTheMarkOfUnreadableFieldsIsNotCompared(t *testing.T) {
 			meta.Annotations = live
 			s.objects[p] = meta
 			s.see(p)
-
 			if got := s.prove(t, removal); got != "proved" {
 				t.Errorf("got %q for %v", got, live)
 			}

@@ -51,7 +51,6 @@ func (c *Checker) RequireAll() {
 // the context ends.
 func (c *Checker) Start(ctx context.Context) error {
 	resources, resourcesCtx := errgroup.WithContext(ctx)
-
 	for _, kind := range inventory.Kinds() {
 		resources.Go(func() error {
 			return wait.PollUntilContextCancel(resourcesCtx, baselineRetry, true, func(ctx context.Context) (bool, error) {
@@ -64,12 +63,9 @@ func (c *Checker) Start(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // The process ends.
 		}
-
 		return fmt.Errorf("comparing every object with the API server: %w", err)
 	}
-
 	close(c.baseline.done)
-
 	return nil
 }
 
@@ -78,13 +74,11 @@ func (c *Checker) compareAll(ctx context.Context, of schema.GroupVersionResource
 	since, shown := c.observed.Now(), c.observed.objects(of, "")
 	listed := make(map[types.NamespacedName]bool, len(shown))
 	next := ""
-
 	for {
 		page, err := c.reader.page(ctx, of, metav1.ListOptions{Limit: baselinePage, Continue: next})
 		if err != nil {
 			return err
 		}
-
 		objects := byName(page)
 		for name := range objects {
 			listed[name] = true
@@ -93,20 +87,17 @@ func (c *Checker) compareAll(ctx context.Context, of schema.GroupVersionResource
 		if err := c.reach(ctx, listVersions(of, objects, nil), since); err != nil {
 			return err
 		}
-
 		if next = page.Continue; next == "" {
 			break
 		}
 	}
 
 	gone := map[Object]string{}
-
 	for _, object := range shown {
 		if !listed[object.NamespacedName] {
 			gone[object] = ""
 		}
 	}
-
 	return c.reach(ctx, gone, since)
 }
 
@@ -114,11 +105,9 @@ func (c *Checker) compareAll(ctx context.Context, of schema.GroupVersionResource
 func (c *Checker) reach(ctx context.Context, versions map[Object]string, since uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-
 	if behind, _ := c.observed.wait(ctx, versions, since, concernsNothing); len(behind) > 0 {
 		return newBehindError(behind)
 	}
-
 	return nil
 }
 
@@ -126,16 +115,12 @@ func (c *Checker) reach(ctx context.Context, versions map[Object]string, since u
 func (b *baseline) note(of schema.GroupVersionResource, err error) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	if err == nil {
 		delete(b.open, of)
-
 		return true
 	}
-
 	b.open[of] = err
 	b.failedOnce.Do(func() { close(b.failed) })
-
 	return false
 }
 
@@ -143,7 +128,6 @@ func (b *baseline) note(of schema.GroupVersionResource, err error) bool {
 func (b *baseline) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-
 	select {
 	case <-b.done:
 		return nil
@@ -163,12 +147,9 @@ func (b *baseline) wait(ctx context.Context) error {
 func (b *baseline) problem() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	var objects []Object
-
 	for of, err := range b.open {
 		behind, ok := errors.AsType[*BehindError](err)
-
 		switch {
 		case ok:
 			objects = slices.Concat(objects, behind.Objects)

@@ -22,11 +22,9 @@ func TestANewLeaderComparesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.checker.RequireAll()
-
 		other := s.put(object(freshness.Scores, "c19", "s"), 0)
 		gone := object(freshness.Scores, "c18", "s")
 		s.view.Set(gone, "1", nil)
-
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 
@@ -35,29 +33,23 @@ func TestANewLeaderComparesEverything(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-
 		<-time.After(5 * time.Second)
-
 		if got, want := s.prove(t, s.removal(1)), "the watch has not shown the latest version of addonplacementscores c19/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 
 		s.see(other)
 		<-time.After(5 * time.Second)
-
 		if got, want := s.prove(t, s.removal(1)), "the watch has not shown the latest version of addonplacementscores c18/s"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-
 		s.view.Delete(gone)
 		<-time.After(5 * time.Second)
-
 		if got := s.prove(t, s.removal(1)); got != "proved" {
 			t.Errorf("got %q", got)
 		}
 
 		s.put(other, 0)
-
 		if got := s.prove(t, s.removal(1)); got != "proved" {
 			t.Errorf("the second time: got %q", got)
 		}
@@ -90,9 +82,7 @@ func TestTheHistoryGoesBack(t *testing.T) {
 				logger := funcr.New(func(_, line string) { logged.WriteString(line) }, funcr.Options{})
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 				ended := make(chan error, 1)
-
 				go func() { ended <- s.checker.WatchHistory(ctx) }()
-
 				s.mu.Lock()
 				tc.happens(s)
 				s.mu.Unlock()
@@ -102,7 +92,6 @@ func TestTheHistoryGoesBack(t *testing.T) {
 					removal.Clusters = nil
 					<-time.After(10 * time.Second) // Nothing is removed, and it is found out.
 				}
-
 				want := "proved"
 				if tc.lost {
 					want = freshness.ErrHistoryLost.Error()
@@ -111,19 +100,15 @@ func TestTheHistoryGoesBack(t *testing.T) {
 				if got := s.prove(t, removal); got != want {
 					t.Errorf("got %q, want %q", got, want)
 				}
-
 				synctest.Wait()
-
 				if tc.lost != (len(ended) == 1) {
 					t.Errorf("the process has ended: %v, want %v", len(ended) == 1, tc.lost)
 				}
-
 				cancel()
 
 				if tc.lost != strings.Contains(logged.String(), `"c00"`) {
 					t.Errorf("the log is %q, want the cluster that differs", logged)
 				}
-
 				if err := <-ended; tc.lost != errors.Is(err, freshness.ErrHistoryLost) {
 					t.Errorf("got %v", err)
 				}

@@ -16,7 +16,6 @@ import (
 // B11: a snapshot has the versions of a proof if the view has shown no change since that the result depends on.
 func TestChangesSinceTheSnapshot(t *testing.T) {
 	const changed = "what decides about the clusters has changed since the object was evaluated"
-
 	for _, tc := range []struct {
 		reason string
 		before func(*server)
@@ -44,16 +43,13 @@ func TestChangesSinceTheSnapshot(t *testing.T) {
 			if clusters == 20 && (tc.reason == "another cluster" || tc.reason == "the cluster had gone before") {
 				continue
 			}
-
 			t.Run(fmt.Sprintf("%s/%d", tc.reason, clusters), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := newServer()
 					tc.before(s)
-
 					removal := s.removal(clusters)
 					removal.Since = s.view.Now()
 					tc.change(s)
-
 					if got := s.prove(t, removal); got != tc.want {
 						t.Errorf("got %q, want %q", got, tc.want)
 					}
@@ -75,13 +71,11 @@ func TestOnlyWhatIsReadCounts(t *testing.T) {
 			s.before = func() {
 				s.mu.Lock()
 				defer s.mu.Unlock()
-
 				s.see(s.put(cluster(0), 0))
 			}
 
 			removal := s.removal(1)
 			removal.Reads = []clusterinfo.Property{reads}
-
 			if got := s.prove(t, removal); got != want {
 				t.Errorf("it reads %s: got %q, want %q", reads, got, want)
 			}
@@ -97,7 +91,6 @@ func TestADeletedObjectIsNotBehind(t *testing.T) {
 		removal.Since = s.view.Now()
 		s.see(s.put(cluster(0), 0))
 		s.view.Delete(cluster(0)) // The server shows it to a read that was answered before its deletion.
-
 		begin := time.Now()
 		if got := s.prove(t, removal); got != freshness.ErrViewChanged.Error() || time.Since(begin) != 0 {
 			t.Errorf("got %q after %v", got, time.Since(begin))
@@ -122,7 +115,6 @@ func TestEveryClusterDecides(t *testing.T) {
 			s.before = func() {
 				s.mu.Lock()
 				defer s.mu.Unlock()
-
 				s.see(s.beat(cluster(15), 0))
 			}
 		}, "proved"},
@@ -132,9 +124,7 @@ func TestEveryClusterDecides(t *testing.T) {
 				s := newServer()
 				removal := s.removal(1)
 				removal.Scores, removal.Ranked, removal.AllClusters = true, true, true
-
 				tc.happens(s)
-
 				if got := s.prove(t, removal); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
@@ -146,7 +136,6 @@ func TestEveryClusterDecides(t *testing.T) {
 // B11: a cluster that says in the API server what the view shows is proved while its watch is behind.
 func TestWhatAClusterSaysIsCompared(t *testing.T) {
 	region := []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "region"}}
-
 	for _, tc := range []struct {
 		reason         string
 		ranked         bool
@@ -166,10 +155,8 @@ func TestWhatAClusterSaysIsCompared(t *testing.T) {
 				s := newServer()
 				s.checker = freshness.New(s, s.view, func(context.Context, string) ([]clusterinfo.Property, error) { return tc.differs, nil })
 				s.beat(cluster(0), 0)
-
 				removal := s.removal(tc.clusters)
 				removal.Ranked, removal.Reads = tc.ranked, tc.reads
-
 				if got := s.prove(t, removal); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}

@@ -68,7 +68,6 @@ func New(
 	client metadata.Interface, observed *Observed, compare func(ctx context.Context, cluster string) ([]clusterinfo.Property, error),
 ) *Checker {
 	lost := newHistory(observed)
-
 	return &Checker{
 		observed: observed, reader: newReader(client, observed, lost), compare: compare, history: lost,
 		lagging: map[schema.GroupVersionResource]lag{},
@@ -84,14 +83,12 @@ func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 			return err
 		}
 	}
-
 	p := newProof(removal)
 
 	err := c.prove(ctx, p, func(Object) bool { return false })
 	if behind, ok := errors.AsType[*BehindError](err); ok && c.comparable(p, behind) {
 		return c.proveContents(ctx, removal, behind)
 	}
-
 	return err
 }
 
@@ -100,23 +97,19 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 	if err := c.read(ctx, p, excluded); err != nil {
 		return err
 	}
-
 	if !p.isForObject() {
 		if err := c.wait(ctx, map[Object]string{p.removal.Object: p.object.ResourceVersion}, p.since, concernsNothing); err != nil {
 			return err
 		}
-
 		return ErrObjectChanged
 	}
 
 	if err := c.wait(ctx, p.versions, p.since, p.concerns); err != nil {
 		return err
 	}
-
 	for _, list := range p.lists {
 		list.reached.Store(true)
 	}
-
 	return nil
 }
 
@@ -133,11 +126,9 @@ func (c *Checker) comparable(p *proof, behind *BehindError) bool {
 // the other objects, which have not changed up to then if they have the version of the view.
 func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behind *BehindError) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
-
 	for _, name := range removal.Clusters {
 		reads.Go(func() error {
 			differs, err := c.compare(readsCtx, name)
-
 			switch {
 			case err != nil:
 				return err
@@ -152,7 +143,6 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // It is a BehindError, or names what it was about.
 	}
-
 	return c.prove(ctx, newProof(removal), func(object Object) bool { return object.Resource == Clusters })
 }
 
@@ -160,26 +150,22 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 // not wait for each other, so a removal waits for one round trip, and not for three.
 func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
-
 	removal := p.removal
 	// The objects of the view are listed before the request: objects that appear later need not be in the response.
 	shown := c.observed.objects(Bindings, removal.Object.Namespace)
 	reads, readsCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
 		p.object, p.found, err = c.reader.object(readsCtx, removal.Object)
-
 		return err
 	})
 	reads.Go(func() error {
 		if removal.AnyScope {
 			return nil
 		}
-
 		r, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
 		if err == nil {
 			bindings = r.objects
 		}
-
 		return err
 	})
 	reads.Go(func() error {
@@ -189,11 +175,9 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	if !removal.many() {
 		reads.Go(func() error { return c.readClusters(readsCtx, p, excluded) })
 	}
-
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // The reader names what it was about.
 	}
-
 	if !removal.AnyScope {
 		p.addAll(listVersions(Bindings, bindings, shown))
 	}
@@ -202,23 +186,19 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	if err := c.readVersions(ctx, unread, p); err != nil || !removal.many() {
 		return err
 	}
-
 	return c.listClusters(ctx, p)
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
 func (c *Checker) readVersions(ctx context.Context, objects []Object, p *proof) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
-
 	for _, object := range objects {
 		reads.Go(func() error {
 			meta, _, err := c.reader.object(readsCtx, object)
 			p.add(object, meta.ResourceVersion)
-
 			return err
 		})
 	}
-
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
@@ -226,26 +206,21 @@ func (c *Checker) readVersions(ctx context.Context, objects []Object, p *proof) 
 func (c *Checker) readClusters(ctx context.Context, p *proof, excluded func(Object) bool) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 	clusters := make([]Object, 0, len(p.removal.Clusters))
-
 	for _, name := range p.removal.Clusters {
 		clusters = append(clusters, clusterObject(name))
-
 		if p.removal.Scores {
 			reads.Go(func() error {
 				shown := c.observed.objects(Scores, name)
-
 				scores, err := c.reader.list(readsCtx, Scores, name)
 				if err == nil {
 					p.addAll(listVersions(Scores, scores.objects, shown))
 				}
-
 				return err
 			})
 		}
 	}
 
 	reads.Go(func() error { return c.readVersions(readsCtx, without(clusters, excluded), p) })
-
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
@@ -256,7 +231,6 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 	if p.removal.Scores {
 		resources = append(resources, Scores)
 	}
-
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, resource := range resources {
@@ -265,12 +239,10 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 			if !p.removal.AllClusters || !recent.reached.Load() {
 				versions = p.versionsOf(resource, recent)
 			}
-
 			since := min(p.since, recent.view)
 			if behind, changed := c.observed.check(versions, since, p.concernsEarlier); !changed && len(behind) == 0 {
 				p.since = since
 				p.addAll(versions)
-
 				continue
 			}
 		}
@@ -280,7 +252,6 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 			if err == nil {
 				p.addList(r, p.versionsOf(resource, r))
 			}
-
 			return err
 		})
 	}
@@ -295,7 +266,6 @@ func (c *Checker) wait(ctx context.Context, versions map[Object]string, since ui
 	for object := range versions {
 		resources[object.Resource] = true
 	}
-
 	for resource := range resources {
 		if c.lags(resource) {
 			limit = 0
@@ -304,9 +274,7 @@ func (c *Checker) wait(ctx context.Context, versions map[Object]string, since ui
 
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-
 	behind, changed := c.observed.wait(waiting, versions, since, concerns)
-
 	switch {
 	case changed:
 		return ErrViewChanged
@@ -318,12 +286,10 @@ func (c *Checker) wait(ctx context.Context, versions map[Object]string, since ui
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	now := c.observed.Now()
 	for _, object := range behind {
 		c.lagging[object.Resource] = lag{object: object, version: versions[object], at: time.Now(), since: now}
 	}
-
 	return newBehindError(behind)
 }
 
@@ -331,7 +297,6 @@ func (c *Checker) wait(ctx context.Context, versions map[Object]string, since ui
 func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	last, known := c.lagging[resource]
 	if !known {
 		return false
@@ -340,9 +305,7 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 	behind, _ := c.observed.check(map[Object]string{last.object: last.version}, last.since, concernsNothing)
 	if time.Since(last.at) > maxLag || len(behind) == 0 {
 		delete(c.lagging, resource)
-
 		return false
 	}
-
 	return true
 }

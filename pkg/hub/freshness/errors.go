@@ -34,28 +34,23 @@ type BehindError struct {
 // Resources returns the plural names of the resources of the objects, sorted.
 func (e *BehindError) Resources() []string {
 	var names []string
-
 	for _, object := range e.Objects {
 		if !slices.Contains(names, object.Resource.Resource) {
 			names = append(names, object.Resource.Resource)
 		}
 	}
-
 	return names
 }
 
 // Error names the first objects.
 func (e *BehindError) Error() string {
 	texts := make([]string, 0, maxObjectsInError+1)
-
 	for _, object := range e.Objects[:min(len(e.Objects), maxObjectsInError)] {
 		texts = append(texts, strings.TrimSpace(object.Resource.Resource+" "+strings.TrimPrefix(object.String(), "/")))
 	}
-
 	if more := len(e.Objects) - len(texts); more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more", more))
 	}
-
 	return "the watch has not shown the latest version of " + strings.Join(texts, ", ")
 }
 
@@ -63,6 +58,5 @@ func newBehindError(objects []Object) *BehindError {
 	slices.SortFunc(objects, func(a, b Object) int {
 		return strings.Compare(a.Resource.Resource+"/"+a.String(), b.Resource.Resource+"/"+b.String())
 	})
-
 	return &BehindError{Objects: objects}
 }

@@ -42,7 +42,6 @@ func (o observing) OnUpdate(before, after any) {
 // OnDelete handles a deleted object.
 func (o observing) OnDelete(last any) {
 	o.ResourceEventHandler.OnDelete(last)
-
 	if meta, ok := objects.Deleted[metav1.Object](last); ok {
 		o.observed.Delete(ObjectOf(o.resource, meta))
 	}

@@ -54,7 +54,6 @@ func newServer() *server {
 		said: map[freshness.Object]int{}, shown: map[freshness.Object]int{},
 	}
 	s.checker = freshness.New(s, s.view, nil)
-
 	s.see(s.put(object(freshness.ClusterSets, "", "a"), 0))
 	s.see(s.put(object(freshness.Bindings, "ns", "a"), 0))
 	s.see(s.put(object(placements, "ns", "p"), 1))
@@ -62,7 +61,6 @@ func newServer() *server {
 	for i := range 20 {
 		s.see(s.put(cluster(i), 0))
 	}
-
 	return s
 }
 
@@ -71,7 +69,6 @@ func cluster(i int) freshness.Object { return object(freshness.Clusters, "", fmt
 // put writes an object, whose content changes.
 func (s *server) put(of freshness.Object, generation int64) freshness.Object {
 	s.said[of] = s.version + 1
-
 	return s.beat(of, generation)
 }
 
@@ -81,7 +78,6 @@ func (s *server) beat(of freshness.Object, generation int64) freshness.Object {
 	s.objects[of] = metav1.ObjectMeta{
 		Namespace: of.Namespace, Name: of.Name, UID: types.UID(of.String()), ResourceVersion: strconv.Itoa(s.version), Generation: generation,
 	}
-
 	return of
 }
 
@@ -90,10 +86,8 @@ func (s *server) see(of freshness.Object) {
 	is, exists := s.objects[of]
 	if !exists {
 		s.view.Delete(of)
-
 		return
 	}
-
 	var changed []clusterinfo.Property
 	if s.said[of] != s.shown[of] {
 		changed = []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "region"}}
@@ -118,7 +112,6 @@ type getter struct {
 
 func (g getter) Namespace(name string) metadata.ResourceInterface {
 	g.namespace = name
-
 	return g
 }
 
@@ -126,9 +119,7 @@ func (g getter) Get(_ context.Context, name string, o metav1.GetOptions, _ ...st
 	g.server.before()
 	g.server.mu.Lock()
 	defer g.server.mu.Unlock()
-
 	g.server.requests = append(g.server.requests, "get "+g.of.Resource+" "+name)
-
 	if g.server.broken != nil || o.ResourceVersion != "" {
 		return nil, g.server.broken
 	}
@@ -137,7 +128,6 @@ func (g getter) Get(_ context.Context, name string, o metav1.GetOptions, _ ...st
 	if !exists {
 		return nil, apierrors.NewNotFound(g.of.GroupResource(), name)
 	}
-
 	return &metav1.PartialObjectMetadata{ObjectMeta: is}, nil
 }
 
@@ -145,13 +135,10 @@ func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialOb
 	g.server.before()
 	g.server.mu.Lock()
 	defer g.server.mu.Unlock()
-
 	g.server.requests = append(g.server.requests, "list "+g.of.Resource)
-
 	if g.server.broken != nil || o.ResourceVersion != "" {
 		return nil, g.server.broken
 	}
-
 	list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(g.server.version)}}
 
 	for of, is := range g.server.objects {
@@ -159,7 +146,6 @@ func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialOb
 			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: is})
 		}
 	}
-
 	return list, nil
 }
 
@@ -169,20 +155,16 @@ func (s *server) removal(clusters int) freshness.ProofRequest {
 	for i := range clusters {
 		r.Clusters = append(r.Clusters, cluster(i).Name)
 	}
-
 	return r
 }
 
 // prove proves a removal, and returns the result in a few words. Unless the removal says since when, its snapshot is taken now.
 func (s *server) prove(t *testing.T, removal freshness.ProofRequest) string {
 	t.Helper()
-
 	if removal.Since == 0 {
 		removal.Since = s.view.Now()
 	}
-
 	err := s.checker.Prove(t.Context(), removal)
-
 	switch {
 	case s.broken != nil && errors.Is(err, s.broken):
 		return s.broken.Error()
@@ -234,10 +216,8 @@ func TestProve(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				tc.happens(s)
-
 				removal := s.removal(tc.clusters)
 				removal.Scores = tc.scores
-
 				if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
 					t.Error(diff)
 				}
@@ -274,9 +254,7 @@ func TestThePlacementHasChanged(t *testing.T) {
 						t.Errorf("before it was seen: got %q, want %q", got, want)
 					}
 				}
-
 				s.see(p)
-
 				if got := s.prove(t, removal); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
@@ -292,12 +270,10 @@ func TestWaiting(t *testing.T) {
 		s.beat(cluster(0), 0)
 
 		time.AfterFunc(time.Second, func() { s.see(cluster(0)) })
-
 		begin := time.Now()
 		if got := s.prove(t, s.removal(1)); got != "proved" || time.Since(begin) != time.Second {
 			t.Errorf("got %q after %v, want the proof after a second", got, time.Since(begin))
 		}
-
 		s.put(cluster(0), 0)
 
 		for _, want := range []time.Duration{2 * time.Second, 0, 0} {
@@ -306,9 +282,7 @@ func TestWaiting(t *testing.T) {
 				t.Errorf("got %q after %v, want an error after %v", got, time.Since(begin), want)
 			}
 		}
-
 		s.see(cluster(0))
-
 		if got := s.prove(t, s.removal(1)); got != "proved" {
 			t.Errorf("once it has caught up: got %q", got)
 		}
@@ -325,7 +299,6 @@ func TestListsAreShared(t *testing.T) {
 
 		expect := func(reason string, want int) {
 			t.Helper()
-
 			if got := s.prove(t, s.removal(20)); got != "proved" || lists() != want {
 				t.Errorf("%s: got %q and %d lists, want %d", reason, got, lists(), want)
 			}
@@ -364,10 +337,8 @@ func TestAReadBeginsAfterItsQuestion(t *testing.T) {
 		results := make(chan string, 3)
 		ask := func() {
 			go func() { results <- s.prove(t, s.removal(1)) }()
-
 			synctest.Wait()
 		}
-
 		ask()
 		ask()
 		ask()
@@ -378,7 +349,6 @@ func TestAReadBeginsAfterItsQuestion(t *testing.T) {
 				t.Errorf("got %q", got)
 			}
 		}
-
 		counts := map[string]int{}
 		for _, r := range s.requests {
 			counts[r]++
@@ -398,10 +368,8 @@ func TestErrorsNameObjectsAndResources(t *testing.T) {
 	for i := range 5 {
 		err.Objects = append(err.Objects, cluster(i))
 	}
-
 	err.Objects = append(err.Objects, object(freshness.Bindings, "ns", "a"))
 	want := "the watch has not shown the latest version of managedclusters c00, managedclusters c01, managedclusters c02, 3 more"
-
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)
 	}

@@ -44,12 +44,10 @@ func newHistory(observed *Observed) *history {
 func (h *history) before(of schema.GroupVersionResource) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	highest := h.observed.highest(of)
 	if compareVersions(h.highest[of], highest) > 0 {
 		return h.highest[of]
 	}
-
 	return highest
 }
 
@@ -58,7 +56,6 @@ func (h *history) check(bound, version string) error {
 	if bound != "" && version != "" && compareVersions(version, bound) < 0 {
 		h.once.Do(func() { close(h.lost) })
 	}
-
 	select {
 	case <-h.lost:
 		return ErrHistoryLost
@@ -71,7 +68,6 @@ func (h *history) check(bound, version string) error {
 func (h *history) listed(of schema.GroupVersionResource, version string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	if compareVersions(version, h.highest[of]) > 0 {
 		h.highest[of] = version
 	}
@@ -83,14 +79,12 @@ func (h *history) listed(of schema.GroupVersionResource, version string) {
 func (c *Checker) WatchHistory(ctx context.Context) error {
 	ticker := time.NewTicker(historyPeriod)
 	defer ticker.Stop()
-
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-c.history.lost:
 			c.logDifferences(ctx)
-
 			return fmt.Errorf("%w: the process ends, so that the next one lists every object", ErrHistoryLost)
 		case <-ticker.C:
 			for _, kind := range inventory.Kinds() {
@@ -110,12 +104,9 @@ func (c *Checker) logDifferences(ctx context.Context) {
 		list, err := c.reader.client.Resource(kind.Resource).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			klog.FromContext(ctx).Error(err, "Listing what has changed with the history of the API server", "resource", kind.Resource.Resource)
-
 			continue
 		}
-
 		versions := listVersions(kind.Resource, byName(list), shown)
-
 		var differing []string
 
 		for object, version := range versions {
@@ -123,7 +114,6 @@ func (c *Checker) logDifferences(ctx context.Context) {
 				differing = append(differing, strings.TrimPrefix(object.String(), "/"))
 			}
 		}
-
 		slices.Sort(differing)
 		klog.FromContext(ctx).Info("The API server has gone back to an earlier state; objects that differ from what it has shown before",
 			"resource", kind.Resource.Resource, "differing", len(differing), "first", differing[:min(len(differing), maxObjectsInLog)])

@@ -65,7 +65,6 @@ func NewObserved() *Observed {
 func (o *Observed) Set(object Object, version string, properties []clusterinfo.Property) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	of := o.resources[object.Resource]
 	if of == nil {
 		of = &resource{versions: map[string]map[string]string{}}
@@ -77,7 +76,6 @@ func (o *Observed) Set(object Object, version string, properties []clusterinfo.P
 		in = map[string]string{}
 		of.versions[object.Namespace] = in
 	}
-
 	in[object.Name] = version
 	if compareVersions(version, of.highest) > 0 {
 		of.highest = version
@@ -86,7 +84,6 @@ func (o *Observed) Set(object Object, version string, properties []clusterinfo.P
 	if len(properties) > 0 {
 		o.record(change{object: object, properties: properties})
 	}
-
 	o.notify()
 }
 
@@ -101,22 +98,18 @@ func (o *Observed) Drop(resource schema.GroupVersionResource) {
 func (o *Observed) Delete(object Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	if of := o.resources[object.Resource]; of != nil {
 		delete(of.versions[object.Namespace], object.Name)
-
 		if len(of.versions[object.Namespace]) == 0 {
 			delete(of.versions, object.Namespace)
 		}
 	}
-
 	o.record(change{object: object, properties: everything(object), deleted: true})
 	o.notify()
 }
 
 func (o *Observed) record(is change) {
 	o.last++
-
 	if len(o.changes) < rememberedChanges {
 		o.changes = append(o.changes, is)
 	} else {
@@ -139,7 +132,6 @@ func (o *Observed) notify() {
 func (o *Observed) Now() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	return o.last
 }
 
@@ -148,7 +140,6 @@ func (o *Observed) version(object Object) string {
 	if of := o.resources[object.Resource]; of != nil {
 		return of.versions[object.Namespace][object.Name]
 	}
-
 	return ""
 }
 
@@ -157,13 +148,11 @@ func (o *Observed) changedSince(number uint64, concerns func(change) bool) bool 
 	if o.last-number > rememberedChanges {
 		return true
 	}
-
 	for ; number < o.last; number++ {
 		if concerns(o.changes[place(number+1)]) {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -171,7 +160,6 @@ func (o *Observed) changedSince(number uint64, concerns func(change) bool) bool 
 // "" it reports whether the view lacks the object.
 func (o *Observed) reached(object Object, version string, since uint64) bool {
 	is := o.version(object)
-
 	switch {
 	case version == "" || is != "":
 		return compareVersions(is, version) >= 0 && (version != "" || is == "")
@@ -186,11 +174,9 @@ func (o *Observed) reached(object Object, version string, since uint64) bool {
 func (o *Observed) highest(of schema.GroupVersionResource) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	if known := o.resources[of]; known != nil {
 		return known.highest
 	}
-
 	return ""
 }
 
@@ -198,7 +184,6 @@ func (o *Observed) highest(of schema.GroupVersionResource) string {
 func (o *Observed) shown(object Object) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	return o.version(object)
 }
 
@@ -206,24 +191,20 @@ func (o *Observed) shown(object Object) string {
 func (o *Observed) objects(of schema.GroupVersionResource, namespace string) []Object {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	known := o.resources[of]
 	if known == nil {
 		return nil
 	}
-
 	var objects []Object
 
 	for name, in := range known.versions {
 		if namespace != "" && namespace != name {
 			continue
 		}
-
 		for object := range in {
 			objects = append(objects, Object{Resource: of, NamespacedName: types.NamespacedName{Namespace: name, Name: object}})
 		}
 	}
-
 	return objects
 }
 
@@ -231,13 +212,11 @@ func (o *Observed) objects(of schema.GroupVersionResource, namespace string) []O
 func (o *Observed) check(versions map[Object]string, since uint64, concerns func(change) bool) (behind []Object, changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	for object, version := range versions {
 		if !o.reached(object, version, since) {
 			behind = append(behind, object)
 		}
 	}
-
 	return behind, o.changedSince(since, concerns)
 }
 
@@ -248,10 +227,8 @@ func (o *Observed) wait(
 ) (behind []Object, changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	o.waiters++
 	defer func() { o.waiters-- }()
-
 	for object := range versions {
 		behind = append(behind, object)
 	}
@@ -261,9 +238,7 @@ func (o *Observed) wait(
 		if changed = o.changedSince(since, concerns); changed || len(behind) == 0 {
 			return behind, changed
 		}
-
 		updated := o.updated
-
 		o.mu.Unlock()
 
 		select {
@@ -271,7 +246,6 @@ func (o *Observed) wait(
 			o.mu.Lock()
 		case <-ctx.Done():
 			o.mu.Lock()
-
 			return behind, o.changedSince(since, concerns)
 		}
 	}
@@ -280,7 +254,6 @@ func (o *Observed) wait(
 // compareVersions orders versions; "" and what is no version come first.
 func compareVersions(a, b string) int {
 	order, ordered := consistency.Compare(a, b)
-
 	switch {
 	case a == b:
 		return 0

@@ -23,7 +23,6 @@ func TestDrop(t *testing.T) {
 	for _, object := range []Object{first, second, other} {
 		o.Set(object, "7", nil)
 	}
-
 	since := o.Now()
 	o.Drop(widgets)
 
@@ -32,7 +31,6 @@ func TestDrop(t *testing.T) {
 			t.Errorf("%v is shown in version %q, want %q", object, got, want)
 		}
 	}
-
 	if left := o.objects(widgets, ""); len(left) > 0 {
 		t.Errorf("objects are left: %v", left)
 	}
@@ -51,14 +49,11 @@ func TestDrop(t *testing.T) {
 	if o.changedSince(since, func(c change) bool { return c.object == other }) {
 		t.Errorf("%v has changed", other)
 	}
-
 	number := o.Now()
 	o.Drop(widgets)
-
 	if o.Now() != number {
 		t.Error("a drop of nothing is a change")
 	}
-
 	o.Set(first, "9", nil)
 
 	if got := o.shown(first); got != "9" {
@@ -78,12 +73,10 @@ func TestRememberedChanges(t *testing.T) {
 	if cap(o.changes) > 0 {
 		t.Errorf("an empty Observed has room for %d changes", cap(o.changes))
 	}
-
 	const all = 2*rememberedChanges + 3
 
 	for number := uint64(1); number <= all; number++ {
 		o.Delete(named(number))
-
 		if !o.changedSince(number-1, func(c change) bool { return c.object == named(number) }) {
 			t.Fatalf("change %d is not the last one", number)
 		}
@@ -91,14 +84,11 @@ func TestRememberedChanges(t *testing.T) {
 
 	for _, since := range []uint64{all, all - 1, all - rememberedChanges + 1, all - rememberedChanges} {
 		var seen []Object
-
 		o.changedSince(since, func(c change) bool { seen = append(seen, c.object); return false })
-
 		if uint64(len(seen)) != all-since || len(seen) > 0 && (seen[0] != named(since+1) || seen[len(seen)-1] != named(all)) {
 			t.Errorf("since change %d there are %d changes, want %d to %d", since, len(seen), since+1, all)
 		}
 	}
-
 	if !o.changedSince(all-rememberedChanges-1, func(change) bool { return false }) {
 		t.Error("changes that are not remembered count as none")
 	}

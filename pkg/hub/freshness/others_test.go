@@ -25,10 +25,8 @@ var (
 func decidedByOthers(clusters int) (*server, freshness.ProofRequest) {
 	s := newServer()
 	s.see(s.put(namespace, 0))
-
 	removal := s.removal(clusters)
 	removal.Others = []freshness.Object{namespace, page}
-
 	return s, removal
 }
 
@@ -56,7 +54,6 @@ func TestOthersAreProved(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s, removal := decidedByOthers(clusters)
 					tc.happens(s)
-
 					if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
 						t.Errorf("%d clusters: %s", clusters, diff)
 					}
@@ -71,23 +68,17 @@ func TestTheRequestsOfAProofAreSentTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, removal := decidedByOthers(1)
 		removal.Scores = true
-
 		var sent atomic.Int32
-
 		gate, result := make(chan struct{}), make(chan string, 1)
 		s.before = func() {
 			sent.Add(1)
 			<-gate
 		}
-
 		go func() { result <- s.prove(t, removal) }()
-
 		synctest.Wait()
 
 		together := int(sent.Load())
-
 		close(gate)
-
 		if got := <-result; got != "proved" || together != len(s.requests) || together == 0 {
 			t.Errorf("%s: %d requests were sent together, want %v", got, together, s.requests)
 		}
@@ -97,7 +88,6 @@ func TestTheRequestsOfAProofAreSentTogether(t *testing.T) {
 // A change of the others since the snapshot was taken counts, even if it was undone.
 func TestChangesOfTheOthersSinceTheSnapshot(t *testing.T) {
 	const changed = "what decides about the clusters has changed since the object was evaluated"
-
 	for _, tc := range []struct {
 		reason string
 		change func(*server)
@@ -118,7 +108,6 @@ func TestChangesOfTheOthersSinceTheSnapshot(t *testing.T) {
 				s, removal := decidedByOthers(1)
 				removal.Since = s.view.Now()
 				tc.change(s)
-
 				if got := s.prove(t, removal); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
@@ -134,15 +123,12 @@ func TestAListIsNoOlderThanTheOthers(t *testing.T) {
 		lists := 0
 		expect := func(reason string, want int) {
 			t.Helper()
-
 			got := s.prove(t, removal)
-
 			for _, request := range s.requests {
 				if request == "list managedclusters" {
 					lists++
 				}
 			}
-
 			s.requests = nil
 
 			if got != "proved" || lists != want {
@@ -174,17 +160,14 @@ func TestObserveRecordsWhatWasHandled(t *testing.T) {
 			add:    func() { expectBehind(t, "while it is added", handled()) },
 			update: func() { expectBehind(t, "while it is updated", handled()) },
 		})
-
 		expectBehind(t, "before its event", handled())
 		handler.OnAdd(s.metadata(written), false)
 
 		if got := handled(); got != "proved" {
 			t.Errorf("after its event: got %q", got)
 		}
-
 		before := s.metadata(written)
 		handler.OnUpdate(before, s.metadata(s.put(page, 0)))
-
 		if got := handled(); got != "proved" {
 			t.Errorf("after its update: got %q", got)
 		}
@@ -193,7 +176,6 @@ func TestObserveRecordsWhatWasHandled(t *testing.T) {
 		delete(s.objects, page)
 		expectBehind(t, "before its end", handled())
 		handler.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: last})
-
 		if got := handled(); got != "proved" {
 			t.Errorf("after its end: got %q", got)
 		}
@@ -202,7 +184,6 @@ func TestObserveRecordsWhatWasHandled(t *testing.T) {
 
 func expectBehind(t *testing.T, when, got string) {
 	t.Helper()
-
 	if want := "the watch has not shown the latest version of placementdecisions ns/p-decision-1"; got != want {
 		t.Errorf("%s: got %q, want %q", when, got, want)
 	}
@@ -240,13 +221,10 @@ func TestARemovalInAnyScopeReadsNoBindings(t *testing.T) {
 				s := newServer()
 				removal := s.removal(1)
 				removal.AnyScope = true
-
 				tc.happens(s)
-
 				if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
 					t.Error(diff)
 				}
-
 				if len(s.requests) != 2 {
 					t.Errorf("requests: %v, want one for the placement and one for the cluster", s.requests)
 				}

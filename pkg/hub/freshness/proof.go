@@ -36,7 +36,6 @@ func newProof(removal ProofRequest) *proof {
 	for _, name := range removal.Clusters {
 		p.clusters[name] = true
 	}
-
 	return p
 }
 
@@ -48,7 +47,6 @@ func (p *proof) isForObject() bool {
 // concerns reports whether a change of the view may change the removal.
 func (p *proof) concerns(later change) bool {
 	object := later.object
-
 	switch object.Resource {
 	case Clusters:
 		return p.decides(object.Name) && p.removal.reads(later.properties)
@@ -73,7 +71,6 @@ func (p *proof) decides(cluster string) bool { return p.removal.AllClusters || p
 // has reports whether the proof has a version of an object.
 func (p *proof) has(object Object) bool {
 	_, read := p.versions[object]
-
 	return read
 }
 
@@ -83,11 +80,9 @@ func (p *proof) add(object Object, version string) { p.addAll(map[Object]string{
 // addList adds the versions of a list.
 func (p *proof) addList(list *reading, versions map[Object]string) {
 	p.addAll(versions)
-
 	if p.removal.AllClusters {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-
 		p.lists = append(p.lists, list)
 	}
 }
@@ -96,7 +91,6 @@ func (p *proof) addList(list *reading, versions map[Object]string) {
 func (p *proof) addAll(versions map[Object]string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-
 	maps.Copy(p.versions, versions)
 }
 
@@ -108,10 +102,8 @@ func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) 
 		if resource == Scores {
 			return object.Namespace
 		}
-
 		return object.Name
 	}
-
 	maps.DeleteFunc(versions, func(object Object, _ string) bool { return !p.decides(cluster(object)) })
 
 	if resource == Clusters {
@@ -119,22 +111,18 @@ func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) 
 			versions[clusterObject(name)] = list.objects[types.NamespacedName{Name: name}].ResourceVersion
 		}
 	}
-
 	return versions
 }
 
 // listVersions returns the versions of the objects of a list, and of those that the view shows and the list lacks.
 func listVersions(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) map[Object]string {
 	versions := make(map[Object]string, len(list))
-
 	for _, object := range shown {
 		versions[object] = ""
 	}
-
 	for name, meta := range list {
 		versions[Object{Resource: resource, NamespacedName: name}] = meta.ResourceVersion
 	}
-
 	return versions
 }
 
@@ -143,7 +131,6 @@ func namesOf(objects []Object) []types.NamespacedName {
 	for _, object := range objects {
 		names = append(names, object.NamespacedName)
 	}
-
 	return names
 }
 

@@ -50,13 +50,11 @@ func (r ProofRequest) includes(set string) bool {
 // sets returns the sets of the bindings that the object uses, if they decide about the removal.
 func (r ProofRequest) sets(bindings []types.NamespacedName) []Object {
 	var sets []Object
-
 	for _, binding := range bindings {
 		if r.includes(binding.Name) {
 			sets = append(sets, Object{Resource: ClusterSets, NamespacedName: types.NamespacedName{Name: binding.Name}})
 		}
 	}
-
 	return sets
 }
 

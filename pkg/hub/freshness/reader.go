@@ -74,9 +74,7 @@ func (r *reader) object(ctx context.Context, object Object) (meta metav1.ObjectM
 	if err != nil {
 		return metav1.ObjectMeta{}, false, err
 	}
-
 	meta, found = read.objects[object.NamespacedName]
-
 	return meta, found, nil
 }
 
@@ -89,26 +87,21 @@ func (r *reader) list(ctx context.Context, resource schema.GroupVersionResource,
 func (r *reader) recentList(resource schema.GroupVersionResource) *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	last := r.lists[resource]
 	if last == nil || time.Since(last.ended) > listMaxAge {
 		return nil
 	}
-
 	return last
 }
 
 func (r *reader) read(ctx context.Context, what request) (*reading, error) {
 	r.mu.Lock()
-
 	read := r.pending[what]
 	if read == nil {
 		read = &reading{done: make(chan struct{})}
 		r.pending[what] = read
-
 		go r.run(context.WithoutCancel(ctx), what, read, r.running[what]) // Other callers may still wait when ctx ends.
 	}
-
 	r.mu.Unlock()
 
 	select {
@@ -124,9 +117,7 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if before != nil {
 		<-before.done
 	}
-
 	r.limit <- struct{}{}
-
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request.
 	r.running[what], read.view = read, r.observed.Now()
@@ -135,26 +126,21 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if what.namespace == "" && what.name == "" {
 		read.shown = r.observed.objects(what.resource, "")
 	}
-
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	read.objects, read.err = r.send(ctx, what)
 	read.ended = time.Now()
-
 	cancel()
 	<-r.limit
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	if r.running[what] == read {
 		delete(r.running, what)
 	}
-
 	if read.err == nil && what.namespace == "" && what.name == "" {
 		r.lists[what.resource] = read
 		time.AfterFunc(listMaxAge, func() { r.expire(what.resource, read) })
 	}
-
 	close(read.done)
 }
 
@@ -162,7 +148,6 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 func (r *reader) expire(resource schema.GroupVersionResource, list *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	if r.lists[resource] == list {
 		delete(r.lists, resource)
 	}
@@ -173,32 +158,25 @@ func (r *reader) send(ctx context.Context, what request) (map[types.NamespacedNa
 	if what.name != "" {
 		return r.get(ctx, what)
 	}
-
 	bound := r.history.before(what.resource)
-
 	list, err := r.client.Resource(what.resource).Namespace(what.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing the metadata of %s: %w", what.resource.Resource, err)
 	}
-
 	r.history.listed(what.resource, list.ResourceVersion)
-
 	return byName(list), r.history.check(bound, list.ResourceVersion)
 }
 
 func (r *reader) get(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
 	named := types.NamespacedName{Namespace: what.namespace, Name: what.name}
 	bound := r.observed.shown(Object{Resource: what.resource, NamespacedName: named})
-
 	object, err := r.client.Resource(what.resource).Namespace(what.namespace).Get(ctx, what.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, r.history.check("", "")
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading the metadata of %s %s: %w", what.resource.Resource, named, err)
 	}
-
 	return map[types.NamespacedName]metav1.ObjectMeta{named: trimmed(object)}, r.history.check(bound, object.ResourceVersion)
 }
 
@@ -208,19 +186,16 @@ func (r *reader) page(
 ) (*metav1.PartialObjectMetadataList, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-
 	bound := ""
 	if options.Continue == "" { // Further pages show the moment of the first one.
 		bound = r.history.before(resource)
 	}
-
 	list, err := r.client.Resource(resource).List(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("listing the metadata of %s: %w", resource.Resource, err)
 	}
 
 	r.history.listed(resource, list.ResourceVersion)
-
 	return list, r.history.check(bound, list.ResourceVersion)
 }
 
@@ -230,7 +205,6 @@ func byName(list *metav1.PartialObjectMetadataList) map[types.NamespacedName]met
 	for i := range list.Items {
 		objects[types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}] = trimmed(&list.Items[i])
 	}
-
 	return objects
 }
 

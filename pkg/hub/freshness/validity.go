@@ -45,7 +45,6 @@ func sameObject(evaluated, latest *metav1.ObjectMeta, annotations func(map[strin
 	if annotations != nil {
 		read = annotations(read)
 	}
-
 	return latest.UID == evaluated.UID && latest.Generation == evaluated.Generation &&
 		(latest.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
 		maps.Equal(unreadable.WithoutMark(read), unreadable.WithoutMark(evaluated.Annotations))

@@ -36,7 +36,6 @@ func TestPlansEnd(t *testing.T) {
 		latest, before := evaluated.DeepCopy(), evaluated.DeepCopy()
 		c.change(latest)
 		before.Annotations = ours(before.Annotations)
-
 		got := Plan{Meta: before, Annotations: ours, ProvedAt: proved}.Proceed(latest, proved.Add(c.age))
 		if !errors.Is(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.reason, got, c.want)

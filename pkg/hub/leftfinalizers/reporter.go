@@ -59,7 +59,6 @@ func Add(mgr manager.Manager, off []systems.Entry) error {
 	if len(off) == 0 {
 		return nil
 	}
-
 	reader, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("making a client for metadata: %w", err)
@@ -69,7 +68,6 @@ func Add(mgr manager.Manager, off []systems.Entry) error {
 	if err != nil {
 		return err //nolint:wrapcheck // It says what failed.
 	}
-
 	return mgr.Add(&reporter{ //nolint:wrapcheck // Named by the caller.
 		off: off, reader: reader, mapper: mgr.GetRESTMapper(), events: recorder,
 		logged: map[string]string{}, reported: map[types.UID]time.Time{},
@@ -83,7 +81,6 @@ func (*reporter) NeedLeaderElection() bool { return true }
 func (r *reporter) Start(ctx context.Context) error {
 	for {
 		r.look(ctx)
-
 		select {
 		case <-ctx.Done():
 			return nil
@@ -95,33 +92,27 @@ func (r *reporter) Start(ctx context.Context) error {
 // look reports the objects of every system.
 func (r *reporter) look(ctx context.Context) {
 	deleted := map[types.UID]bool{}
-
 	for _, entry := range r.off {
 		if err := r.lookAt(ctx, entry, deleted); err != nil {
 			if ctx.Err() == nil {
 				klog.FromContext(ctx).Error(err, "It is not known whether objects have finalizers of a system that is off", "system", entry.Name)
 			}
-
 			return // The others are not known either.
 		}
 	}
-
 	maps.DeleteFunc(r.reported, func(uid types.UID, _ time.Time) bool { return !deleted[uid] })
 }
 
 // lookAt reports the objects of a system, and adds those that are being deleted.
 func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[types.UID]bool) error {
 	objects, finalizers := 0, map[string]bool{}
-
 	for _, resource := range resourcesOf(entry) {
 		err := r.each(ctx, resource, func(object *metav1.PartialObjectMetadata) error {
 			has := finalizersOf(entry, object)
 			if len(has) == 0 {
 				return nil
 			}
-
 			objects++
-
 			for _, finalizer := range has {
 				finalizers[finalizer.String()] = true
 			}
@@ -129,17 +120,13 @@ func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[
 			if object.DeletionTimestamp == nil {
 				return nil
 			}
-
 			kind, err := r.mapper.KindFor(resource)
 			if err != nil {
 				return fmt.Errorf("finding the kind: %w", err)
 			}
-
 			object.SetGroupVersionKind(kind)
-
 			deleted[object.UID] = true
 			r.report(entry, object, has)
-
 			return nil
 		})
 		if err != nil {
@@ -150,13 +137,11 @@ func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[
 	names := slices.Sorted(maps.Keys(finalizers))
 	if now := strings.Join(names, " "); now != r.logged[entry.Name] {
 		r.logged[entry.Name] = now
-
 		if objects > 0 {
 			klog.FromContext(ctx).Info("The system is off, but objects have its finalizers, and cannot be deleted. Turn it on, or release them with "+
 				"`placement uninstall --release-finalizers`: docs/uninstall.md", "system", entry.Name, "objects", objects, "finalizers", names)
 		}
 	}
-
 	return nil
 }
 
@@ -165,9 +150,7 @@ func (r *reporter) report(entry systems.Entry, object *metav1.PartialObjectMetad
 	if last, found := r.reported[object.UID]; found && time.Since(last) < repetition {
 		return
 	}
-
 	r.reported[object.UID] = time.Now()
-
 	for _, finalizer := range has {
 		r.events.Eventf(object, nil, corev1.EventTypeWarning, reason, action,
 			"The deletion waits for the finalizer %s, which stays %s. Nothing does that here, because the system %s is off. An administrator of the hub "+
@@ -188,26 +171,22 @@ func (r *reporter) each(ctx context.Context, resource schema.GroupVersionResourc
 		if !isMetadata {
 			return fmt.Errorf("the API server lists a %T", item)
 		}
-
 		return call(object)
 	})
 	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
 	}
-
 	return nil
 }
 
 // resourcesOf returns the resources whose objects may have finalizers of a system, as far as they are known.
 func resourcesOf(entry systems.Entry) []schema.GroupVersionResource {
 	var resources []schema.GroupVersionResource
-
 	for _, finalizer := range entry.Finalizers {
 		if !finalizer.Resource.Empty() && !slices.Contains(resources, finalizer.Resource) {
 			resources = append(resources, finalizer.Resource)
 		}
 	}
-
 	return resources
 }
 

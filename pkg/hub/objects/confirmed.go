@@ -18,7 +18,6 @@ type Confirmed struct{ client.Reader }
 // NewConfirmed returns a Confirmed reader of the API server of a manager.
 func NewConfirmed(mgr manager.Manager) (Confirmed, error) {
 	live, err := NewLiveClient(mgr)
-
 	return Confirmed{Reader: live}, err
 }
 
@@ -28,9 +27,7 @@ func (c Confirmed) Get(ctx context.Context, key client.ObjectKey, object client.
 	if !apierrors.IsNotFound(err) {
 		return err //nolint:wrapcheck // The error is that of the reader.
 	}
-
 	_, found, listErr := LiveMetadata(ctx, c.Reader, object, key)
-
 	switch {
 	case apierrors.IsNotFound(listErr):
 		return fmt.Errorf("%s: the API server does not serve the kind of %T at present", key, object)

@@ -33,7 +33,6 @@ func (connected) GetScheme() *runtime.Scheme  { return scheme.New() }
 func (connected) GetRESTMapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{openmcpv1alpha1.GroupVersion})
 	mapper.Add(openmcpv1alpha1.GroupVersion.WithKind("Cluster"), meta.RESTScopeNamespace)
-
 	return mapper
 }
 
@@ -41,7 +40,6 @@ func (connected) GetRESTMapper() meta.RESTMapper {
 // if the API server serves the kind.
 func TestConfirmed(t *testing.T) {
 	const path = "/apis/cluster.openmcp.cloud/v1alpha1/namespaces/n/clusters"
-
 	for _, test := range []struct {
 		reason      string
 		served      map[string]string
@@ -58,14 +56,11 @@ func TestConfirmed(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
-
 				body, found := test.served[r.URL.Path]
 				if !found {
 					w.WriteHeader(http.StatusNotFound)
-
 					body = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
 				}
-
 				if _, err := fmt.Fprint(w, body); err != nil {
 					t.Error(err)
 				}
@@ -76,7 +71,6 @@ func TestConfirmed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			err = live.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: "c"}, &openmcpv1alpha1.Cluster{})
 			if (err == nil) != test.found || apierrors.IsNotFound(err) != test.gone {
 				t.Errorf("%v", err)

@@ -18,10 +18,8 @@ func Definition(ctx context.Context, live client.Reader, name string) (*metav1.P
 	if err := readOne(ctx, live, list, types.NamespacedName{Name: name}); err != nil {
 		return nil, err
 	}
-
 	for i := range list.Items {
 		return &list.Items[i], nil
 	}
-
 	return nil, nil //nolint:nilnil // Absence is no error.
 }

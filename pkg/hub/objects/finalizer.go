@@ -16,13 +16,10 @@ func AddFinalizer[T object[T]](ctx context.Context, writer client.Client, to T, 
 	if !controllerutil.AddFinalizer(to, finalizer) {
 		return nil
 	}
-
 	if err := Patch(ctx, writer, before, to, all...); err != nil {
 		to.SetFinalizers(before.GetFinalizers())
-
 		return fmt.Errorf("add the finalizer to %s: %w", identity(writer, before), err)
 	}
-
 	return nil
 }
 
@@ -33,12 +30,9 @@ func RemoveFinalizer[T object[T]](ctx context.Context, writer client.Client, fro
 	if !controllerutil.RemoveFinalizer(from, finalizer) {
 		return nil
 	}
-
 	if err := client.IgnoreNotFound(Patch(ctx, writer, before, from, all...)); err != nil {
 		from.SetFinalizers(before.GetFinalizers())
-
 		return fmt.Errorf("remove the finalizer from %s: %w", identity(writer, before), err)
 	}
-
 	return nil
 }

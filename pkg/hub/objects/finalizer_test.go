@@ -23,13 +23,11 @@ type change func(t *testing.T, store *recorder, read *corev1.ConfigMap, all ...O
 
 func add(t *testing.T, store *recorder, read *corev1.ConfigMap, all ...Option) error {
 	t.Helper()
-
 	return AddFinalizer(t.Context(), store, read, ours, all...)
 }
 
 func remove(t *testing.T, store *recorder, read *corev1.ConfigMap, all ...Option) error {
 	t.Helper()
-
 	return RemoveFinalizer(t.Context(), store, read, ours, all...)
 }
 
@@ -49,11 +47,9 @@ func TestFinalizers(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			store := newRecorder(t, configMap(tc.before...))
 			copied := read(t, store, configMap())
-
 			if err := tc.change(t, store, copied); err != nil {
 				t.Fatal(err)
 			}
-
 			now := read(t, store, configMap())
 			if !slices.Equal(now.Finalizers, tc.after) || !slices.Equal(copied.Finalizers, tc.after) {
 				t.Errorf("got %q, and %q in the copy, want %q", now.Finalizers, copied.Finalizers, tc.after)
@@ -62,7 +58,6 @@ func TestFinalizers(t *testing.T) {
 			if now.ResourceVersion != copied.ResourceVersion {
 				t.Errorf("the copy has version %s, want %s", copied.ResourceVersion, now.ResourceVersion)
 			}
-
 			if sent := len(store.patches) > 0; sent == slices.Equal(tc.before, tc.after) {
 				t.Errorf("sent %q", store.patches)
 			}
@@ -77,7 +72,6 @@ func TestFinalizersOfMetadata(t *testing.T) {
 	metadata.ObjectMeta = metav1.ObjectMeta{
 		Namespace: stored.Namespace, Name: stored.Name, ResourceVersion: stored.ResourceVersion, Finalizers: stored.Finalizers,
 	}
-
 	if err := AddFinalizer(t.Context(), store, metadata, ours); err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +79,9 @@ func TestFinalizersOfMetadata(t *testing.T) {
 	if now := read(t, store, configMap()); !slices.Equal(now.Finalizers, []string{others, ours}) || metadata.ResourceVersion != now.ResourceVersion {
 		t.Errorf("got %q at %s, and the metadata has %s", now.Finalizers, now.ResourceVersion, metadata.ResourceVersion)
 	}
-
 	if err := RemoveFinalizer(t.Context(), store, metadata, ours); err != nil {
 		t.Fatal(err)
 	}
-
 	if now := read(t, store, configMap()); !slices.Equal(now.Finalizers, []string{others}) {
 		t.Errorf("got %q", now.Finalizers)
 	}
@@ -105,11 +97,9 @@ func TestFinalizerConflict(t *testing.T) {
 		edited := copied.DeepCopy()
 		edited.Labels = map[string]string{"edited": "yes"}
 		edited.Finalizers = append(edited.Finalizers, others)
-
 		if err := store.Update(t.Context(), edited); err != nil {
 			t.Fatal(err)
 		}
-
 		err := change(t, store, copied)
 		if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "ConfigMap default/x") {
 			t.Errorf("%s: got %v, want a conflict that names the object", name, err)
@@ -118,11 +108,9 @@ func TestFinalizerConflict(t *testing.T) {
 		if !slices.Equal(copied.Finalizers, before) {
 			t.Errorf("%s: the copy has %q, as if it was written", name, copied.Finalizers)
 		}
-
 		if now := read(t, store, configMap()).Finalizers; !slices.Equal(now, append(slices.Clone(before), others)) {
 			t.Errorf("%s: got %q", name, now)
 		}
-
 		if err := change(t, store, copied, WithoutLock()); err != nil {
 			t.Errorf("%s without a lock: %v", name, err)
 		}
@@ -131,15 +119,12 @@ func TestFinalizerConflict(t *testing.T) {
 
 func TestFinalizerOfObjectThatIsGone(t *testing.T) {
 	store := newRecorder(t)
-
 	var outcomes []error
-
 	gone := configMap(ours)
 	gone.ResourceVersion = "7"
 	without := configMap()
 	without.ResourceVersion = "7"
 	observer := WithObserver(func(err error) { outcomes = append(outcomes, err) })
-
 	if err := remove(t, store, gone, observer); err != nil {
 		t.Error(err)
 	}
@@ -147,7 +132,6 @@ func TestFinalizerOfObjectThatIsGone(t *testing.T) {
 	if err := add(t, store, without, observer); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v, want that it is not found", err)
 	}
-
 	if len(outcomes) != 2 || !apierrors.IsNotFound(outcomes[0]) || !apierrors.IsNotFound(outcomes[1]) {
 		t.Errorf("the observer got %v", outcomes)
 	}
@@ -155,15 +139,12 @@ func TestFinalizerOfObjectThatIsGone(t *testing.T) {
 
 func TestFinalizerIsRefused(t *testing.T) {
 	refusal := errors.New("refused")
-
 	for name, change := range map[string]change{"add": add, "remove": remove} {
 		stored := map[string]*corev1.ConfigMap{"add": configMap(), "remove": configMap(ours)}[name]
 		store := newRecorder(t, stored)
 		store.refuse = refusal
 		copied := read(t, store, configMap())
-
 		var outcome error
-
 		err := change(t, store, copied, WithObserver(func(err error) { outcome = err }))
 		if !errors.Is(err, refusal) || !strings.HasPrefix(err.Error(), name+" the finalizer ") || !errors.Is(outcome, refusal) {
 			t.Errorf("got %v, and the observer %v", err, outcome)
@@ -177,12 +158,10 @@ func TestFinalizerIsRefused(t *testing.T) {
 
 func TestIdentityOfClusterScoped(t *testing.T) {
 	store := newRecorder(t)
-
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 	if got := identity(store, namespace); got != "Namespace n" {
 		t.Errorf("got %q", got)
 	}
-
 	if got := identity(store, client.Object(configMap())); got != "ConfigMap default/x" {
 		t.Errorf("got %q", got)
 	}

@@ -28,16 +28,13 @@ type recorder struct {
 
 func newRecorder(t *testing.T, stored ...client.Object) *recorder {
 	t.Helper()
-
 	r := &recorder{}
 	note := func(object client.Object, patch client.Patch) error {
 		data, err := patch.Data(object)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		r.patches = append(r.patches, string(data))
-
 		return r.refuse
 	}
 
@@ -49,7 +46,6 @@ func newRecorder(t *testing.T, stored ...client.Object) *recorder {
 			if err := note(object, patch); err != nil {
 				return err
 			}
-
 			return c.Patch(ctx, object, patch, options...)
 		},
 		SubResourcePatch: func(
@@ -58,7 +54,6 @@ func newRecorder(t *testing.T, stored ...client.Object) *recorder {
 			if err := note(object, patch); err != nil {
 				return err
 			}
-
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		},
 		SubResourceApply: func(
@@ -67,7 +62,6 @@ func newRecorder(t *testing.T, stored ...client.Object) *recorder {
 			if r.refuse != nil {
 				return r.refuse
 			}
-
 			return c.SubResource(name).Apply(ctx, applied, options...)
 		},
 	}).Build()
@@ -86,11 +80,9 @@ func cluster() *openmcpv1alpha1.Cluster {
 // read reads an object of the type of the example.
 func read[T object[T]](t *testing.T, reader client.Reader, example T) T {
 	t.Helper()
-
 	latest := example.DeepCopy()
 	if err := reader.Get(t.Context(), client.ObjectKeyFromObject(example), latest); err != nil {
 		t.Fatal(err)
 	}
-
 	return latest
 }

@@ -20,7 +20,6 @@ func On[T client.Object](set func(before, after T, initial bool), gone func(T)) 
 		AddFunc: func(object any, initial bool) {
 			if after, ok := object.(T); ok {
 				var none T
-
 				set(none, after, initial)
 			}
 		},
@@ -44,9 +43,7 @@ func Deleted[T any](object any) (T, bool) {
 	if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj
 	}
-
 	last, ok := object.(T)
-
 	return last, ok
 }
 
@@ -57,18 +54,15 @@ func Handler[T client.Object](
 	gone func(ctx context.Context, last T) []reconcile.Request,
 ) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
 	enqueue := func(q queue, requests []reconcile.Request) {
 		for _, request := range requests {
 			q.Add(request)
 		}
 	}
-
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
 			if after, ok := e.Object.(T); ok {
 				var none T
-
 				enqueue(q, set(ctx, none, after, e.IsInInitialList))
 			}
 		},

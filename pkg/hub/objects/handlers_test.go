@@ -20,7 +20,6 @@ import (
 func versioned(version string) *corev1.ConfigMap {
 	object := configMap()
 	object.ResourceVersion = version
-
 	return object
 }
 
@@ -28,17 +27,14 @@ func versionOf(object *corev1.ConfigMap) string {
 	if object == nil {
 		return "none"
 	}
-
 	return object.ResourceVersion
 }
 
 func TestOn(t *testing.T) {
 	var told string
-
 	handler := On(func(before, after *corev1.ConfigMap, initial bool) {
 		told = fmt.Sprintf("%s to %s, initial %t", versionOf(before), versionOf(after), initial)
 	}, func(last *corev1.ConfigMap) { told = "gone at " + versionOf(last) })
-
 	for _, tc := range []struct {
 		reason string
 		event  func()
@@ -60,9 +56,7 @@ func TestOn(t *testing.T) {
 		}, ""},
 	} {
 		told = ""
-
 		tc.event()
-
 		if told != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.reason, told, tc.want)
 		}
@@ -87,7 +81,6 @@ func TestHandler(t *testing.T) {
 	}, func(_ context.Context, last *corev1.ConfigMap) []reconcile.Request {
 		return request("gone at %s", versionOf(last))
 	})
-
 	for _, tc := range []struct {
 		reason string
 		event  func(*enqueued)
@@ -104,16 +97,13 @@ func TestHandler(t *testing.T) {
 		}, []string{"gone at 2", ""}},
 		{"an object of another kind", func(q *enqueued) {
 			var other client.Object = cluster()
-
 			handler.Create(t.Context(), event.CreateEvent{Object: other}, q)
 			handler.Update(t.Context(), event.UpdateEvent{ObjectOld: other, ObjectNew: other}, q)
 			handler.Delete(t.Context(), event.DeleteEvent{Object: other}, q)
 		}, nil},
 	} {
 		q := &enqueued{}
-
 		tc.event(q)
-
 		if !slices.Equal(q.names, tc.want) {
 			t.Errorf("%s: enqueued %q, want %q", tc.reason, q.names, tc.want)
 		}

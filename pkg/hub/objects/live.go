@@ -24,7 +24,6 @@ func LiveMetadata(
 	if err != nil {
 		return nil, false, fmt.Errorf("naming %T: %w", example, err)
 	}
-
 	list := MetadataList(kind)
 	if err := readOne(ctx, live, list, key); err != nil {
 		return nil, false, err
@@ -33,7 +32,6 @@ func LiveMetadata(
 	for i := range list.Items {
 		return &list.Items[i], true, nil
 	}
-
 	return nil, false, nil
 }
 
@@ -43,7 +41,6 @@ func LiveObject(ctx context.Context, live client.Reader, empty runtime.Object, k
 	if !ok {
 		return nil, fmt.Errorf("reading %s: %T is no list", key, empty)
 	}
-
 	if err := readOne(ctx, live, list, key); err != nil {
 		return nil, err
 	}
@@ -52,11 +49,9 @@ func LiveObject(ctx context.Context, live client.Reader, empty runtime.Object, k
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", key, err)
 	}
-
 	for _, object := range objects {
 		return object, nil
 	}
-
 	return nil, nil
 }
 
@@ -67,6 +62,5 @@ func readOne(ctx context.Context, live client.Reader, list client.ObjectList, ke
 	if err != nil {
 		return fmt.Errorf("reading %s from the API server: %w", key, err)
 	}
-
 	return nil
 }

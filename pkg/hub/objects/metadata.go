@@ -11,7 +11,6 @@ import (
 func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(kind)
-
 	return object
 }
 
@@ -19,6 +18,5 @@ func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 func MetadataList(kind schema.GroupVersionKind) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-
 	return list
 }

@@ -18,7 +18,6 @@ func MetadataCache(
 	mgr manager.Manager, what string, keep func(annotations map[string]string) map[string]string, options cache.Options,
 ) (cache.Cache, error) {
 	options.DefaultTransform = CompactMetadata(keep)
-
 	return extracache.Add(mgr, what, options)
 }
 
@@ -29,7 +28,6 @@ func CompactMetadata(keep func(annotations map[string]string) map[string]string)
 		if object, is := in.(metav1.Object); is {
 			object.SetManagedFields(nil)
 			object.SetLabels(nil)
-
 			if keep == nil {
 				object.SetAnnotations(nil)
 				object.SetOwnerReferences(nil)
@@ -37,7 +35,6 @@ func CompactMetadata(keep func(annotations map[string]string) map[string]string)
 				object.SetAnnotations(keep(object.GetAnnotations()))
 			}
 		}
-
 		return in, nil
 	}
 }
@@ -47,7 +44,6 @@ func Annotation(key string) func(annotations map[string]string) map[string]strin
 	return func(annotations map[string]string) map[string]string {
 		kept := maps.Clone(annotations)
 		maps.DeleteFunc(kept, func(other, _ string) bool { return other != key })
-
 		return kept
 	}
 }

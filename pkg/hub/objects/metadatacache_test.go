@@ -12,7 +12,6 @@ import (
 
 func TestCompactMetadata(t *testing.T) {
 	owners := []metav1.OwnerReference{{Name: "o"}}
-
 	for _, tc := range []struct {
 		reason string
 		keep   func(map[string]string) map[string]string
@@ -35,7 +34,6 @@ func TestCompactMetadata(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			want := &metav1.PartialObjectMetadata{TypeMeta: object.TypeMeta, ObjectMeta: tc.want}
 			if diff := cmp.Diff(want, kept); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)

@@ -45,7 +45,6 @@ func optionsOf(all []Option) *options {
 	for _, option := range all {
 		option(chosen)
 	}
-
 	return chosen
 }
 
@@ -55,14 +54,12 @@ func Patch[T object[T]](ctx context.Context, writer client.Client, before, after
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}
-
 	chosen := optionsOf(all)
 
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if chosen.unlocked {
 		patch = client.MergeFrom(before)
 	}
-
 	response := client.Object(after)
 
 	if chosen.metadataOnly {
@@ -70,7 +67,6 @@ func Patch[T object[T]](ctx context.Context, writer client.Client, before, after
 		if err != nil {
 			return fmt.Errorf("encode the patch: %w", err)
 		}
-
 		kind, err := writer.GroupVersionKindFor(after)
 		if err != nil {
 			return fmt.Errorf("name %T: %w", after, err)
@@ -86,16 +82,13 @@ func Patch[T object[T]](ctx context.Context, writer client.Client, before, after
 			logger.Info("Sending a patch", "object", identity(writer, after), "patch", string(data))
 		}
 	}
-
 	err := send(ctx, writer, response, patch, chosen.status)
 	chosen.observe(err)
-
 	if err != nil {
 		return err
 	}
 
 	after.SetResourceVersion(response.GetResourceVersion())
-
 	return nil
 }
 
@@ -103,7 +96,6 @@ func send(ctx context.Context, writer client.Client, response client.Object, pat
 	if status {
 		return writer.Status().Patch(ctx, response, patch) //nolint:wrapcheck // Named by the callers of Patch.
 	}
-
 	return writer.Patch(ctx, response, patch) //nolint:wrapcheck // As above.
 }
 
@@ -113,10 +105,8 @@ func identity(known client.Client, of client.Object) string {
 	if found, err := known.GroupVersionKindFor(of); err == nil {
 		kind = found.Kind
 	}
-
 	if of.GetNamespace() == metav1.NamespaceNone {
 		return kind + " " + of.GetName()
 	}
-
 	return kind + " " + client.ObjectKeyFromObject(of).String()
 }

@@ -25,7 +25,6 @@ func (r Reader) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 	if apierrors.IsNotFound(err) {
 		err = r.Live.Get(ctx, key, object, options...)
 	}
-
 	return err //nolint:wrapcheck // The error is that of a reader.
 }
 
@@ -37,6 +36,5 @@ func NewLiveClient(mgr manager.Manager) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read from the API server: %w", err)
 	}
-
 	return live, nil
 }

@@ -28,10 +28,8 @@ func TestReader(t *testing.T) {
 	labelled := func(from string) *corev1.ConfigMap {
 		object := configMap()
 		object.Labels = map[string]string{"from": from}
-
 		return object
 	}
-
 	for _, tc := range []struct {
 		reason       string
 		cached, live client.Reader
@@ -46,12 +44,10 @@ func TestReader(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			object := &corev1.ConfigMap{}
-
 			err := Reader{Cached: tc.cached, Live: tc.live}.Get(t.Context(), client.ObjectKeyFromObject(configMap()), object)
 			if (err == nil) != (tc.is == nil) || tc.is != nil && !tc.is(err) {
 				t.Errorf("got %v", err)
 			}
-
 			if object.Labels["from"] != tc.from {
 				t.Errorf("got %v, want that of the %s", object.Labels, tc.from)
 			}

@@ -17,11 +17,9 @@ import (
 func PatchStatus[T object[T]](ctx context.Context, writer client.Client, of T, change func(T), stamps ...func(T)) (T, error) {
 	changed := of.DeepCopy()
 	change(changed)
-
 	if equality.Semantic.DeepEqual(of, changed) {
 		return of, nil
 	}
-
 	for _, stamp := range stamps {
 		stamp(changed)
 	}
@@ -29,7 +27,6 @@ func PatchStatus[T object[T]](ctx context.Context, writer client.Client, of T, c
 	if err := Patch(ctx, writer, of, changed, OfStatus()); err != nil {
 		return of, fmt.Errorf("writing the status of %s: %w", identity(writer, of), err)
 	}
-
 	return changed, nil
 }
 
@@ -43,7 +40,6 @@ func ApplyStatus(ctx context.Context, writer client.Client, of client.Object, ow
 	if err != nil {
 		return fmt.Errorf("name %T: %w", of, err)
 	}
-
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
 		Status any `json:"status"`
 	}{own})
@@ -56,17 +52,14 @@ func ApplyStatus(ctx context.Context, writer client.Client, of client.Object, ow
 	applied.SetNamespace(of.GetNamespace())
 	applied.SetName(of.GetName())
 	applied.SetUID(of.GetUID())
-
 	if !chosen.unlocked {
 		applied.SetResourceVersion(of.GetResourceVersion())
 	}
-
 	err = writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership)
 	chosen.observe(err)
 
 	if err != nil {
 		return fmt.Errorf("writing the status of %s: %w", identity(writer, of), err)
 	}
-
 	return nil
 }

@@ -29,7 +29,6 @@ func TestPatchStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if before.Status.Phase != "" {
 		t.Error("the given state was modified")
 	}
@@ -38,11 +37,9 @@ func TestPatchStatus(t *testing.T) {
 		!written.Status.LastReconcileTime.Equal(&now) {
 		t.Errorf("got %+v, and a difference from the stored state: %s", written.Status, diff)
 	}
-
 	if len(store.patches) != 1 || !strings.Contains(store.patches[0], `"resourceVersion":"`+before.ResourceVersion+`"`) {
 		t.Errorf("sent %q, want a resourceVersion", store.patches)
 	}
-
 	later := metav1.NewTime(now.Add(time.Hour))
 
 	same, err := PatchStatus(t.Context(), store, written, ready, func(of *openmcpv1alpha1.Cluster) { of.Status.LastReconcileTime = &later })
@@ -53,7 +50,6 @@ func TestPatchStatus(t *testing.T) {
 
 func TestPatchStatusErrors(t *testing.T) {
 	refusal := errors.New("refused")
-
 	for _, tc := range []struct {
 		reason string
 		stored []client.Object
@@ -76,7 +72,6 @@ func TestPatchStatusErrors(t *testing.T) {
 			if !tc.is(err) || !strings.HasPrefix(err.Error(), "writing the status of Cluster default/c: ") {
 				t.Errorf("got %v", err)
 			}
-
 			if got != before || before.Status.Phase != "" {
 				t.Errorf("got %+v, want the given state", got)
 			}
@@ -89,36 +84,29 @@ func TestApplyStatus(t *testing.T) {
 	owned := client.WithFieldOwner(store, "ours")
 	stored := read(t, store, cluster())
 	own := openmcpv1alpha1.ClusterStatus{Phase: openmcpv1alpha1.ClusterSucceeded}
-
 	if err := ApplyStatus(t.Context(), owned, stored, own); err != nil {
 		t.Fatal(err)
 	}
-
 	if got := read(t, store, cluster()).Status.Phase; got != own.Phase {
 		t.Errorf("got %q", got)
 	}
 
 	own.Phase = openmcpv1alpha1.ClusterFailed
-
 	var outcome error
-
 	observer := WithObserver(func(err error) { outcome = err })
 
 	err := ApplyStatus(t.Context(), owned, stored, own, observer)
 	if !apierrors.IsConflict(err) || !apierrors.IsConflict(outcome) || !strings.HasPrefix(err.Error(), "writing the status of Cluster default/c: ") {
 		t.Errorf("got %v, want a conflict with the former write", err)
 	}
-
 	if err := ApplyStatus(t.Context(), owned, stored, own, observer, WithoutLock()); err != nil || outcome != nil {
 		t.Errorf("got %v, and the observer %v", err, outcome)
 	}
-
 	if got := read(t, store, cluster()).Status.Phase; got != own.Phase {
 		t.Errorf("got %q", got)
 	}
 
 	store.refuse = apierrors.NewNotFound(schema.GroupResource{Resource: "clusters"}, stored.Name) // The fake client creates it.
-
 	if err := ApplyStatus(t.Context(), owned, stored, own, observer); !apierrors.IsNotFound(err) || !apierrors.IsNotFound(outcome) {
 		t.Errorf("got %v, and the observer %v, want that it is not found", err, outcome)
 	}
@@ -130,9 +118,7 @@ func TestPatchWithMetadataOnly(t *testing.T) {
 	before := read(t, store, cluster())
 	after := before.DeepCopy()
 	ready(after)
-
 	var observed []error
-
 	err := Patch(t.Context(), store, before, after, OfStatus(), MetadataOnly(), WithObserver(func(err error) { observed = append(observed, err) }))
 	if err != nil {
 		t.Fatal(err)
@@ -141,11 +127,9 @@ func TestPatchWithMetadataOnly(t *testing.T) {
 	if now := read(t, store, cluster()); now.Status.Phase != after.Status.Phase || now.ResourceVersion != after.ResourceVersion {
 		t.Errorf("got %+v at %s, want %s", now.Status, now.ResourceVersion, after.ResourceVersion)
 	}
-
 	if err := Patch(t.Context(), store, after, after.DeepCopy(), MetadataOnly()); err != nil || len(store.patches) != 1 || len(observed) != 1 {
 		t.Errorf("nothing differs: got %v, sent %q, observed %v", err, store.patches, observed)
 	}
-
 	again := after.DeepCopy()
 	again.Labels = map[string]string{"a": "b"}
 

@@ -55,13 +55,11 @@ func (m *Memory[K]) New(key K, look Look) ([]string, error) {
 	now := m.clock.Now()
 	known := m.known(key, now)
 	fresh := known.fresh(look.Notes)
-
 	if len(fresh) > 0 && !known.settled {
 		reported, err := m.told(look)
 		if err != nil {
 			return nil, fmt.Errorf("finding out whether problems are new: %w", err)
 		}
-
 		if reported {
 			fresh = nil
 		}
@@ -69,10 +67,8 @@ func (m *Memory[K]) New(key K, look Look) ([]string, error) {
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	known.keep(look)
 	known.settled = known.settled || !look.Partial || now.Sub(known.since) >= settling
-
 	return fresh, nil
 }
 
@@ -80,13 +76,11 @@ func (m *Memory[K]) New(key K, look Look) ([]string, error) {
 func (m *Memory[K]) known(key K, now time.Time) *record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	known := m.of[key]
 	if known == nil {
 		known = &record{since: now}
 		m.of[key] = known
 	}
-
 	return known
 }
 
@@ -95,12 +89,10 @@ func (m *Memory[K]) told(look Look) (bool, error) {
 	if m.former == nil {
 		return false, nil
 	}
-
 	former := m.former()
 	if former.IsZero() {
 		return false, nil
 	}
-
 	changed, err := look.Changed()
 
 	// The times of metadata have whole seconds.
@@ -111,36 +103,30 @@ func (m *Memory[K]) told(look Look) (bool, error) {
 func (m *Memory[K]) Forget(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	delete(m.of, key)
 }
 
 // fresh returns the reasons of notes that are not the last ones, sorted.
 func (r *record) fresh(notes map[string]string) []string {
 	var fresh []string
-
 	for _, reason := range slices.Sorted(maps.Keys(notes)) {
 		if note, found := r.notes[reason]; !found || note != notes[reason] {
 			fresh = append(fresh, reason)
 		}
 	}
-
 	return fresh
 }
 
 // keep replaces the notes. Those that a partial look does not show stay.
 func (r *record) keep(look Look) {
 	kept := maps.Clone(look.Notes)
-
 	if look.Partial && len(r.notes) > 0 {
 		kept = maps.Clone(r.notes)
 		maps.Copy(kept, look.Notes)
 	}
-
 	if len(kept) == 0 {
 		kept = nil
 	}
-
 	r.notes = kept
 }
 
@@ -151,13 +137,11 @@ func LastChange(object metav1.Object) time.Time {
 	if deleted := object.GetDeletionTimestamp(); deleted != nil {
 		last = Later(last, deleted.Time)
 	}
-
 	for _, entry := range object.GetManagedFields() {
 		if entry.Subresource == "" && entry.Time != nil {
 			last = Later(last, entry.Time.Time)
 		}
 	}
-
 	return last
 }
 
@@ -166,6 +150,5 @@ func Later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
-
 	return a
 }

@@ -30,7 +30,6 @@ type step struct {
 // T16: the first look at an object reports what was changed after the last renewal of the former leader, and later looks what is new.
 func TestNewProblems(t *testing.T) {
 	bad, worse := map[string]string{"Bad": "a"}, map[string]string{"Bad": "b", "Held": "c"}
-
 	for _, c := range []struct {
 		reason string
 		former time.Time
@@ -76,10 +75,8 @@ func TestNewProblems(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			clock := clocktesting.NewFakePassiveClock(renewed.Add(time.Hour))
 			memory := New[string](clock, func() time.Time { return c.former })
-
 			for _, step := range c.steps {
 				clock.SetTime(clock.Now().Add(step.after))
-
 				got, err := memory.New("x", Look{Notes: step.notes, Partial: step.partial, Changed: func() (time.Time, error) {
 					return renewed.Add(step.changed), nil
 				}})
@@ -95,18 +92,15 @@ func TestAnUnknownChangeIsLookedAtAgain(t *testing.T) {
 	memory := New[string](clocktesting.NewFakePassiveClock(renewed), func() time.Time { return renewed })
 	broken := errors.New("no answer")
 	look := Look{Notes: map[string]string{"Bad": "a"}, Changed: func() (time.Time, error) { return time.Time{}, broken }}
-
 	if got, err := memory.New("x", look); !errors.Is(err, broken) || got != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-
 	look.Changed = func() (time.Time, error) { return renewed.Add(time.Minute), nil }
 	if got, err := memory.New("x", look); err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 
 	memory.Forget("x")
-
 	if got, err := memory.New("x", look); err != nil || len(got) != 1 {
 		t.Errorf("after Forget: got %v, %v", got, err)
 	}
@@ -119,11 +113,9 @@ func TestLastChange(t *testing.T) {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: *at(1), ManagedFields: []metav1.ManagedFieldsEntry{
 		{Manager: "kubectl", Time: at(3)}, {Manager: "old", Time: at(2)}, {Manager: "none"}, {Manager: "status", Subresource: "status", Time: at(9)},
 	}}}
-
 	if got := LastChange(object); !got.Equal(at(3).Time) {
 		t.Errorf("got %v, want %v", got, at(3))
 	}
-
 	object.DeletionTimestamp = at(5)
 
 	if got := LastChange(object); !got.Equal(at(5).Time) {

@@ -20,7 +20,6 @@ func at(seconds int64) Change {
 // the hub is nobody's wait.
 func TestAKeyIsTakenForItsEarliestChange(t *testing.T) {
 	before := Change{Cause: metrics.CauseOf("before")}
-
 	for _, tc := range []struct {
 		reason string
 		happen func(*house)
@@ -69,9 +68,7 @@ func TestAKeyIsTakenForItsEarliestChange(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHouse()
 			defer h.queue.ShutDown()
-
 			tc.happen(h)
-
 			if got := h.Get("a"); got != tc.want {
 				t.Errorf("taken for %v, want %v", got, tc.want)
 			}
@@ -82,14 +79,11 @@ func TestAKeyIsTakenForItsEarliestChange(t *testing.T) {
 // Every line of a controller says what it is about, also the one of an error that the reconciler returns, which the library writes.
 func TestLogLinesNameTheirRequest(t *testing.T) {
 	var lines []string
-
 	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
 	logs := Logs(log, "placement", func(key string) []any { return []any{"placement", key} })
 	key := "team-a/payments"
-
 	logs(&key).Error(nil, "Reconciler error")
 	logs(nil).Info("Starting workers")
-
 	if len(lines) != 2 || !strings.Contains(lines[0], `"placement"="team-a/payments"`) || strings.Contains(lines[1], "payments") {
 		t.Errorf("the log says %q", lines)
 	}

@@ -24,10 +24,8 @@ func Indexed[List any, P interface {
 		found := P(new(List))
 		if err := cached.List(ctx, found, client.MatchingFields{index: client.ObjectKeyFromObject(object).String()}); err != nil {
 			klog.FromContext(ctx).Error(err, "Objects could not be listed from the cache", "index", index)
-
 			return nil
 		}
-
 		var requests []reconcile.Request
 
 		err := meta.EachListItem(found, func(item runtime.Object) error {
@@ -36,7 +34,6 @@ func Indexed[List any, P interface {
 				key := types.NamespacedName{Namespace: of.GetNamespace(), Name: of.GetName()}
 				requests = append(requests, reconcile.Request{NamespacedName: key})
 			}
-
 			return err //nolint:wrapcheck // It is logged below.
 		})
 		if err != nil {

@@ -31,19 +31,16 @@ func TestIndexedEnqueuesWhatNamesAnObject(t *testing.T) {
 			if !is {
 				return nil
 			}
-
 			return []string{configMap.Data["secret"]}
 		}).Build()
 
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer queue.ShutDown()
-
 	handle := Indexed[corev1.ConfigMapList](cached, index)
 	for _, name := range []string{"one", "one", "three"} {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name}}
 		handle.Create(t.Context(), event.CreateEvent{Object: secret}, queue)
 	}
-
 	var got []string
 
 	for queue.Len() > 0 {
@@ -51,9 +48,7 @@ func TestIndexedEnqueuesWhatNamesAnObject(t *testing.T) {
 		queue.Done(request)
 		got = append(got, request.String())
 	}
-
 	slices.Sort(got)
-
 	if want := []string{"b/x", "b/z"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

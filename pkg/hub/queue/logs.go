@@ -10,12 +10,10 @@ import (
 // too, says by the values which request it is about.
 func Logs[request any](log logr.Logger, controller string, values func(request) []any) func(*request) logr.Logger {
 	log = log.WithValues("controller", controller)
-
 	return func(about *request) logr.Logger {
 		if about == nil {
 			return log
 		}
-
 		return log.WithValues(values(*about)...)
 	}
 }

@@ -19,7 +19,6 @@ func TestClassification(t *testing.T) {
 	resource := schema.GroupResource{Group: "cluster.open-cluster-management.io", Resource: "placementdecisions"}
 	terminating := apierrors.NewForbidden(resource, "p-decision-1", errRefused)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-
 	for _, tc := range []struct {
 		reason                string
 		err                   error
@@ -40,11 +39,9 @@ func TestClassification(t *testing.T) {
 			if err != nil {
 				err = fmt.Errorf("writing: %w", err)
 			}
-
 			if got := Outdated(err); got != tc.outdated {
 				t.Errorf("outdated %v, want %v", got, tc.outdated)
 			}
-
 			if got := Terminating(err); got != tc.terminating {
 				t.Errorf("terminating %v, want %v", got, tc.terminating)
 			}

@@ -84,7 +84,6 @@ func NewPriorityQueue[K comparable]() *PriorityQueue[K] {
 func (q *PriorityQueue[K]) SetQueue(queue priorityqueue.PriorityQueue[K]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	q.queue = queue
 }
 
@@ -92,7 +91,6 @@ func (q *PriorityQueue[K]) SetQueue(queue priorityqueue.PriorityQueue[K]) {
 func (q *PriorityQueue[K]) Open() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	return q.queue != nil
 }
 
@@ -100,7 +98,6 @@ func (q *PriorityQueue[K]) Open() bool {
 func (q *PriorityQueue[K]) Busy() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	return q.queue == nil || q.queue.Len() > 0
 }
 
@@ -108,24 +105,19 @@ func (q *PriorityQueue[K]) Busy() bool {
 // higher one.
 func (q *PriorityQueue[K]) Enqueue(priority int, change Change, keys ...K) int {
 	now := time.Now()
-
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	var ready []K
-
 	put := 0
 
 	for _, key := range keys {
 		is := q.known[key]
 		earliest := is.change.earlier(change)
-
 		if is.queued && is.priority >= priority {
 			if earliest != is.change {
 				is.change = earliest
 				q.known[key] = is
 			}
-
 			continue
 		}
 
@@ -133,7 +125,6 @@ func (q *PriorityQueue[K]) Enqueue(priority int, change Change, keys ...K) int {
 		if priority == PriorityFleet {
 			due = is.batch(now)
 		}
-
 		is.queued, is.priority, is.change = true, priority, earliest
 		q.known[key] = is
 		put++
@@ -146,7 +137,6 @@ func (q *PriorityQueue[K]) Enqueue(priority int, change Change, keys ...K) int {
 	}
 
 	q.queue.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(priority)}, ready...)
-
 	return put
 }
 
@@ -160,7 +150,6 @@ func (e *entry) batch(now time.Time) time.Time {
 	default:
 		e.gathered, e.interval = now, firstBatchWindow
 	}
-
 	return e.gathered
 }
 
@@ -169,16 +158,13 @@ func (e *entry) batch(now time.Time) time.Time {
 func (q *PriorityQueue[K]) Get(key K) Change {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	is, known := q.known[key]
 	if !known {
 		return Change{}
 	}
-
 	change := is.change
 	is.queued, is.change = false, Change{}
 	q.known[key] = is
-
 	return change
 }
 
@@ -186,7 +172,6 @@ func (q *PriorityQueue[K]) Get(key K) Change {
 func (q *PriorityQueue[K]) Queued(key K) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	return q.known[key].queued
 }
 
@@ -195,10 +180,8 @@ func (q *PriorityQueue[K]) Requeue(key K, change Change) {
 	if change.Cause == nil {
 		return
 	}
-
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	is := q.known[key]
 	is.change = change.earlier(is.change)
 	q.known[key] = is
@@ -208,6 +191,5 @@ func (q *PriorityQueue[K]) Requeue(key K, change Change) {
 func (q *PriorityQueue[K]) Forget(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	delete(q.known, key)
 }

@@ -37,7 +37,6 @@ func newHouse() *house {
 		looks: map[string][]time.Duration{},
 	}
 	h.SetQueue(h.queue)
-
 	return h
 }
 
@@ -47,7 +46,6 @@ func newFair() *fairqueue.Queue[string] {
 		if !namespaced {
 			return ""
 		}
-
 		return namespace
 	})
 }
@@ -59,7 +57,6 @@ func (h *house) work() {
 		if done {
 			return
 		}
-
 		h.Get(key)
 		h.mu.Lock()
 		h.looks[key] = append(h.looks[key], time.Since(h.start))
@@ -73,7 +70,6 @@ func (h *house) looked(t *testing.T, key string, want ...time.Duration) {
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	if !slices.Equal(h.looks[key], want) {
 		t.Errorf("%s was looked at %v after the start, want %v", key, h.looks[key], want)
 	}
@@ -84,9 +80,7 @@ func inHouse(t *testing.T, test func(*house)) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		h := newHouse()
-
 		go h.work()
-
 		test(h)
 		h.queue.ShutDown()
 	})
@@ -108,12 +102,10 @@ func TestASingleChangeIsLookedAtAtOnce(t *testing.T) {
 func TestManyChangesAtOnceCostOneLook(t *testing.T) {
 	inHouse(t, func(h *house) {
 		put := 0
-
 		for range 1000 {
 			put += h.Enqueue(PriorityFleet, Change{}, "a", "b")
 			synctest.Wait()
 		}
-
 		time.Sleep(time.Minute)
 		h.looked(t, "a", 0, 50*ms)
 		h.looked(t, "b", 0, 50*ms)
@@ -131,7 +123,6 @@ func TestIntervalsGrowWhileABurstGoesOn(t *testing.T) {
 			h.Enqueue(PriorityFleet, Change{}, "a")
 			time.Sleep(10 * ms)
 		}
-
 		time.Sleep(time.Minute)
 		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.looked(t, "a", 0, 50*ms, 150*ms, 350*ms, 750*ms, 1250*ms, 1750*ms, 2250*ms, time.Minute+2000*ms)
@@ -145,7 +136,6 @@ func TestABurstDelaysNobodyElse(t *testing.T) {
 			h.Enqueue(PriorityFleet, Change{}, "a")
 			time.Sleep(10 * ms)
 		}
-
 		h.Enqueue(PriorityUser, Change{}, "a")
 		h.Enqueue(PriorityFleet, Change{}, "b")
 		h.looked(t, "a", 0, 50*ms, 150*ms, 310*ms)
@@ -176,11 +166,9 @@ func TestKeysThatWaitEndWithTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.Enqueue(PriorityFleet, Change{}, "a")
-
 		if !h.Busy() {
 			t.Error("not busy with a key in the queue")
 		}
-
 		h.Get("a")
 		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.queue.ShutDown()
@@ -205,33 +193,27 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		h := newHouse()
 		defer h.queue.ShutDown()
-
 		highest := map[string]int{}
 		var order []string // by when the key got its priority
 
 		for range rapid.IntRange(1, 30).Draw(t, "wake-ups") {
 			key, priority := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "key"), rapid.SampledFrom(priorities).Draw(t, "priority")
 			h.Enqueue(priority, Change{}, key)
-
 			if before, known := highest[key]; !known || before < priority {
 				highest[key] = priority
 				order = append(slices.DeleteFunc(order, func(other string) bool { return other == key }), key)
 			}
 		}
-
 		slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(highest[b], highest[a]) })
-
 		var taken []string
 
 		for range order {
 			key, priority, _ := h.queue.GetWithPriority()
 			taken = append(taken, key)
-
 			if priority != highest[key] {
 				t.Errorf("%s has priority %d, want %d", key, priority, highest[key])
 			}
 		}
-
 		if !slices.Equal(taken, order) || h.Busy() {
 			t.Errorf("taken %v and busy %v, want %v and no more", taken, h.Busy(), order)
 		}
@@ -242,11 +224,9 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 func TestANamespaceDoesNotDelayOthers(t *testing.T) {
 	h := newHouse()
 	defer h.queue.ShutDown()
-
 	for n := range 1000 {
 		h.Enqueue(PriorityUser, Change{}, fmt.Sprintf("many/%d", n))
 	}
-
 	h.Enqueue(PriorityUser, Change{}, "one/a")
 
 	for _, want := range []string{"many/0", "one/a", "many/1"} {
@@ -262,18 +242,14 @@ func TestEveryWakeUpIsFollowedByALook(t *testing.T) {
 		waits := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, ms, 20 * ms, 50 * ms, 300 * ms}), 1, 30).Draw(rt, "waits")
 		all := []int{PriorityUser, PriorityFleet, PriorityFleet, PriorityFleet, PriorityInitial, PriorityRecheck}
 		priorities := rapid.SliceOfN(rapid.SampledFrom(all), len(waits), len(waits)).Draw(rt, "priorities")
-
 		inHouse(t, func(h *house) {
 			for n, wait := range waits {
 				h.Enqueue(priorities[n], Change{}, "a")
-
 				woken := time.Since(h.start)
 				synctest.Wait()
-
 				if priorities[n] == PriorityUser {
 					h.lookedBetween(t, woken, woken)
 				}
-
 				time.Sleep(wait)
 			}
 
@@ -289,7 +265,6 @@ func (h *house) lookedBetween(t *testing.T, from, to time.Duration) {
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	if !slices.ContainsFunc(h.looks["a"], func(at time.Duration) bool { return from <= at && at <= to }) {
 		t.Errorf("looked at %v after the start, want once between %v and %v", h.looks["a"], from, to)
 	}
@@ -299,10 +274,8 @@ func (h *house) lookedBetween(t *testing.T, from, to time.Duration) {
 func BenchmarkWakeOfWhatIsQueued(b *testing.B) {
 	h := newHouse()
 	defer h.queue.ShutDown()
-
 	keys := []string{"team-a/payments", "team-a/standby", "team-b/training", "team-b/relay"}
 	h.Enqueue(PriorityFleet, Change{}, keys...)
-
 	for b.Loop() {
 		h.Enqueue(PriorityFleet, Change{}, keys...)
 	}

@@ -38,15 +38,12 @@ func NewConflictBackoff[K comparable]() ConflictBackoff[K] {
 func (c ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (reconcile.Result, error) {
 	if Outdated(err) {
 		klog.FromContext(ctx).V(4).Info("The objects have changed since they were read; retrying", "err", err)
-
 		return reconcile.Result{RequeueAfter: c.limiter.When(key)}, nil
 	}
-
 	if err == nil {
 		c.limiter.Forget(key)
 		c.changed.Forget(key)
 	}
-
 	return reconcile.Result{}, err
 }
 

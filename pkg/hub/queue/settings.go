@@ -70,6 +70,5 @@ func namespaceOf[request comparable](key request) string {
 // SingleWorkerOptions returns the options of a controller with one worker.
 func SingleWorkerOptions[request comparable](s Settings) ctrlcontroller.TypedOptions[request] {
 	s.Workers = 1
-
 	return Options[request](s)
 }

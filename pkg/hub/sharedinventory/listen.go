@@ -35,14 +35,12 @@ type Listener struct {
 func (s *Shared) Listeners() []Listener {
 	all := inventory.Kinds()
 	kinds := make([]Listener, 0, len(all))
-
 	for _, of := range all {
 		handler := objects.On(func(_, after client.Object, _ bool) { s.Set(of, after) }, func(last client.Object) { s.Delete(of, last) })
 		kinds = append(kinds, Listener{
 			Object: of.New(), Handler: handler, Unreadable: of.Unreadable,
 		})
 	}
-
 	return kinds
 }
 
@@ -62,11 +60,9 @@ func (s *Shared) Listen(ctx context.Context, informers cache.Cache, own ...Liste
 	if err != nil {
 		return err
 	}
-
 	if !toolscache.WaitFor(ctx, "", synced...) {
 		return errors.Join(errors.New("the initial lists did not arrive"), ctx.Err())
 	}
-
 	return nil
 }
 
@@ -74,7 +70,6 @@ func (s *Shared) Listen(ctx context.Context, informers cache.Cache, own ...Liste
 func (s *Shared) Synced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	for _, checker := range s.synced {
 		select {
 		case <-checker.Done():
@@ -82,7 +77,6 @@ func (s *Shared) Synced() bool {
 			return false
 		}
 	}
-
 	return len(s.synced) > 0
 }
 
@@ -91,38 +85,31 @@ func (s *Shared) Synced() bool {
 func (s *Shared) registerAll(ctx context.Context, informers cache.Cache, own []Listener) ([]toolscache.DoneChecker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if s.synced == nil {
 		synced, err := s.register(ctx, informers, s.Listeners())
 		if err != nil {
 			return nil, err
 		}
-
 		s.synced = synced
 	}
-
 	synced, err := s.register(ctx, informers, own)
-
 	return append(synced, s.synced...), err
 }
 
 // follow registers the handlers of the inventory, unless an earlier call has.
 func (s *Shared) follow(ctx context.Context, informers cache.Cache) error {
 	_, err := s.registerAll(ctx, informers, nil)
-
 	return err
 }
 
 // register registers the handlers of kinds; mu must be held.
 func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Listener) ([]toolscache.DoneChecker, error) {
 	synced := make([]toolscache.DoneChecker, 0, len(kinds))
-
 	for _, kind := range kinds {
 		from := informers
 		if kind.Cache != nil {
 			from = kind.Cache
 		}
-
 		informer, err := from.GetInformer(ctx, kind.Object, cache.BlockUntilSynced(false)) // They list at the same time.
 		if err != nil {
 			return nil, fmt.Errorf("watching %T: %w", kind.Object, err)
@@ -132,24 +119,20 @@ func (s *Shared) register(ctx context.Context, informers cache.Cache, kinds []Li
 		if err != nil {
 			return nil, fmt.Errorf("listening to %T: %w", kind.Object, err)
 		}
-
 		synced = append(synced, registration.HasSyncedChecker())
 
 		known, err := apiutil.GVKForObject(kind.Object, scheme.Known())
 		if err != nil {
 			return nil, fmt.Errorf("naming %T: %w", kind.Object, err)
 		}
-
 		if listening := s.known[known]; listening != nil && listening.Err() == nil {
 			continue
 		}
-
 		s.known[known] = ctx //nolint:fatcontext // It is the same for all kinds.
 
 		if _, err := informer.AddEventHandler(s.unreadables.handler(known, kind.Unreadable)); err != nil {
 			return nil, fmt.Errorf("listening to unreadable %T: %w", kind.Object, err)
 		}
-
 		go tellSynced(ctx, metrics.Synced.WithLabelValues(known.GroupKind().String()), registration.HasSyncedChecker())
 	}
 
@@ -164,6 +147,5 @@ func tellSynced(ctx context.Context, reported prometheus.Gauge, synced toolscach
 		<-ctx.Done()
 	case <-ctx.Done():
 	}
-
 	reported.Set(0)
 }

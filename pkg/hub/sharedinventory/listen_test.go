@@ -43,11 +43,9 @@ func (i *informers) GetInformer(_ context.Context, object client.Object, _ ...ca
 	if kind == i.refused {
 		return nil, errRefused
 	}
-
 	if i.listed[kind] == nil {
 		i.listed[kind] = make(chan struct{})
 	}
-
 	return informer{informers: i, kind: kind}, nil
 }
 
@@ -68,7 +66,6 @@ type informer struct {
 
 func (i informer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	i.handlers[i.kind]++
-
 	return registration{listed: i.listed[i.kind]}, nil
 }
 
@@ -98,13 +95,9 @@ func TestControllersListenToOneInventory(t *testing.T) {
 		s, of := New(), newInformers()
 		ctx, cancel := context.WithCancel(t.Context())
 		returned := map[string]chan error{"first": make(chan error, 1), "second": make(chan error, 1)}
-
 		go func() { returned["first"] <- s.Listen(ctx, of, own(&corev1.ConfigMap{})) }()
-
 		synctest.Wait()
-
 		go func() { returned["second"] <- s.Listen(ctx, of, own(&corev1.Secret{}), own(&corev1.ConfigMap{})) }()
-
 		synctest.Wait()
 
 		// The second handler of each kind but the last tells of unreadable objects.
@@ -112,7 +105,6 @@ func TestControllersListenToOneInventory(t *testing.T) {
 		for _, kind := range sharedKinds {
 			want[kind] = 2
 		}
-
 		if diff := cmp.Diff(want, of.handlers); diff != "" {
 			t.Errorf("handlers (-want +got):\n%s", diff)
 		}
@@ -120,20 +112,17 @@ func TestControllersListenToOneInventory(t *testing.T) {
 		expect := func(reason string, synced bool, done ...string) {
 			t.Helper()
 			synctest.Wait()
-
 			if s.Synced() != synced {
 				t.Errorf("%s: synced is %v, want %v", reason, s.Synced(), synced)
 			}
 
 			for name, result := range returned {
 				want := 0
-
 				for _, returns := range done {
 					if name == returns {
 						want = 1
 					}
 				}
-
 				if len(result) != want {
 					t.Errorf("%s: the %s call has returned %d times, want %d", reason, name, len(result), want)
 				}
@@ -154,7 +143,6 @@ func TestControllersListenToOneInventory(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-
 		cancel()
 		synctest.Wait()
 	})
@@ -167,7 +155,6 @@ func TestAKindMayHaveACacheOfItsOwn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		objects := own(&corev1.ConfigMap{})
 		objects.Cache = separate
-
 		go func() {
 			synctest.Wait()
 			shared.list(append(sharedKinds, "*v1.Secret")...)
@@ -177,11 +164,9 @@ func TestAKindMayHaveACacheOfItsOwn(t *testing.T) {
 		if err := s.Listen(ctx, shared, objects, own(&corev1.Secret{})); err != nil {
 			t.Fatal(err)
 		}
-
 		if shared.handlers["*v1.ConfigMap"] != 0 || shared.handlers["*v1.Secret"] != 2 {
 			t.Errorf("handlers of the shared cache: %v", shared.handlers)
 		}
-
 		if diff := cmp.Diff(map[string]int{"*v1.ConfigMap": 2}, separate.handlers); diff != "" {
 			t.Errorf("handlers of the separate cache (-want +got):\n%s", diff)
 		}
@@ -195,12 +180,10 @@ func TestListenFailsWithItsInformers(t *testing.T) {
 	for _, kind := range []string{"*v1.ManagedCluster", "*v1.ConfigMap"} {
 		of := newInformers()
 		of.refused = kind
-
 		if err := New().Listen(t.Context(), of, own(&corev1.ConfigMap{})); !errors.Is(err, errRefused) {
 			t.Errorf("%s: error %v, want that of the cache", kind, err)
 		}
 	}
-
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 
@@ -214,13 +197,10 @@ func TestTheHandlersOfTheInventoryAreObserved(t *testing.T) {
 	s := New()
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}
 	before, handler := s.Observed.Now(), s.Listeners()[0].Handler
-
 	handler.OnAdd(cluster, false)
-
 	if s.Inventory.Snapshot().Cluster("c1") == nil || s.Observed.Now() == before {
 		t.Error("the cluster is not known, or was not observed")
 	}
-
 	handler.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "c1", Obj: cluster})
 
 	if s.Inventory.Snapshot().Cluster("c1") != nil {

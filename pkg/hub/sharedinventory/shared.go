@@ -61,7 +61,6 @@ type subscription struct {
 // New returns a Shared with an empty inventory.
 func New() *Shared {
 	compiler := selector.NewCompiler()
-
 	return &Shared{
 		Inventory: inventory.New(compiler), Compiler: compiler, Observed: freshness.NewObserved(), unreadables: newUnreadables(),
 		known: map[schema.GroupVersionKind]context.Context{},
@@ -76,7 +75,6 @@ func (s *Shared) Connect(mgr manager.Manager) error {
 	if s.Checker != nil {
 		return nil
 	}
-
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.QPS, config.Burst, config.RateLimiter = -1, 0, nil
 
@@ -84,7 +82,6 @@ func (s *Shared) Connect(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("preparing to read metadata: %w", err)
 	}
-
 	live, err := decoding.NewClient(config, client.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 	})
@@ -96,11 +93,9 @@ func (s *Shared) Connect(mgr manager.Manager) error {
 		return s.compare(ctx, live, cluster)
 	})
 	s.Checker.RequireAll()
-
 	s.followed = make(chan struct{})
 	informers := mgr.GetCache()
 	follow := onEveryReplica(func(ctx context.Context) error { return s.followUntilDone(ctx, informers) })
-
 	for _, runnable := range []manager.Runnable{s.Checker, onEveryReplica(s.Checker.WatchHistory), follow} {
 		if err := mgr.Add(runnable); err != nil {
 			return fmt.Errorf("adding the inventory: %w", err)
@@ -126,26 +121,21 @@ func (s *Shared) followUntilDone(ctx context.Context, informers cache.Cache) err
 	if err := s.follow(ctx, informers); err != nil {
 		return err
 	}
-
 	close(s.followed)
 	<-ctx.Done()
-
 	return nil
 }
 
 // compare reads a ManagedCluster from the API server, and returns the properties in which it differs from the inventory.
 func (s *Shared) compare(ctx context.Context, live client.Reader, name string) ([]clusterinfo.Property, error) {
 	cluster := &clusterv1.ManagedCluster{}
-
 	err := live.Get(ctx, client.ObjectKey{Name: name}, cluster)
 	if apierrors.IsNotFound(err) {
 		return s.Inventory.CompareCluster(name, nil), nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading ManagedCluster %s: %w", name, err)
 	}
-
 	return s.Inventory.CompareCluster(name, cluster), nil
 }
 
@@ -153,16 +143,12 @@ func (s *Shared) compare(ctx context.Context, live client.Reader, name string) (
 // before Listen. Enqueue runs on the goroutines of the informers, for several kinds at the same time. The returned function ends that.
 func (s *Shared) Handle(owns func(inventory.Key) bool, enqueue func(at time.Time, affected inventory.Affected)) (end func()) {
 	added := &subscription{owns: owns, enqueue: enqueue}
-
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.subscriptions = append(slices.Clip(s.subscriptions), added)
-
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-
 		s.subscriptions = slices.DeleteFunc(slices.Clone(s.subscriptions), func(of *subscription) bool { return of == added })
 	}
 }
@@ -172,7 +158,6 @@ func (s *Shared) Handle(owns func(inventory.Key) bool, enqueue func(at time.Time
 func (s *Shared) HandleSets(enqueue func(affected inventory.Affected)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.setHandlers = append(slices.Clip(s.setHandlers), enqueue)
 }
 
@@ -198,7 +183,6 @@ func (s *Shared) Notify(at time.Time, affected inventory.Affected) {
 	if len(affected.Subscribers) == 0 && len(affected.Sets) == 0 {
 		return
 	}
-
 	s.mu.Lock()
 	subscriptions, setHandlers := s.subscriptions, s.setHandlers // They are never changed in place.
 	s.mu.Unlock()
@@ -223,15 +207,12 @@ func owned(keys []inventory.Key, owns func(inventory.Key) bool) []inventory.Key 
 	if foreign < 0 {
 		return keys
 	}
-
 	own := slices.Clone(keys[:foreign])
-
 	for _, key := range keys[foreign:] {
 		if owns(key) {
 			own = append(own, key)
 		}
 	}
-
 	return own
 }
 

@@ -55,7 +55,6 @@ func (c *called) enqueue(_ time.Time, affected inventory.Affected) {
 
 func TestEachControllerIsToldOfItsOwnSubscribers(t *testing.T) {
 	placement, other := inventory.NewPlacementKey(inventory.V1beta1, "ns", "p"), inventory.NewPlacementKey(inventory.V1alpha1, "ns", "q")
-
 	for _, tc := range []struct {
 		reason      string
 		subscribers []inventory.Key
@@ -80,15 +79,12 @@ func TestEachControllerIsToldOfItsOwnSubscribers(t *testing.T) {
 			s.Set(inventory.ClusterSets, set)
 			s.Set(inventory.Bindings, binding)
 			s.Set(inventory.Clusters, member("eu"))
-
 			for _, key := range tc.subscribers {
 				reads(s, key)
 			}
-
 			*placements, *objects = called{}, called{}
 
 			s.Set(inventory.Clusters, member("us"))
-
 			for _, told := range []struct {
 				controller string
 				got        *called
@@ -98,7 +94,6 @@ func TestEachControllerIsToldOfItsOwnSubscribers(t *testing.T) {
 				if len(told.want) > 0 {
 					want = called{times: 1, last: inventory.Affected{Subscribers: told.want, Cause: inventory.CauseCluster}}
 				}
-
 				if diff := cmp.Diff(want, *told.got, cmp.AllowUnexported(called{})); diff != "" {
 					t.Errorf("the controller of %s is told (-want +got):\n%s", told.controller, diff)
 				}
@@ -115,7 +110,6 @@ func TestADeletedClusterAffectsItsReaders(t *testing.T) {
 	s.Set(inventory.Clusters, member("eu"))
 	reads(s, configMap("a"))
 	s.Delete(inventory.Clusters, member("eu"))
-
 	if diff := cmp.Diff([]inventory.Key{configMap("a")}, told.last.Subscribers); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
@@ -134,9 +128,7 @@ func TestTheElectionIsNotedOnce(t *testing.T) {
 	if err := unreadable.Mark(spoilt, unreadable.Fields{{Path: "spec", Value: "1", Problem: "is wrong"}}); err != nil {
 		t.Fatal(err)
 	}
-
 	s.unreadables.handler(clusterKind, "").OnAdd(spoilt, true)
-
 	first, second := events.NewFakeRecorder(1), events.NewFakeRecorder(1)
 	s.Elect(first, nil)
 	s.Elect(second, nil)

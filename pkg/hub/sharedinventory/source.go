@@ -47,7 +47,6 @@ func (s *Source) Start(ctx context.Context, q workqueue.TypedRateLimitingInterfa
 	if !ok {
 		return fmt.Errorf("the queue of %s is a %T, which knows no priorities", s.Keys, q)
 	}
-
 	s.done = make(chan error, 1)
 
 	go func() {
@@ -60,7 +59,6 @@ func (s *Source) Start(ctx context.Context, q workqueue.TypedRateLimitingInterfa
 	go func() {
 		err := s.Listen(ctx)
 		s.done <- err
-
 		if err == nil {
 			wait.UntilWithContext(ctx, s.Sweep, assumecache.SweepPeriod)
 		}

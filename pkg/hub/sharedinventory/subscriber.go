@@ -82,11 +82,9 @@ func (s *Subscriber) EnqueueFor(priority int, cause string, at time.Time, keys .
 	if len(keys) == 0 || !s.Queue.Open() {
 		return
 	}
-
 	change := queue.Change{At: at}
 	if !s.Counted {
 		s.Queue.Enqueue(priority, change, keys...)
-
 		return
 	}
 
@@ -119,9 +117,7 @@ func (s *Subscriber) Begin(key inventory.Key) (queue.Change, bool) {
 	if s.Synced.Load() {
 		return change, true
 	}
-
 	s.Queue.Requeue(key, change)
-
 	return change, false
 }
 
@@ -144,7 +140,6 @@ func (s *Subscriber) Resume(key inventory.Key) {
 			s.EnqueueFor(queue.PriorityUser, own.cause, time.Now(), key)
 		}
 	}
-
 	s.settled(key)
 }
 
@@ -153,7 +148,6 @@ func (s *Subscriber) ForgetWrites(key inventory.Key) {
 	for _, own := range s.writes {
 		own.forget(key)
 	}
-
 	s.settled(key)
 }
 
@@ -162,10 +156,8 @@ func (s *Subscriber) ForgetWrites(key inventory.Key) {
 func (s *Subscriber) sweep(ctx context.Context, cache, live client.Reader) {
 	ctx, cancel := context.WithTimeout(ctx, assumecache.SweepPeriod)
 	defer cancel()
-
 	sweeper := assumecache.Sweeper[inventory.Key]{Cache: cache, Live: live, Dropped: func(owner inventory.Key, lost bool) {
 		s.settled(owner)
-
 		if lost {
 			s.Enqueue(queue.PriorityUser, unconfirmed, owner)
 		}

@@ -24,20 +24,16 @@ var subscribed = inventory.Key{NamespacedName: types.NamespacedName{Namespace: "
 // newQueuedSubscriber returns a Subscriber with a queue.
 func newQueuedSubscriber(t *testing.T) *Subscriber {
 	t.Helper()
-
 	q := priorityqueue.New[inventory.Key]("subscriber")
 	t.Cleanup(q.ShutDown)
-
 	s := NewSubscriber(New())
 	s.Queue.SetQueue(q)
-
 	return s
 }
 
 func TestNothingIsEnqueuedBeforeTheElection(t *testing.T) {
 	s := NewSubscriber(New())
 	s.Enqueue(queue.PriorityUser, "", subscribed)
-
 	if s.Queue.Queued(subscribed) {
 		t.Error("a key is enqueued on a standby")
 	}
@@ -46,13 +42,10 @@ func TestNothingIsEnqueuedBeforeTheElection(t *testing.T) {
 func TestChangesOfTheInventoryEnqueueAfterTheInitialLists(t *testing.T) {
 	s := newQueuedSubscriber(t)
 	affected := inventory.Affected{Subscribers: []inventory.Key{subscribed}}
-
 	s.EnqueueAffected(time.Now(), affected)
-
 	if s.Queue.Queued(subscribed) {
 		t.Error("an incomplete inventory has enqueued a key")
 	}
-
 	s.Synced.Store(true)
 	s.EnqueueAffected(time.Now(), affected)
 
@@ -67,11 +60,9 @@ func TestBeginKeepsTheChangeUntilTheInitialListsAreThere(t *testing.T) {
 	s.Counted = true
 	at := time.Now()
 	s.EnqueueChanged(false, "binding", at, subscribed)
-
 	if _, synced := s.Begin(subscribed); synced {
 		t.Fatal("a key is evaluated on an incomplete inventory")
 	}
-
 	s.Synced.Store(true)
 
 	if change, synced := s.Begin(subscribed); !synced || change.Cause == nil || !change.At.Equal(at) {
@@ -88,10 +79,8 @@ func TestResumeEnqueuesForWritesOfOthers(t *testing.T) {
 	Track(s, "cluster", writes, func(*clusterv1.ManagedCluster) client.Object { return &clusterv1.ManagedCluster{} },
 		func(object runtime.Object) *clusterv1.ManagedCluster {
 			cluster, _ := object.(*clusterv1.ManagedCluster)
-
 			return cluster
 		})
-
 	own := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "c", ResourceVersion: "2"}}
 	others := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "c", ResourceVersion: "3"}}
 
@@ -99,11 +88,9 @@ func TestResumeEnqueuesForWritesOfOthers(t *testing.T) {
 	writes.Assume(subscribed, own)
 	writes.Observe(subscribed, own, false)
 	s.Resume(subscribed)
-
 	if s.Queue.Queued(subscribed) {
 		t.Error("an own write enqueues its owner")
 	}
-
 	s.Pause(subscribed)
 	writes.Observe(subscribed, others, false)
 	s.Resume(subscribed)
@@ -111,9 +98,7 @@ func TestResumeEnqueuesForWritesOfOthers(t *testing.T) {
 	if !s.Queue.Queued(subscribed) {
 		t.Error("a write of others enqueues nothing")
 	}
-
 	s.ForgetWrites(subscribed)
-
 	if settled != 3 {
 		t.Errorf("settled %d times, want 3", settled)
 	}

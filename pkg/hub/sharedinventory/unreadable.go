@@ -60,7 +60,6 @@ func (u *unreadables) handler(kind schema.GroupVersionKind, consequence string) 
 		if initial {
 			since = after.GetCreationTimestamp().Time
 		}
-
 		u.note(kind, after, consequence, since)
 	},
 		func(last client.Object) { u.drop(kind, client.ObjectKeyFromObject(last)) })
@@ -70,9 +69,7 @@ func (u *unreadables) handler(kind schema.GroupVersionKind, consequence string) 
 func (u *unreadables) warn(recorder events.EventRecorder, formerRenewal func() time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-
 	u.recorder, u.problems = recorder, problems.New[corev1.ObjectReference](clock.RealClock{}, formerRenewal)
-
 	for _, objects := range u.known {
 		for _, key := range slices.SortedFunc(maps.Keys(objects), func(a, b types.NamespacedName) int {
 			return strings.Compare(a.String(), b.String())
@@ -86,13 +83,10 @@ func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, c
 	fields := unreadable.Of(object)
 	if len(fields) == 0 {
 		u.drop(kind, client.ObjectKeyFromObject(object))
-
 		return
 	}
-
 	u.mu.Lock()
 	defer u.mu.Unlock()
-
 	if u.known[kind] == nil {
 		u.known[kind] = map[types.NamespacedName]unreadableObject{}
 	}
@@ -103,7 +97,6 @@ func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, c
 	if before, again := u.known[kind][client.ObjectKeyFromObject(object)]; again && before.fields == noted.fields {
 		noted.since = before.since
 	}
-
 	u.known[kind][client.ObjectKeyFromObject(object)] = noted
 	u.count(kind)
 	u.send(noted)
@@ -112,12 +105,10 @@ func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, c
 func (u *unreadables) drop(kind schema.GroupVersionKind, key types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-
 	if object, known := u.known[kind][key]; known {
 		if u.problems != nil {
 			u.problems.Forget(object.reference)
 		}
-
 		delete(u.known[kind], key)
 		u.count(kind)
 	}
@@ -132,7 +123,6 @@ func (u *unreadables) send(object unreadableObject) {
 	if u.recorder == nil {
 		return
 	}
-
 	fresh, err := u.problems.New(object.reference, problems.Look{
 		Notes:   map[string]string{unreadableReason: object.fields},
 		Changed: func() (time.Time, error) { return object.since, nil },
@@ -145,7 +135,6 @@ func (u *unreadables) send(object unreadableObject) {
 	if len(fields) > longestFields {
 		fields = strings.ToValidUTF8(fields[:longestFields-len("...")], "") + "..."
 	}
-
 	u.recorder.Eventf(&object.reference, nil, corev1.EventTypeWarning, unreadableReason, readAction, "%s",
 		fmt.Sprintf("%s. %s Clients written in Go cannot read this object, nor lists that it is in: correct the fields.",
 			fields, object.consequence))

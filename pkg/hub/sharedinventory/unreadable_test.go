@@ -22,14 +22,12 @@ import (
 
 func spoiltCluster(t *testing.T, name, resourceVersion string, fields ...unreadable.Field) *clusterv1.ManagedCluster {
 	t.Helper()
-
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "u", ResourceVersion: resourceVersion}}
 	if len(fields) > 0 {
 		if err := unreadable.Mark(cluster, fields); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	return cluster
 }
 
@@ -40,34 +38,28 @@ func TestUnreadableObjectsAreCountedAndWarnedOf(t *testing.T) {
 
 	cpu := unreadable.Field{Path: "status.allocatable.cpu", Value: `"1e1.5"`, Problem: "is wrong"}
 	many := make([]unreadable.Field, 3)
-
 	for i := range many {
 		many[i] = unreadable.Field{Path: strings.Repeat("p", 200), Value: strings.Repeat("v", 200), Problem: strings.Repeat("x", 200)}
 	}
 
 	expect := func(reason string, count float64, warnings ...string) {
 		t.Helper()
-
 		var counted dto.Metric
 		if err := metrics.Unreadable.WithLabelValues(kind.Group, kind.Kind).Write(&counted); err != nil {
 			t.Fatal(err)
 		}
-
 		if got := counted.GetGauge().GetValue(); got != count {
 			t.Errorf("%s: counted are %v, want %v", reason, got, count)
 		}
-
 		var got []string
 
 		for len(recorder.Events) > 0 {
 			warning := <-recorder.Events
 			got = append(got, warning[:min(len(warning), len("Warning UnreadableFields status.allocatable.cpu"))])
-
 			if len(warning) > 1024 {
 				t.Errorf("%s: the warning has %d bytes", reason, len(warning))
 			}
 		}
-
 		if diff := cmp.Diff(warnings, got); diff != "" {
 			t.Errorf("%s: warnings (-want +got):\n%s", reason, diff)
 		}
@@ -108,27 +100,21 @@ func TestUnreadableObjectsAreNotWarnedOfAgain(t *testing.T) {
 	old := spoiltCluster(t, "old", "1", cpu)
 	old.CreationTimestamp = metav1.NewTime(renewed.Add(-time.Hour))
 	handler.OnAdd(old, true)
-
 	created := spoiltCluster(t, "created", "1", cpu)
 	created.CreationTimestamp = metav1.NewTime(renewed.Add(time.Second))
 	handler.OnAdd(created, true)
-
 	spoilt := spoiltCluster(t, "spoilt", "1")
 	handler.OnAdd(spoilt, true)
 	handler.OnUpdate(spoilt, spoiltCluster(t, "spoilt", "2", cpu))
 
 	known.warn(recorder, func() time.Time { return renewed })
-
 	if len(recorder.Events) != 2 {
 		t.Errorf("%d warnings, want those of the objects that were created and spoilt since", len(recorder.Events))
 	}
-
 	handler.OnUpdate(old, spoiltCluster(t, "old", "2", cpu))
-
 	if len(recorder.Events) != 2 {
 		t.Error("a heartbeat is no reason to warn")
 	}
-
 	handler.OnUpdate(old, spoiltCluster(t, "old", "3", unreadable.Field{Path: "status.capacity.cpu", Value: "x", Problem: "is wrong"}))
 
 	if len(recorder.Events) != 3 {

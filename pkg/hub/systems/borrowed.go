@@ -54,16 +54,13 @@ func (b *borrowed) keep(
 ) (toolscache.ResourceEventHandlerRegistration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	if b.released {
 		return nil, errReleased
 	}
-
 	registration, err := register()
 	if err == nil {
 		b.registrations = append(b.registrations, registration)
 	}
-
 	return registration, err
 }
 
@@ -71,16 +68,12 @@ func (b *borrowed) keep(
 func (b *borrowed) release() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	b.released = true
-
 	for _, registration := range b.registrations {
 		if err := b.RemoveEventHandler(registration); err != nil {
 			return fmt.Errorf("removing an event handler: %w", err)
 		}
 	}
-
 	b.registrations = nil
-
 	return nil
 }

@@ -15,9 +15,7 @@ func TestReleaseRemovesTheHandlersOfASystem(t *testing.T) {
 	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{}); err != nil {
 		t.Fatal(err)
 	}
-
 	b := &borrowed{Informer: informer}
-
 	for range 2 {
 		if _, err := b.AddEventHandler(toolscache.ResourceEventHandlerFuncs{}); err != nil {
 			t.Fatal(err)
@@ -27,7 +25,6 @@ func TestReleaseRemovesTheHandlersOfASystem(t *testing.T) {
 	if _, err := b.AddEventHandlerWithOptions(toolscache.ResourceEventHandlerFuncs{}, toolscache.HandlerOptions{}); err != nil {
 		t.Fatal(err)
 	}
-
 	if got := len(informer.handlers); got != 4 {
 		t.Fatalf("the informer has %d handlers, want 4", got)
 	}
@@ -36,7 +33,6 @@ func TestReleaseRemovesTheHandlersOfASystem(t *testing.T) {
 		if err := b.release(); err != nil {
 			t.Fatal(err)
 		}
-
 		if got := len(informer.handlers); got != 1 {
 			t.Errorf("after the release the informer has %d handlers, want the one of the hub", got)
 		}
@@ -45,7 +41,6 @@ func TestReleaseRemovesTheHandlersOfASystem(t *testing.T) {
 	if _, err := b.AddEventHandler(toolscache.ResourceEventHandlerFuncs{}); !errors.Is(err, errReleased) {
 		t.Errorf("a handler after the end of the system: error %v, want %v", err, errReleased)
 	}
-
 	if got := len(informer.handlers); got != 1 {
 		t.Errorf("a handler after the end of the system was registered: %d handlers", got)
 	}
@@ -55,11 +50,9 @@ func TestReleaseRemovesTheHandlersOfASystem(t *testing.T) {
 func TestReleaseReturnsErrors(t *testing.T) {
 	informer := &fakeInformer{handlers: map[*registration]bool{}}
 	b := &borrowed{Informer: informer}
-
 	if _, err := b.AddEventHandler(toolscache.ResourceEventHandlerFuncs{}); err != nil {
 		t.Fatal(err)
 	}
-
 	informer.stuck = errBroken
 	if err := b.release(); !errors.Is(err, errBroken) {
 		t.Errorf("error %v, want %v", err, errBroken)

@@ -36,7 +36,6 @@ func (d *divided) of(kind schema.GroupVersionKind) cache.Cache {
 	if d.owns(kind.Group) {
 		return d.own
 	}
-
 	return d.hub
 }
 
@@ -45,7 +44,6 @@ func (d *divided) ofObject(object runtime.Object) (cache.Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("naming the kind of %T: %w", object, err)
 	}
-
 	return d.of(kind), nil
 }
 
@@ -55,7 +53,6 @@ func (d *divided) Get(ctx context.Context, key client.ObjectKey, object client.O
 	if err != nil {
 		return err
 	}
-
 	return from.Get(ctx, key, object, options...) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
@@ -65,7 +62,6 @@ func (d *divided) List(ctx context.Context, list client.ObjectList, options ...c
 	if err != nil {
 		return err
 	}
-
 	return from.List(ctx, list, options...) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
@@ -75,7 +71,6 @@ func (d *divided) GetInformer(ctx context.Context, object client.Object, options
 	if err != nil {
 		return nil, err
 	}
-
 	return d.track(from, func() (cache.Informer, error) { return from.GetInformer(ctx, object, options...) })
 }
 
@@ -84,7 +79,6 @@ func (d *divided) GetInformerForKind(
 	ctx context.Context, kind schema.GroupVersionKind, options ...cache.InformerGetOption,
 ) (cache.Informer, error) {
 	from := d.of(kind)
-
 	return d.track(from, func() (cache.Informer, error) { return from.GetInformerForKind(ctx, kind, options...) })
 }
 
@@ -94,13 +88,10 @@ func (d *divided) track(from cache.Cache, get func() (cache.Informer, error)) (c
 	if err != nil || from == d.own {
 		return informer, err
 	}
-
 	d.mu.Lock()
 	defer d.mu.Unlock()
-
 	tracked := &borrowed{Informer: informer, released: d.released}
 	d.borrowed = append(d.borrowed, tracked)
-
 	return tracked, nil
 }
 
@@ -110,11 +101,9 @@ func (d *divided) RemoveInformer(ctx context.Context, object client.Object) erro
 	if err != nil {
 		return err
 	}
-
 	if from != d.own {
 		return fmt.Errorf("the informer of %T belongs to the hub", object)
 	}
-
 	return d.own.RemoveInformer(ctx, object) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
@@ -124,11 +113,9 @@ func (d *divided) IndexField(ctx context.Context, object client.Object, field st
 	if err != nil {
 		return err
 	}
-
 	if from != d.own {
 		return fmt.Errorf("the cache of %T belongs to the hub, and gets no index %s of a system", object, field)
 	}
-
 	return d.own.IndexField(ctx, object, field, extract) //nolint:wrapcheck // The error is that of the wrapped cache.
 }
 
@@ -145,16 +132,12 @@ func (d *divided) WaitForCacheSync(ctx context.Context) bool {
 	if !d.own.WaitForCacheSync(ctx) {
 		return false
 	}
-
 	d.mu.Lock()
-
 	synced := make([]toolscache.InformerSynced, 0, len(d.borrowed))
 	for _, informer := range d.borrowed {
 		synced = append(synced, informer.HasSynced)
 	}
-
 	d.mu.Unlock()
-
 	return toolscache.WaitForCacheSync(ctx.Done(), synced...)
 }
 
@@ -162,16 +145,12 @@ func (d *divided) WaitForCacheSync(ctx context.Context) bool {
 func (d *divided) release() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-
 	d.released = true
-
 	for _, informer := range d.borrowed {
 		if err := informer.release(); err != nil {
 			return err
 		}
 	}
-
 	d.borrowed = nil
-
 	return nil
 }

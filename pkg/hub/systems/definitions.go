@@ -38,7 +38,6 @@ func addDefinitions(mgr manager.Manager) (*definitions, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing discovery: %w", err)
 	}
-
 	informers, err := objects.MetadataCache(mgr, "definitions", nil, cache.Options{})
 	if err != nil {
 		return nil, err
@@ -48,7 +47,6 @@ func addDefinitions(mgr manager.Manager) (*definitions, error) {
 	if err := mgr.Add(d); err != nil {
 		return nil, fmt.Errorf("adding the watch of CustomResourceDefinitions: %w", err)
 	}
-
 	return d, nil
 }
 
@@ -63,9 +61,7 @@ func (d *definitions) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watching CustomResourceDefinitions: %w", err)
 	}
-
 	notify := func(any) { d.notify() }
-
 	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: notify, DeleteFunc: notify, UpdateFunc: func(_, _ any) { d.notify() },
 	}); err != nil {
@@ -73,7 +69,6 @@ func (d *definitions) Start(ctx context.Context) error {
 	}
 
 	<-ctx.Done()
-
 	return nil
 }
 
@@ -85,17 +80,14 @@ func emptyDefinition() *metav1.PartialObjectMetadata {
 func (d *definitions) listen() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-
 	listener := make(chan struct{}, 1)
 	d.listeners = append(d.listeners, listener)
-
 	return listener
 }
 
 func (d *definitions) notify() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-
 	for _, listener := range d.listeners {
 		select {
 		case listener <- struct{}{}:
@@ -116,12 +108,10 @@ type view struct {
 // served returns the resources of the versions of some needs, none for a version that is not served.
 func (d *definitions) served(ctx context.Context, needs []Need) (map[schema.GroupVersion][]metav1.APIResource, error) {
 	served := map[schema.GroupVersion][]metav1.APIResource{}
-
 	for _, need := range needs {
 		if _, asked := served[need.GroupVersion]; asked {
 			continue
 		}
-
 		list, err := d.discovery.ServerResourcesForGroupVersionWithContext(ctx, need.GroupVersion.String())
 		if err != nil && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("asking the API server for its resources of %s: %w", need.GroupVersion, err)
@@ -143,7 +133,6 @@ func (d *definitions) look(ctx context.Context, needs []Need) (view, error) {
 		identities []string
 		missing    []string
 	)
-
 	served, err := d.served(ctx, needs)
 	if err != nil {
 		return view{}, err
@@ -154,11 +143,9 @@ func (d *definitions) look(ctx context.Context, needs []Need) (view, error) {
 		at := slices.IndexFunc(served[need.GroupVersion], func(r metav1.APIResource) bool {
 			return r.Name == need.Resource || need.Resource == "" && r.Kind == need.Kind && !strings.Contains(r.Name, "/")
 		})
-
 		if at >= 0 {
 			resource = served[need.GroupVersion][at].Name
 		}
-
 		definition := emptyDefinition()
 
 		err := d.cached.Get(ctx, types.NamespacedName{Name: resource + "." + need.Group}, definition)
@@ -180,6 +167,5 @@ func (d *definitions) look(ctx context.Context, needs []Need) (view, error) {
 	}
 
 	seen.identity, seen.missing = strings.Join(identities, " "), strings.Join(missing, "; ")
-
 	return seen, nil
 }

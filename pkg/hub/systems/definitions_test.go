@@ -19,7 +19,6 @@ var (
 
 func TestLook(t *testing.T) {
 	served := []metav1.APIResource{{Name: "gadgets/status", Kind: "Gadget"}, {Name: "gadgets", Kind: "Gadget"}, {Name: "widgets", Kind: "Widget"}}
-
 	for _, tc := range []struct {
 		reason string
 		server func(*server)
@@ -59,12 +58,10 @@ func TestLook(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			of, defined := newServer()
 			tc.server(of)
-
 			got, err := defined.look(t.Context(), []Need{widgets, gadgets})
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(view{})); diff != "" {
 				t.Errorf("view (-want +got):\n%s", diff)
 			}
@@ -76,7 +73,6 @@ func TestLook(t *testing.T) {
 func TestLookFails(t *testing.T) {
 	of, defined := newServer()
 	of.fail(errBroken)
-
 	if got, err := defined.look(t.Context(), []Need{widgets}); !errors.Is(err, errBroken) {
 		t.Errorf("view %+v and error %v, want %v", got, err, errBroken)
 	}
@@ -86,10 +82,8 @@ func TestLookFails(t *testing.T) {
 func TestNotify(t *testing.T) {
 	_, defined := newServer()
 	first, second := defined.listen(), defined.listen()
-
 	defined.notify()
 	defined.notify()
-
 	for _, listener := range []<-chan struct{}{first, second} {
 		if got := len(listener); got != 1 {
 			t.Errorf("%d notifications, want 1", got)

@@ -36,7 +36,6 @@ type server struct {
 func (s *server) define(name, uid string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.definitions[name] = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid)}}
 }
 
@@ -44,21 +43,18 @@ func (s *server) define(name, uid string) {
 func (s *server) terminate(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.definitions[name].DeletionTimestamp = &metav1.Time{}
 }
 
 func (s *server) serve(version string, resources ...metav1.APIResource) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.served[version] = resources
 }
 
 func (s *server) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.broken = err
 }
 
@@ -72,15 +68,12 @@ type fakeDiscovery struct {
 func (f *fakeDiscovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-
 	if f.broken != nil {
 		return nil, f.broken
 	}
-
 	if resources, found := f.served[version]; found {
 		return &metav1.APIResourceList{APIResources: resources}, nil
 	}
-
 	return nil, apierrors.NewNotFound(schema.GroupResource{}, version)
 }
 
@@ -94,23 +87,18 @@ type fakeDefinitions struct {
 func (f *fakeDefinitions) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-
 	found := f.definitions[key.Name]
 	into, is := object.(*metav1.PartialObjectMetadata)
-
 	if found == nil || !is {
 		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
-
 	found.DeepCopyInto(into)
-
 	return nil
 }
 
 // newServer returns an empty API server, and the watch of its definitions.
 func newServer() (*server, *definitions) {
 	s := &server{definitions: map[string]*metav1.PartialObjectMetadata{}, served: map[string][]metav1.APIResource{}}
-
 	return s, &definitions{cached: &fakeDefinitions{server: s}, discovery: &fakeDiscovery{server: s}}
 }
 
@@ -147,10 +135,8 @@ func (f *fakeInformer) add() (toolscache.ResourceEventHandlerRegistration, error
 	if f.stuck != nil {
 		return nil, f.stuck
 	}
-
 	r := &registration{number: len(f.handlers)}
 	f.handlers[r] = true
-
 	return r, nil
 }
 
@@ -168,10 +154,8 @@ func (f *fakeInformer) RemoveEventHandler(of toolscache.ResourceEventHandlerRegi
 	if f.stuck != nil {
 		return f.stuck
 	}
-
 	if r, is := of.(*registration); is {
 		delete(f.handlers, r)
 	}
-
 	return nil
 }

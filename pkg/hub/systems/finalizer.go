@@ -35,7 +35,6 @@ func (f Finalizer) String() string {
 	if f.Prefix {
 		return f.Name + "<uid>"
 	}
-
 	return f.Name
 }
 

@@ -44,7 +44,6 @@ func newNested(hub manager.Manager, s *System) (*nested, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the mapper of kinds: %w", err)
 	}
-
 	n := &nested{Manager: hub, mapper: mapper, watches: watchhealth.New()}
 	options := s.Cache()
 	options.HTTPClient, options.Scheme, options.Mapper = hub.GetHTTPClient(), hub.GetScheme(), mapper
@@ -54,7 +53,6 @@ func newNested(hub manager.Manager, s *System) (*nested, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the cache: %w", err)
 	}
-
 	n.cache = &divided{own: own, hub: hub.GetCache(), owns: s.owns, scheme: hub.GetScheme()}
 
 	n.client, err = client.New(hub.GetConfig(), client.Options{
@@ -63,14 +61,12 @@ func newNested(hub manager.Manager, s *System) (*nested, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the client: %w", err)
 	}
-
 	return n, nil
 }
 
 // Add keeps a runnable for run.
 func (n *nested) Add(runnable manager.Runnable) error {
 	n.added = append(n.added, runnable)
-
 	return nil
 }
 
@@ -91,7 +87,6 @@ func (n *nested) abandon() error {
 	for _, release := range n.released {
 		release()
 	}
-
 	return n.cache.release()
 }
 
@@ -109,9 +104,7 @@ type warmable interface {
 func (n *nested) run(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-
 	var running sync.WaitGroup
-
 	start := func(run func(context.Context) error) {
 		running.Go(func() {
 			if err := run(ctx); err != nil && ctx.Err() == nil {
@@ -123,32 +116,24 @@ func (n *nested) run(ctx context.Context, ready func()) error {
 	n.runInOrder(ctx, start, cancel, ready)
 	<-ctx.Done()
 	running.Wait()
-
 	if err := n.abandon(); err != nil {
 		return err
 	}
-
 	if cause := context.Cause(ctx); cause != context.Canceled { //nolint:errorlint // It is the cause itself if nothing has failed.
 		return fmt.Errorf("running the system: %w", cause)
 	}
-
 	return nil
 }
 
 // runInOrder starts the runnables, and returns when all are started or ctx has ended.
 func (n *nested) runInOrder(ctx context.Context, start func(func(context.Context) error), cancel context.CancelCauseFunc, ready func()) {
 	var leading []manager.Runnable
-
 	start(n.cache.Start)
-
 	caches := []cache.Cache{n.cache}
-
 	for _, runnable := range n.added {
 		elected, known := runnable.(manager.LeaderElectionRunnable)
-
 		if of, is := runnable.(hasCache); is {
 			caches = append(caches, of.GetCache())
-
 			start(runnable.Start)
 		} else if !known || elected.NeedLeaderElection() {
 			leading = append(leading, runnable)
@@ -160,13 +145,10 @@ func (n *nested) runInOrder(ctx context.Context, start func(func(context.Context
 			return
 		}
 	}
-
 	n.warmUp(ctx, start, cancel)
-
 	if ctx.Err() != nil {
 		return
 	}
-
 	ready()
 
 	select {
@@ -174,7 +156,6 @@ func (n *nested) runInOrder(ctx context.Context, start func(func(context.Context
 	case <-ctx.Done():
 		return
 	}
-
 	for _, runnable := range leading {
 		start(runnable.Start)
 	}
@@ -183,7 +164,6 @@ func (n *nested) runInOrder(ctx context.Context, start func(func(context.Context
 // warmUp starts what runs on every replica, and returns when the controllers have filled their caches.
 func (n *nested) warmUp(ctx context.Context, start func(func(context.Context) error), cancel context.CancelCauseFunc) {
 	var warming sync.WaitGroup
-
 	for _, runnable := range n.added {
 		if controller, is := runnable.(warmable); is {
 			warming.Go(func() {

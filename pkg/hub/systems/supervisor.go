@@ -30,7 +30,6 @@ func Add(mgr manager.Manager, all ...*System) error {
 	if len(all) == 0 {
 		return nil
 	}
-
 	defined, err := addDefinitions(mgr)
 	if err != nil {
 		return err
@@ -42,7 +41,6 @@ func Add(mgr manager.Manager, all ...*System) error {
 			return fmt.Errorf("adding the system %s: %w", system.Name, err)
 		}
 	}
-
 	return nil
 }
 
@@ -72,14 +70,12 @@ type running struct {
 // stop ends a start and waits for its end.
 func (r *running) stop() error {
 	r.end()
-
 	return <-r.ended
 }
 
 // Start looks at what is served, and has the system on or off accordingly, until ctx ends.
 func (s *supervisor) Start(ctx context.Context) error {
 	logger := klog.FromContext(ctx).WithValues("system", s.Name)
-
 	var (
 		current *running
 		pause   = soonPeriod
@@ -87,14 +83,11 @@ func (s *supervisor) Start(ctx context.Context) error {
 
 	for ctx.Err() == nil {
 		var wait time.Duration
-
 		current, wait = s.adjust(klog.NewContext(ctx, logger), current, pause)
-
 		var ended chan error
 		if current != nil {
 			ended = current.ended
 		}
-
 		timer := time.NewTimer(wait)
 
 		select {
@@ -103,15 +96,12 @@ func (s *supervisor) Start(ctx context.Context) error {
 		case <-timer.C:
 		case err := <-ended:
 			s.off(logger, fmt.Sprintf("it failed, and starts again: %v", err), true)
-
 			if time.Since(current.begun) > longestPause {
 				pause = soonPeriod
 			}
-
 			current = nil
 			timer.Stop()
 			timer.Reset(pause)
-
 			pause = min(2*pause, longestPause)
 
 			select {
@@ -126,11 +116,9 @@ func (s *supervisor) Start(ctx context.Context) error {
 	if current == nil {
 		return nil
 	}
-
 	if err := current.stop(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("ending the system %s: %w", s.Name, err)
 	}
-
 	return nil
 }
 
@@ -140,13 +128,11 @@ func (s *supervisor) adjust(ctx context.Context, current *running, pause time.Du
 	logger := klog.FromContext(ctx)
 
 	seen, err := s.definitions.look(ctx, s.Needs)
-
 	switch {
 	case err != nil && current != nil: // What runs goes on.
 		return current, latePeriod
 	case err != nil:
 		s.off(logger, err.Error(), false)
-
 		return nil, soonPeriod
 	case current != nil && current.identity == seen.identity && seen.missing == "":
 		return current, latePeriod
@@ -154,31 +140,25 @@ func (s *supervisor) adjust(ctx context.Context, current *running, pause time.Du
 
 	if current != nil {
 		s.off(logger, cmp.Or(seen.missing, replaced), true) // Its webhooks answer no longer from what is about to go.
-
 		if err := current.stop(); err != nil {
 			logger.Error(err, "The system did not end cleanly")
 		}
-
 		s.off(logger, cmp.Or(seen.missing, replaced), true) // It may have turned on at the last moment.
 	}
 
 	if seen.missing != "" {
 		s.off(logger, seen.missing, true)
-
 		if seen.soon {
 			return nil, soonPeriod
 		}
-
 		return nil, latePeriod
 	}
 
 	started, err := s.begin(ctx, seen.identity)
 	if err != nil {
 		s.off(logger, fmt.Sprintf("it cannot start: %v", err), true)
-
 		return nil, pause
 	}
-
 	return started, latePeriod
 }
 
@@ -188,19 +168,15 @@ func (s *supervisor) begin(ctx context.Context, identity string) (*running, erro
 	if err != nil {
 		return nil, err
 	}
-
 	handlers, err := s.Setup(mgr)
 	if err != nil {
 		return nil, errors.Join(err, mgr.abandon())
 	}
-
 	ctx, end := context.WithCancel(ctx)
 	started := &running{identity: identity, begun: time.Now(), end: end, ended: make(chan error, 1)}
 
 	s.serve(handlers)
-
 	go func() { started.ended <- mgr.run(ctx, func() { s.on(ctx, mgr) }) }()
-
 	return started, nil
 }
 

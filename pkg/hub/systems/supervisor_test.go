@@ -50,17 +50,14 @@ func play(t *testing.T, act func(*testing.T, *stage)) {
 		under := &supervisor{System: s.System, hub: s.hub, definitions: s.defined, changed: s.defined.listen()}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-
 		go func() { ended <- under.Start(ctx) }()
 
 		synctest.Wait()
 		act(t, s)
 		cancel()
-
 		if err := <-ended; err != nil {
 			t.Errorf("the supervisor ended with %v", err)
 		}
-
 		s.want(t, "at the end of the process", len(s.starts), 0)
 	})
 }
@@ -69,7 +66,6 @@ func play(t *testing.T, act func(*testing.T, *stage)) {
 func (s *stage) breakSetup(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.unbuildable = err
 }
 
@@ -77,18 +73,14 @@ func (s *stage) breakSetup(err error) {
 func (s *stage) setup(mgr manager.Manager) (map[string]http.Handler, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if s.unbuildable != nil {
 		return nil, s.unbuildable
 	}
-
 	OnEnd(mgr, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-
 		s.dropped++
 	})
-
 	return map[string]http.Handler{path: http.NotFoundHandler()}, mgr.Add(manager.RunnableFunc(s.work))
 }
 
@@ -98,20 +90,16 @@ func (s *stage) work(ctx context.Context) error {
 	s.running++
 	failing := s.failing
 	s.mu.Unlock()
-
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-
 		s.running--
 	}()
 
 	if !failing {
 		<-ctx.Done()
-
 		return nil
 	}
-
 	select {
 	case <-time.After(s.failsAfter):
 		return errBroken
@@ -140,7 +128,6 @@ func (s *stage) want(t *testing.T, when string, starts, running int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if len(s.starts) != starts || s.running != running {
 		t.Errorf("%s: the controller has started %d times and %d run, want %d and %d", when, len(s.starts), s.running, starts, running)
 	}
@@ -149,12 +136,10 @@ func (s *stage) want(t *testing.T, when string, starts, running int) {
 // wantOff checks why the system is off, and that its webhook says so; on for "".
 func (s *stage) wantOff(t *testing.T, when, reason string) {
 	t.Helper()
-
 	off := s.Off()
 	if (off == "") != (reason == "") || !strings.Contains(off, reason) {
 		t.Errorf("%s: the system is off for %q, want %q", when, off, reason)
 	}
-
 	_, err := s.Handler(path)
 	if (err == nil) != (reason == "") || err != nil && !strings.Contains(err.Error(), reason) {
 		t.Errorf("%s: the webhook answers %v, want %q", when, err, reason)
@@ -166,7 +151,6 @@ func TestSystemFollowsItsDefinitions(t *testing.T) {
 	play(t, func(t *testing.T, s *stage) {
 		t.Helper()
 		s.wantOff(t, "without definitions", "CustomResourceDefinition widgets.example.com is not served in version v1")
-
 		if err := s.Ready(); err != nil {
 			t.Errorf("a system that is known to be off keeps the process from being ready: %v", err)
 		}
@@ -196,7 +180,6 @@ func TestSystemFollowsItsDefinitions(t *testing.T) {
 		s.install("3")
 		s.wantOff(t, "with a definition that has replaced another", "")
 		s.want(t, "with a definition that has replaced another", 3, 1)
-
 		if s.dropped != 2 {
 			t.Errorf("%d starts of the system were dropped, want 2", s.dropped)
 		}
@@ -209,7 +192,6 @@ func TestSystemThatFailsStartsAgain(t *testing.T) {
 	play(t, func(t *testing.T, s *stage) {
 		t.Helper()
 		close(s.hub.elected)
-
 		s.failing = true
 		s.install("1")
 		s.wantOff(t, "after a failure", "it failed, and starts again: running the system: it is broken")
@@ -217,15 +199,12 @@ func TestSystemThatFailsStartsAgain(t *testing.T) {
 		synctest.Wait()
 
 		s.mu.Lock()
-
 		var pauses []int
 		for i := range 8 {
 			pauses = append(pauses, int(s.starts[i+1].Sub(s.starts[i]).Seconds()))
 		}
-
 		s.failsAfter = 2 * longestPause
 		s.mu.Unlock()
-
 		if diff := cmp.Diff([]int{1, 2, 4, 8, 16, 32, 60, 60}, pauses); diff != "" {
 			t.Errorf("seconds between starts (-want +got):\n%s", diff)
 		}
@@ -237,11 +216,9 @@ func TestSystemThatFailsStartsAgain(t *testing.T) {
 		last := s.starts[len(s.starts)-1].Sub(s.starts[len(s.starts)-2])
 		s.failing = false
 		s.mu.Unlock()
-
 		if want := s.failsAfter + soonPeriod; last.Round(time.Second) != want {
 			t.Errorf("a system that ran for %s started again after %s, want %s", s.failsAfter, last, want)
 		}
-
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		s.wantOff(t, "after it has healed", "")
@@ -253,13 +230,10 @@ func TestSystemThatCannotBeBuilt(t *testing.T) {
 	play(t, func(t *testing.T, s *stage) {
 		t.Helper()
 		close(s.hub.elected)
-
 		s.breakSetup(errBroken)
 		s.install("1")
 		s.wantOff(t, "while it cannot be built", "it cannot start: it is broken")
-
 		s.breakSetup(nil)
-
 		time.Sleep(latePeriod)
 		synctest.Wait()
 		s.wantOff(t, "afterwards", "")

@@ -27,7 +27,6 @@ func (n Need) String() string {
 	if n.Resource == "" {
 		return "the definition of " + n.GroupVersion.WithKind(n.Kind).String()
 	}
-
 	return "CustomResourceDefinition " + n.Resource + "." + n.Group
 }
 
@@ -66,7 +65,6 @@ func (s *System) owns(group string) bool {
 func (s *System) Off() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	return s.reason
 }
 
@@ -74,11 +72,9 @@ func (s *System) Off() string {
 func (s *System) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if !s.started {
 		return fmt.Errorf("the system %s is not ready: %s", s.Name, s.reason)
 	}
-
 	return nil
 }
 
@@ -87,11 +83,9 @@ func (s *System) Watches() error {
 	s.mu.Lock()
 	watches := s.watches
 	s.mu.Unlock()
-
 	if watches == nil {
 		return nil
 	}
-
 	return watches()
 }
 
@@ -100,11 +94,9 @@ func (s *System) Watches() error {
 func (s *System) Handler(path string) (http.Handler, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if handler, found := s.handlers[path]; found {
 		return handler, nil
 	}
-
 	return nil, fmt.Errorf("the system %s of the hub is off: %s", s.Name, s.reason)
 }
 
@@ -112,7 +104,6 @@ func (s *System) Handler(path string) (http.Handler, error) {
 func (s *System) serve(handlers map[string]http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.handlers = handlers
 }
 
@@ -120,7 +111,6 @@ func (s *System) serve(handlers map[string]http.Handler) {
 func (s *System) turnOn(watches func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.reason, s.started, s.watches = "", true, watches
 	metrics.SystemOn.WithLabelValues(s.Name).Set(1)
 }
@@ -129,11 +119,9 @@ func (s *System) turnOn(watches func() error) {
 func (s *System) turnOff(reason string, known bool) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	changed = s.reason != reason
 	s.reason, s.handlers, s.watches = reason, nil, nil
 	s.started = s.started || known
 	metrics.SystemOn.WithLabelValues(s.Name).Set(0)
-
 	return changed
 }

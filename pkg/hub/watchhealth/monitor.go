@@ -45,9 +45,7 @@ func (m *Monitor) NewInformer(
 func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) toolscache.ListerWatcher {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*")
 	m.change(kind, 0)
-
 	through := toolscache.ToListerWatcherWithContext(from)
-
 	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
 		ListWithContextFunc: through.ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
@@ -55,9 +53,7 @@ func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) t
 			if err != nil {
 				return nil, err //nolint:wrapcheck // The reflector distinguishes errors by their types.
 			}
-
 			m.change(kind, 1)
-
 			return &trackedWatch{Interface: opened, ended: sync.OnceFunc(func() { m.change(kind, -1) })}, nil
 		},
 	}, from)
@@ -67,13 +63,11 @@ func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) t
 func (m *Monitor) change(kind string, by int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	is := m.watches[kind]
 	if is == nil {
 		is = &state{closed: time.Now()}
 		m.watches[kind] = is
 	}
-
 	if is.open += by; is.open == 0 && by < 0 {
 		is.closed = time.Now()
 	}
@@ -83,9 +77,7 @@ func (m *Monitor) change(kind string, by int) {
 func (m *Monitor) Check(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	var broken []string
-
 	for kind, is := range m.watches {
 		if since := time.Since(is.closed); is.open == 0 && since > Tolerated {
 			broken = append(broken, fmt.Sprintf("%s for %s", kind, since.Round(time.Second)))
@@ -95,9 +87,7 @@ func (m *Monitor) Check(context.Context) error {
 	if len(broken) == 0 {
 		return nil
 	}
-
 	slices.Sort(broken)
-
 	return fmt.Errorf("the watches of the API server have been broken: %s", strings.Join(broken, ", "))
 }
 

@@ -39,10 +39,8 @@ func (s *source) listerWatcher() toolscache.ListerWatcher {
 			if s.broken.Load() {
 				return nil, errors.New("the connection is broken")
 			}
-
 			opened := watch.NewFake()
 			s.open.Store(opened)
-
 			return opened, nil
 		},
 	}}
@@ -57,13 +55,10 @@ func TestAWatchThatStaysBroken(t *testing.T) {
 		if err := informer.SetWatchErrorHandlerWithContext(func(context.Context, *toolscache.Reflector, error) {}); err != nil {
 			t.Fatal(err)
 		}
-
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-
 		go func() {
 			defer close(done)
-
 			informer.RunWithContext(ctx)
 		}()
 
@@ -71,12 +66,10 @@ func TestAWatchThatStaysBroken(t *testing.T) {
 			t.Helper()
 			time.Sleep(after)
 			synctest.Wait()
-
 			got := ""
 			if err := m.Check(t.Context()); err != nil {
 				got = err.Error()
 			}
-
 			if got != want {
 				t.Errorf("%s: got %q, want %q", reason, got, want)
 			}

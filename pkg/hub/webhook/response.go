@@ -13,7 +13,6 @@ import (
 func BadRequest(err error) admission.Response {
 	response := admission.Errored(http.StatusBadRequest, err)
 	response.Result.Reason = metav1.StatusReasonBadRequest
-
 	return response
 }
 
@@ -21,6 +20,5 @@ func BadRequest(err error) admission.Response {
 func InternalError(err error) admission.Response {
 	response := admission.Errored(http.StatusInternalServerError, err)
 	response.Result.Reason = metav1.StatusReasonInternalError
-
 	return response
 }

@@ -14,12 +14,10 @@ const MaxWarningBytes = 256
 // Warning cuts a warning that is too long between two characters, and removes control characters, with which the API server would drop it.
 func Warning(text string) string {
 	const mark = "..."
-
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\u007f' {
 			return ' '
 		}
-
 		return r
 	}, text)
 	if len(text) <= MaxWarningBytes {
@@ -30,6 +28,5 @@ func Warning(text string) string {
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}
-
 	return text[:end] + mark
 }

@@ -53,7 +53,6 @@ func Find(name string) (Adapter, bool) {
 			return adapter, true
 		}
 	}
-
 	return nil, false
 }
 
@@ -64,7 +63,6 @@ func Of(key inventory.Key) Adapter {
 			return adapter
 		}
 	}
-
 	panic(fmt.Sprintf("%s is of no known API", key))
 }
 
@@ -74,7 +72,6 @@ func GroupVersions(separator string) string {
 	for _, adapter := range Adapters() {
 		names = append(names, adapter.Kind().GroupVersion().String())
 	}
-
 	return strings.Join(names, separator)
 }
 
@@ -85,7 +82,6 @@ func Read(object runtime.Object) *Placement {
 			return placement
 		}
 	}
-
 	return nil
 }
 
@@ -96,6 +92,5 @@ func SpecOf(object runtime.Object) Spec {
 			return spec
 		}
 	}
-
 	return Spec{}
 }

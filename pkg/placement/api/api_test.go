@@ -22,7 +22,6 @@ import (
 
 func expect[V any](t rapid.TB, what string, want, got V) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -30,19 +29,16 @@ func expect[V any](t rapid.TB, what string, want, got V) {
 
 func asText(t rapid.TB, value any) string {
 	t.Helper()
-
 	data, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return string(data)
 }
 
 // ofEachAPI checks a property of every API.
 func ofEachAPI(t *testing.T, check func(*rapid.T, api.Adapter)) {
 	t.Helper()
-
 	for _, adapter := range api.Adapters() {
 		t.Run(string(adapter.Name()), func(t *testing.T) { property.Check(t, func(t *rapid.T) { check(t, adapter) }) })
 	}
@@ -72,7 +68,6 @@ func drawPage(t *rapid.T) *api.Page {
 	default:
 		page.Decisions = rapid.SliceOfN(rapid.Custom(drawDecision), 1, 4).Draw(t, "decisions")
 	}
-
 	return page
 }
 
@@ -92,7 +87,6 @@ func TestPagesComeBack(t *testing.T) {
 		for _, read := range []*api.Page{codec.Read(object), codec.Read(stored)} {
 			expect(t, "metadata", page.ObjectMeta, read.ObjectMeta)
 			expect(t, "clusters", page.Clusters(), read.Clusters())
-
 			if absent := page.Decisions == nil && adapter.Name() == api.V1beta1.Name(); absent != (read.Decisions == nil) {
 				t.Errorf("the list is %v, want absent: %v", read.Decisions, absent)
 			}
@@ -100,19 +94,15 @@ func TestPagesComeBack(t *testing.T) {
 			for n, decision := range read.Decisions {
 				want := codec.Normalize(page.Decisions[n])
 				expect(t, "own part", want, codec.Normalize(decision))
-
 				if adapter.Name() == api.V1beta1.Name() {
 					want.Reason = page.Decisions[n].Reason // To be seen, and mended.
 				}
-
 				expect(t, "decision", want, decision)
 			}
-
 			expect(t, "the same bytes again", asText(t, object), asText(t, codec.Write(read)))
 		}
 
 		before := asText(t, page)
-
 		object.SetLabels(map[string]string{"changed": "yes"})
 		object.GetOwnerReferences()[0].Name = "changed"
 		expect(t, "the page", before, asText(t, page))
@@ -125,7 +115,6 @@ func TestOwnIsStable(t *testing.T) {
 		codec := adapter.Codec()
 		own := codec.Normalize(drawDecision(t))
 		expect(t, "own of own", own, codec.Normalize(own))
-
 		page := &api.Page{Decisions: []api.Decision{own}}
 		expect(t, "written and read", page.Decisions, codec.Read(codec.Write(page)).Decisions)
 	})
@@ -138,7 +127,6 @@ func TestLabelsComeBack(t *testing.T) {
 		group := api.Group{Index: rapid.IntRange(0, 300).Draw(t, "index"), Name: words.Draw(t, "name")}
 		page := pageWith(codec.Labels("p", group))
 		read, named := codec.Group(page)
-
 		expect(t, "placement", "p", codec.Placement(page))
 		expect(t, "foreign", false, codec.Foreign(page))
 		expect(t, "named", true, named)
@@ -153,7 +141,6 @@ func TestLabelsComeBack(t *testing.T) {
 
 func drawStatus(t *rapid.T) api.Status {
 	status := api.Status{Selected: rapid.IntRange(0, 1<<30).Draw(t, "selected")}
-
 	for range rapid.IntRange(0, 2).Draw(t, "conditions") {
 		status.Conditions = append(status.Conditions, metav1.Condition{
 			Type: words.Draw(t, "type"), Status: metav1.ConditionTrue, Reason: words.Draw(t, "reason"), Message: words.Draw(t, "message"),
@@ -167,11 +154,9 @@ func drawStatus(t *rapid.T) api.Status {
 			Pages: rapid.SliceOfN(words, 1, 3).Draw(t, "pages"), Clusters: rapid.IntRange(0, 1<<30).Draw(t, "clusters"),
 		})
 	}
-
 	if rapid.Bool().Draw(t, "scored") {
 		status.LastScoreUpdate = &metav1.Time{Time: time.Unix(rapid.Int64Range(1, 1<<30).Draw(t, "at"), 0)}
 	}
-
 	return status
 }
 
@@ -181,18 +166,15 @@ func TestStatusesComeBack(t *testing.T) {
 		status := drawStatus(t)
 		object := adapter.Empty()
 		data := asText(t, map[string]any{"metadata": map[string]any{"namespace": "ns", "name": "p"}, "status": adapter.Status(status)})
-
 		if err := json.Unmarshal([]byte(data), object); err != nil {
 			t.Fatal(err)
 		}
-
 		read := adapter.Read(object)
 
 		want := status
 		if adapter.Name() == api.V1alpha1.Name() {
 			want = api.Status{Conditions: status.Conditions}
 		}
-
 		expect(t, "status", want, read.Status)
 		expect(t, "the same bytes again", asText(t, adapter.Status(status)), asText(t, adapter.Status(read.Status)))
 	})
@@ -201,14 +183,11 @@ func TestStatusesComeBack(t *testing.T) {
 // Every API tells its own objects from those of the others, and no two share a name.
 func TestAPIs(t *testing.T) {
 	names := map[string]bool{}
-
 	for _, adapter := range api.Adapters() {
 		codec := adapter.Codec()
 		names[string(adapter.Name())] = true
-
 		expect(t, "the group of the owner", string(adapter.Name()), codec.Owner().Group)
 		expect(t, "the API of the key", adapter.Name(), codec.Key("ns", "n").API)
-
 		for _, other := range api.Adapters() {
 			same := adapter.Name() == other.Name()
 			expect(t, "reads placements of "+string(other.Name()), same, adapter.Read(other.Empty()) != nil)

@@ -38,7 +38,6 @@ func (c *conversion) wanted(path *field.Path, wanted *int32) {
 func (c *conversion) predicate(paths selector.Paths, spec selector.Spec) {
 	compiled, errs := c.compiler.Compile(paths, spec)
 	c.addErrors(errs...)
-
 	if compiled != nil {
 		c.request.Predicates = append(c.request.Predicates, scheduling.Predicate{Selector: compiled, CEL: paths.CEL})
 	}
@@ -65,10 +64,8 @@ func (c *conversion) topologyKey(path *field.Path, name, kind string) clusterinf
 			c.addErrors(field.Invalid(path.Child("topologyKey"), name, rule))
 		}
 	}
-
 	if kind != topologyLabel && kind != topologyClaim {
 		c.addErrors(field.NotSupported(path.Child("topologyKeyType"), kind, []string{topologyLabel, topologyClaim}))
 	}
-
 	return key
 }

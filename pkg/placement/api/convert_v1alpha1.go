@@ -32,16 +32,12 @@ func convertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.P
 
 	c.name(placement.Name)
 	c.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
-
 	if tooMany := exceededV1alpha1(&placement.Spec); len(tooMany) > 0 {
 		c.addErrors(tooMany...)
-
 		return c.request
 	}
-
 	c.namedPredicates(spec.Child("predicates"), placement.Spec.Predicates)
 	c.antiAffinity(spec.Child("antiAffinity"), placement.Spec.AntiAffinity)
-
 	return c.request
 }
 
@@ -57,7 +53,6 @@ func availabilityTolerations() []clusterv1beta1.Toleration {
 func (c *conversion) namedPredicates(path *field.Path, predicates []placementv1alpha1.ClusterPredicate) {
 	for i, predicate := range predicates {
 		at := path.Index(i)
-
 		c.predicate(selector.Paths{
 			Name:        at.Child("clusterName"),
 			Labels:      at.Child("labelSelector"),
@@ -77,7 +72,6 @@ func (c *conversion) antiAffinity(path *field.Path, apart placementv1alpha1.Anti
 	if apart == (placementv1alpha1.AntiAffinity{}) {
 		return
 	}
-
 	key := c.topologyKey(path, apart.TopologyKey, string(apart.TopologyKeyType))
 	c.request.AntiAffinity = &key
 }

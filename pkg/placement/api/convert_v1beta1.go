@@ -30,13 +30,11 @@ func convertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Place
 		Wanted:      placement.Spec.NumberOfClusters,
 	}}
 	spec := field.NewPath("spec")
-
 	c.name(placement.Name)
 	c.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
 
 	if tooMany := exceededV1beta1(&placement.Spec); len(tooMany) > 0 {
 		c.addErrors(tooMany...)
-
 		return c.request
 	}
 
@@ -48,7 +46,6 @@ func convertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Place
 	c.groups(spec.Child("decisionStrategy", "groupStrategy"), placement.Spec.DecisionStrategy.GroupStrategy)
 	c.order(spec.Child("sortBy"), placement.Spec.SortBy)
 	c.scoreInterval(spec.Child("scoreRateLimit"), placement.Spec.ScoreRateLimit)
-
 	return c.request
 }
 
@@ -56,7 +53,6 @@ func (c *conversion) predicates(path *field.Path, predicates []clusterv1beta1.Cl
 	for i, predicate := range predicates {
 		at := path.Index(i).Child("requiredClusterSelector")
 		required := predicate.RequiredClusterSelector
-
 		c.predicate(selector.Paths{
 			Labels: at.Child("labelSelector"),
 			Claims: at.Child("claimSelector", "matchExpressions"),
@@ -73,7 +69,6 @@ func (c *conversion) predicates(path *field.Path, predicates []clusterv1beta1.Cl
 // coordinate the last one applies (docs/spec/differences.md C4), and weight 0 disables a prioritizer even if its coordinate is invalid.
 func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
 	var chosen []scheduling.Prioritizer
-
 	switch policy.Mode {
 	case "", clusterv1beta1.PrioritizerPolicyModeAdditive:
 		chosen = scheduling.DefaultPrioritizers()
@@ -90,10 +85,8 @@ func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.Priori
 			if configuration.ScoreCoordinate == nil || configuration.Weight != 0 {
 				c.addErrors(err)
 			}
-
 			continue
 		}
-
 		prioritizer.Weight = configuration.Weight
 
 		known := slices.IndexFunc(chosen, func(other scheduling.Prioritizer) bool { return sameCoordinate(prioritizer, other) })
@@ -110,7 +103,6 @@ func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.Priori
 // sameCoordinate reports whether two prioritizers differ at most in their weights.
 func sameCoordinate(a, b scheduling.Prioritizer) bool {
 	a.Weight = b.Weight
-
 	return a == b
 }
 
@@ -135,7 +127,6 @@ func (c *conversion) tolerations(path *field.Path, tolerations []clusterv1beta1.
 		if toleration.Key == "" && toleration.Operator != clusterv1beta1.TolerationOpExists {
 			c.addErrors(field.Invalid(at.Child("operator"), toleration.Operator, "If the key is empty, operator must be Exists."))
 		}
-
 		if toleration.Operator == clusterv1beta1.TolerationOpExists && toleration.Value != "" {
 			c.addErrors(field.Invalid(at.Child("value"), toleration.Value, "If the operator is Exists, the value should be empty."))
 		}
@@ -148,7 +139,6 @@ func (c *conversion) spread(path *field.Path, terms []clusterv1beta1.SpreadConst
 		constraint := scheduling.SpreadConstraint{
 			Key: c.topologyKey(at, term.TopologyKey, string(term.TopologyKeyType)), MaxSkew: max(int(term.MaxSkew), 1),
 		}
-
 		if term.MaxSkew < 0 {
 			c.addErrors(field.Invalid(at.Child("maxSkew"), term.MaxSkew, "must be 1 or more"))
 		}
@@ -161,7 +151,6 @@ func (c *conversion) spread(path *field.Path, terms []clusterv1beta1.SpreadConst
 			c.addErrors(field.NotSupported(at.Child("whenUnsatisfiable"), term.WhenUnsatisfiable,
 				[]clusterv1beta1.UnsatisfiableMaxSkewAction{clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway}))
 		}
-
 		c.request.Spread = append(c.request.Spread, constraint)
 	}
 }
@@ -175,7 +164,6 @@ func (c *conversion) groups(path *field.Path, strategy clusterv1beta1.GroupStrat
 			Labels: group.ClusterSelector.LabelSelector, Claims: group.ClusterSelector.ClaimSelector.MatchExpressions,
 		})
 		c.addErrors(errs...)
-
 		if compiled != nil {
 			c.request.Groups = append(c.request.Groups, scheduling.GroupRule{Name: group.GroupName, Selector: compiled})
 		}
@@ -185,7 +173,6 @@ func (c *conversion) groups(path *field.Path, strategy clusterv1beta1.GroupStrat
 	if err != nil {
 		c.addErrors(field.Invalid(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup.String(), err.Error()))
 	}
-
 	c.request.GroupLength = length
 }
 
@@ -194,18 +181,15 @@ func groupLength(value intstr.IntOrString) (scheduling.GroupLength, error) {
 	if value.String() == "" {
 		return scheduling.GroupLength{}, nil
 	}
-
 	text, percent := strings.CutSuffix(value.String(), "%")
 
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
 		return scheduling.GroupLength{}, fmt.Errorf("must be a number of clusters or a percentage such as 25%%: %w", err)
 	}
-
 	if percent {
 		return scheduling.GroupLength{Percent: int(number)}, nil
 	}
-
 	return scheduling.GroupLength{Clusters: int(number)}, nil
 }
 
@@ -228,15 +212,12 @@ const defaultScoreInterval = time.Minute
 func (c *conversion) scoreInterval(path *field.Path, limit string) {
 	if limit == "" {
 		c.request.ScoreInterval = defaultScoreInterval
-
 		return
 	}
-
 	interval, err := parseInterval(limit)
 	if err != nil {
 		c.addErrors(field.Invalid(path, limit, err.Error()))
 	}
-
 	c.request.ScoreInterval = interval
 }
 
@@ -249,7 +230,6 @@ func parseInterval(text string) (time.Duration, error) {
 	unit := intervalUnits[text[last]]
 
 	number, err := strconv.ParseUint(text[:last], 10, 64)
-
 	switch {
 	case unit == 0 || errors.Is(err, strconv.ErrSyntax):
 		return 0, errors.New("must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h")

@@ -22,7 +22,6 @@ func (e *exceeded) check(limit limits.Limit, path *field.Path, count int) bool {
 	if err != nil {
 		e.errs = append(e.errs, err)
 	}
-
 	return err == nil
 }
 
@@ -31,7 +30,6 @@ func (e *exceeded) selector(path *field.Path, matchNames int, labels, claims sel
 	if !e.check(limits.Requirements, path, matchNames+len(labels.requirements)+len(claims.requirements)) {
 		return
 	}
-
 	for _, part := range []selectorPart{labels, claims} {
 		for i, requirement := range part.requirements {
 			e.check(limits.Values, part.path.Index(i).Child("values"), len(requirement.Values))
@@ -48,36 +46,29 @@ type selectorPart struct {
 // exceededV1beta1 returns an error for each limit that a v1beta1 Placement exceeds.
 func exceededV1beta1(placement *clusterv1beta1.PlacementSpec) field.ErrorList {
 	var e exceeded
-
 	spec := field.NewPath("spec")
 	predicates := spec.Child("predicates")
-
 	if e.check(limits.Predicates, predicates, len(placement.Predicates)) {
 		cel := 0
-
 		for i, predicate := range placement.Predicates {
 			required := predicate.RequiredClusterSelector
 			e.clusterSelector(predicates.Index(i).Child("requiredClusterSelector"), required.LabelSelector, required.ClaimSelector)
-
 			for _, expression := range required.CelSelector.CelExpressions {
 				cel += len(expression)
 			}
 		}
-
 		e.check(limits.CELBytes, predicates, cel)
 	}
 
 	e.check(limits.Tolerations, spec.Child("tolerations"), len(placement.Tolerations))
 	e.check(limits.Prioritizers, spec.Child("prioritizerPolicy", "configurations"), len(placement.PrioritizerPolicy.Configurations))
 	e.check(limits.SpreadConstraints, spec.Child("spreadPolicy", "spreadConstraints"), len(placement.SpreadPolicy.SpreadConstraints))
-
 	groups := spec.Child("decisionStrategy", "groupStrategy", "decisionGroups")
 	if e.check(limits.DecisionGroups, groups, len(placement.DecisionStrategy.GroupStrategy.DecisionGroups)) {
 		for i, group := range placement.DecisionStrategy.GroupStrategy.DecisionGroups {
 			e.clusterSelector(groups.Index(i).Child("groupClusterSelector"), group.ClusterSelector.LabelSelector, group.ClusterSelector.ClaimSelector)
 		}
 	}
-
 	return e.errs
 }
 
@@ -90,7 +81,6 @@ func (e *exceeded) clusterSelector(at *field.Path, labels metav1.LabelSelector, 
 // exceededV1alpha1 returns an error for each limit that a v1alpha1 Placement exceeds.
 func exceededV1alpha1(placement *placementv1alpha1.PlacementSpec) field.ErrorList {
 	var e exceeded
-
 	predicates := field.NewPath("spec", "predicates")
 	if !e.check(limits.Predicates, predicates, len(placement.Predicates)) {
 		return e.errs
@@ -102,6 +92,5 @@ func exceededV1alpha1(placement *placementv1alpha1.PlacementSpec) field.ErrorLis
 			selectorPart{at.Child("labelSelector", "matchExpressions"), predicate.LabelSelector.MatchExpressions},
 			selectorPart{at.Child("claimSelector", "matchExpressions"), predicate.ClaimSelector.MatchExpressions})
 	}
-
 	return e.errs
 }

@@ -23,7 +23,6 @@ func keys(count int) []metav1.LabelSelectorRequirement {
 	for n := range count {
 		requirements = append(requirements, metav1.LabelSelectorRequirement{Key: fmt.Sprintf("k%d", n), Operator: metav1.LabelSelectorOpExists})
 	}
-
 	return requirements
 }
 
@@ -96,17 +95,14 @@ func TestLimitsOfV1beta1(t *testing.T) {
 				placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
 				placement.Spec.Predicates = make([]clusterv1beta1.ClusterPredicate, 1)
 				c.fill(&placement.Spec, count)
-
 				return V1beta1.Read(placement).Request(selector.NewCompiler())
 			}
-
 			if at := convert(c.limit.Max); len(at.Errors) > 0 {
 				t.Errorf("at the limit: %v", at.Errors)
 			}
 
 			beyond := convert(c.limit.Max + 1)
 			expectExceeded(t, beyond, c.limit, c.path)
-
 			if len(beyond.Predicates) > 0 || len(beyond.Tolerations) > 0 || len(beyond.Groups) > 0 {
 				t.Error("a Placement beyond the limits is converted")
 			}
@@ -116,7 +112,6 @@ func TestLimitsOfV1beta1(t *testing.T) {
 
 func expectExceeded(t *testing.T, request *scheduling.Request, limit limits.Limit, path string) {
 	t.Helper()
-
 	want := limit.Check(field.NewPath(path), limit.Max+1).Error()
 	if len(request.Errors) != 1 || request.Errors[0].Error() != want {
 		t.Errorf("beyond the limit: %v, want %s", request.Errors, want)
@@ -151,14 +146,11 @@ func TestLimitsOfV1alpha1(t *testing.T) {
 				placement := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
 				placement.Spec.Predicates = make([]placementv1alpha1.ClusterPredicate, 1)
 				c.fill(&placement.Spec, count)
-
 				return V1alpha1.Read(placement).Request(selector.NewCompiler())
 			}
-
 			if at := convert(c.limit.Max); len(at.Errors) > 0 {
 				t.Errorf("at the limit: %v", at.Errors)
 			}
-
 			expectExceeded(t, convert(c.limit.Max+1), c.limit, c.path)
 		})
 	}

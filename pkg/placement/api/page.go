@@ -41,7 +41,6 @@ func (p *Page) Clusters() []string {
 	for _, decision := range p.Decisions {
 		names = append(names, decision.Cluster)
 	}
-
 	return names
 }
 

@@ -53,7 +53,6 @@ func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
 	for _, unread := range unreadable.Of(p).Under("spec") {
 		request.Errors = append(request.Errors, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
 	}
-
 	return request
 }
 

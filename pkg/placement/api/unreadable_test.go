@@ -16,7 +16,6 @@ func TestAnUnreadableSpecIsAMistake(t *testing.T) {
 	for _, adapter := range api.Adapters() {
 		object := adapter.Empty()
 		object.SetName("p")
-
 		single, isOne := object.(metav1.Object)
 		if !isOne {
 			t.Fatalf("%T has no metadata", object)
@@ -28,7 +27,6 @@ func TestAnUnreadableSpecIsAMistake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		mistakes := adapter.Read(object).Request(selector.NewCompiler()).Errors
 		if len(mistakes) == 0 {
 			t.Fatalf("%s: there is no mistake", adapter.Name())

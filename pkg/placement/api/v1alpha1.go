@@ -31,7 +31,6 @@ func (v1alpha1) Read(object runtime.Object) *Placement {
 	if !ok {
 		return nil
 	}
-
 	return &Placement{
 		ObjectMeta: placement.ObjectMeta, API: V1alpha1, Object: placement, ClusterSets: placement.Spec.ClusterSets,
 		Wanted: placement.Spec.NumberOfClusters,
@@ -47,7 +46,6 @@ func (v1alpha1) Spec(object runtime.Object) Spec {
 	if !ok {
 		return Spec{}
 	}
-
 	return Spec{ClusterSets: &placement.Spec.ClusterSets, NumberOfClusters: &placement.Spec.NumberOfClusters}
 }
 
@@ -87,12 +85,10 @@ func (v1alpha1Codec) Read(object runtime.Object) *Page {
 	if !ok {
 		return nil
 	}
-
 	page := &Page{ObjectMeta: decision.ObjectMeta, Decisions: make([]Decision, 0, len(decision.Decisions))}
 	for _, d := range decision.Decisions {
 		page.Decisions = append(page.Decisions, Decision{Cluster: d.ClusterName, Available: d.Available})
 	}
-
 	return page
 }
 
@@ -101,14 +97,11 @@ func (v1alpha1Codec) Compact(object any, intern func(...*string)) bool {
 	if !ok {
 		return false
 	}
-
 	CompactMeta(&decision.ObjectMeta, intern)
-
 	decision.Decisions = CompactList(decision.Decisions)
 	for i := range decision.Decisions {
 		intern(&decision.Decisions[i].ClusterName)
 	}
-
 	return true
 }
 
@@ -130,6 +123,5 @@ func (v1alpha1Codec) decisions(decisions []Decision) []placementv1alpha1.Cluster
 	for _, d := range decisions {
 		written = append(written, placementv1alpha1.ClusterDecision{ClusterName: d.Cluster, Available: d.Available})
 	}
-
 	return written
 }

@@ -18,7 +18,6 @@ import (
 
 func TestV1alpha1Pages(t *testing.T) {
 	codec := api.V1alpha1.Codec()
-
 	expect(t, "owner", schema.GroupVersionKind{Group: "placement.open-cluster-management.io", Version: "v1alpha1", Kind: "Placement"},
 		codec.Owner())
 	expect(t, "key", inventory.NewPlacementKey(inventory.V1alpha1, "ns", "p").Decision("p-decision-1"), codec.Key("ns", "p-decision-1"))

@@ -36,7 +36,6 @@ func (v1beta1) Read(object runtime.Object) *Placement {
 	if !ok {
 		return nil
 	}
-
 	status := Status{
 		Conditions: placement.Status.Conditions, Selected: int(placement.Status.NumberOfSelectedClusters),
 		LastScoreUpdate: placement.Status.LastScoreUpdateTime,
@@ -48,7 +47,6 @@ func (v1beta1) Read(object runtime.Object) *Placement {
 			Pages: group.Decisions, Clusters: int(group.ClustersCount),
 		})
 	}
-
 	return &Placement{
 		ObjectMeta: placement.ObjectMeta, API: V1beta1, Object: placement, ClusterSets: placement.Spec.ClusterSets,
 		Wanted: placement.Spec.NumberOfClusters, Status: status,
@@ -63,7 +61,6 @@ func (v1beta1) Spec(object runtime.Object) Spec {
 	if !ok {
 		return Spec{}
 	}
-
 	return Spec{ClusterSets: &placement.Spec.ClusterSets, NumberOfClusters: &placement.Spec.NumberOfClusters}
 }
 
@@ -71,14 +68,12 @@ func (v1beta1) Status(status Status) any {
 	written := clusterv1beta1.PlacementStatus{
 		Conditions: status.Conditions, NumberOfSelectedClusters: int32(status.Selected), LastScoreUpdateTime: status.LastScoreUpdate,
 	}
-
 	for _, group := range status.Groups {
 		written.DecisionGroups = append(written.DecisionGroups, clusterv1beta1.DecisionGroupStatus{
 			DecisionGroupIndex: int32(group.Index), DecisionGroupName: group.Name, Decisions: group.Pages,
 			ClustersCount: int32(group.Clusters),
 		})
 	}
-
 	return written
 }
 
@@ -94,7 +89,6 @@ func (v1beta1Codec) Scheduler() string { return "" }
 
 func (v1beta1Codec) Foreign(page *Page) bool {
 	_, older := page.Labels[placementRuleLabel]
-
 	return older
 }
 
@@ -110,7 +104,6 @@ func (v1beta1Codec) Labels(placement string, group Group) map[string]string {
 
 func (v1beta1Codec) Group(page *Page) (Group, bool) {
 	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
-
 	return Group{Index: index, Name: page.Labels[clusterv1beta1.DecisionGroupNameLabel]}, err == nil
 }
 
@@ -123,7 +116,6 @@ func (v1beta1Codec) Read(object runtime.Object) *Page {
 	if !ok {
 		return nil
 	}
-
 	page := &Page{ObjectMeta: decision.ObjectMeta}
 	if decision.Status.Decisions != nil {
 		page.Decisions = make([]Decision, 0, len(decision.Status.Decisions))
@@ -132,7 +124,6 @@ func (v1beta1Codec) Read(object runtime.Object) *Page {
 	for _, d := range decision.Status.Decisions {
 		page.Decisions = append(page.Decisions, Decision{Cluster: d.ClusterName, Reason: d.Reason, Score: d.Score})
 	}
-
 	return page
 }
 
@@ -141,14 +132,11 @@ func (v1beta1Codec) Compact(object any, intern func(...*string)) bool {
 	if !ok {
 		return false
 	}
-
 	CompactMeta(&decision.ObjectMeta, intern)
-
 	decision.Status.Decisions = CompactList(decision.Status.Decisions)
 	for i := range decision.Status.Decisions {
 		intern(&decision.Status.Decisions[i].ClusterName)
 	}
-
 	return true
 }
 
@@ -171,11 +159,9 @@ func (v1beta1Codec) decisions(decisions []Decision) []clusterv1beta1.ClusterDeci
 	if decisions == nil {
 		return nil
 	}
-
 	written := make([]clusterv1beta1.ClusterDecision, 0, len(decisions))
 	for _, d := range decisions {
 		written = append(written, clusterv1beta1.ClusterDecision{ClusterName: d.Cluster, Reason: d.Reason, Score: d.Score})
 	}
-
 	return written
 }

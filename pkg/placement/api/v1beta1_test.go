@@ -23,7 +23,6 @@ var full = api.Decision{
 
 func TestV1beta1Pages(t *testing.T) {
 	codec := api.V1beta1.Codec()
-
 	expect(t, "owner", schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"}, codec.Owner())
 	expect(t, "key", inventory.NewPlacementKey(inventory.V1beta1, "ns", "p").Decision("p-decision-1"), codec.Key("ns", "p-decision-1"))
 	expect(t, "subresource", "status", codec.Subresource())
@@ -52,7 +51,6 @@ func pageWith(labels map[string]string) *api.Page {
 
 func TestV1beta1Groups(t *testing.T) {
 	const index, name = "cluster.open-cluster-management.io/decision-group-index", "cluster.open-cluster-management.io/decision-group-name"
-
 	for _, tc := range []struct {
 		reason string
 		labels map[string]string
@@ -69,7 +67,6 @@ func TestV1beta1Groups(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			group, named := api.V1beta1.Codec().Group(pageWith(tc.labels))
 			expect(t, "named", tc.named, named)
-
 			if named {
 				expect(t, "group", tc.want, group)
 			}

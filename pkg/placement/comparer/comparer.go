@@ -44,20 +44,16 @@ func (*Comparer) NeedLeaderElection() bool { return true }
 func (c *Comparer) Start(ctx context.Context) error {
 	timer := time.NewTimer(minPause)
 	defer timer.Stop()
-
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
 		}
-
 		began := time.Now()
-
 		if !c.Busy() {
 			c.step(ctx)
 		}
-
 		timer.Reset(max(pauseFactor*time.Since(began), minPause))
 	}
 }
@@ -68,7 +64,6 @@ func (c *Comparer) step(ctx context.Context) {
 	if !found {
 		return
 	}
-
 	log := klog.FromContext(ctx).WithValues("placement", klog.KRef(key.Namespace, key.Name), "api", key.API())
 
 	difference, compared, err := c.Compare(ctx, key)
@@ -76,16 +71,13 @@ func (c *Comparer) step(ctx context.Context) {
 		if ctx.Err() == nil {
 			log.Error(err, "Comparing the answers of the two engines")
 		}
-
 		return
 	}
-
 	if !compared {
 		return
 	}
 
 	metrics.Comparisons.Inc()
-
 	if difference != "" {
 		metrics.Divergences.Inc()
 		log.Error(nil, "The engine gives another answer than the reference; what it is derived from is made anew. Please report this",
@@ -99,13 +91,10 @@ func (c *Comparer) next() (inventory.Key, bool) {
 	if len(c.rotation) == 0 {
 		c.rotation = c.Placements()
 	}
-
 	if len(c.rotation) == 0 {
 		return inventory.Key{}, false
 	}
-
 	key := c.rotation[0]
 	c.rotation = c.rotation[1:]
-
 	return key, true
 }

@@ -42,14 +42,11 @@ func newHub(placements ...string) *hub {
 			for _, name := range h.placements {
 				keys = append(keys, key(name))
 			}
-
 			return keys
 		},
 		Compare: func(_ context.Context, key inventory.Key) (string, bool, error) {
 			h.seen = append(h.seen, fmt.Sprintf("%s %v", key.Name, time.Since(start)))
-
 			time.Sleep(h.takes)
-
 			return h.compare(key.Name)
 		},
 		Diverged: func(key inventory.Key) { h.diverged = append(h.diverged, key.Name) },
@@ -62,12 +59,9 @@ func newHub(placements ...string) *hub {
 // run compares for a time on a fake clock.
 func (h *hub) run(t *testing.T, d time.Duration) {
 	t.Helper()
-
 	log := funcr.New(func(_, line string) { h.lines = append(h.lines, line) }, funcr.Options{})
-
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), d)
 	defer cancel()
-
 	if err := h.Start(ctx); err != nil {
 		t.Error(err)
 	}
@@ -76,12 +70,10 @@ func (h *hub) run(t *testing.T, d time.Duration) {
 // counted returns the value of a counter without labels.
 func counted(t *testing.T, name string) float64 {
 	t.Helper()
-
 	families, err := ctrlmetrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	for _, family := range families {
 		if family.GetName() == name {
 			return family.GetMetric()[0].GetCounter().GetValue()
@@ -89,13 +81,11 @@ func counted(t *testing.T, name string) float64 {
 	}
 
 	t.Fatalf("nobody counts %s", name)
-
 	return 0
 }
 
 func expect[V any](t *testing.T, what string, want, got V) {
 	t.Helper()
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -109,7 +99,6 @@ func TestPlacementsAreComparedInRotation(t *testing.T) {
 			if name == "b" {
 				h.placements = []string{"c"}
 			}
-
 			return "", true, nil
 		}
 		before := counted(t, "placement_hub_comparisons_total")
@@ -145,7 +134,6 @@ func TestDifferencesAreCountedLoggedAndCorrected(t *testing.T) {
 			if name == "b" {
 				return "selected: c1 is missing", true, nil
 			}
-
 			return "", true, nil
 		}
 		before := counted(t, "placement_hub_divergences_total")

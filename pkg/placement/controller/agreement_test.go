@@ -20,7 +20,6 @@ import (
 func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 	property.CheckTimes(tb, 40, func(t *rapid.T) {
 		a := newAgreement(tb, t)
-
 		for range rapid.IntRange(0, 5).Draw(t, "events before") {
 			switch rapid.SampledFrom([]string{"fleet", "fleet", "edit", "restart"}).Draw(t, "before") {
 			case "fleet":
@@ -30,7 +29,6 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 			case "restart":
 				a.restart()
 			}
-
 			a.settle()
 		}
 
@@ -39,22 +37,18 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 		before := a.state(removalbudget.Limit{})
 
 		forgotten := false
-
 		for range rapid.IntRange(0, 2).Draw(t, "events") {
 			a.disturb()
 		}
 
 		if rapid.Bool().Draw(t, "changed") {
 			manifest := a.manifest(a.propose())
-
 			for name, view := range a.views {
 				answers["POST to the "+name] = a.evaluated(view, manifest)
 			}
-
 			for name, limit := range limits {
 				answers["diff, "+name] = a.diffed(a.state(limit), manifest)
 			}
-
 			live := api.V1beta1.Read(a.placement())
 			a.applyManifest(manifest)
 
@@ -70,7 +64,6 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 		}
 
 		asked := a.placement()
-
 		for name, view := range a.views {
 			if limit := view.Options().Limit; limit.Percent != nil || !forgotten {
 				answers["GET from the "+name] = a.evaluated(view, nil)
@@ -82,9 +75,7 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 				answers["explain, "+name] = a.explained(a.state(limit))
 			}
 		}
-
 		a.settle()
-
 		want := a.written()
 		said := !*a.limit.CountReplaced || removal(asked.Status.Conditions) != "" || !strings.Contains(want.Removal, "or be replaced")
 
@@ -92,7 +83,6 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 			if says.Unknown {
 				continue
 			}
-
 			if !hasConditions(who) {
 				says.Removal = want.Removal
 			}
@@ -101,7 +91,6 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 			if untold := strings.Contains(who, "untold") || strings.Contains(who, "percent"); untold && !said {
 				says.Removal = strings.Replace(says.Removal, " may leave within", " may leave or be replaced within", 1)
 			}
-
 			if diff := cmp.Diff(want, says); diff != "" {
 				t.Errorf("%s (-written +said):\n%s", who, diff)
 			}

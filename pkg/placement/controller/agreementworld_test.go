@@ -48,7 +48,6 @@ var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefin
 	if err != nil {
 		return nil, err
 	}
-
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
 
 	for i, file := range files {
@@ -56,12 +55,10 @@ var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefin
 		if err == nil {
 			err = yaml.Unmarshal(content, &crds[i])
 		}
-
 		if err != nil {
 			return nil, err
 		}
 	}
-
 	return crds, nil
 })
 
@@ -70,7 +67,6 @@ var placementAdmission = sync.OnceValues(func() (*statefile.Admission, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	return statefile.NewAdmission(crds)
 })
 
@@ -102,7 +98,6 @@ type agreement struct {
 
 func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 	tb.Helper()
-
 	a := &agreement{
 		T: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 		limit: removalbudget.Limit{
@@ -132,7 +127,6 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 	a.leader, a.api = newReconciler(tb, servedAPIs{apis: api}, store)
 	a.restart()
 	a.settle()
-
 	return a
 }
 
@@ -144,11 +138,9 @@ func (a *agreement) restart() {
 		shared.Synced.Store(true)
 		shared.inventory.SetClusterSet(a.set)
 		shared.inventory.SetBinding(a.binding)
-
 		for _, cluster := range a.clusters {
 			shared.inventory.SetCluster(cluster)
 		}
-
 		return shared
 	}
 
@@ -157,7 +149,6 @@ func (a *agreement) restart() {
 	a.leader.reporter.recorder = events.NewFakeRecorder(1000)
 
 	a.all, a.views = []*state{leader}, map[string]*View{"leader": {known: a.leader}}
-
 	for name, o := range map[string]servedAPIs{
 		"standby":           {apis: api, limit: a.limit},
 		"observer, told":    {apis: api, outside: true, limit: a.limit},
@@ -187,19 +178,16 @@ func (a *agreement) settle() {
 	for range 8 {
 		result, err := a.leader.Reconcile(a.Context(), placementKey("p"))
 		a.must(err)
-
 		if result.RequeueAfter != time.Nanosecond {
 			return
 		}
 	}
-
 	a.Fatal("there is always something left to do")
 }
 
 func (a *agreement) placement() *clusterv1beta1.Placement {
 	placement := &clusterv1beta1.Placement{}
 	a.must(a.api.Get(a.Context(), placementKey("p").NamespacedName, placement))
-
 	return placement
 }
 
@@ -208,10 +196,8 @@ func (a *agreement) disturb() {
 	first := rapid.IntRange(0, 11).Draw(a.T, "first cluster")
 	last := min(12, first+rapid.SampledFrom([]int{1, 2, 8}).Draw(a.T, "clusters"))
 	event := rapid.SampledFrom([]string{"delete", "eu", "us", "wait"}).Draw(a.T, "event")
-
 	if event == "wait" {
 		a.clock.SetTime(a.clock.Now().Add(time.Duration(rapid.IntRange(1, 700).Draw(a.T, "seconds")) * time.Second))
-
 		return
 	}
 
@@ -236,10 +222,8 @@ func (a *agreement) disturb() {
 // propose is the placement with another spec or other annotations.
 func (a *agreement) propose() *clusterv1beta1.Placement {
 	changed := a.placement()
-
 	for range rapid.IntRange(1, 2).Draw(a.T, "edits") {
 		edits := []string{"number", "all", "region", "percent", "no percent", "replaced", "release", "next", "none"}
-
 		switch rapid.SampledFrom(edits).Draw(a.T, "edit") {
 		case "number":
 			changed.Spec.NumberOfClusters = new(int32(rapid.IntRange(0, 9).Draw(a.T, "numberOfClusters")))
@@ -270,13 +254,11 @@ func (a *agreement) propose() *clusterv1beta1.Placement {
 func (a *agreement) manifest(placement *clusterv1beta1.Placement) []byte {
 	annotations := maps.Clone(placement.Annotations)
 	delete(annotations, corev1.LastAppliedConfigAnnotation)
-
 	text, err := json.Marshal(map[string]any{
 		"apiVersion": clusterv1beta1.GroupVersion.String(), "kind": "Placement", "spec": placement.Spec,
 		"metadata": map[string]any{"namespace": "ns", "name": "p", "annotations": annotations},
 	})
 	a.must(err)
-
 	return text
 }
 
@@ -284,11 +266,8 @@ func (a *agreement) manifest(placement *clusterv1beta1.Placement) []byte {
 func (a *agreement) applied(placement *clusterv1beta1.Placement) *clusterv1beta1.Placement {
 	known, err := placementAdmission()
 	a.must(err)
-
 	manifest := a.manifest(placement)
-
 	var object map[string]any
-
 	a.must(json.Unmarshal(manifest, &object))
 	read, err := known.Placement(api.V1beta1, object)
 	a.must(err)
@@ -297,27 +276,22 @@ func (a *agreement) applied(placement *clusterv1beta1.Placement) *clusterv1beta1
 	if !is {
 		a.Fatalf("admitted as %T", read.Object)
 	}
-
 	result := placement.DeepCopy()
 	result.Spec = admitted.Spec
 	metav1.SetMetaDataAnnotation(&result.ObjectMeta, corev1.LastAppliedConfigAnnotation, string(manifest))
-
 	return result
 }
 
 // apply writes a placement to the hub. The API server counts changes of the spec.
 func (a *agreement) apply(placement *clusterv1beta1.Placement) {
 	result, live := a.applied(placement), a.placement()
-
 	one, err := json.Marshal(result.Spec)
 	a.must(err)
 	other, err := json.Marshal(live.Spec)
 	a.must(err)
-
 	if result.Generation = live.Generation; !bytes.Equal(one, other) {
 		result.Generation++
 	}
-
 	result.ResourceVersion = live.ResourceVersion
 	a.must(a.api.Update(a.Context(), result))
 }
@@ -328,18 +302,15 @@ func (a *agreement) state(limit removalbudget.Limit) *explain.State {
 		ClusterSets: []*clusterv1beta2.ManagedClusterSet{a.set}, Bindings: []*clusterv1beta2.ManagedClusterSetBinding{a.binding},
 		Placements: []api.Object{a.placement()}, Limit: limit,
 	}
-
 	for _, name := range slices.Sorted(maps.Keys(a.clusters)) {
 		world.Clusters = append(world.Clusters, a.clusters[name])
 	}
-
 	pages := &clusterv1beta1.PlacementDecisionList{}
 	a.must(a.api.List(a.Context(), pages))
 
 	for i := range pages.Items {
 		world.Decisions = append(world.Decisions, &pages.Items[i])
 	}
-
 	return world
 }
 
@@ -349,7 +320,6 @@ func removal(conditions []metav1.Condition) string {
 	if condition == nil {
 		return ""
 	}
-
 	return fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message)
 }
 
@@ -357,13 +327,11 @@ func removal(conditions []metav1.Condition) string {
 func (a *agreement) written() outcome {
 	placement := a.placement()
 	selected := map[string]bool{}
-
 	for _, object := range a.state(removalbudget.Limit{}).Decisions {
 		page, is := object.(*clusterv1beta1.PlacementDecision)
 		if !is {
 			a.Fatalf("a decision is a %T", object)
 		}
-
 		for _, decision := range page.Status.Decisions {
 			selected[decision.ClusterName] = true
 		}
@@ -384,20 +352,16 @@ func (a *agreement) evaluated(view *View, body []byte) outcome {
 	if body != nil {
 		method, target = http.MethodPost, debug.Path
 	}
-
 	ctx := request.WithUser(a.Context(), &user.DefaultInfo{Name: "ada"})
 	recorder := httptest.NewRecorder()
 	debug.New(view, everybody, placementAdmission, a.clock.Now).
 		ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, method, target, strings.NewReader(string(body))))
-
 	var answer debug.Response
 
 	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || recorder.Code != http.StatusOK {
 		a.Fatalf("code %d: %s", recorder.Code, recorder.Body)
 	}
-
 	slices.Sort(answer.Selected)
-
 	return outcome{
 		Held: answer.Stalled, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions),
 		Unknown: slices.ContainsFunc(answer.Warnings, isUnknown),
@@ -410,7 +374,6 @@ func isUnknown(text string) bool { return strings.Contains(text, "the hub may ho
 func (a *agreement) explained(world *explain.State) outcome {
 	report := world.Explain(world.Evaluate(a.clock.Now(), nil)[0], false)
 	slices.Sort(report.Selected)
-
 	return outcome{
 		Held: report.Stalled, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions),
 		Unknown: slices.ContainsFunc(report.Warnings, isUnknown),
@@ -423,20 +386,16 @@ func compared(difference explain.Difference) outcome {
 	for _, gain := range difference.Gained {
 		selected = append(selected, gain.Cluster)
 	}
-
 	slices.Sort(selected)
-
 	return outcome{Held: difference.Stalled != "", Selected: selected, Unknown: slices.ContainsFunc(difference.Notes, isUnknown)}
 }
 
 // simulated is what placement simulate says of a change from one world to another.
 func (a *agreement) simulated(before, after *explain.State) outcome {
 	whatIf := explain.NewWhatIf(before, after, nil, a.clock.Now())
-
 	switch {
 	case len(whatIf.Stalled) > 0:
 		held := a.written()
-
 		return outcome{Held: true, Selected: held.Selected}
 	case len(whatIf.Placements) > 0:
 		return compared(whatIf.Placements[0])
@@ -452,10 +411,8 @@ func (a *agreement) diffed(hub *explain.State, manifest []byte) outcome {
 	reader, err := statefile.NewChangeReader(crds, statefile.Namespace{})
 	a.must(err)
 	reader.Read("p.json", manifest)
-
 	after, _, err := reader.Apply(hub)
 	a.must(err)
-
 	return compared(explain.Diff(hub, after, nil, a.clock.Now()).Placements[0])
 }
 

@@ -24,14 +24,11 @@ import (
 func (r *reconciler) applyTraced(ctx context.Context, c *cycle) error {
 	ctx, span := r.tracer.begin(ctx, "write", c.placement.Key())
 	err := r.apply(ctx, c)
-
 	if len(c.refused.pages) > 0 || c.refused.status {
 		r.reread(ctx, c)
 	}
-
 	span.wrote(c.Result, c.stats.writes, err)
 	span.End()
-
 	return err
 }
 
@@ -42,13 +39,10 @@ func (r *reconciler) apply(ctx context.Context, c *cycle) error {
 	if queue.Outdated(err) || queue.Terminating(err) {
 		return err
 	}
-
 	for i := range c.outputs[1:] {
 		output := &c.outputs[i+1]
-
 		err = errors.Join(err, r.applyMirror(ctx, c, output)) // The first one decides how the retry goes.
 	}
-
 	return err
 }
 
@@ -60,9 +54,7 @@ func (r *reconciler) applyOwn(ctx context.Context, c *cycle) error {
 	c.changes.before = own.present.Pages
 	recorder := r.reporter.forCycle(c.placement, c.Result, &c.changes)
 	observe := r.observer(ctx, c, own)
-
 	var edited map[string]bool
-
 	if !own.plan.Empty() {
 		edited = r.state.contents.edited(c.placement.Key(), own.present.Pages)
 	}
@@ -72,36 +64,28 @@ func (r *reconciler) applyOwn(ctx context.Context, c *cycle) error {
 		recorder.sendChanges(ctx, edited)
 		recorder.warnOfLosses(edited, r.state.served.warnPercent())
 	}()
-
 	if err := r.reserve(ctx, c); err != nil {
 		return err
 	}
-
 	writer := r.budgetedWriter(c)
 	written, err := writer.Write(ctx, own.plan, observe)
-
 	switch {
 	case queue.Outdated(err), queue.Terminating(err):
 		return err
 	case err != nil:
 		r.reportFailure(ctx, c, recorder, err)
-
 		return err
 	}
 
 	c.stats.at = r.clock.Now()
 	status := c.Status(c.placement, metav1.Time{Time: c.stats.at}, !c.deletesForNewSpec())
-
 	if err := r.writeStatus(ctx, c, recorder, status); err != nil {
 		return err
 	}
-
 	err = r.delete(ctx, writer, c, own, written, observe)
-
 	if !own.plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
 	}
-
 	return err
 }
 
@@ -109,16 +93,12 @@ func (r *reconciler) applyOwn(ctx context.Context, c *cycle) error {
 func (r *reconciler) applyMirror(ctx context.Context, c *cycle, output *output) error {
 	ctx, cancel := grace(ctx)
 	defer cancel()
-
 	observe := r.observer(ctx, c, output)
-
 	writer := r.budgetedWriter(c)
-
 	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.
 	}
-
 	return r.delete(ctx, writer, c, output, written, observe)
 }
 
@@ -127,7 +107,6 @@ func (r *reconciler) delete(
 	ctx context.Context, writer placement.Writer, c *cycle, output *output, written placement.Written, observe placement.Observer,
 ) error {
 	c.stats.begin(output.plan)
-
 	return writer.Delete(ctx, output.plan, written, observe)
 }
 
@@ -140,7 +119,6 @@ func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
 		if err != nil {
 			return err
 		}
-
 		var latest *metav1.ObjectMeta
 		if current != nil {
 			latest = &current.ObjectMeta
@@ -149,7 +127,6 @@ func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
 		if err := plan.Proceed(latest, r.clock.Now()); err != nil {
 			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(c.placement), queue.ErrOutdated, err)
 		}
-
 		return nil
 	}
 
@@ -160,14 +137,11 @@ func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
 func (r *reconciler) reportFailure(ctx context.Context, c *cycle, recorder *cycleRecorder, failure error) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
-
 	now, err := r.existing(ctx, c.own().present.Codec, c.placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
-
 		now = c.own().present
 	}
-
 	c.stats.at = r.clock.Now()
 	status := c.FailedStatus(now, placement.Cause(failure), metav1.Time{Time: c.stats.at})
 
@@ -181,13 +155,10 @@ func (r *reconciler) writeStatus(ctx context.Context, c *cycle, recorder *cycleR
 	if _, err := r.patchStatus(ctx, c, status); err != nil {
 		return err
 	}
-
 	r.state.placements.Note(c.placement.Key(), stateOf(c.Result, status))
-
 	if c.holdBegins() {
 		recorder.warnOfHold(c.BudgetResult.Summary())
 	}
-
 	return nil
 }
 
@@ -198,12 +169,10 @@ func (r *reconciler) reserve(ctx context.Context, c *cycle) error {
 	if !needed {
 		return nil
 	}
-
 	patched, err := r.patchStatus(ctx, c, status)
 	if patched != nil {
 		c.placement = patched
 	}
-
 	return err
 }
 
@@ -213,15 +182,12 @@ func (r *reconciler) patchStatus(ctx context.Context, c *cycle, status api.Statu
 	if err != nil {
 		c.stats.count("status", err)
 		c.refused.status = queue.Outdated(err)
-
 		return nil, err
 	}
-
 	if patched != nil {
 		c.stats.count("status", nil)
 		r.state.statuses.Assume(c.placement.Key(), patched)
 	}
-
 	return patched, nil
 }
 
@@ -230,25 +196,18 @@ func (r *reconciler) observer(ctx context.Context, c *cycle, output *output) pla
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.
 	}
-
 	c.stats.begin(output.plan)
-
 	codec := output.present.Codec
 	clusters := make(map[string]int, len(output.present.Pages))
-
 	for _, page := range output.present.Pages {
 		clusters[page.Name] = len(page.Decisions)
 	}
-
 	return func(action placement.Action, page *api.Page, err error) {
 		c.stats.count(string(action), err)
-
 		if err != nil {
 			c.refused.note(output.present, page, err)
-
 			return
 		}
-
 		if log := klog.FromContext(ctx).V(2); log.Enabled() {
 			log.Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page), "clusters", len(page.Decisions))
 		}
@@ -258,7 +217,6 @@ func (r *reconciler) observer(ctx context.Context, c *cycle, output *output) pla
 		} else {
 			r.state.pages[codec].Assume(c.placement.Key(), page)
 		}
-
 		if codec == c.placement.API.Codec() {
 			silent := action == placement.ActionUpdateDecisions && len(page.Decisions) == 0 && clusters[page.Name] == 0
 			c.changes.add(pageChange{action: action, page: page, silent: silent})
@@ -278,7 +236,6 @@ func stateOf(result *scheduling.Result, status api.Status) metrics.PlacementStat
 		Decisions:     status.Selected,
 		StaleScores:   result.Expired,
 	}
-
 	if satisfied := meta.FindStatusCondition(status.Conditions, placement.ConditionSatisfied); satisfied != nil {
 		is.Satisfied, is.Reason = satisfied.Status == metav1.ConditionTrue, satisfied.Reason
 	}
@@ -286,14 +243,11 @@ func stateOf(result *scheduling.Result, status api.Status) metrics.PlacementStat
 	for _, group := range slices.Concat(status.Groups, status.Unlisted) {
 		is.Pages += len(group.Pages)
 	}
-
 	for i, stage := range scheduling.Stages() {
 		is.Stages[i] = result.Count(stage)
 	}
-
 	for _, failed := range result.EvaluationErrors {
 		is.CELErrors += failed.Clusters
 	}
-
 	return is
 }

@@ -58,7 +58,6 @@ func newBehind(t *testing.T) *behind {
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			b.conflicts++
 		}
-
 		return err
 	}
 	store := func() *fake.ClientBuilder {
@@ -87,7 +86,6 @@ func newBehind(t *testing.T) *behind {
 
 	b.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	b.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
-
 	return b
 }
 
@@ -101,13 +99,11 @@ func (b *behind) join(n int) {
 // evaluate evaluates until there is nothing to try again, and demands that so many clusters are in the decisions then.
 func (b *behind) evaluate(want int) {
 	b.t.Helper()
-
 	for range 3 {
 		result, err := b.Reconcile(b.t.Context(), placementKey("p"))
 		if err != nil {
 			b.t.Fatal(err)
 		}
-
 		if result.RequeueAfter == 0 {
 			break
 		}
@@ -117,7 +113,6 @@ func (b *behind) evaluate(want int) {
 	if err := b.api.List(b.t.Context(), pages); err != nil {
 		b.t.Fatal(err)
 	}
-
 	for _, page := range pages.Items {
 		for _, decision := range page.Status.Decisions {
 			decided[decision.ClusterName] = true
@@ -132,32 +127,26 @@ func (b *behind) evaluate(want int) {
 // page changes page 1 as somebody else would.
 func (b *behind) page(change func(*clusterv1beta1.PlacementDecision)) *clusterv1beta1.PlacementDecision {
 	b.t.Helper()
-
 	page := &clusterv1beta1.PlacementDecision{}
 	if err := b.api.Get(b.t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-1"}, page); err != nil {
 		b.t.Fatal(err)
 	}
-
 	change(page)
-
 	if err := b.api.Update(b.t.Context(), page); err != nil {
 		b.t.Fatal(err)
 	}
-
 	return page
 }
 
 // Nothing is heard of decisions for minutes. Own writes are remembered as long, so that changes keep being written.
 func TestDecisionsAreWrittenWhileNothingIsHeardOfThem(t *testing.T) {
 	b := newBehind(t)
-
 	for n := range 5 {
 		b.join(n)
 		b.evaluate(n + 1)
 		b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
 		b.feed.source().Sweep(t.Context())
 	}
-
 	if b.conflicts != 0 {
 		t.Errorf("%d requests were refused, want none", b.conflicts)
 	}
@@ -166,7 +155,6 @@ func TestDecisionsAreWrittenWhileNothingIsHeardOfThem(t *testing.T) {
 // What somebody else does meanwhile is refused once, and known from then on.
 func TestWhatIsRefusedIsReadFromTheAPIServer(t *testing.T) {
 	label := func(page *clusterv1beta1.PlacementDecision) { page.Labels["somebody"] = "else" }
-
 	for _, tc := range []struct {
 		reason string
 		happen func(*behind)
@@ -182,7 +170,6 @@ func TestWhatIsRefusedIsReadFromTheAPIServer(t *testing.T) {
 			if err := b.api.Delete(b.t.Context(), page); err != nil {
 				b.t.Fatal(err)
 			}
-
 			page.UID, page.ResourceVersion, page.OwnerReferences = "another", "", nil
 			if err := b.api.Create(b.t.Context(), page); err != nil {
 				b.t.Fatal(err)
@@ -193,7 +180,6 @@ func TestWhatIsRefusedIsReadFromTheAPIServer(t *testing.T) {
 			if err := b.api.Get(b.t.Context(), client.ObjectKey{Namespace: "ns", Name: "p"}, placement); err != nil {
 				b.t.Fatal(err)
 			}
-
 			placement.Annotations = map[string]string{"somebody": "else"}
 			if err := b.api.Update(b.t.Context(), placement); err != nil {
 				b.t.Fatal(err)
@@ -205,7 +191,6 @@ func TestWhatIsRefusedIsReadFromTheAPIServer(t *testing.T) {
 			b.join(0)
 			b.evaluate(1)
 			tc.happen(b)
-
 			for n := range 4 {
 				b.join(n + 1)
 				b.evaluate(n + 2)
@@ -227,12 +212,10 @@ func TestASweepReadsFromTheAPIServer(t *testing.T) {
 	pages := b.state.pages[api.V1beta1.Codec()]
 	believed := func(want ...string) {
 		t.Helper()
-
 		var names []string
 		for _, page := range pages.List(placementKey("p"), nil) {
 			names = append(names, page.Name)
 		}
-
 		if !slices.Equal(names, want) {
 			t.Errorf("%v are believed in, want %v", names, want)
 		}
@@ -247,12 +230,10 @@ func TestASweepReadsFromTheAPIServer(t *testing.T) {
 
 	b.page(func(page *clusterv1beta1.PlacementDecision) { page.Labels["somebody"] = "else" })
 	b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
-
 	asked := b.feed.live
 	b.feed.live = silent{asked}
 	b.feed.source().Sweep(t.Context())
 	believed("p-decision-1")
-
 	b.feed.live = asked
 	overdue()
 	believed()

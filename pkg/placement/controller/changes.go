@@ -23,7 +23,6 @@ func (r *cycleRecorder) sendChanges(ctx context.Context, edited map[string]bool)
 	if text == "" {
 		return
 	}
-
 	klog.FromContext(ctx).Info("The clusters of a Placement changed", "placement", klog.KRef(r.placement.Namespace, r.placement.Name),
 		"changes", text)
 	r.recorder.Eventf(r.placement, nil, corev1.EventTypeNormal, "ClustersChanged", "DecisionsWritten", "%s", text)
@@ -34,10 +33,8 @@ func (c *pageChanges) describe(result *scheduling.Result, edited map[string]bool
 	if len(c.list) == 0 {
 		return ""
 	}
-
 	was, is := members(c.before), members(c.after())
 	own := members(slices.DeleteFunc(slices.Clone(c.before), func(page *api.Page) bool { return edited[page.Name] }))
-
 	var texts []string
 
 	if lost := without(was, is); len(lost) > 0 {
@@ -45,7 +42,6 @@ func (c *pageChanges) describe(result *scheduling.Result, edited map[string]bool
 			if !own[cluster] {
 				return "another client had written it"
 			}
-
 			return result.ReasonOf(cluster)
 		}))
 	}
@@ -53,11 +49,9 @@ func (c *pageChanges) describe(result *scheduling.Result, edited map[string]bool
 	if gained := without(is, was); len(gained) > 0 {
 		texts = append(texts, "gained "+scheduling.NameReasons(gained, func(cluster string) string {
 			verdict, _ := result.VerdictOf(cluster)
-
 			return fmt.Sprintf("rank %d, score %d", verdict.Rank, verdict.Score)
 		}))
 	}
-
 	return strings.Join(texts, ", ")
 }
 
@@ -65,6 +59,5 @@ func (c *pageChanges) describe(result *scheduling.Result, edited map[string]bool
 func without(clusters, others map[string]bool) []string {
 	left := maps.Clone(clusters)
 	maps.DeleteFunc(left, func(cluster string, _ bool) bool { return others[cluster] })
-
 	return slices.Sorted(maps.Keys(left))
 }

@@ -17,19 +17,16 @@ import (
 // changed returns the texts of the events ClustersChanged that were sent since the last call.
 func (g *budgeted) changed() []string {
 	var texts []string
-
 	for len(g.events.Events) > 0 {
 		if text, is := strings.CutPrefix(<-g.events.Events, "Normal ClustersChanged "); is {
 			texts = append(texts, text)
 		}
 	}
-
 	return texts
 }
 
 func (g *budgeted) expectChanged(reason string, want ...string) {
 	g.t.Helper()
-
 	if diff := cmp.Diff(want, g.changed()); diff != "" {
 		g.t.Errorf("%s: ClustersChanged (-want +got):\n%s", reason, diff)
 	}
@@ -39,12 +36,10 @@ func (g *budgeted) expectChanged(reason string, want ...string) {
 // written.
 func TestEventsNameTheClustersThatChange(t *testing.T) {
 	g := newBudgeted(t)
-
 	var first []string
 	for n := range 10 {
 		first = append(first, fmt.Sprintf("c%03d (rank %d, score 100)", n, n+1))
 	}
-
 	g.expectChanged("the first plan", "gained "+strings.Join(first, ", ")+" and 240 more")
 
 	g.reconcile()
@@ -69,7 +64,6 @@ func TestEventsNameTheClustersThatChange(t *testing.T) {
 
 	g.remove(5, 200)
 	g.reconcile()
-
 	if texts := g.changed(); len(texts) != 1 || !strings.HasSuffix(strings.Split(texts[0], ", gained")[0], " and 185 more") {
 		t.Errorf("many lost clusters: %q, want ten and 185 more", texts)
 	}
@@ -90,21 +84,17 @@ func TestEventsNameWhatWasReallyWritten(t *testing.T) {
 		if page {
 			written++
 		}
-
 		return page && written > 1
 	}
 
 	for _, n := range []int{7, 107, 207} { // One of each page.
 		g.remove(n, n+1)
 	}
-
 	g.fail()
-
 	part := g.changed()
 	if len(part) != 1 || strings.Count(part[0], "deleted") != 1 {
 		t.Fatalf("after one of three writes: %q, want one lost cluster", part)
 	}
-
 	g.refused = nil
 	g.reconcile()
 

@@ -39,15 +39,12 @@ func (nowhere) AddWithOpts(priorityqueue.AddOpts, ...inventory.Key) {}
 
 func newChurn(t *testing.T) *churn {
 	t.Helper()
-
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, newClientBuilder())
 	r.state.Queue.SetQueue(nowhere{})
-
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
 	for _, kind := range append((&eventHandlers{state: r.state}).kinds(), r.state.Shared.Listeners()...) {
 		c.handlers[fmt.Sprintf("%T", kind.Object)] = kind.Handler
 	}
-
 	return c
 }
 
@@ -87,14 +84,12 @@ func (c *churn) round(t *testing.T, n int) {
 				fmt.Sprintf("managedCluster.metadata.name != %q", placement.Name+name),
 			}
 		}
-
 		objects = append(objects, placement)
 	}
 
 	for _, object := range objects {
 		c.comes(object)
 	}
-
 	for _, object := range objects {
 		if placement, is := object.(*clusterv1beta1.Placement); is {
 			objects = append(objects, c.decide(t, placement))
@@ -104,7 +99,6 @@ func (c *churn) round(t *testing.T, n int) {
 	for at := range objects { // Each round begins with another one.
 		c.goes(objects[(at+n)%len(objects)])
 	}
-
 	for _, object := range objects {
 		if placement, is := object.(*clusterv1beta1.Placement); is {
 			if _, err := c.reconciler.Reconcile(t.Context(), api.V1beta1.Read(placement).Key()); err != nil {
@@ -117,7 +111,6 @@ func (c *churn) round(t *testing.T, n int) {
 // decide evaluates a placement, which has one cluster, and remembers a page with it as written and seen.
 func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv1beta1.PlacementDecision {
 	t.Helper()
-
 	p, codec := api.V1beta1.Read(object), api.V1beta1.Codec()
 	key := p.Key()
 	change := c.reconciler.state.Queue.Get(key)
@@ -126,14 +119,12 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	result := evaluation.Result
 
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name + "-decision-1", UID: object.UID, ResourceVersion: "1",
 		Labels: map[string]string{clusterv1beta1.PlacementLabel: key.Name},
 	}}
-
 	if len(result.Selected) != 1 || change.At.IsZero() {
 		t.Fatalf("%d clusters are selected after a change at %v, want one", len(result.Selected), change.At)
 	}
@@ -143,7 +134,6 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	c.reconciler.state.statuses.Assume(key, p)
 	c.reconciler.state.placements.Note(key, metrics.PlacementState{Decisions: 1})
 	c.comes(page)
-
 	return page
 }
 
@@ -154,18 +144,15 @@ func TestChurnLeavesNothingBehind(t *testing.T) {
 		// perRound is less than what is kept of a name, apart from the names that compact keeps within bounds.
 		perRound = 300
 	)
-
 	c := newChurn(t)
 	for n := range first {
 		c.round(t, n)
 	}
-
 	before := heap()
 
 	for n := range rounds {
 		c.round(t, first+n)
 	}
-
 	if after := heap(); after > before+rounds*perRound {
 		t.Errorf("%d rounds have left %d bytes each behind", rounds, (after-before)/rounds)
 	}
@@ -174,9 +161,7 @@ func TestChurnLeavesNothingBehind(t *testing.T) {
 // heap is how many bytes are in use.
 func heap() uint64 {
 	var stats runtime.MemStats
-
 	runtime.GC()
 	runtime.ReadMemStats(&stats)
-
 	return stats.HeapAlloc
 }

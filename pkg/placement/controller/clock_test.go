@@ -37,14 +37,12 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				requests++
-
 				return c.Create(ctx, object, options...)
 			},
 			SubResourcePatch: func(
 				ctx context.Context, c client.Client, sub string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption,
 			) error {
 				requests++
-
 				return c.SubResource(sub).Patch(ctx, object, patch, options...)
 			},
 		})
@@ -68,19 +66,16 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 
 	evaluate := func() look {
 		t.Helper()
-
 		requests = 0
 
 		result, err := r.Reconcile(t.Context(), placementKey("p"))
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		decided := &clusterv1beta1.Placement{}
 		if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(placement), decided); err != nil {
 			t.Fatal(err)
 		}
-
 		return look{Requests: requests, Again: result.RequeueAfter, Selected: decided.Status.NumberOfSelectedClusters}
 	}
 
@@ -96,7 +91,6 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 		{reason: "nothing is left that expires", at: 12 * time.Hour, want: look{}},
 	} {
 		clock.SetTime(start.Add(tc.at))
-
 		if diff := cmp.Diff(tc.want, evaluate()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}

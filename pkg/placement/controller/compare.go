@@ -50,7 +50,6 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 	if !r.state.Synced.Load() {
 		return "", false, nil
 	}
-
 	placement, err := r.placement(ctx, key)
 	if err != nil {
 		return "", false, err
@@ -60,10 +59,8 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 		if r.state.requests.remembers(key) {
 			r.state.Enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
 		}
-
 		return "", false, nil
 	}
-
 	request := r.state.requests.known(placement)
 	if request == nil {
 		return "", false, nil
@@ -73,11 +70,9 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 	if err != nil {
 		return "", false, err
 	}
-
 	incumbents, snapshot, now := existing.Incumbents(), r.state.inventory.SnapshotFor(key), r.clock.Now()
 	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
 	want := r.engine.reference(request, snapshot, incumbents, now)
-
 	return r.engine.difference(is, want), true, nil
 }
 
@@ -85,7 +80,6 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 func (r *reconciler) diverged(key inventory.Key) {
 	r.engine.rebuild()
 	r.state.Enqueue(queue.PriorityUser, "divergence", key)
-
 	others := slices.DeleteFunc(r.state.requests.keys(), func(other inventory.Key) bool { return other == key })
 	r.state.Enqueue(queue.PriorityRecheck, "divergence", others...)
 }

@@ -30,7 +30,6 @@ import (
 // counted is what a counter says whose only label, if it has one, has the value; 0 when there is none yet.
 func counted(t *testing.T, name string, label ...string) float64 {
 	t.Helper()
-
 	families, err := ctrlmetrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +41,6 @@ func counted(t *testing.T, name string, label ...string) float64 {
 			for _, pair := range metric.GetLabel() {
 				labels = append(labels, pair.GetValue())
 			}
-
 			if family.GetName() == name && slices.Equal(labels, label) {
 				return metric.GetCounter().GetValue()
 			}
@@ -55,12 +53,10 @@ func counted(t *testing.T, name string, label ...string) float64 {
 // settled is a hub of the clusters c1 and c2 whose placements have been evaluated.
 func settled(t *testing.T, names ...string) *reconciler {
 	t.Helper()
-
 	store := newClientBuilder().WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
 	for _, name := range names {
 		store = store.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1}})
 	}
-
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
@@ -70,13 +66,11 @@ func settled(t *testing.T, names ...string) *reconciler {
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 		})
 	}
-
 	for _, name := range names {
 		if _, err := r.Reconcile(t.Context(), placementKey(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	return r
 }
 
@@ -87,13 +81,11 @@ func placementKey(name string) inventory.Key {
 // drained are the names and priorities of the keys in a queue.
 func drained(q priorityqueue.PriorityQueue[inventory.Key]) map[string]int {
 	found := map[string]int{}
-
 	for q.Len() > 0 {
 		key, priority, _ := q.GetWithPriority()
 		found[key.Name] = priority
 		q.Done(key)
 	}
-
 	return found
 }
 
@@ -112,7 +104,6 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 			if corrupt {
 				snapshot = inventory.New(nil).Snapshot()
 			}
-
 			return right(request, snapshot, incumbents, now, watch)
 		}
 		r.engine.rebuild = func() { corrupt = false }
@@ -122,10 +113,8 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 		log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
 		run := func(d time.Duration) {
 			t.Helper()
-
 			ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), d)
 			defer cancel()
-
 			if err := r.comparer().Start(ctx); err != nil {
 				t.Error(err)
 			}
@@ -133,11 +122,9 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 		comparisons, divergences := counted(t, "placement_hub_comparisons_total"), counted(t, "placement_hub_divergences_total")
 		expectCounts := func(compared, diverged float64) {
 			t.Helper()
-
 			if n := counted(t, "placement_hub_comparisons_total") - comparisons; n != compared {
 				t.Errorf("%v comparisons, want %v", n, compared)
 			}
-
 			if n := counted(t, "placement_hub_divergences_total") - divergences; n != diverged {
 				t.Errorf("%v divergences, want %v", n, diverged)
 			}
@@ -145,15 +132,11 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 
 		run(2500 * time.Millisecond)
 		expectCounts(2, 0)
-
 		corrupt = true
-
 		run(1500 * time.Millisecond)
 		expectCounts(3, 1)
-
 		woken := drained(q)
 		first, second := "p", "q"
-
 		if woken["p"] != queue.PriorityUser {
 			first, second = "q", "p"
 		}
@@ -161,12 +144,10 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 		if diff := cmp.Diff(map[string]int{first: queue.PriorityUser, second: queue.PriorityRecheck}, woken); diff != "" {
 			t.Errorf("woken with priorities (-want +got):\n%s", diff)
 		}
-
 		if len(lines) != 1 || !strings.Contains(lines[0], `"placement"={"name"="`+first+`" "namespace"="ns"}`) ||
 			!regexp.MustCompile(`"difference"=".+"`).MatchString(lines[0]) {
 			t.Errorf("logged %q, want the placement and the difference", lines)
 		}
-
 		if _, err := r.Reconcile(t.Context(), placementKey(first)); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +158,6 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		if incumbents := existing.Incumbents(); !incumbents["c1"] || !incumbents["c2"] {
 			t.Errorf("decided %v, want c1 and c2", incumbents)
 		}
@@ -192,14 +172,10 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 	r := settled(t, "gone", "changed", "same")
 	q := priorityqueue.New[inventory.Key]("compare")
-
 	defer q.ShutDown()
-
 	r.state.Queue.SetQueue(q)
-
 	gone, changed := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
 	gone.Namespace, gone.Name = "ns", "gone"
-
 	if err := r.client.Delete(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
@@ -207,12 +183,10 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 	if err := r.client.Get(t.Context(), placementKey("changed").NamespacedName, changed); err != nil {
 		t.Fatal(err)
 	}
-
 	changed.Generation++
 	if err := r.client.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
-
 	var compared []string
 
 	for _, key := range r.state.requests.keys() {
@@ -220,7 +194,6 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 		if err != nil || difference != "" {
 			t.Errorf("%v: difference %q and %v", key, difference, err)
 		}
-
 		if was {
 			compared = append(compared, key.Name)
 		}
@@ -229,13 +202,10 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 	if !slices.Equal(compared, []string{"same"}) {
 		t.Errorf("compared %v, want same alone", compared)
 	}
-
 	if diff := cmp.Diff(map[string]int{"gone": queue.PriorityRecheck}, drained(q)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
-
 	r.state.Synced.Store(false)
-
 	if _, was, err := r.compare(t.Context(), placementKey("same")); was || err != nil {
 		t.Errorf("compared %v and %v before the initial lists are in", was, err)
 	}

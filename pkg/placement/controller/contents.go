@@ -25,24 +25,19 @@ func newContents() *contents {
 
 func (c *contents) hash(page *api.Page) uint64 {
 	var h maphash.Hash
-
 	h.SetSeed(c.seed)
-
 	for i := range page.Decisions {
 		_, _ = h.WriteString(page.Decisions[i].Cluster) // It never fails.
 		_ = h.WriteByte(0)
 	}
-
 	return h.Sum64()
 }
 
 // wrote records the response to a write or deletion of a page.
 func (c *contents) wrote(owner inventory.Key, page *api.Page, deleted bool) {
 	hash := c.hash(page)
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	switch pages := c.hashes[owner]; {
 	case deleted:
 		delete(pages, page.Name)
@@ -56,16 +51,13 @@ func (c *contents) wrote(owner inventory.Key, page *api.Page, deleted bool) {
 // edited returns the names of the pages that hold other clusters than this process has written.
 func (c *contents) edited(owner inventory.Key, pages []*api.Page) map[string]bool {
 	edited := map[string]bool{}
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	for _, page := range pages {
 		if hash, known := c.hashes[owner][page.Name]; known && hash != c.hash(page) {
 			edited[page.Name] = true
 		}
 	}
-
 	return edited
 }
 
@@ -73,6 +65,5 @@ func (c *contents) edited(owner inventory.Key, pages []*api.Page) map[string]boo
 func (c *contents) forget(owner inventory.Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	delete(c.hashes, owner)
 }

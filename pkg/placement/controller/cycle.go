@@ -50,7 +50,6 @@ func (c *cycle) next(now time.Time) reconcile.Result {
 	if due := c.own().plan.RequeueAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
 		wake = due
 	}
-
 	for _, output := range c.outputs {
 		if output.plan.Requeue {
 			wake = now
@@ -60,11 +59,9 @@ func (c *cycle) next(now time.Time) reconcile.Result {
 	if c.deletesForNewSpec() || c.joinsWhileHeld() {
 		wake = now
 	}
-
 	if wake.IsZero() {
 		return reconcile.Result{}
 	}
-
 	return sharedinventory.After(max(wake.Sub(now), time.Nanosecond))
 }
 
@@ -100,7 +97,6 @@ func (w *writeStats) begin(plan placement.Plan) {
 // count counts a request.
 func (w *writeStats) count(kind string, err error) {
 	now, result := w.clock.Now(), metrics.WriteOK
-
 	switch {
 	case queue.Outdated(err):
 		result = metrics.WriteOutdated
@@ -123,7 +119,6 @@ func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		ctx = context.WithoutCancel(ctx)
 	}
-
 	return context.WithTimeout(ctx, graceTimeout)
 }
 
@@ -146,11 +141,9 @@ func (r *refused) note(existing placement.Existing, page *api.Page, err error) {
 	if !queue.Outdated(err) {
 		return
 	}
-
 	refused := refusedPage{form: existing.Codec, page: page}
 	if i := slices.IndexFunc(existing.Pages, func(known *api.Page) bool { return known.Name == page.Name }); i >= 0 {
 		refused.known = existing.Pages[i]
 	}
-
 	r.pages = append(r.pages, refused)
 }

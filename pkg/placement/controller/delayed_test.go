@@ -68,7 +68,6 @@ func newDelayedHub(seed uint64) *delayedHub {
 		}},
 	}
 	h.checker = freshness.New(h, h.shared.Observed, nil)
-
 	return h
 }
 
@@ -76,12 +75,10 @@ func newDelayedHub(seed uint64) *delayedHub {
 func (h *delayedHub) write(kind *inventory.ObjectKind, object inventory.Object, deletes bool) {
 	h.version++
 	object.SetResourceVersion(strconv.Itoa(h.version))
-
 	named := freshness.ObjectOf(kind.Resource, object)
 	if _, exists := h.objects[named]; deletes && !exists {
 		return
 	}
-
 	h.objects = maps.Clone(h.objects)
 
 	if deletes {
@@ -91,7 +88,6 @@ func (h *delayedHub) write(kind *inventory.ObjectKind, object inventory.Object, 
 		h.objects[named] = object
 		h.pending[kind] = append(h.pending[kind], func() { h.shared.Set(kind, object) })
 	}
-
 	h.states = append(h.states, h.objects)
 }
 
@@ -102,11 +98,9 @@ func (h *delayedHub) deliver() {
 		if kind == h.delayed {
 			events = events[:h.random.IntN(len(events)/2+1)]
 		}
-
 		for _, handle := range events {
 			handle()
 		}
-
 		h.pending[kind] = h.pending[kind][len(events):]
 	}
 }
@@ -116,7 +110,6 @@ func pick[T any](h *delayedHub, of ...T) T { return of[h.random.IntN(len(of))] }
 // change changes an object at random. Some changes say what the object said before.
 func (h *delayedHub) change() {
 	name := fmt.Sprintf("c%d", h.random.IntN(5))
-
 	switch h.random.IntN(8) {
 	case 0:
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: pick(h, "a", "b")}}
@@ -143,7 +136,6 @@ func (h *delayedHub) cluster(name string) *clusterv1.ManagedCluster {
 	}}}
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse(pick(h, "1", "4", "16"))}
 	cluster.Status.Capacity = cluster.Status.Allocatable
-
 	return cluster
 }
 
@@ -151,15 +143,12 @@ func (h *delayedHub) cluster(name string) *clusterv1.ManagedCluster {
 func (h *delayedHub) fill() {
 	h.write(inventory.ClusterSets, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, false)
 	h.write(inventory.Bindings, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}, false)
-
 	for i := range 5 {
 		h.write(inventory.Clusters, h.cluster(fmt.Sprintf("c%d", i)), false)
 	}
-
 	for range 5 {
 		h.change()
 	}
-
 	h.deliver()
 
 	spec := &h.placement.Spec
@@ -181,7 +170,6 @@ func (h *delayedHub) fill() {
 			TopologyKey: "rack", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1, WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
 		}}
 	}
-
 	if h.random.IntN(3) == 0 {
 		spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"tier": "x"}},
@@ -195,7 +183,6 @@ func (h *delayedHub) request() *scheduling.Request {
 	if h.random.IntN(4) == 0 {
 		request.AntiAffinity, request.Spread = &clusterinfo.Property{Kind: clusterinfo.Label, Name: "rack"}, nil
 	}
-
 	return &request
 }
 
@@ -214,34 +201,27 @@ type delayedGetter struct {
 
 func (g delayedGetter) Namespace(name string) metadata.ResourceInterface {
 	g.namespace = name
-
 	return g
 }
 
 func (g delayedGetter) Get(_ context.Context, name string, _ metav1.GetOptions, _ ...string) (*metav1.PartialObjectMetadata, error) {
 	g.hub.mu.Lock()
 	defer g.hub.mu.Unlock()
-
 	g.hub.happen()
-
 	if g.of == placements(api.V1beta1) {
 		return &metav1.PartialObjectMetadata{ObjectMeta: g.hub.placement.ObjectMeta}, nil
 	}
-
 	object, exists := g.hub.objects[freshness.Object{Resource: g.of, NamespacedName: types.NamespacedName{Namespace: g.namespace, Name: name}}]
 	if !exists {
 		return nil, apierrors.NewNotFound(g.of.GroupResource(), name)
 	}
-
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: object.GetResourceVersion()}}, nil
 }
 
 func (g delayedGetter) List(context.Context, metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	g.hub.mu.Lock()
 	defer g.hub.mu.Unlock()
-
 	g.hub.happen()
-
 	list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(g.hub.version)}}
 
 	for named, object := range g.hub.objects {
@@ -251,7 +231,6 @@ func (g delayedGetter) List(context.Context, metav1.ListOptions) (*metav1.Partia
 			}})
 		}
 	}
-
 	return list, nil
 }
 
@@ -261,7 +240,6 @@ func (h *delayedHub) happen() {
 		h.writes--
 		h.change()
 	}
-
 	if h.random.IntN(2) == 0 {
 		h.deliver()
 	}
@@ -270,7 +248,6 @@ func (h *delayedHub) happen() {
 // loses returns which of the clusters a request does not select in a state of the API server.
 func (h *delayedHub) loses(request *scheduling.Request, state map[freshness.Object]inventory.Object, incumbents map[string]bool) []string {
 	truth := inventory.New(h.shared.Compiler)
-
 	for _, kind := range inventory.Kinds() {
 		for named, object := range state {
 			if named.Resource == kind.Resource {
@@ -278,7 +255,6 @@ func (h *delayedHub) loses(request *scheduling.Request, state map[freshness.Obje
 			}
 		}
 	}
-
 	return lost(scheduling.Schedule(request, truth.Snapshot(), incumbents, time.Now()), incumbents)
 }
 
@@ -287,7 +263,6 @@ func lost(result *scheduling.Result, incumbents map[string]bool) []string {
 	for _, f := range result.Selected {
 		delete(left, f.Name)
 	}
-
 	return slices.Sorted(maps.Keys(left))
 }
 
@@ -295,20 +270,16 @@ func lost(result *scheduling.Result, incumbents map[string]bool) []string {
 // of the API server at one moment since.
 func TestADelayedWatchRemovesNothingThatStays(t *testing.T) {
 	removals := 0
-
 	property.Check(t, func(rt *rapid.T) {
 		first := rapid.Uint64().Draw(rt, "seed")
-
 		for n := range uint64(hubsAtOnce) {
 			wrong := ""
-
 			synctest.Test(t, func(t *testing.T) {
 				var removed bool
 				if removed, wrong = removesWrongly(t.Context(), newDelayedHub(first+n)); removed {
 					removals++
 				}
 			})
-
 			if wrong != "" {
 				rt.Fatal(wrong)
 			}
@@ -323,27 +294,22 @@ func TestADelayedWatchRemovesNothingThatStays(t *testing.T) {
 // removesWrongly delays a kind, and reports whether clusters leave then, and why they must not.
 func removesWrongly(ctx context.Context, h *delayedHub) (removed bool, wrong string) {
 	h.fill()
-
 	request, incumbents := h.request(), map[string]bool{}
 
 	before := *request
 	if h.random.IntN(4) > 0 { // The user asks for fewer clusters.
 		before.Wanted, before.Spread, before.AntiAffinity = nil, nil, nil
 	}
-
 	for _, f := range scheduling.Schedule(&before, h.shared.Inventory.Snapshot(), nil, time.Now()).Selected {
 		incumbents[f.Name] = true
 	}
-
 	h.delayed = pick(h, append(inventory.Kinds(), inventory.Clusters, inventory.Clusters)...)
 	began := len(h.states) - 1
 
 	for range h.random.IntN(6) {
 		h.change()
 	}
-
 	h.deliver()
-
 	h.writes = h.random.IntN(4)
 	since := h.shared.Observed.Now()
 	result := scheduling.Schedule(request, h.shared.Inventory.Snapshot(), incumbents, time.Now())
@@ -360,7 +326,6 @@ func removesWrongly(ctx context.Context, h *delayedHub) (removed bool, wrong str
 			return true, ""
 		}
 	}
-
 	return true, fmt.Sprintf("%v leave, which is right at no moment; the delayed kind is %s", leaving, h.delayed.Resource.Resource)
 }
 
@@ -369,6 +334,5 @@ func existingOf(clusters map[string]bool) placement.Existing {
 	for name := range clusters {
 		page.Decisions = append(page.Decisions, api.Decision{Cluster: name})
 	}
-
 	return placement.Existing{Codec: api.V1beta1.Codec(), Pages: []*api.Page{page}}
 }

@@ -30,34 +30,28 @@ func (r *reconciler) plan(ctx context.Context, object *api.Placement) (*cycle, e
 	if err != nil {
 		return nil, err
 	}
-
 	now := r.clock.Now()
 
 	evaluation, err := r.schedule(ctx, object, existing, now)
 	if err != nil {
 		return nil, err
 	}
-
 	c := &cycle{
 		Evaluation: evaluation, placement: object, outputs: []output{{present: existing, plan: evaluation.Plan}},
 		stats: writeStats{clock: r.clock}, provedAt: r.clock.Now(),
 	}
-
 	metrics.ObserveScheduling(r.clock.Since(now))
 	metrics.ObserveResult(c.Result)
 
 	if !r.state.served.writesProfiles(object.Key()) {
 		return c, nil
 	}
-
 	references, err := r.existing(ctx, Multicluster, object)
 	if err != nil {
 		return nil, err
 	}
-
 	response, _ := placement.Profiles(c.Result, existing, references)
 	c.outputs = append(c.outputs, output{present: references, plan: response.Plan()})
-
 	return c, nil
 }
 
@@ -67,7 +61,6 @@ func (r *reconciler) schedule(
 	ctx context.Context, p *api.Placement, existing placement.Existing, now time.Time,
 ) (placement.Evaluation, error) {
 	key, request := p.Key(), r.state.requests.of(p)
-
 	for {
 		var (
 			incumbents map[string]bool
@@ -76,12 +69,10 @@ func (r *reconciler) schedule(
 
 		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (*scheduling.Result, error) {
 			incumbents = decided
-
 			result, err := r.decideProved(ctx, p, existing, request, decided, now)
 			if err == nil {
 				_, plan = r.tracer.begin(ctx, "plan", key)
 			}
-
 			return result, err
 		}
 
@@ -89,10 +80,8 @@ func (r *reconciler) schedule(
 		if err != nil {
 			return placement.Evaluation{}, err
 		}
-
 		plan.planned(&evaluation)
 		plan.End()
-
 		if evaluation.Result.Outcome() != scheduling.Decided {
 			r.assume(key, evaluation.Result, incumbents)
 		}
@@ -112,7 +101,6 @@ func (r *reconciler) decideProved(
 
 	_, span := r.tracer.begin(ctx, "schedule", key)
 	defer span.End()
-
 	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result {
 		return r.decide(ctx, request, placement, incumbents, now)
 	})
@@ -122,12 +110,9 @@ func (r *reconciler) decideProved(
 
 	if err != nil {
 		span.failed(err)
-
 		return nil, err
 	}
-
 	span.scheduled(result)
-
 	return result, nil
 }
 
@@ -144,10 +129,8 @@ func (r *reconciler) proved(
 		removal, removes := removalOf(placement, existing, result, shown)
 		if !removes {
 			r.removals.backoff.Forget(placement.Key())
-
 			return result, nil
 		}
-
 		begin := r.clock.Now()
 		err := r.removals.checker.Prove(ctx, removal)
 		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
@@ -155,14 +138,12 @@ func (r *reconciler) proved(
 		switch {
 		case err == nil:
 			r.removals.backoff.Forget(placement.Key())
-
 			return result, nil
 		case errors.Is(err, freshness.ErrObjectChanged):
 			return nil, err
 		case !errors.Is(err, freshness.ErrViewChanged):
 			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
 				"reason", err.Error(), "clusters", len(removal.Clusters))
-
 			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
 		case attempt == provingAttempts:
 			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
@@ -182,26 +163,20 @@ func (r *reconciler) decide(
 		if held := quarantine.Result(request, placement.UID, snapshot, incumbents, now); held != nil {
 			return held, snapshot.DecisionsGeneration
 		}
-
 		defer metrics.Evaluations.Begin()()
 		defer func() { quarantine.Observe(request, placement.UID, result, now) }()
-
 		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
 	}
 
 	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
-
 	if request.ReadsDecisions() {
 		r.state.deciding.Lock()
 		defer r.state.deciding.Unlock()
-
 		if r.state.inventory.DecisionsGeneration() != counts {
 			result, _ = schedule()
 		}
 	}
-
 	r.assume(key, result, incumbents)
-
 	return result
 }
 
@@ -210,11 +185,9 @@ func (r *reconciler) decide(
 func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
 	changes := result.Applies() && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
-
 	if !result.Applies() {
 		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
 	}
-
 	for _, info := range result.Selected {
 		clusters = append(clusters, info.Name)
 		changes = changes || !incumbents[info.Name]
@@ -231,7 +204,6 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 	if !r.state.inventory.Assumed(key) {
 		return
 	}
-
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
@@ -239,10 +211,8 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write; what the watch has shown is counted")
 		r.state.inventory.ForgetAssumed(key)
-
 		return
 	}
-
 	var clusters []string
 	for _, page := range existing.AllPages() {
 		clusters = append(clusters, page.Clusters()...)
@@ -260,7 +230,6 @@ func removalOf(
 	if !removes {
 		return freshness.ProofRequest{}, false
 	}
-
 	return freshness.ProofRequest{
 		Since: since, Object: placementObject(p), Meta: p.ObjectMeta, ClusterSets: result.Request.ClusterSets,
 		Clusters: deciders.Clusters, Ranked: deciders.Ranked, AllClusters: deciders.All, Reads: result.Reads(), Scores: result.Request.ReadsScores(),
@@ -281,15 +250,12 @@ func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Pla
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
 	}
-
 	for _, latest := range r.state.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
 		return latest, nil
 	}
-
 	return nil, nil // It is gone; the cache does not know it yet.
 }
 
@@ -299,23 +265,19 @@ func (r *reconciler) existing(ctx context.Context, codec api.Codec, p *api.Place
 	if !ok {
 		return placement.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(p), codec.EmptyList())
 	}
-
 	err := r.client.List(ctx, list, client.InNamespace(p.Namespace), client.MatchingFields{placementField: p.Name},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return placement.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
 	}
-
 	var cached []*api.Page
 
 	err = meta.EachListItem(list, func(object runtime.Object) error {
 		cached = append(cached, codec.Read(object))
-
 		return nil
 	})
 	if err != nil {
 		return placement.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
 	}
-
 	return placement.NewExisting(codec, p, r.state.pages[codec].List(p.Key(), cached)), nil
 }

@@ -55,14 +55,12 @@ const withoutFields = "The hub does without them."
 // kinds returns the kinds that are watched beside those of the inventory: Placements, their decisions, and ClusterProfiles.
 func (e *eventHandlers) kinds() []sharedinventory.Listener {
 	var kinds []sharedinventory.Listener
-
 	for _, adapter := range e.state.served.apis {
 		kinds = append(kinds, sharedinventory.Listener{
 			Object: adapter.Empty(), Handler: freshness.Observe(e.state.Shared.Observed, placements(adapter), e.placements(adapter)),
 			Unreadable: "If they are in its spec, its decisions stay as they are.",
 		})
 	}
-
 	for _, codec := range e.state.served.forms() {
 		kinds = append(kinds, sharedinventory.Listener{Object: codec.Empty(), Handler: e.decisions(codec), Unreadable: withoutFields})
 	}
@@ -72,14 +70,12 @@ func (e *eventHandlers) kinds() []sharedinventory.Listener {
 			Object: &clusterinventory.ClusterProfile{}, Handler: objects.On(e.updateProfile, e.deleteProfile), Unreadable: withoutFields,
 		})
 	}
-
 	return kinds
 }
 
 // placements returns the resource of the Placements of an API.
 func placements(adapter api.Adapter) schema.GroupVersionResource {
 	owner := adapter.Kind()
-
 	return owner.GroupVersion().WithResource("placements")
 }
 
@@ -88,9 +84,7 @@ func (e *eventHandlers) listen(ctx context.Context) error {
 	if err := e.state.Shared.Listen(ctx, e.cache, e.kinds()...); err != nil {
 		return err
 	}
-
 	e.state.Synced.Store(true)
-
 	return nil
 }
 
@@ -110,7 +104,6 @@ func readOr[T any](read func(runtime.Object) *T, object api.Object) *T {
 	if object == nil {
 		return nil
 	}
-
 	return read(object)
 }
 
@@ -119,26 +112,21 @@ func (e *eventHandlers) updatePlacement(before, after *api.Placement, initial bo
 	if before != nil && before.UID != after.UID {
 		e.state.forget(key) // It was deleted and made again while the watch was broken.
 	}
-
 	mine := e.state.statuses.Observe(key, after, false)
 
 	if !managed(after) {
 		e.state.skip(after)
-
 		if before != nil && managed(before) {
 			e.state.Enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 		}
-
 		return
 	}
-
 	e.state.requests.of(after)
 
 	resync := before != nil && before.ResourceVersion == after.ResourceVersion
 	if mine && before != nil && before.Generation == after.Generation && managed(before) {
 		return // Our own status comes back.
 	}
-
 	e.state.EnqueueChanged(initial || resync, "placement", at, key)
 }
 
@@ -158,13 +146,11 @@ func (e *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandl
 	return objects.On(func(before, after api.Object, initial bool) {
 		page := codec.Read(after)
 		e.countDecisions(codec, page)
-
 		keys := owners(codec, page)
 		if before := readOr(codec.Read, before); before != nil {
 			keys = append(keys, owners(codec, before)...)
 			initial = initial || before.ResourceVersion == page.ResourceVersion
 		}
-
 		e.enqueueOwners(codec, keys, page, false, initial)
 	}, func(last api.Object) {
 		page := codec.Read(last)
@@ -184,7 +170,6 @@ func (e *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
 
 func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, deleted, initial bool) {
 	at, expected := time.Now(), map[inventory.Key]bool{}
-
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
 			expected[key] = e.state.pages[codec].Observe(key, page, deleted)
@@ -195,7 +180,6 @@ func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 		if !mine {
 			e.state.EnqueueChanged(initial, "decision", at, key)
 		}
-
 		e.state.countWritten(key)
 	}
 }
@@ -203,10 +187,8 @@ func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 func owners(codec api.Codec, page *api.Page) []inventory.Key {
 	names := placement.PlacementsOf(codec, page)
 	keys := make([]inventory.Key, 0, len(names))
-
 	for _, name := range names {
 		keys = append(keys, inventory.NewPlacementKey(inventory.API(codec.Owner().Group), page.Namespace, name))
 	}
-
 	return keys
 }

@@ -37,7 +37,6 @@ func (c storeCache) Get(ctx context.Context, key client.ObjectKey, object client
 	if err := c.store.Get(ctx, key, object, options...); err != nil {
 		return fmt.Errorf("reading the store: %w", err)
 	}
-
 	return nil
 }
 
@@ -53,27 +52,21 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	f := &eventHandlers{
 		state: newState(sharedinventory.New(), servedAPIs{apis: api.Adapters()}, clock), cache: storeCache{store: store}, live: store,
 	}
-
 	defer q.ShutDown()
 
 	f.state.Queue.SetQueue(q)
-
 	lost := owner
 	lost.Name = "lost"
-
 	f.state.pages[codec].Assume(owner, known)
 	f.state.pages[codec].Assume(lost, newPage("gone", "2", "12"))
 	f.state.statuses.AssumeDeleted(owner, &api.Placement{API: api.V1beta1})
 
 	f.source().Sweep(t.Context())
-
 	if q.Len() != 0 {
 		t.Errorf("%d placements woken before the time", q.Len())
 	}
-
 	clock.SetTime(time.Unix(0, 0).Add(assumecache.Expiry))
 	f.source().Sweep(t.Context())
-
 	if q.Len() != 1 {
 		t.Fatalf("%d placements woken, want 1", q.Len())
 	}
@@ -101,7 +94,6 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			Namespace: "ns", Name: "p-decision-1", ResourceVersion: version, Labels: map[string]string{clusterv1beta1.PlacementLabel: "p"},
 		}}
 	}
-
 	for _, tc := range []struct {
 		reason string
 		happen func(*eventHandlers)
@@ -131,7 +123,6 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.Key]("priorities")
 			defer q.ShutDown()
-
 			f := &eventHandlers{state: newTestState(api.Adapters()...)}
 			f.state.inventory.SetClusterSet(set)
 			f.state.inventory.SetBinding(binding)
@@ -152,10 +143,8 @@ func TestWhoWaitsForWhom(t *testing.T) {
 func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("initial")
 	defer q.ShutDown()
-
 	f := &eventHandlers{state: newTestState(api.Adapters()...)}
 	f.state.Queue.SetQueue(q)
-
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
 
@@ -177,19 +166,14 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("burst")
 	defer q.ShutDown()
-
 	m := newTestState()
 	m.Queue.SetQueue(q)
-
 	put, coalesced := counted(t, "placement_hub_enqueues_total", "burst"), counted(t, "placement_hub_enqueues_coalesced_total", "burst")
-
 	for range 1000 {
 		m.Enqueue(queue.PriorityFleet, "burst", placementKey("p"), placementKey("q"))
 	}
-
 	put = counted(t, "placement_hub_enqueues_total", "burst") - put
 	coalesced = counted(t, "placement_hub_enqueues_coalesced_total", "burst") - coalesced
-
 	if q.Len() != 2 || put != 2 || coalesced != 1998 {
 		t.Errorf("%d in the queue, %v put there and %v coalesced, want 2, 2 and 1998", q.Len(), put, coalesced)
 	}
@@ -198,10 +182,8 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 // What wakes placements relies on priorities: a queue that has none is refused.
 func TestAQueueWithoutPrioritiesIsRefused(t *testing.T) {
 	f := &eventHandlers{state: newTestState()}
-
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.Key]())
 	defer q.ShutDown()
-
 	if err := f.source().Start(t.Context(), q); err == nil {
 		t.Error("no error")
 	}

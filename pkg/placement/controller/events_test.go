@@ -35,7 +35,6 @@ func (r *recordedEvent) Eventf(regarding, related runtime.Object, kind, reason, 
 	if r.deaf {
 		return
 	}
-
 	about, _ := regarding.(*corev1.ObjectReference)
 	with, _ := related.(*corev1.ObjectReference)
 	r.regarding, r.related = append(r.regarding, *about), append(r.related, *with)
@@ -45,18 +44,15 @@ func (r *recordedEvent) Eventf(regarding, related runtime.Object, kind, reason, 
 // resultWith is that of a placement over clusters c001 and so on.
 func resultWith(t *testing.T, placement *api.Placement, clusters int) *scheduling.Result {
 	t.Helper()
-
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
 	inv.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	inv.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
-
 	for n := range clusters {
 		inv.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("c%03d", n+1), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"},
 		}})
 	}
-
 	return scheduling.Schedule(placement.Request(compiler), inv.Snapshot(), nil, metav1.Unix(0, 0).Time)
 }
 
@@ -74,7 +70,6 @@ func somePages(n int) []*api.Page {
 			Namespace: "ns", Name: fmt.Sprintf("p-decision-%d", i+1), UID: types.UID(strconv.Itoa(i + 2)), ResourceVersion: "8",
 		}})
 	}
-
 	return pages
 }
 
@@ -82,19 +77,16 @@ func somePages(n int) []*api.Page {
 func TestReportsTellWhatWasDone(t *testing.T) {
 	p, recorder := somePlacement(), &recordedEvent{}
 	news := recorders{recorder: recorder}.forCycle(p, resultWith(t, p, 2), &pageChanges{})
-
 	for _, action := range []placement.Action{
 		placement.ActionCreate, placement.ActionUpdateDecisions, placement.ActionUpdateMetadata, placement.ActionDelete,
 	} {
 		news.changes.add(pageChange{action: action, page: somePages(1)[0]})
 	}
-
 	if len(recorder.lines) != 0 {
 		t.Errorf("told %q before the end", recorder.lines)
 	}
 
 	news.send()
-
 	want := []string{
 		"Normal DecisionCreate/DecisionCreated: Decision p-decision-1 is created with placement p in namespace ns",
 		"Normal DecisionUpdate/DecisionUpdated: Decision p-decision-1 is updated with placement p in namespace ns",
@@ -109,7 +101,6 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 	for n := range recorder.lines {
 		regarding := corev1.ObjectReference{APIVersion: apiName, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1"}
 		related := corev1.ObjectReference{APIVersion: apiName, Kind: "PlacementDecision", Namespace: "ns", Name: "p-decision-1", UID: "2"}
-
 		if diff := cmp.Diff([]any{regarding, related}, []any{recorder.regarding[n], recorder.related[n]}); diff != "" {
 			t.Errorf("%s is about (-want +got):\n%s", recorder.lines[n], diff)
 		}
@@ -125,13 +116,11 @@ func TestReportsGatherPages(t *testing.T) {
 	} {
 		p, recorder := somePlacement(), &recordedEvent{}
 		news := recorders{recorder: recorder}.forCycle(p, resultWith(t, p, 1), &pageChanges{})
-
 		for _, page := range somePages(n) {
 			news.changes.add(pageChange{action: placement.ActionCreate, page: page})
 			news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page})
 			news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page}) // Joins first, then what leaves.
 		}
-
 		news.send()
 
 		lines := []string{
@@ -152,7 +141,6 @@ func TestReportsGatherPages(t *testing.T) {
 // docs/spec/upstream-placement.md 1.12: the list of scores is cut at 1,000 bytes, between two clusters.
 func TestScoresAreCut(t *testing.T) {
 	placement := somePlacement()
-
 	for _, tc := range []struct {
 		clusters, listed int
 		cut              string
@@ -161,7 +149,6 @@ func TestScoresAreCut(t *testing.T) {
 		for n := range tc.listed {
 			fmt.Fprintf(&want, "c%03d:100 ", n+1)
 		}
-
 		if got := scores(resultWith(t, placement, tc.clusters)); got != want.String()+tc.cut {
 			t.Errorf("%d clusters: %d bytes %q, want %d clusters and %q", tc.clusters, len(got), got, tc.listed, tc.cut)
 		}
@@ -174,10 +161,8 @@ func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
 	cost := func(clusters int, deaf bool) float64 {
 		news := recorders{recorder: &recordedEvent{deaf: deaf}}.forCycle(p, resultWith(t, p, clusters), &pageChanges{})
 		news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: somePages(1)[0]})
-
 		return testing.AllocsPerRun(10, news.send)
 	}
-
 	if few, many := cost(2, true), cost(100, true); many > 2*few { // The race detector adds some.
 		t.Errorf("%v allocations for nobody with 2 clusters, %v with 100", few, many)
 	}

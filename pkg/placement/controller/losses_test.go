@@ -16,17 +16,14 @@ import (
 // takes away afterwards is told.
 func TestMendingAPageIsNoLoss(t *testing.T) {
 	g := newBudgeted(t)
-
 	for n := range 3 {
 		page := &clusterv1beta1.PlacementDecision{}
 		if err := g.api.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: fmt.Sprintf("p-decision-%d", n+1)}, page); err != nil {
 			t.Fatal(err)
 		}
-
 		for i := range page.Status.Decisions {
 			page.Status.Decisions[i].ClusterName = fmt.Sprintf("foreign-%d-%d", n, i)
 		}
-
 		if err := g.api.Status().Update(t.Context(), page); err != nil {
 			t.Fatal(err)
 		}
@@ -50,11 +47,9 @@ func TestMissingScoresSendNoEvent(t *testing.T) {
 		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
 	})
 	g.reconcile()
-
 	for len(g.events.Events) > 0 {
 		<-g.events.Events
 	}
-
 	g.remove(0, 250)
 	g.reconcile()
 

@@ -51,7 +51,6 @@ func (multicluster) Labels(placement string, group api.Group) map[string]string 
 
 func (multicluster) Group(page *api.Page) (api.Group, bool) {
 	index, err := strconv.Atoi(page.Labels[clusterinventory.DecisionIndexLabel])
-
 	return api.Group{Index: index}, err == nil
 }
 
@@ -64,7 +63,6 @@ func (m multicluster) Read(object runtime.Object) *api.Page {
 	if !ok {
 		return nil
 	}
-
 	page := &api.Page{
 		ObjectMeta: decision.ObjectMeta, Scheduler: decision.SchedulerName, Decisions: make([]api.Decision, 0, len(decision.Decisions)),
 	}
@@ -74,12 +72,10 @@ func (m multicluster) Read(object runtime.Object) *api.Page {
 		if profile.Namespace == "" {
 			profile.Namespace = decision.Namespace
 		}
-
 		own := m.Normalize(api.Decision{Profile: profile})
 		own.Reason = d.Reason
 		page.Decisions = append(page.Decisions, own)
 	}
-
 	return page
 }
 
@@ -88,14 +84,11 @@ func (multicluster) Compact(object any, intern func(...*string)) bool {
 	if !ok {
 		return false
 	}
-
 	api.CompactMeta(&decision.ObjectMeta, intern)
-
 	decision.Decisions = api.CompactList(decision.Decisions)
 	for i := range decision.Decisions {
 		intern(&decision.Decisions[i].ClusterProfileRef.Namespace, &decision.Decisions[i].ClusterProfileRef.Name)
 	}
-
 	return true
 }
 
@@ -120,7 +113,6 @@ func (multicluster) decisions(decisions []api.Decision) []clusterinventory.Clust
 			ClusterProfileRef: clusterinventory.ClusterProfileReference{Namespace: d.Profile.Namespace, Name: d.Profile.Name},
 		})
 	}
-
 	return written
 }
 
@@ -137,7 +129,6 @@ func claimsOf(profile *clusterinventory.ClusterProfile) map[string]string {
 	if profile.Spec.ClusterManager.Name != clusterManager {
 		return nil
 	}
-
 	if manager, labelled := profile.Labels[clusterinventory.LabelClusterManagerKey]; labelled && manager != clusterManager {
 		return claims(profile, fmt.Sprintf("its label %s is %q, and its spec.clusterManager.name %q",
 			clusterinventory.LabelClusterManagerKey, manager, clusterManager))
@@ -147,7 +138,6 @@ func claimsOf(profile *clusterinventory.ClusterProfile) map[string]string {
 		return claims(profile, fmt.Sprintf("its label %s is %q, and its name, which is that of the ManagedCluster, %q",
 			clusterv1.ClusterNameLabelKey, cluster, profile.Name))
 	}
-
 	return claims(profile, "")
 }
 
@@ -157,6 +147,5 @@ func claims(profile *clusterinventory.ClusterProfile, doubt string) map[string]s
 	if cluster := profile.Labels[clusterv1.ClusterNameLabelKey]; cluster != "" {
 		clusters[cluster] = doubt
 	}
-
 	return clusters
 }

@@ -20,7 +20,6 @@ func TestForeignSlices(t *testing.T) {
 	p := api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1"}})
 	owned := []metav1.OwnerReference{{APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: "p", UID: "1"}}
 	others := []metav1.OwnerReference{{APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: "q", UID: "2"}}
-
 	for _, tc := range []struct {
 		reason, scheduler string
 		owners            []metav1.OwnerReference
@@ -72,7 +71,6 @@ func TestClaimsOfClusterProfiles(t *testing.T) {
 	} {
 		profile := &clusterinventory.ClusterProfile{ObjectMeta: metav1.ObjectMeta{Name: tc.profile, Labels: tc.labels}}
 		profile.Spec.ClusterManager.Name = tc.manager
-
 		if diff := cmp.Diff(tc.want, claimsOf(profile)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}

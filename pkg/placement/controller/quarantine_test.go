@@ -24,7 +24,6 @@ import (
 // evaluate the expression, keeps the decisions, says so in a condition and comes again after ten minutes (docs/spec/differences.md C2).
 func TestExpressionsThatCostTooMuchAreQuarantined(t *testing.T) {
 	const loop = `[1,2,3,4,5,6,7,8,9,10].all(%s, `
-
 	expression := `managedCluster.metadata.name != "x"`
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		expression = fmt.Sprintf(loop, name) + expression + ")"
@@ -45,7 +44,6 @@ func TestExpressionsThatCostTooMuchAreQuarantined(t *testing.T) {
 		WithObjects(p, kept).WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}))
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r.clock = clocktesting.NewFakePassiveClock(begin)
-
 	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
@@ -60,7 +58,6 @@ func TestExpressionsThatCostTooMuchAreQuarantined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		var is clusterv1beta1.Placement
 		if err := hub.Get(t.Context(), client.ObjectKeyFromObject(p), &is); err != nil {
 			t.Fatal(err)
@@ -70,7 +67,6 @@ func TestExpressionsThatCostTooMuchAreQuarantined(t *testing.T) {
 		if condition == nil || condition.Status != metav1.ConditionTrue || !strings.Contains(condition.Message, want) {
 			t.Errorf("evaluation %d: condition %+v, want one that says %q", n+1, condition, want)
 		}
-
 		if again := 10 * time.Minute; n == 3 && result.RequeueAfter != again {
 			t.Errorf("it comes again after %v, want %v", result.RequeueAfter, again)
 		}

@@ -31,14 +31,12 @@ func (s *shelf) Get(_ context.Context, _ client.ObjectKey, object client.Object,
 	if !ok {
 		return errors.New("only placements are read")
 	}
-
 	asked := (&client.GetOptions{}).ApplyOptions(options)
 	if asked.UnsafeDisableDeepCopy != nil && *asked.UnsafeDisableDeepCopy {
 		*placement = *s.placement
 	} else {
 		*placement = *s.placement.DeepCopy()
 	}
-
 	return nil
 }
 
@@ -47,9 +45,7 @@ func (s *shelf) List(_ context.Context, list client.ObjectList, _ ...client.List
 	if !ok {
 		return errors.New("only decisions are listed")
 	}
-
 	pages.Items = s.pages
-
 	return nil
 }
 
@@ -58,7 +54,6 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 	for _, selected := range []int{20, 1000} {
 		b.Run(fmt.Sprintf("selected=%d", selected), func(b *testing.B) {
 			const name = "p"
-
 			store := newClientBuilder().
 				WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 				WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1, UID: "1"}})
@@ -71,22 +66,18 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 					Name: fmt.Sprintf("c%04d", n), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"},
 				}})
 			}
-
 			if _, err := r.Reconcile(b.Context(), placementKey(name)); err != nil {
 				b.Fatal(err)
 			}
-
 			s := &shelf{Client: hub, placement: &clusterv1beta1.Placement{}}
 			pages := &clusterv1beta1.PlacementDecisionList{}
 
 			if err := errors.Join(hub.Get(b.Context(), placementKey(name).NamespacedName, s.placement), hub.List(b.Context(), pages)); err != nil {
 				b.Fatal(err)
 			}
-
 			if s.pages = pages.Items; meta.LenList(pages) == 0 {
 				b.Fatal("nothing is decided")
 			}
-
 			r.client, r.writer.Client = s, nil // A write would panic.
 
 			for b.Loop() {

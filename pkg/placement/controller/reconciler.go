@@ -40,10 +40,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	change, synced := r.state.Begin(key)
 	if !synced {
 		metrics.NotSynced.Inc()
-
 		return reconcile.Result{RequeueAfter: sharedinventory.NotSyncedDelay}, nil
 	}
-
 	ctx, span := r.tracer.reconcile(ctx, key, change)
 	defer span.End()
 
@@ -55,33 +53,26 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	switch {
 	case p == nil:
 		r.state.forget(key)
-
 		return r.conflicts.Result(ctx, key, nil)
 	case !managed(p):
 		r.state.skip(p)
-
 		return r.conflicts.Result(ctx, key, nil)
 	}
-
 	carriedOut := false
-
 	r.state.Pause(key)
 
 	defer func() {
 		if !carriedOut {
 			r.restore(ctx, p)
 		}
-
 		r.state.Resume(key)
 	}()
 
 	c, err := r.plan(ctx, p)
 	if errors.Is(err, freshness.ErrObjectChanged) {
 		r.state.Queue.Requeue(key, change)
-
 		return r.conflicts.Retry(key), nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, r.fail(key, change, span, err)
 	}
@@ -89,17 +80,13 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	err = r.applyTraced(ctx, c)
 	carriedOut = err == nil
 	r.recordMetrics(change, span, c, err)
-
 	if queue.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
-
 		return r.conflicts.Result(ctx, key, nil)
 	}
-
 	if again, err := r.conflicts.Result(ctx, key, err); err != nil || again.RequeueAfter > 0 {
 		return again, err
 	}
-
 	return c.next(r.clock.Now()), nil
 }
 
@@ -108,18 +95,15 @@ func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err
 	r.state.Queue.Requeue(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
 	span.failed(err)
-
 	return err
 }
 
 // recordMetrics counts a reconcile by its cause and outcome.
 func (r *reconciler) recordMetrics(change queue.Change, span span, c *cycle, err error) {
 	span.wrote(c.Result, c.stats.writes, err)
-
 	if len(c.changes.list) > 0 {
 		metrics.Moved(c.changes.count())
 	}
-
 	outcome := metrics.Unchanged
 
 	switch {
@@ -134,7 +118,6 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, c *cycle, err
 
 	cause := causeOf(change)
 	cause.Evaluated(outcome)
-
 	switch outcome {
 	case metrics.Outdated, metrics.Failed:
 		r.state.Queue.Requeue(c.placement.Key(), change)

@@ -46,13 +46,11 @@ func newClientBuilder() *fake.ClientBuilder {
 // newReconciler works on a store, and has the initial lists; nothing tells it what changes there.
 func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*reconciler, client.WithWatch) {
 	tb.Helper()
-
 	for _, codec := range o.forms() {
 		store = store.WithIndex(codec.Empty(), placementField, func(object client.Object) []string {
 			return placement.PlacementsOf(codec, codec.Read(object))
 		}).WithIndex(codec.Empty(), metav1.ObjectNameField, nameOf)
 	}
-
 	for _, adapter := range o.apis {
 		store = store.WithIndex(adapter.Empty(), metav1.ObjectNameField, nameOf)
 	}
@@ -64,7 +62,6 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.Shared.Observed, nil)), tracer: newTracer(nil),
 	}
 	r.state.Synced.Store(true)
-
 	return r, hub
 }
 
@@ -79,10 +76,8 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				if _, other := object.(*clusterinventory.PlacementDecision); other {
 					<-ctx.Done()
-
 					return fmt.Errorf("no answer: %w", ctx.Err())
 				}
-
 				return c.Create(ctx, object, options...)
 			},
 		})
@@ -92,11 +87,9 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-
 	if _, err := r.Reconcile(ctx, api.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want that the time is over", err)
 	}
-
 	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
 		t.Fatal(err)
 	}
@@ -110,17 +103,13 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 func TestAPlacementThatIsGoneHasNoRetries(t *testing.T) {
 	r, key := settled(t), placementKey("gone")
 	outdated := apierrors.NewNotFound(schema.GroupResource{Resource: "placements"}, key.Name)
-
 	var waits []time.Duration
-
 	for range 2 {
 		result, err := r.conflicts.Result(t.Context(), key, outdated)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		waits = append(waits, result.RequeueAfter)
-
 		if _, err := r.Reconcile(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}

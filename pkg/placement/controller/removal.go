@@ -40,7 +40,6 @@ func newRemovals(checker *freshness.Checker) removals {
 // postponement returns the reason and message for users. They name no object and no version, so that they do not change with every attempt.
 func postponement(err error) scheduling.Postponement {
 	behind, ok := errors.AsType[*freshness.BehindError](err)
-
 	switch {
 	case errors.Is(err, freshness.ErrHistoryLost):
 		return scheduling.Postponement{
@@ -59,7 +58,6 @@ func postponement(err error) scheduling.Postponement {
 	if len(behind.Objects) > 0 {
 		resources = strings.Join(behind.Resources(), ", ")
 	}
-
 	return scheduling.Postponement{
 		Reason: placement.ReasonWatchBehind,
 		Message: "Clusters would leave the decisions. They stay, because the watches of the hub have not shown the latest state of " + resources +
@@ -69,7 +67,6 @@ func postponement(err error) scheduling.Postponement {
 
 func proofResult(err error) metrics.Proof {
 	_, behind := errors.AsType[*freshness.BehindError](err)
-
 	switch {
 	case err == nil:
 		return metrics.ProofFresh

@@ -48,7 +48,6 @@ type placementGetter struct {
 
 func (g placementGetter) Namespace(name string) metadata.ResourceInterface {
 	g.namespace = name
-
 	return g
 }
 
@@ -57,15 +56,12 @@ func (g placementGetter) Get(ctx context.Context, name string, _ metav1.GetOptio
 		if placements(adapter) != g.of {
 			continue
 		}
-
 		object := adapter.Empty()
 		if err := g.store.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: name}, object); err != nil {
 			return nil, fmt.Errorf("reading placement %s: %w", name, err)
 		}
-
 		return &metav1.PartialObjectMetadata{ObjectMeta: adapter.Read(object).ObjectMeta}, nil
 	}
-
 	return nil, apierrors.NewNotFound(g.of.GroupResource(), name)
 }
 
@@ -88,24 +84,20 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	}
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}}
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
-
 	r.state.inventory.SetClusterSet(set)
 	r.state.inventory.SetBinding(binding)
 	r.state.inventory.SetCluster(cluster)
 
 	reconcile := func() (again time.Duration, status clusterv1beta1.PlacementStatus) {
 		t.Helper()
-
 		result, err := r.Reconcile(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		stored := &clusterv1beta1.Placement{}
 		if err := hub.Get(t.Context(), key.NamespacedName, stored); err != nil {
 			t.Fatal(err)
 		}
-
 		return result.RequeueAfter, stored.Status
 	}
 
@@ -117,15 +109,12 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	c1 := freshness.Object{Resource: freshness.Clusters, NamespacedName: types.NamespacedName{Name: "c1"}}
 	r.state.inventory.DeleteCluster("c1")
 	r.state.Shared.Observed.Set(c1, "7", nil)
-
 	again, status := reconcile()
 	if status.NumberOfSelectedClusters != 1 || again <= 0 || again > firstPostponed {
 		t.Errorf("%d clusters are selected, to be looked at after %v, want 1 and %v", status.NumberOfSelectedClusters, again, firstPostponed)
 	}
-
 	condition := meta.FindStatusCondition(status.Conditions, placement.ConditionRemovalPostponed)
 	want := "Clusters would leave the decisions. They stay, because the watches of the hub have not shown the latest state of managedclusters yet"
-
 	if condition == nil || condition.Reason != placement.ReasonWatchBehind || condition.Message != want {
 		t.Errorf("the condition is %v", condition)
 	}
@@ -133,9 +122,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	if again, _ := reconcile(); again <= firstPostponed || again > 2*firstPostponed {
 		t.Errorf("the second time it is looked at after %v, want up to %v", again, 2*firstPostponed)
 	}
-
 	r.state.Shared.Observed.Delete(c1)
-
 	if _, status = reconcile(); status.NumberOfSelectedClusters != 0 ||
 		meta.FindStatusCondition(status.Conditions, placement.ConditionRemovalPostponed) != nil {
 		t.Errorf("once the view has caught up %d clusters are selected, with the conditions %v", status.NumberOfSelectedClusters, status.Conditions)

@@ -47,7 +47,6 @@ func newBudgeted(t *testing.T) *budgeted {
 		if g.refused != nil && g.refused(verb, object) {
 			return errors.New("refused")
 		}
-
 		return nil
 	}
 	store := newClientBuilder().
@@ -60,7 +59,6 @@ func newBudgeted(t *testing.T) *budgeted {
 				if err := fails("patch", object); err != nil {
 					return err
 				}
-
 				return c.SubResource(within).Patch(ctx, object, patch, o...)
 			},
 			Patch: func(
@@ -69,14 +67,12 @@ func newBudgeted(t *testing.T) *budgeted {
 				if err := fails("mend", object); err != nil {
 					return err
 				}
-
 				return c.Patch(ctx, object, patch, options...)
 			},
 			Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 				if err := fails("delete", object); err != nil {
 					return err
 				}
-
 				return c.Delete(ctx, object, options...)
 			},
 		})
@@ -84,7 +80,6 @@ func newBudgeted(t *testing.T) *budgeted {
 	g.reconciler, g.api = newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	g.restart()
 	g.reconcile()
-
 	return g
 }
 
@@ -94,11 +89,9 @@ func (g *budgeted) restart() {
 	served := servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}
 	shared := newState(sharedinventory.New(), served, g.clock)
 	shared.Synced.Store(true)
-
 	g.events = events.NewFakeRecorder(100)
 	g.state, g.engine, g.reconciler.clock = shared, newEngine(shared.inventory), g.clock
 	g.reporter.recorder = g.events
-
 	g.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	g.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
@@ -119,27 +112,23 @@ func (g *budgeted) remove(first, last int) {
 // reconcile evaluates until there is nothing left to do at once, and returns when to look again.
 func (g *budgeted) reconcile() time.Duration {
 	g.t.Helper()
-
 	for range 5 {
 		result, err := g.Reconcile(g.t.Context(), placementKey("p"))
 		if err != nil {
 			g.t.Fatal(err)
 		}
-
 		if result.RequeueAfter != time.Nanosecond {
 			return result.RequeueAfter
 		}
 	}
 
 	g.t.Fatal("there is always something left to do")
-
 	return 0
 }
 
 // fail evaluates once, and something goes wrong.
 func (g *budgeted) fail() {
 	g.t.Helper()
-
 	if _, err := g.Reconcile(g.t.Context(), placementKey("p")); err == nil {
 		g.t.Fatal("nothing went wrong")
 	}
@@ -148,16 +137,12 @@ func (g *budgeted) fail() {
 // edit changes the placement; a changed spec has another generation.
 func (g *budgeted) edit(change func(*clusterv1beta1.Placement)) {
 	g.t.Helper()
-
 	placement := g.placement()
 	spec := placement.Spec.DeepCopy()
-
 	change(placement)
-
 	if !cmp.Equal(*spec, placement.Spec) {
 		placement.Generation++
 	}
-
 	if err := g.api.Update(g.t.Context(), placement); err != nil {
 		g.t.Fatal(err)
 	}
@@ -165,24 +150,20 @@ func (g *budgeted) edit(change func(*clusterv1beta1.Placement)) {
 
 func (g *budgeted) placement() *clusterv1beta1.Placement {
 	g.t.Helper()
-
 	placement := &clusterv1beta1.Placement{}
 	if err := g.api.Get(g.t.Context(), placementKey("p").NamespacedName, placement); err != nil {
 		g.t.Fatal(err)
 	}
-
 	return placement
 }
 
 // expect demands how many clusters are decided, and what the condition says.
 func (g *budgeted) expect(clusters int, status metav1.ConditionStatus, reason string) {
 	g.t.Helper()
-
 	pages := &clusterv1beta1.PlacementDecisionList{}
 	if err := g.api.List(g.t.Context(), pages); err != nil {
 		g.t.Fatal(err)
 	}
-
 	decided := 0
 	for _, page := range pages.Items {
 		decided += len(page.Status.Decisions)
@@ -191,7 +172,6 @@ func (g *budgeted) expect(clusters int, status metav1.ConditionStatus, reason st
 	if decided != clusters {
 		g.t.Errorf("%d clusters are decided, want %d", decided, clusters)
 	}
-
 	placement := g.placement()
 
 	condition := meta.FindStatusCondition(placement.Status.Conditions, removalbudget.Condition)
@@ -203,19 +183,16 @@ func (g *budgeted) expect(clusters int, status metav1.ConditionStatus, reason st
 // warnings are the texts of the Warning events since they were last asked for.
 func (g *budgeted) warnings() []string {
 	warnings := []string{}
-
 	for len(g.events.Events) > 0 {
 		if text, is := strings.CutPrefix(<-g.events.Events, "Warning "); is {
 			warnings = append(warnings, text)
 		}
 	}
-
 	return warnings
 }
 
 func (g *budgeted) expectWarnings(want ...string) {
 	g.t.Helper()
-
 	if diff := cmp.Diff(append([]string{}, want...), g.warnings()); diff != "" {
 		g.t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -245,15 +222,12 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 			g.expect(250, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 			g.remove(0, 200)
-
 			if again := g.reconcile(); again != 0 {
 				t.Errorf("what is held is looked at again after %v, want not before something happens", again)
 			}
-
 			g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 			g.expectWarnings("RemovalHeld The decisions would lose 200 of 250 clusters: c000, c001, c002 and 197 more; they are kept: " +
 				"see the condition RemovalHeld")
-
 			if groups := g.placement().Status; groups.NumberOfSelectedClusters != 250 || groups.DecisionGroups[0].ClustersCount != 250 {
 				t.Errorf("the status tells of %d clusters, in groups %v", groups.NumberOfSelectedClusters, groups.DecisionGroups)
 			}
@@ -267,11 +241,9 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 			release(g)
 			g.reconcile()
 			g.expect(49, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
-
 			if many := "ManyClustersRemoved The decisions lost 201 of 250 clusters: c000, c001, c002 and 198 more"; reason != "by annotation" {
 				g.expectWarnings(many)
 			}
-
 			g.remove(201, 230)
 			g.reconcile()
 			g.expect(49, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
@@ -283,13 +255,10 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 func TestABlockedRemovalIsReportedAlsoWhenAWriteFails(t *testing.T) {
 	g := newBudgeted(t)
 	page := &clusterv1beta1.PlacementDecision{}
-
 	if err := g.api.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-1"}, page); err != nil {
 		t.Fatal(err)
 	}
-
 	delete(page.Labels, clusterv1beta1.DecisionGroupIndexLabel)
-
 	if err := g.api.Update(t.Context(), page); err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +269,6 @@ func TestABlockedRemovalIsReportedAlsoWhenAWriteFails(t *testing.T) {
 	g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 	g.expectWarnings("RemovalHeld The decisions would lose 200 of 250 clusters: c000, c001, c002 and 197 more; they are kept: " +
 		"see the condition RemovalHeld")
-
 	g.refused = nil
 	g.reconcile()
 	g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
@@ -316,14 +284,11 @@ func TestBlockedRemovalContinuesByItself(t *testing.T) {
 
 	g.clock.SetTime(g.clock.Now().Add(4 * time.Minute))
 	g.remove(70, 80)
-
 	again := g.reconcile()
 	g.expect(180, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
-
 	if again != 6*time.Minute {
 		t.Errorf("to be looked at again after %v, want 6 minutes", again)
 	}
-
 	g.clock.SetTime(g.clock.Now().Add(again))
 	g.reconcile()
 	g.expect(170, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
@@ -342,11 +307,9 @@ func TestChangedSpecThatFailsHalfwayIsNotBlocked(t *testing.T) {
 				g.edit(func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = new(int32(20)) })
 				g.refused = refused
 				g.fail()
-
 				if restarted {
 					g.restart()
 				}
-
 				g.fail()
 
 				g.refused = nil
@@ -367,7 +330,6 @@ func TestARemovalThatFailsHalfWayCountsOnce(t *testing.T) {
 	g.remove(60, 130)
 	g.refused = func(_ string, page client.Object) bool { return page.GetName() == "p-decision-2" }
 	g.fail()
-
 	g.refused = nil
 	g.remove(0, 10)
 	g.reconcile()

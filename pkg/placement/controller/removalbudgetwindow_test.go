@@ -24,7 +24,6 @@ func (g *budgeted) recorded() string {
 	if condition == nil {
 		return ""
 	}
-
 	return condition.Message
 }
 
@@ -38,10 +37,8 @@ func TestTheWindowOutlivesTheProcess(t *testing.T) {
 	g.restart()
 	g.clock.SetTime(g.clock.Now().Add(4 * time.Minute))
 	g.remove(0, 80)
-
 	again := g.reconcile()
 	g.expect(180, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
-
 	condition := meta.FindStatusCondition(g.placement().Status.Conditions, removalbudget.Condition)
 	if !strings.HasPrefix(condition.Message, "The decisions would lose 80 of 250 clusters, 70 of which have left already: ") {
 		t.Errorf("got %q", condition.Message)
@@ -56,19 +53,16 @@ func TestTheWindowOutlivesTheProcess(t *testing.T) {
 func TestAKillBetweenThePageAndTheStatus(t *testing.T) {
 	g := newBudgeted(t)
 	g.remove(0, 40)
-
 	writes := 0
 	g.refused = func(_ string, object client.Object) bool {
 		if isPlacement(object) {
 			writes++
 		}
-
 		return writes > 1 // The record is written, and the status after the pages is not.
 	}
 	g.fail()
 
 	g.refused = nil
-
 	g.restart()
 	g.remove(0, 80)
 	g.reconcile()
@@ -79,10 +73,8 @@ func TestAKillBetweenThePageAndTheStatus(t *testing.T) {
 func TestNothingLeavesUnrecorded(t *testing.T) {
 	g := newBudgeted(t)
 	g.remove(0, 70)
-
 	g.refused = func(_ string, object client.Object) bool { return isPlacement(object) }
 	g.fail()
-
 	page := &clusterv1beta1.PlacementDecision{}
 	if err := g.api.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-1"}, page); err != nil {
 		t.Fatal(err)
@@ -102,20 +94,16 @@ func TestTheRecordIsQuiet(t *testing.T) {
 		if isPlacement(object) {
 			statuses++
 		}
-
 		return false
 	}
 
 	expect := func(when string, want int, record string) {
 		t.Helper()
-
 		if statuses != want || !strings.Contains(g.recorded(), record) || (record == "") != (g.recorded() == "") {
 			t.Errorf("%s: %d writes of the status, want %d; it records %q", when, statuses, want, g.recorded())
 		}
-
 		statuses = 0
 	}
-
 	g.reconcile()
 	expect("nothing leaves", 0, "")
 
@@ -134,18 +122,15 @@ func TestTheRecordIsQuiet(t *testing.T) {
 	g.edit(func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = new(int32(20)) })
 	g.reconcile()
 	g.reconcile()
-
 	if g.recorded() != "" {
 		t.Errorf("after a change of the spec %q is recorded", g.recorded())
 	}
-
 	g.edit(func(p *clusterv1beta1.Placement) {
 		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
 	})
 	g.reconcile()
 
 	statuses = 0
-
 	g.remove(3, 250)
 	g.reconcile()
 	expect("the hub alone has a limit", 2, `[{"time":"2026-01-02T03:14:05Z","clusters":["c003"`)

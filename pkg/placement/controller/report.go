@@ -45,7 +45,6 @@ type cycleRecorder struct {
 // forCycle returns the recorder of one reconcile.
 func (r recorders) forCycle(placement *api.Placement, result *scheduling.Result, changes *pageChanges) *cycleRecorder {
 	owner := placement.API.Kind()
-
 	return &cycleRecorder{
 		recorder: r.recorder, result: result, changes: changes,
 		placement: &corev1.ObjectReference{
@@ -68,14 +67,11 @@ var pageEvents = map[placement.Action]pageEvent{
 // send sends the events about pages, in the order in which the first page of each was written.
 func (r *cycleRecorder) send() {
 	var actions []placement.Action
-
 	pages := map[placement.Action][]*api.Page{}
-
 	for _, change := range r.changes.list {
 		if _, reported := pageEvents[change.action]; !reported || change.silent {
 			continue
 		}
-
 		if len(pages[change.action]) == 0 {
 			actions = append(actions, change.action)
 		}
@@ -98,12 +94,10 @@ func (r *cycleRecorder) sendAction(action placement.Action, pages []*api.Page) {
 	event, related := pageEvents[action], r.related(pages[0])
 	kind, note := corev1.EventTypeNormal, fmt.Sprintf("%s %s with placement %s in namespace %s",
 		subject(pages), event.verb, r.placement.Name, r.placement.Namespace)
-
 	if warnings := r.result.Warnings(); action == placement.ActionUpdateDecisions && len(warnings) > 0 {
 		first := warnings[0]
 		kind, note = corev1.EventTypeWarning, note+": "+first.Message+" in plugin "+first.Source
 	}
-
 	r.recorder.Eventf(r.placement, related, kind, "Decision"+event.reason, "Decision"+event.reason+"d", "%s", note)
 
 	// Without a feasible cluster there are no scores.
@@ -125,7 +119,6 @@ func (r *cycleRecorder) warnOfLosses(edited map[string]bool, percent int) {
 	if len(r.changes.list) == 0 || percent >= removalbudget.NoLimit || !r.changes.mayLose(percent) {
 		return
 	}
-
 	if lost, all := r.changes.lost(edited); exceeds(len(lost), all, percent) {
 		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, "ManyClustersRemoved", "ClustersRemoved",
 			"The decisions lost %d of %d clusters: %s", len(lost), all, removalbudget.Name(lost))
@@ -144,18 +137,15 @@ func subject(pages []*api.Page) string {
 	if len(pages) == 1 {
 		return "Decision " + pages[0].Name + " is"
 	}
-
 	names := make([]string, 0, pagesNamed)
 	for _, page := range pages[:min(len(pages), pagesNamed)] {
 		names = append(names, page.Name)
 	}
-
 	if more := len(pages) - len(names); more > 0 {
 		return fmt.Sprintf("Decisions %s and %d more are", strings.Join(names, ", "), more)
 	}
 
 	last := len(names) - 1
-
 	return "Decisions " + strings.Join(names[:last], ", ") + " and " + names[last] + " are"
 }
 
@@ -168,15 +158,12 @@ func (w words) String() string { return w() }
 // scores returns "c1:200 c2:145 " for the feasible clusters by name.
 func scores(result *scheduling.Result) string {
 	var text strings.Builder
-
 	for info, score := range result.Scores() {
 		number := strconv.FormatInt(score, 10)
 		if text.Len()+len(info.Name)+len(number)+2 > longestScores {
 			text.WriteString("......")
-
 			break
 		}
-
 		text.WriteString(info.Name)
 		text.WriteByte(':')
 		text.WriteString(number)
@@ -217,14 +204,12 @@ func (c *pageChanges) after() []*api.Page {
 			pages[change.page.Name] = change.page
 		}
 	}
-
 	return slices.Collect(maps.Values(pages))
 }
 
 // count returns how many clusters the pages gained and lost, and how many others moved to another page.
 func (c *pageChanges) count() (gained, lost, moved int) {
 	before, after := map[string]string{}, map[string]string{}
-
 	for _, page := range c.before {
 		for i := range page.Decisions {
 			before[page.Decisions[i].Cluster] = page.Name
@@ -254,22 +239,18 @@ func (c *pageChanges) count() (gained, lost, moved int) {
 			lost++
 		}
 	}
-
 	return gained, lost, moved
 }
 
 // mayLose reports whether the changed pages had more than a percentage of the clusters, which is cheap to check and mostly false.
 func (c *pageChanges) mayLose(percent int) bool {
 	touched, all := 0, 0
-
 	for _, page := range c.before {
 		all += len(page.Decisions)
-
 		if slices.ContainsFunc(c.list, func(change pageChange) bool { return change.page.Name == page.Name }) {
 			touched += len(page.Decisions)
 		}
 	}
-
 	return exceeds(touched, all, percent)
 }
 
@@ -278,16 +259,13 @@ func (c *pageChanges) mayLose(percent int) bool {
 func (c *pageChanges) lost(edited map[string]bool) (lost []string, all int) {
 	own := slices.DeleteFunc(slices.Clone(c.before), func(page *api.Page) bool { return edited[page.Name] })
 	was, is := members(own), members(c.after())
-
 	for cluster := range members(c.before) {
 		if is[cluster] {
 			was[cluster] = true
 		}
 	}
-
 	all = len(was)
 	maps.DeleteFunc(was, func(cluster string, _ bool) bool { return is[cluster] })
-
 	return slices.Sorted(maps.Keys(was)), all
 }
 
@@ -296,12 +274,10 @@ func exceeds(part, all, percent int) bool { return part*100 > percent*all }
 
 func members(pages []*api.Page) map[string]bool {
 	members := map[string]bool{}
-
 	for _, page := range pages {
 		for i := range page.Decisions {
 			members[page.Decisions[i].Cluster] = true
 		}
 	}
-
 	return members
 }

@@ -44,21 +44,16 @@ func (r *requests) of(placement *api.Placement) *scheduling.Request {
 	if request := r.known(placement); request != nil {
 		return request
 	}
-
 	key := placement.Key()
 	request := placement.Request(r.compiler) // It can be slow to compile CEL, so it runs without the lock.
-
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	if known, found := r.converted[key]; found && known.uid == placement.UID && known.generation > placement.Generation {
 		return request
 	}
 
 	r.converted[key] = convertedRequest{uid: placement.UID, generation: placement.Generation, request: request}
-
 	r.inventory.Subscribe(key, r.withProfiles(key, request.Dependencies()))
-
 	return request
 }
 
@@ -67,7 +62,6 @@ func (r *requests) withProfiles(key inventory.Key, dependencies inventory.Depend
 	if r.served.writesProfiles(key) {
 		dependencies.Reads = append(dependencies.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
 	}
-
 	return dependencies
 }
 
@@ -77,10 +71,8 @@ func (r *requests) updateDependencies(key inventory.Key, response *scheduling.Re
 	if !r.updates(key, response) {
 		return false // A newer request is evaluated once more.
 	}
-
 	dependencies := r.withProfiles(key, response.Dependencies())
 	defer r.inventory.HoldViews(key, dependencies)() // It can be slow to evaluate selectors, so it runs without the lock.
-
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -88,10 +80,8 @@ func (r *requests) updateDependencies(key inventory.Key, response *scheduling.Re
 	if known.request != response.Request || known.watchesRejected == response.ListsRejections() {
 		return false
 	}
-
 	known.watchesRejected = response.ListsRejections()
 	r.converted[key] = known
-
 	return r.inventory.UpdateDependencies(key, dependencies) != response.Generation && known.watchesRejected
 }
 
@@ -99,9 +89,7 @@ func (r *requests) updateDependencies(key inventory.Key, response *scheduling.Re
 func (r *requests) updates(key inventory.Key, response *scheduling.Result) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	known := r.converted[key]
-
 	return known.request == response.Request && known.watchesRejected != response.ListsRejections()
 }
 
@@ -109,12 +97,10 @@ func (r *requests) updates(key inventory.Key, response *scheduling.Result) bool 
 func (r *requests) known(placement *api.Placement) *scheduling.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	known, found := r.converted[placement.Key()]
 	if !found || known.uid != placement.UID || known.generation != placement.Generation {
 		return nil
 	}
-
 	return known.request
 }
 
@@ -122,7 +108,6 @@ func (r *requests) known(placement *api.Placement) *scheduling.Request {
 func (r *requests) keys() []inventory.Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	return slices.Collect(maps.Keys(r.converted))
 }
 
@@ -130,9 +115,7 @@ func (r *requests) keys() []inventory.Key {
 func (r *requests) remembers(key inventory.Key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	_, found := r.converted[key]
-
 	return found
 }
 
@@ -140,7 +123,6 @@ func (r *requests) remembers(key inventory.Key) bool {
 func (r *requests) forget(key inventory.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	delete(r.converted, key)
 	r.inventory.Unsubscribe(key)
 }

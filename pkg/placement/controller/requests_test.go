@@ -30,7 +30,6 @@ func inSet(name string, labels ...string) *clusterv1.ManagedCluster {
 	for i := 0; i < len(labels); i += 2 {
 		cluster.Labels[labels[i]] = labels[i+1]
 	}
-
 	return cluster
 }
 
@@ -43,11 +42,9 @@ func TestCausesMissNothing(t *testing.T) {
 
 	reconcile := func() string {
 		t.Helper()
-
 		if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
 			t.Fatal(err)
 		}
-
 		placement.Generation, placement.Spec.NumberOfClusters = 2, ptr.To[int32](3)
 		placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
@@ -56,20 +53,16 @@ func TestCausesMissNothing(t *testing.T) {
 		if err := r.client.Update(t.Context(), placement); err != nil {
 			t.Fatal(err)
 		}
-
 		if _, err := r.Reconcile(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-
 		if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
 			t.Fatal(err)
 		}
-
 		return placement.Status.Conditions[1].Message
 	}
 	expect := func(what, want, got string) {
 		t.Helper()
-
 		if got != want {
 			t.Errorf("%s: got %q, want %q", what, got, want)
 		}
@@ -79,24 +72,20 @@ func TestCausesMissNothing(t *testing.T) {
 	}
 
 	r.state.inventory.SetCluster(inSet("c1", "region", "eu"))
-
 	once := sync.OnceFunc(func() { comes("c3") })
 	schedule := r.engine.schedule
 	r.engine.schedule = func(
 		request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
 	) *scheduling.Result {
 		defer once()
-
 		return schedule(request, s, incumbents, now, watch)
 	}
 
 	expect("a cluster that came meanwhile counts",
 		"2 cluster decisions unscheduled; 1 of 3 clusters in scope selected; not selected: predicate 1 label region In [eu] (2)", reconcile())
-
 	if !comes("c4") {
 		t.Error("an unsatisfied placement is not told of a cluster that does not match")
 	}
-
 	expect("the next evaluation counts it",
 		"2 cluster decisions unscheduled; 1 of 4 clusters in scope selected; not selected: predicate 1 label region In [eu] (3)", reconcile())
 	r.state.inventory.SetCluster(inSet("c2", "region", "eu"))
@@ -116,11 +105,9 @@ func TestCausesOfBlockedRemovalsAreSubscribed(t *testing.T) {
 	placement := &clusterv1beta1.Placement{}
 	expect := func(when string, want string) {
 		t.Helper()
-
 		if _, err := r.Reconcile(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-
 		if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
 			t.Fatal(err)
 		}
@@ -134,11 +121,9 @@ func TestCausesOfBlockedRemovalsAreSubscribed(t *testing.T) {
 	for _, name := range []string{"c1", "c2"} {
 		r.state.inventory.SetCluster(inSet(name, "region", "eu"))
 	}
-
 	if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
 		t.Fatal(err)
 	}
-
 	placement.Generation, placement.Annotations = 2, map[string]string{removalbudget.PercentAnnotation: "0"}
 	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
@@ -147,17 +132,14 @@ func TestCausesOfBlockedRemovalsAreSubscribed(t *testing.T) {
 	if err := r.client.Update(t.Context(), placement); err != nil {
 		t.Fatal(err)
 	}
-
 	r.state.ForgetWrites(key) // The cache has caught up.
 	expect("all fit", "none may leave")
 
 	r.state.inventory.SetCluster(inSet("c1", "region", "us"))
 	expect("a label changes", "causes: predicate 1 label region In [eu] (1).")
-
 	if woken := r.state.inventory.DeleteCluster("c1").Subscribers; !slices.Contains(woken, key) {
 		t.Error("the placement is not told that the cluster which it holds is deleted")
 	}
-
 	expect("the cluster is deleted", "causes: deleted (1).")
 	r.state.inventory.SetCluster(inSet("c1", "region", "eu"))
 	expect("it is back", "none may leave")

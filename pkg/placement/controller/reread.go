@@ -18,11 +18,9 @@ import (
 func (r *reconciler) reread(ctx context.Context, c *cycle) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
-
 	for _, refused := range c.refused.pages {
 		r.rereadPage(ctx, c, refused)
 	}
-
 	if c.refused.status {
 		r.rereadPlacement(ctx, c.placement)
 	}
@@ -32,7 +30,6 @@ func (r *reconciler) rereadPage(ctx context.Context, c *cycle, refused refusedPa
 	owner, key, pages := c.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
 
 	live, err := objects.LiveObject(ctx, r.live, refused.form.EmptyList(), key)
-
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read a page that was refused; the cache is believed", "decision", key, "err", err)
@@ -50,7 +47,6 @@ func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placeme
 	owner, key := placement.Key(), keyOf(placement)
 
 	live, err := objects.LiveObject(ctx, r.live, placement.API.EmptyList(), key)
-
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read the placement whose status was refused; the cache is believed", "err", err)

@@ -32,7 +32,6 @@ func (s servedAPIs) options() placement.Options {
 	if !s.outside {
 		options.ProfileDecisions = &s.profiles
 	}
-
 	return options
 }
 
@@ -45,7 +44,6 @@ func (s servedAPIs) warnPercent() int {
 	if s.warned == nil {
 		return DefaultWarnRemovalPercent
 	}
-
 	return *s.warned
 }
 
@@ -55,11 +53,9 @@ func (s servedAPIs) forms() []api.Codec {
 	for _, adapter := range s.apis {
 		forms = append(forms, adapter.Codec())
 	}
-
 	if s.profiles {
 		forms = append(forms, Multicluster)
 	}
-
 	return forms
 }
 

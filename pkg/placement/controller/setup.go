@@ -61,7 +61,6 @@ func (o Options) outputs() servedAPIs {
 		LostScopeHold: o.RemovalLimit.LostScopeHold,
 	}
 	written := servedAPIs{limit: limit, warned: o.WarnRemovalPercent}
-
 	if slices.Contains(o.Controllers, Name) {
 		written.apis = append(written.apis, api.V1beta1)
 		written.profiles = o.ProfileDecisions
@@ -70,7 +69,6 @@ func (o Options) outputs() servedAPIs {
 	if slices.Contains(o.Controllers, V1alpha1Name) {
 		written.apis = append(written.apis, api.V1alpha1)
 	}
-
 	return written
 }
 
@@ -86,14 +84,12 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	if err := s.inventory.Connect(mgr); err != nil {
 		return fmt.Errorf("preparing proofs: %w", err)
 	}
-
 	shared := newState(s.inventory, s.served, settings.Clock)
 
 	recorder, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
-
 	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
 		return err
@@ -115,9 +111,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	if err := r.state.served.index(context.Background(), mgr); err != nil {
 		return err
 	}
-
 	s.view.connect(r)
-
 	typed := queue.Options[inventory.Key](settings)
 	typed.Reconciler = r
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.Key) []any {
@@ -128,11 +122,9 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
-
 	if err := mgr.Add(r.comparer()); err != nil {
 		return fmt.Errorf("adding the comparer: %w", err)
 	}
-
 	if err := mgr.Add(shared.placements); err != nil {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
@@ -140,7 +132,6 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	handlers := &eventHandlers{
 		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder, formerRenewal: settings.FormerRenewal,
 	}
-
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }
 
@@ -154,7 +145,6 @@ func (s servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
 			return fmt.Errorf("indexing %T: %w", codec.Empty(), err)
 		}
 	}
-
 	return nil
 }
 
@@ -164,26 +154,20 @@ func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, 
 	if o.View == nil {
 		return errors.New("observing for nobody: Options.View is nil")
 	}
-
 	observed := o.outputs()
 	observed.profiles, observed.outside, observed.limit = false, true, o.RemovalLimit
-
 	if len(observed.apis) == 0 {
 		return fmt.Errorf("%q serve no placements; name %s, %s or both", o.Controllers, Name, V1alpha1Name)
 	}
-
 	shared := newState(o.Inventory, observed, settings.Clock)
 
 	if err := observed.index(ctx, mgr); err != nil {
 		return err
 	}
-
 	o.View.connect(&reconciler{state: shared, client: mgr.GetClient(), clock: settings.Clock})
-
 	if err := mgr.Add(&observation{feed: &eventHandlers{state: shared, cache: mgr.GetCache()}}); err != nil {
 		return fmt.Errorf("adding the observer of placements: %w", err)
 	}
-
 	return nil
 }
 
@@ -202,8 +186,6 @@ func (o *observation) Start(ctx context.Context) error {
 	if err := o.feed.listen(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-
 	<-ctx.Done()
-
 	return nil
 }

@@ -29,7 +29,6 @@ func newTracer(provider trace.TracerProvider) tracer {
 	if provider == nil {
 		provider = noop.NewTracerProvider()
 	}
-
 	return tracer{spans: provider.Tracer("github.com/placement-hub/placement-hub/pkg/system")}
 }
 
@@ -44,19 +43,16 @@ func (t tracer) reconcile(ctx context.Context, key inventory.Key, change queue.C
 	if _, off := t.spans.(noop.Tracer); off {
 		return ctx, unrecorded
 	}
-
 	taken, began := time.Now(), change.At
 	if began.IsZero() {
 		began = taken
 	}
-
 	about := append(of(key), attribute.String("cause", causeOf(change).String()))
 
 	ctx, whole := t.spans.Start( //nolint:spancheck // Ended by the caller.
 		ctx, "reconcile", trace.WithTimestamp(began), trace.WithAttributes(about...))
 	_, event := t.spans.Start(ctx, "event", trace.WithTimestamp(began), trace.WithAttributes(about...))
 	event.End(trace.WithTimestamp(taken))
-
 	return ctx, span{whole} //nolint:spancheck // As above.
 }
 
@@ -65,10 +61,8 @@ func (t tracer) begin(ctx context.Context, name string, key inventory.Key) (cont
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, unrecorded
 	}
-
 	ctx, part := t.spans.Start(ctx, name, trace.WithAttributes(of(key)...)) //nolint:spancheck // Ended by the caller.
-
-	return ctx, span{part} //nolint:spancheck // As above.
+	return ctx, span{part}                                                  //nolint:spancheck // As above.
 }
 
 func of(key inventory.Key) []attribute.KeyValue {
@@ -83,7 +77,6 @@ func (s span) scheduled(result *scheduling.Result) {
 	if !s.IsRecording() {
 		return
 	}
-
 	s.SetAttributes(
 		attribute.Int("clusters.available", result.Available), attribute.Int("clusters.feasible", result.Feasible()),
 		attribute.Int("clusters.selected", len(result.Selected)), attribute.Bool("stalled", result.Outcome() != scheduling.Decided),
@@ -96,7 +89,6 @@ func (s span) planned(evaluation *placement.Evaluation) {
 	if !s.IsRecording() {
 		return
 	}
-
 	s.scheduled(evaluation.Result)
 	s.SetAttributes(attribute.Int("writes", len(evaluation.Plan.Writes)+len(evaluation.Plan.Deletes)))
 }
@@ -106,10 +98,8 @@ func (s span) wrote(result *scheduling.Result, requests int, err error) {
 	if !s.IsRecording() {
 		return
 	}
-
 	s.scheduled(result)
 	s.SetAttributes(attribute.Int("writes", requests), attribute.Bool("outdated", queue.Outdated(err)))
-
 	if err != nil && !queue.Outdated(err) {
 		s.failed(err)
 	}
@@ -128,7 +118,6 @@ func causeOf(change queue.Change) *metrics.Cause {
 	if change.Cause == nil {
 		return due
 	}
-
 	return change.Cause
 }
 
@@ -153,13 +142,10 @@ func (s *stepTimer) Begin(step scheduling.Step) {
 // End records the time since Begin.
 func (s *stepTimer) End(step scheduling.Step) {
 	now := s.clock.Now()
-
 	if step == scheduling.StepCEL {
 		metrics.ObserveStep(step, now.Sub(s.cel))
-
 		return
 	}
-
 	metrics.ObserveStep(step, now.Sub(s.last))
 	s.last = now
 }

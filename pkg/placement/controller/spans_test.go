@@ -17,17 +17,14 @@ import (
 // evaluationSpans begins and ends all spans of an evaluation.
 func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 	tb.Helper()
-
 	spans, key, p := newTracer(provider), placementKey("p"), &cycle{}
 	change := queue.Change{Cause: metrics.CauseOf("cluster"), At: time.Now()}
 	ctx, failure := tb.Context(), errors.New("no answer")
-
 	return func() {
 		ctx, whole := spans.reconcile(ctx, key, change)
 		_, schedule := spans.begin(ctx, "schedule", key)
 		schedule.scheduled(p.Result)
 		schedule.End()
-
 		_, plan := spans.begin(ctx, "plan", key)
 		plan.planned(&p.Evaluation)
 		plan.End()
@@ -52,9 +49,7 @@ func BenchmarkSpans(b *testing.B) {
 	for name, provider := range map[string]trace.TracerProvider{"off": nil, "not taken": noop.NewTracerProvider()} {
 		b.Run(name, func(b *testing.B) {
 			evaluate := evaluationSpans(b, provider)
-
 			b.ReportAllocs()
-
 			for b.Loop() {
 				evaluate()
 			}

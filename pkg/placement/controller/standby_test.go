@@ -26,7 +26,6 @@ import (
 // standby is a feed whose queue nobody works on until elect is called.
 func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inventory.Key], elect func()) {
 	t.Helper()
-
 	elected := make(chan struct{})
 	shared := sharedinventory.New()
 	shared.Checker = freshness.New(nil, shared.Observed, nil)
@@ -38,16 +37,13 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 
 	q = priorityqueue.New[inventory.Key]("standby")
 	ctx, cancel := context.WithCancel(t.Context())
-
 	t.Cleanup(func() {
 		cancel()
 		q.ShutDown()
 	})
-
 	if err := f.source().Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
-
 	return f, q, func() { close(elected) }
 }
 
@@ -62,7 +58,6 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		f, q, elect := standby(t)
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
-
 		f.state.Shared.Set(inventory.ClusterSets, set)
 
 		for i := range 10 {
@@ -71,32 +66,26 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			f.state.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
 			f.state.Shared.Set(inventory.Bindings, binding)
 			f.state.Shared.Delete(inventory.Bindings, binding)
-
 			if i > 1 {
 				f.placements(api.V1beta1).OnDelete(named(name))
 			}
 		}
 
 		synctest.Wait()
-
 		if woken := drained(q); len(woken) > 0 {
 			t.Errorf("a standby has put %v into a queue that nobody works on", woken)
 		}
-
 		if change := f.state.Queue.Get(placementKey("p9")); change != (queue.Change{}) {
 			t.Errorf("a standby remembers %v of what is gone", change)
 		}
-
 		elect()
 		synctest.Wait()
 
 		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityInitial, "p1": queue.PriorityInitial}, drained(q)); diff != "" {
 			t.Errorf("woken by the election (-want +got):\n%s", diff)
 		}
-
 		f.state.Queue.Get(placementKey("p0"))
 		f.updatePlacement(nil, api.V1beta1.Read(named("p0")), false)
-
 		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityUser}, drained(q)); diff != "" {
 			t.Errorf("woken after the election (-want +got):\n%s", diff)
 		}
@@ -109,25 +98,20 @@ func TestNothingIsMissedAroundTheElection(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f, q, elect := standby(t)
 			want := map[string]int{}
-
 			for i := range 200 {
 				name := fmt.Sprintf("p%d", i)
 				want[name] = 0
-
 				if i == 100 {
 					go elect()
 				}
-
 				f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
 			}
 
 			synctest.Wait()
-
 			woken := drained(q)
 			for name := range woken {
 				woken[name] = 0 // However soon.
 			}
-
 			if diff := cmp.Diff(want, woken); diff != "" {
 				t.Errorf("woken (-want +got):\n%s", diff)
 			}

@@ -40,7 +40,6 @@ type state struct {
 // newState returns the state of the Placements in a shared inventory, whose changes enqueue them.
 func newState(shared *sharedinventory.Shared, served servedAPIs, c clock.PassiveClock) *state {
 	pages := map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]{}
-
 	for _, codec := range served.forms() {
 		pages[codec] = assumecache.New[inventory.Key, *api.Page](c)
 	}
@@ -60,10 +59,8 @@ func newState(shared *sharedinventory.Shared, served servedAPIs, c clock.Passive
 	for codec, writes := range pages {
 		sharedinventory.Track(s.Subscriber, "decision", writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
 	}
-
 	sharedinventory.Track(s.Subscriber, "placement", s.statuses, func(of *api.Placement) client.Object { return of.API.Empty() }, api.Read)
 	shared.Handle(func(subscriber inventory.Key) bool { return subscriber.API() != "" }, s.EnqueueAffected)
-
 	return s
 }
 
@@ -83,7 +80,6 @@ func (s *state) skip(placement *api.Placement) {
 	if !placement.DeletionTimestamp.IsZero() {
 		reason = "deleting"
 	}
-
 	s.forget(placement.Key())
 	s.placements.Note(placement.Key(), metrics.PlacementState{Skipped: reason})
 }
@@ -91,7 +87,6 @@ func (s *state) skip(placement *api.Placement) {
 // managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.
 func managed(placement *api.Placement) bool {
 	managed, _ := placement.Managed()
-
 	return managed
 }
 

@@ -32,12 +32,10 @@ import (
 // scraped are the values of the series of the hub, with the values of their labels in the order of the labels' names; a histogram counts.
 func scraped(t *testing.T) map[string]float64 {
 	t.Helper()
-
 	families, err := ctrlmetrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	values := map[string]float64{}
 
 	for _, family := range families {
@@ -51,7 +49,6 @@ func scraped(t *testing.T) map[string]float64 {
 			for _, label := range metric.GetLabel() {
 				words = append(words, label.GetValue())
 			}
-
 			values[strings.Join(words, " ")] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() +
 				float64(metric.GetHistogram().GetSampleCount())
 		}
@@ -63,9 +60,7 @@ func scraped(t *testing.T) map[string]float64 {
 // expectScraped compares what has been counted since, of the series that begin with one of the names.
 func expectScraped(t *testing.T, when string, since, want map[string]float64, names ...string) {
 	t.Helper()
-
 	got := map[string]float64{}
-
 	for series, value := range scraped(t) {
 		for _, name := range names {
 			if changed := value - since[series]; changed != 0 && (series == name || strings.HasPrefix(series, name+" ")) {
@@ -87,7 +82,6 @@ var gaugeSeries = []string{
 func TestGaugesFollowThePlacements(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("collector")
 	defer q.ShutDown()
-
 	since := scraped(t)
 	r := settled(t, "p")
 	r.state.Queue.SetQueue(q)
@@ -95,7 +89,6 @@ func TestGaugesFollowThePlacements(t *testing.T) {
 
 	r.state.placements.Lead()
 	defer r.state.placements.Resign()
-
 	expectScraped(t, "two clusters are selected", since, map[string]float64{
 		"placements AllDecisionsScheduled true": 1, "decisions": 2, "decision_pages": 1, "placement_clusters Selected": 2,
 	}, gaugeSeries...)
@@ -104,18 +97,14 @@ func TestGaugesFollowThePlacements(t *testing.T) {
 	key := placementKey("p")
 	change := func(change func()) {
 		t.Helper()
-
 		if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
 			t.Fatal(err)
 		}
-
 		placement.Generation++
 		change()
-
 		if err := r.client.Update(t.Context(), placement); err != nil {
 			t.Fatal(err)
 		}
-
 		r.state.ForgetWrites(key) // The cache has caught up.
 
 		if _, err := r.Reconcile(t.Context(), key); err != nil {
@@ -142,7 +131,6 @@ func TestGaugesFollowThePlacements(t *testing.T) {
 
 	change(func() { placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"} })
 	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, gaugeSeries...)
-
 	f := &eventHandlers{state: r.state}
 	f.placements(api.V1beta1).OnDelete(placement)
 	expectScraped(t, "it is gone", since, map[string]float64{}, gaugeSeries...)
@@ -153,10 +141,8 @@ func TestDisabledPlacementsAreCounted(t *testing.T) {
 	r := settled(t)
 	f := &eventHandlers{state: r.state}
 	since := scraped(t)
-
 	r.state.placements.Lead()
 	defer r.state.placements.Resign()
-
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "off", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
 	}}
@@ -172,7 +158,6 @@ func TestDisabledPlacementsAreCounted(t *testing.T) {
 func TestEvaluationsAreCountedByCause(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("causes")
 	defer q.ShutDown()
-
 	r := settled(t, "p")
 	r.state.Queue.SetQueue(q)
 
@@ -180,17 +165,14 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 	series := []string{"evaluations_total", "decision_latency_seconds", "decision_changes_total", "writes_total", "write_duration_seconds"}
 	look := func() {
 		t.Helper()
-
 		if _, err := r.Reconcile(t.Context(), placementKey("p")); err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	since := scraped(t)
-
 	look()
 	expectScraped(t, "nothing has changed", since, map[string]float64{"evaluations_total time unchanged": 1}, series...)
-
 	since = scraped(t)
 
 	f.state.Shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
@@ -202,7 +184,6 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 		"evaluations_total cluster changed": 1, "decision_latency_seconds cluster": 1, "decision_changes_total gained": 1,
 		"decision_changes_total lost": 1, "writes_total update_decisions ok": 1, "write_duration_seconds update_decisions ok": 1,
 	}, series...)
-
 	since = scraped(t)
 
 	r.state.EnqueueFor(queue.PriorityFleet, "cluster", time.Now(), placementKey("p"))
@@ -223,12 +204,10 @@ func TestWhatFailsIsOwed(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.Key]("owed")
 			defer q.ShutDown()
-
 			r := settled(t, "p")
 			r.state.Queue.SetQueue(q)
 			r.state.inventory.DeleteCluster("c1")
 			r.state.EnqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
-
 			hub, ok := r.client.(client.WithWatch)
 			if !ok {
 				t.Fatalf("the client is a %T", r.client)
@@ -237,13 +216,10 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			series := []string{"evaluations_total", "decision_latency_seconds", "writes_total"}
 			since := scraped(t)
 			r.writer.Client = refusing(hub, tc.err)
-
 			if _, err := r.Reconcile(t.Context(), placementKey("p")); (err != nil) != (tc.result == "error") {
 				t.Errorf("got error %v", err)
 			}
-
 			r.writer.Client = hub
-
 			if _, err := r.Reconcile(t.Context(), placementKey("p")); err != nil {
 				t.Fatal(err)
 			}
@@ -255,7 +231,6 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			if tc.result == "error" {
 				got["writes_total status error"] = 1
 			}
-
 			expectScraped(t, tc.reason, since, got, series...)
 		})
 	}
@@ -277,7 +252,6 @@ func TestChangesOfDecisions(t *testing.T) {
 		for _, cluster := range clusters {
 			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
 		}
-
 		return p
 	}
 	type step struct {
@@ -286,7 +260,6 @@ func TestChangesOfDecisions(t *testing.T) {
 	}
 
 	before := []*api.Page{page("1", "a", "b"), page("2", "c")}
-
 	for _, tc := range []struct {
 		reason string
 		steps  []step
@@ -306,7 +279,6 @@ func TestChangesOfDecisions(t *testing.T) {
 				if step.deleted {
 					action = placement.ActionDelete
 				}
-
 				changes.add(pageChange{action: action, page: step.page})
 			}
 
@@ -325,7 +297,6 @@ func TestAHeartbeatIsMeasuredForNothing(t *testing.T) {
 	cluster := &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}
-
 	bare := testing.AllocsPerRun(100, func() { m.inventory.SetCluster(cluster) })
 	if measured := testing.AllocsPerRun(100, func() { f.state.Shared.Set(inventory.Clusters, cluster) }); measured != bare {
 		t.Errorf("%v allocations, of which %v are the inventory's", measured, bare)

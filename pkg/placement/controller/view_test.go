@@ -56,18 +56,15 @@ func TestViewChangesNothing(t *testing.T) {
 	view := &View{}
 
 	view.connect(r)
-
 	if !view.Synced() || !view.Serves(api.V1beta1) || view.Serves(api.V1alpha1) {
 		t.Error("the view does not tell what is served")
 	}
-
 	key := inventory.NewPlacementKey(inventory.V1beta1, "ns", "p")
 
 	found, err := view.Placement(t.Context(), key)
 	if err != nil || found.Key() != key {
 		t.Fatalf("found %v, error %v", found, err)
 	}
-
 	existing, err := view.Present(t.Context(), found)
 	if err != nil || !existing.Incumbents()["c"] {
 		t.Errorf("incumbents %v, error %v", existing.Incumbents(), err)
@@ -77,12 +74,10 @@ func TestViewChangesNothing(t *testing.T) {
 	if missing, err := view.Placement(t.Context(), key); missing != nil || err != nil {
 		t.Errorf("found %v, error %v, for a placement that is not there", missing, err)
 	}
-
 	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	view.Snapshot()
-
 	affected := r.state.inventory.SetCluster(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
@@ -95,14 +90,11 @@ func TestViewChangesNothing(t *testing.T) {
 func TestObserverWakesNobody(t *testing.T) {
 	shared := newTestState(api.V1beta1)
 	shared.Synced.Store(true)
-
 	f := &eventHandlers{state: shared}
 	placement := api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: types.UID("1")}})
-
 	f.updatePlacement(nil, placement, false)
 	f.placements(api.V1beta1).OnDelete(placement.Object)
 	f.state.Shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
-
 	if shared.inventory.Snapshot().Cluster("c") == nil {
 		t.Error("the cluster is not known")
 	}
@@ -120,10 +112,8 @@ func TestObserveFailsWithItsInformers(t *testing.T) {
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no informers here") {
 		t.Errorf("error %v, want that of the cache", err)
 	}
-
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-
 	if err := o.Start(ctx); err != nil {
 		t.Errorf("error %v at the end", err)
 	}

@@ -45,7 +45,6 @@ func SetupLimits(mgr manager.Manager, settings queue.Settings) error {
 		cached: mgr.GetCache(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), clock: settings.Clock,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Limits).
 							Watches(&kupidv1alpha1.PodSchedulingPolicy{}, handler.EnqueueRequestsFromMapFunc(namespaceOf)).
@@ -63,9 +62,7 @@ func (r *limitsReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	if err := r.cached.List(ctx, &list, client.InNamespace(request.Namespace)); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing the PodSchedulingPolicies of namespace %s: %w", request.Namespace, err)
 	}
-
 	slices.SortFunc(list.Items, func(a, b kupidv1alpha1.PodSchedulingPolicy) int { return cmp.Compare(a.Name, b.Name) })
-
 	beyond := webhook.BeyondLimits(list.Items)
 
 	for i := range list.Items {
@@ -73,7 +70,6 @@ func (r *limitsReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 			return r.conflicts.Result(ctx, request, err)
 		}
 	}
-
 	return r.conflicts.Result(ctx, request, nil)
 }
 
@@ -83,14 +79,11 @@ func (r *limitsReconciler) write(ctx context.Context, policy *kupidv1alpha1.PodS
 	if !policy.DeletionTimestamp.IsZero() {
 		return nil
 	}
-
 	_, err := objects.PatchStatus(ctx, r.writer, policy, func(changed *kupidv1alpha1.PodSchedulingPolicy) {
 		if reason == "" {
 			meta.RemoveStatusCondition(&changed.Status.Conditions, kupidv1alpha1.ConditionWithinLimits)
-
 			return
 		}
-
 		meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
 			Type: kupidv1alpha1.ConditionWithinLimits, Status: metav1.ConditionFalse, Reason: kupidv1alpha1.ReasonTooManyTerms,
 			Message: reason, ObservedGeneration: policy.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),

@@ -23,7 +23,6 @@ func Handlers(mgr manager.Manager) (map[string]admission.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	source, err := webhook.NewSource(context.Background(), mgr.GetCache(), live)
 	if err != nil {
 		return nil, err
@@ -33,12 +32,10 @@ func Handlers(mgr manager.Manager) (map[string]admission.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to write events: %w", err)
 	}
-
 	events := everyReplica{eventwriter.New(sink, component, func() bool { return false })}
 	if err := mgr.Add(events); err != nil {
 		return nil, fmt.Errorf("adding the writer of events: %w", err)
 	}
-
 	return webhook.Handlers(source, events), nil
 }
 

@@ -43,7 +43,6 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 		for i := range rapid.IntRange(0, 3).Draw(t, "policies") {
 			policy := drawPolicy(t, fmt.Sprint("p", i))
 			addTo(t, state, policy)
-
 			if rapid.IntRange(0, 3).Draw(t, "unreadable") == 0 {
 				fields := unreadable.Fields{{Path: "spec.tolerations[0]", Value: "7", Problem: "is no object"}}
 				if err := unreadable.Mark(policy, fields); err != nil {
@@ -55,14 +54,12 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 		for i := range rapid.IntRange(1, 3).Draw(t, "workloads") {
 			state.Pods.Workloads = append(state.Pods.Workloads, drawDeployment(t, fmt.Sprint("d", i)))
 		}
-
 		applied := drawPolicy(t, rapid.SampledFrom([]string{"p0", "new"}).Draw(t, "applied"))
 
 		after, results, err := state.With(func(yield func(*explain.Kind, api.Object) bool) { yield(kindOf(applied), applied) })
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		said, err := tools.Diff(&state.Pods, &after.Pods)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +68,6 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 		if denied := !validated(tb, t, applied); denied != (len(results[0].Result.Refused) > 0) {
 			t.Fatalf("the webhook denies the policy: %v, and diff says %v", denied, results[0].Result.Refused)
 		}
-
 		before, then := webhooksOf(tb, state), webhooksOf(tb, after)
 		evaluator := tools.NewEvaluator(&after.Pods)
 
@@ -83,7 +79,6 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 			if at >= 0 {
 				difference = said.Workloads[at]
 			}
-
 			if diff := cmp.Diff(next, difference.Patch); diff != "" {
 				t.Errorf("diff of %s (-written +said):\n%s", workload.GetName(), diff)
 			}
@@ -92,7 +87,6 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 				t.Errorf("diff says that nothing of %s comes from the policy, and its next admission changes from\n%s\nto\n%s",
 					workload.GetName(), now, next)
 			}
-
 			report, err := evaluator.Explain(workload, true)
 			if err != nil {
 				t.Fatal(err)
@@ -111,11 +105,9 @@ func drawPolicy(t *rapid.T, name string) client.Object {
 	spec := kupidv1alpha1.PodSchedulingPolicySpec{PodSelector: &metav1.LabelSelector{
 		MatchLabels: map[string]string{"app": rapid.SampledFrom([]string{"etcd", "web"}).Draw(t, "selected")},
 	}}
-
 	if rapid.Bool().Draw(t, "has a selector") {
 		spec.NodeSelector = map[string]string{"pool": rapid.SampledFrom([]string{"a", "b", "not valid"}).Draw(t, "pool")}
 	}
-
 	if rapid.Bool().Draw(t, "has a toleration") {
 		spec.Tolerations = []corev1.Toleration{{Key: rapid.SampledFrom([]string{"gpu", "spot"}).Draw(t, "key"), Operator: corev1.TolerationOpExists}}
 	}
@@ -123,7 +115,6 @@ func drawPolicy(t *rapid.T, name string) client.Object {
 	if rapid.IntRange(0, 4).Draw(t, "has a node") == 0 {
 		spec.NodeName = "n1"
 	}
-
 	if rapid.Bool().Draw(t, "of the namespace") {
 		return &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}, Spec: spec}
 	}
@@ -133,7 +124,6 @@ func drawPolicy(t *rapid.T, name string) client.Object {
 	policy.Spec.NamespaceSelector = &metav1.LabelSelector{
 		MatchLabels: map[string]string{"stage": rapid.SampledFrom([]string{"prod", "test"}).Draw(t, "selected stage")},
 	}
-
 	return policy
 }
 
@@ -143,12 +133,10 @@ func drawDeployment(t *rapid.T, name string) *unstructured.Unstructured {
 	document := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: team-a, name: " + name + ", uid: u-" + name + "}\n" +
 		"spec: {template: {metadata: {labels: {app: " + rapid.SampledFrom([]string{"etcd", "web", "other"}).Draw(t, "app") + "}}, spec: {" + spec +
 		", containers: [{name: c}]}}}\n"
-
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
 		t.Fatal(err)
 	}
-
 	return object
 }
 
@@ -158,7 +146,6 @@ func kindOf(policy client.Object) *explain.Kind {
 	if policy.GetNamespace() == "" {
 		name = "ClusterPodSchedulingPolicy"
 	}
-
 	return explain.FindKind(kupidv1alpha1.GroupVersion.WithKind(name))
 }
 
@@ -171,12 +158,10 @@ func addTo(t *rapid.T, state *explain.State, policy client.Object) {
 // validated reports whether the webhook admits a policy.
 func validated(tb testing.TB, t *rapid.T, policy client.Object) bool {
 	tb.Helper()
-
 	raw, err := json.Marshal(policy)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return review(tb, &validator{}, &admissionv1.AdmissionRequest{
 		UID: "1", Kind: policyKind(kindOf(policy).Kind), Namespace: policy.GetNamespace(), Name: policy.GetName(),
 		Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: raw},
@@ -192,12 +177,10 @@ type webhooks struct {
 // webhooksOf returns the webhooks of a hub that has the objects of a State.
 func webhooksOf(tb testing.TB, state *explain.State) webhooks {
 	tb.Helper()
-
 	source := newSource(broken(tb))
 	for _, namespace := range state.Pods.Namespaces {
 		source.OnAdd(namespace, true)
 	}
-
 	for _, policy := range state.Pods.ClusterPolicies {
 		source.OnAdd(policy, true)
 	}
@@ -205,7 +188,6 @@ func webhooksOf(tb testing.TB, state *explain.State) webhooks {
 	for _, policy := range state.Pods.Policies {
 		source.OnAdd(policy, true)
 	}
-
 	return webhooks{tb, &mutator{source: source, reporter: newReporter(&sentEvents{})}}
 }
 
@@ -228,12 +210,10 @@ func (w webhooks) merged(t *rapid.T, workload *unstructured.Unstructured, operat
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	written, err := patch.Apply(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var lines [2][]string
 
 	for i, content := range [][]byte{raw, written} {
@@ -241,10 +221,8 @@ func (w webhooks) merged(t *rapid.T, workload *unstructured.Unstructured, operat
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		lines[i] = difflib.SplitLines(strings.TrimSuffix(string(text), "\n"))
 	}
-
 	name := "apps.v1.Deployment.team-a." + workload.GetName()
 
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
@@ -253,6 +231,5 @@ func (w webhooks) merged(t *rapid.T, workload *unstructured.Unstructured, operat
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return text
 }

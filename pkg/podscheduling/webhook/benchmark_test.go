@@ -44,7 +44,6 @@ func BenchmarkReview(b *testing.B) {
 			policies = append(policies, policyIn(b, fmt.Sprintf("team-%d", i), name, "nodeSelector: {disk: ssd}\n"+fmt.Sprintf(affinity, "zone")))
 		}
 	}
-
 	handler, _ := mutating(cached(b, policies...))
 
 	hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
@@ -52,35 +51,27 @@ func BenchmarkReview(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-
 	create := creation(b, deployments, template("{schedulerName: default-scheduler, "+fmt.Sprintf(affinity, "arch")+
 		", containers: ["+strings.Repeat(container+", ", 4)+"]}"))
 	update := create.DeepCopy()
 	update.Operation, update.OldObject = admissionv1.Update, create.Object
-
 	for name, request := range map[string]*admissionv1.AdmissionRequest{"create": create, "update": update} {
 		body := reviewOf(b, request)
-
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
-
 			sent := httptest.NewRequestWithContext(b.Context(), http.MethodPost, MutatePath, nil)
 			sent.Header.Set("Content-Type", "application/json")
-
 			before := userTime(b)
 
 			for b.Loop() {
 				sent.Body = io.NopCloser(bytes.NewReader(body))
-
 				recorder := httptest.NewRecorder()
 				hook.ServeHTTP(recorder, sent)
-
 				if !bytes.Contains(recorder.Body.Bytes(), []byte(`"patch"`)) {
 					b.Fatal(recorder.Body)
 				}
 			}
-
 			b.ReportMetric(float64(userTime(b)-before)/float64(b.N), "cpu-ns/op")
 		})
 	}
@@ -89,11 +80,9 @@ func BenchmarkReview(b *testing.B) {
 // userTime returns how long the process has used CPUs in user mode, in nanoseconds.
 func userTime(b *testing.B) int64 {
 	b.Helper()
-
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		b.Fatal(err)
 	}
-
 	return usage.Utime.Nano()
 }

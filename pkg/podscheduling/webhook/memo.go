@@ -28,25 +28,21 @@ type outcome struct {
 func newOutcome(injection *podscheduling.Injection) (outcome, error) {
 	result := injection.Result()
 	patch, err := result.Patch()
-
 	return outcome{patch: patch, policies: result.Policies}, err
 }
 
 // bytes returns about how much memory an outcome needs.
 func (o outcome) bytes() int {
 	total := len(o.patch)
-
 	for _, result := range o.policies {
 		total += resultBytes
 		for _, added := range result.Added {
 			total += len(added)
 		}
-
 		for _, skip := range result.Skipped {
 			total += resultBytes + len(skip.Field) + len(skip.Wanted) + len(skip.Own) + len(skip.Message)
 		}
 	}
-
 	return total
 }
 
@@ -78,7 +74,6 @@ type remembered struct {
 func (m *memo) get(asked question) (outcome, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	element := m.outcomes[asked.workload]
 	if element == nil {
 		return outcome{}, false
@@ -87,12 +82,9 @@ func (m *memo) get(asked question) (outcome, bool) {
 	known := rememberedIn(element)
 	if !slices.Equal(known.cluster, asked.cluster) || !slices.Equal(known.own, asked.own) {
 		m.remove(element)
-
 		return outcome{}, false
 	}
-
 	m.recent.MoveToFront(element)
-
 	return known.outcome, true
 }
 
@@ -102,10 +94,8 @@ func (m *memo) put(asked question, o outcome) {
 	if bytes > maxOutcomeBytes {
 		return
 	}
-
 	m.mu.Lock()
 	defer m.mu.Unlock()
-
 	if element := m.outcomes[asked.workload]; element != nil {
 		m.remove(element)
 	}
@@ -113,10 +103,8 @@ func (m *memo) put(asked question, o outcome) {
 	if m.outcomes == nil {
 		m.outcomes = map[string]*list.Element{}
 	}
-
 	m.outcomes[asked.workload] = m.recent.PushFront(&remembered{asked, o, bytes})
 	m.bytes += bytes
-
 	for m.bytes > maxMemoBytes {
 		m.remove(m.recent.Back())
 	}
@@ -131,6 +119,5 @@ func (m *memo) remove(element *list.Element) {
 
 func rememberedIn(element *list.Element) *remembered {
 	known, _ := element.Value.(*remembered) // Nothing else is put in.
-
 	return known
 }

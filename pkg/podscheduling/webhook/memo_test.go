@@ -26,7 +26,6 @@ func TestSamePodsNeedNoTurn(t *testing.T) {
 
 		done := hold(t, handler)
 		defer done()
-
 		again := creation(t, deployments, template("{}"))
 		again.Name = "other"
 
@@ -50,17 +49,14 @@ func TestSamePodsNeedNoTurn(t *testing.T) {
 // hold takes the turn of the namespace team-a.
 func hold(t *testing.T, handler admission.Handler) (done func()) {
 	t.Helper()
-
 	own, is := handler.(*mutator)
 	if !is {
 		t.Fatalf("the handler is a %T", handler)
 	}
-
 	done, err := own.turns.take(t.Context(), "team-a")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return done
 }
 
@@ -68,12 +64,10 @@ func TestMemoFollowsPolicies(t *testing.T) {
 	pool, disk := clusterPolicy(t, "pool", "nodeSelector: {pool: etcd}"), policyIn(t, "team-a", "disk", "nodeSelector: {disk: ssd}")
 	newer := func(object client.Object) client.Object {
 		object.SetResourceVersion("2")
-
 		return object
 	}
 	labelled := namespace()
 	labelled.Labels = map[string]string{"team": "a"}
-
 	for _, tc := range []struct {
 		reason string
 		change func(*Source)
@@ -106,7 +100,6 @@ func TestMemoFollowsPolicies(t *testing.T) {
 			handler, _ := mutating(source)
 			review(t, handler, creation(t, deployments, template("{}")))
 			tc.change(source)
-
 			want := `[{"op":"add","path":"/spec/template/spec/nodeSelector","value":` + tc.patch + `}]`
 			if response := review(t, handler, creation(t, deployments, template("{}"))); string(response.Patch) != want {
 				t.Errorf("the patch is %s, want %s", response.Patch, want)
@@ -117,13 +110,10 @@ func TestMemoFollowsPolicies(t *testing.T) {
 
 func TestMemoIsBounded(t *testing.T) {
 	var m memo
-
 	about := func(i int) question { return question{workload: strconv.Itoa(i)} }
 	large := outcome{patch: make([]byte, maxOutcomeBytes/2)}
-
 	for i := range 100 {
 		m.put(about(i), large)
-
 		if _, found := m.get(about(0)); !found {
 			t.Fatalf("outcome 0 is not found after %d others, although it is used all the time", i)
 		}
@@ -132,13 +122,10 @@ func TestMemoIsBounded(t *testing.T) {
 	if m.bytes > maxMemoBytes || len(m.outcomes) != m.recent.Len() || len(m.outcomes) < 20 {
 		t.Errorf("%d outcomes of %d bytes, %d in the list", len(m.outcomes), m.bytes, m.recent.Len())
 	}
-
 	if _, found := m.get(about(1)); found {
 		t.Error("outcome 1 was not used for the longest time, and is kept")
 	}
-
 	m.put(about(1), outcome{policies: []podscheduling.PolicyResult{{Skipped: make([]podscheduling.Skip, maxOutcomeBytes/resultBytes)}}})
-
 	if _, found := m.get(about(1)); found {
 		t.Error("an outcome is kept that is too large")
 	}

@@ -32,22 +32,17 @@ func (m *mutator) Handle(ctx context.Context, request admission.Request) (respon
 	if request.UID == "" {
 		return noReview()
 	}
-
 	var failed bool
 
 	defer func() {
 		// The wrapper of controller-runtime would refuse the workload.
 		if problem := recover(); problem != nil {
 			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", problem), "Reviewing a workload", "stack", string(debug.Stack()))
-
 			response, failed = unpatched(request, fmt.Errorf("panic: %v", problem)), true
 		}
-
 		metrics.ObservePodSchedulingReview(response.Allowed, len(response.Patch) > 0, failed)
 	}()
-
 	response, failed = m.mutate(ctx, request)
-
 	return response
 }
 
@@ -56,10 +51,8 @@ func (m *mutator) mutate(ctx context.Context, request admission.Request) (respon
 	if request.SubResource != "" {
 		return admission.Allowed("policies are not injected into subresources"), false
 	}
-
 	o, exemption, err := m.inject(ctx, request)
 	busy := errors.Is(err, errBusy)
-
 	if err != nil && !busy {
 		return unpatched(request, err), true
 	}
@@ -68,12 +61,10 @@ func (m *mutator) mutate(ctx context.Context, request admission.Request) (respon
 	if len(o.patch) > 0 {
 		response.Patch, response.PatchType = o.patch, ptr.To(admissionv1.PatchTypeJSONPatch)
 	}
-
 	response.Warnings, failed = m.reporter.report(request, o.policies)
 	if busy {
 		response.Warnings = append(response.Warnings, m.reporter.busy(request))
 	}
-
 	return response, failed
 }
 
@@ -83,7 +74,6 @@ func (m *mutator) inject(ctx context.Context, request admission.Request) (outcom
 	if err != nil {
 		return outcome{}, podscheduling.NotExempt, err
 	}
-
 	if exemption := workload.Exemption(request.Operation == admissionv1.Update); exemption != podscheduling.NotExempt {
 		return outcome{}, exemption, nil
 	}
@@ -92,15 +82,12 @@ func (m *mutator) inject(ctx context.Context, request admission.Request) (outcom
 	if err != nil {
 		return outcome{}, podscheduling.NotExempt, err
 	}
-
 	namespaceLabels, err := m.source.NamespaceLabels(ctx, request.Namespace)
 	if err != nil {
 		return outcome{}, podscheduling.NotExempt, err
 	}
-
 	cluster := policies.MatchingCluster(namespaceLabels, workload.Labels)
 	o, err := m.injectAll(ctx, workload, policies, question{cluster: cluster, own: policies.Own(request.Namespace)}, request.Namespace)
-
 	return o, podscheduling.NotExempt, err
 }
 
@@ -110,12 +97,10 @@ func (m *mutator) injectAll(
 	ctx context.Context, workload *podscheduling.Workload, policies *podscheduling.Policies, asked question, namespace string,
 ) (outcome, error) {
 	injection := podscheduling.NewInjection(workload)
-
 	if len(asked.own) == 0 {
 		if err := injection.Inject(ctx, asked.cluster); err != nil {
 			return outcome{}, err
 		}
-
 		return newOutcome(injection)
 	}
 
@@ -123,7 +108,6 @@ func (m *mutator) injectAll(
 	if err != nil {
 		return outcome{}, err
 	}
-
 	asked.workload = namespace + "/" + identity
 	if known, found := m.memo.get(asked); found {
 		return known, nil
@@ -139,7 +123,6 @@ func (m *mutator) injectAll(
 		if failed != nil {
 			return outcome{}, failed
 		}
-
 		return o, err
 	}
 
@@ -147,11 +130,9 @@ func (m *mutator) injectAll(
 		return outcome{}, err
 	}
 	defer done()
-
 	if known, found := m.memo.get(asked); found {
 		return known, nil
 	}
-
 	if err := injection.Inject(ctx, policies.MatchingOwn(namespace, workload.Labels)); err != nil {
 		return outcome{}, err
 	}
@@ -160,7 +141,6 @@ func (m *mutator) injectAll(
 	if err == nil {
 		m.memo.put(asked, o)
 	}
-
 	return o, err
 }
 
@@ -169,6 +149,5 @@ func unpatched(request admission.Request, err error) admission.Response {
 	message := fmt.Sprintf("no pod scheduling policy was injected into %s: %v; update or recreate it when that is solved", nameOf(request), err)
 	response := admission.Allowed(message)
 	response.Warnings = []string{webhook.Warning(message)}
-
 	return response
 }

@@ -27,7 +27,6 @@ const (
 
 func mutating(source *Source) (admission.Handler, *sentEvents) {
 	sent := &sentEvents{}
-
 	return Handlers(source, sent)[MutatePath], sent
 }
 
@@ -35,14 +34,12 @@ func TestMutate(t *testing.T) {
 	pool := clusterPolicy(t, "pool", "nodeSelector: {pool: etcd}")
 	update := func(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionRequest {
 		request.Operation = admissionv1.Update
-
 		return request
 	}
 	scale := creation(t, deployments, template("{}"))
 	scale.SubResource = "scale"
 	nowhere := creation(t, deployments, template("{}"))
 	nowhere.Namespace = "team-new"
-
 	for _, tc := range []struct {
 		reason  string
 		source  *Source
@@ -107,7 +104,6 @@ func TestMutate(t *testing.T) {
 			handler, _ := mutating(tc.source)
 			var response *admissionv1.AdmissionResponse
 			growth := counted(t, reviews, func() { response = review(t, handler, tc.request) })
-
 			if tc.patch == "" {
 				allowedWithoutPatch(t, response)
 			} else if !response.Allowed || string(response.Patch) != tc.patch {
@@ -117,11 +113,9 @@ func TestMutate(t *testing.T) {
 			if !strings.Contains(response.Result.Message, tc.message) {
 				t.Errorf("message %q lacks %q", response.Result.Message, tc.message)
 			}
-
 			if warnings := strings.Join(response.Warnings, "\n"); (tc.warning == "") != (warnings == "") || !strings.Contains(warnings, tc.warning) {
 				t.Errorf("warnings %q, want one with %q", warnings, tc.warning)
 			}
-
 			if diff := cmp.Diff(tc.counted, growth); tc.counted != nil && diff != "" {
 				t.Errorf("%s (-want +got):\n%s", reviews, diff)
 			}
@@ -134,7 +128,6 @@ func TestUnknownFieldsSurvive(t *testing.T) {
 	const object = "{future: {a: [1]}, metadata: {name: etcd, future: 1e400}, spec: {future: x, template: {metadata: {labels: {app: etcd}}, spec: " +
 		"{future: [{}], affinity: {future: 1, nodeAffinity: {future: 2, requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: " +
 		"[{matchExpressions: [{key: arch, operator: In, values: [arm64], future: 3}], future: 4}]}}}, tolerations: [{key: a, future: 5}]}}}}"
-
 	handler, _ := mutating(cached(t, clusterPolicy(t, "all", `
 nodeSelector: {pool: etcd}
 schedulerName: custom
@@ -155,7 +148,6 @@ affinity:
 	if err != nil {
 		t.Fatalf("%s: %v", response.Patch, err)
 	}
-
 	after, err := patch.Apply(request.Object.Raw)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +158,6 @@ affinity:
 			t.Errorf("%s lacks %s", after, part)
 		}
 	}
-
 	if want, got := bytes.Count(request.Object.Raw, []byte(`"future"`)), bytes.Count(after, []byte(`"future"`)); want != got {
 		t.Errorf("%d of %d unknown fields survive in %s", got, want, after)
 	}
@@ -181,7 +172,6 @@ func TestSkipsAreReported(t *testing.T) {
 		return creation(t, deployments, template("{nodeSelector: {pool: web}, nodeName: n0}"))
 	}
 	const invalid = `the policy is invalid and skipped: spec.schedulerName: Invalid value: "A_B"`
-
 	var response *admissionv1.AdmissionResponse
 
 	if diff := cmp.Diff(map[string]float64{"Conflict": 2, "Invalid": 1},
@@ -211,11 +201,9 @@ func TestSkipsAreReported(t *testing.T) {
 
 	*sent = nil
 	dry := review(t, handler, dryRun(conflict()))
-
 	if diff := cmp.Diff(response, dry); diff != "" {
 		t.Errorf("K41: response of a dry run (-without +with):\n%s", diff)
 	}
-
 	if len(*sent) > 0 {
 		t.Errorf("K41: a dry run sends the events %q", *sent)
 	}
@@ -233,7 +221,6 @@ func TestPodOfADaemonSetIsCountedOnly(t *testing.T) {
 		if want := `[{"op":"add","path":"/spec/tolerations","value":[{"key":"pool","operator":"Exists"}]}]`; string(response.Patch) != want {
 			t.Errorf("patch %s, want %s", response.Patch, want)
 		}
-
 		if len(response.Warnings)+len(*sent) > 0 {
 			t.Errorf("warnings %q and events %q, want none", response.Warnings, *sent)
 		}
@@ -248,7 +235,6 @@ func TestReportsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", 100)
 	spec := strings.Builder{}
 	fmt.Fprintf(&spec, "nodeName: n1\nnodeSelector:\n")
-
 	own := []string{}
 	for i := range 30 {
 		fmt.Fprintf(&spec, "  key-%02d: wanted\n", i)
@@ -260,7 +246,6 @@ func TestReportsAreBounded(t *testing.T) {
 		return creation(t, deployments, template("{nodeName: n0, nodeSelector: {"+strings.Join(own, ", ")+"}}"))
 	}
 	response := review(t, handler, request())
-
 	if len(response.Warnings) != maxWarnings || !strings.Contains(response.Warnings[maxWarnings-1], "22 more warnings; the Events of the policies") {
 		t.Errorf("%d warnings, the last one %q; want %d, and that there are 22 more", len(response.Warnings),
 			response.Warnings[len(response.Warnings)-1], maxWarnings)
@@ -271,7 +256,6 @@ func TestReportsAreBounded(t *testing.T) {
 			t.Errorf("a warning of %d bytes: %q", len(warning), warning)
 		}
 	}
-
 	for range 10 {
 		review(t, handler, request())
 	}
@@ -287,14 +271,11 @@ func TestBodies(t *testing.T) {
 	large := creation(t, deployments, "{metadata: {name: etcd, annotations: {large: "+strings.Repeat("x", 3<<20)+"}}, spec: {template: {metadata: "+
 		"{labels: {app: etcd}}, spec: {}}}}")
 	large.OldObject, large.Operation = large.Object, admissionv1.Update
-
 	if response := review(t, handler, large); !response.Allowed || len(response.Patch) == 0 {
 		t.Errorf("an update of an object of 3 MB: %+v, want a patch", response)
 	}
-
 	huge := creation(t, deployments, template("{}"))
 	huge.Object.Raw = append(append([]byte(`"`), bytes.Repeat([]byte("x"), 8<<20)...), '"')
-
 	for _, tc := range []struct {
 		reason, contentType string
 		body                []byte
@@ -340,7 +321,6 @@ func FuzzMutate(f *testing.F) {
 		if !response.Allowed || strings.Contains(response.Result.Message, "panic") {
 			t.Errorf("%s: %+v", object, response.Result)
 		}
-
 		if len(response.Patch) > 0 && !json.Valid(response.Patch) {
 			t.Errorf("%s: patch %s", object, response.Patch)
 		}

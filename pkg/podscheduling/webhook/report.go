@@ -53,23 +53,18 @@ func newReporter(recorder events.EventRecorder) *reporter {
 // same constraints were injected, so nothing is lost, and the user of the request is that controller.
 func (r *reporter) report(request admission.Request, policies []podscheduling.PolicyResult) (warnings []string, invalid bool) {
 	reported := 0
-
 	for _, result := range policies {
 		for _, skip := range result.Skipped {
 			metrics.PodSchedulingSkips.WithLabelValues(string(skip.Reason)).Inc()
-
 			if skip.Reason == podscheduling.DaemonSetPod {
 				continue
 			}
-
 			invalid = invalid || skip.Reason == podscheduling.Invalid
 
 			reported++
-
 			if reported <= maxWarnings {
 				warnings = append(warnings, webhook.Warning(result.Policy.String()+": "+sentence(skip)))
 			}
-
 			if reported <= maxEvents && !ptr.Deref(request.DryRun, false) {
 				r.send(result.Policy, skip.Reason, nameOf(request)+": "+sentence(skip))
 			}
@@ -80,14 +75,12 @@ func (r *reporter) report(request admission.Request, policies []podscheduling.Po
 		warnings[maxWarnings-1] = webhook.Warning(fmt.Sprintf(
 			"pod scheduling policies: %d more warnings; the Events of the policies have the first %d", reported-maxWarnings+1, maxEvents))
 	}
-
 	return warnings, invalid
 }
 
 // busy counts a review that found no turn in its namespace, and returns the warning.
 func (r *reporter) busy(request admission.Request) string {
 	metrics.PodSchedulingSkips.WithLabelValues(namespaceBusy).Inc()
-
 	return webhook.Warning(fmt.Sprintf("the PodSchedulingPolicies of namespace %s were not injected into %s: %v; update or recreate it later",
 		request.Namespace, nameOf(request), errBusy))
 }
@@ -107,7 +100,6 @@ func sentence(skip podscheduling.Skip) string {
 	if skip.Field == "" {
 		return "the policy " + skip.Message
 	}
-
 	return skip.Message
 }
 
@@ -116,7 +108,6 @@ func nameOf(request admission.Request) string {
 	if request.Name == "" {
 		return fmt.Sprintf("a new %s in namespace %s", request.Kind.Kind, request.Namespace)
 	}
-
 	return fmt.Sprintf("%s %s/%s", request.Kind.Kind, request.Namespace, request.Name)
 }
 
@@ -126,10 +117,8 @@ func bounded(warnings []string) []string {
 		more := fmt.Sprintf("pod scheduling policies: %d more warnings", len(warnings)-maxWarnings+1)
 		warnings = append(warnings[:maxWarnings-1:maxWarnings-1], more)
 	}
-
 	for i := range warnings {
 		warnings[i] = webhook.Warning(warnings[i])
 	}
-
 	return warnings
 }

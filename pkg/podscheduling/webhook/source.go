@@ -45,7 +45,6 @@ type Source struct {
 // cache fails. It returns an error if the cache cannot watch a kind.
 func NewSource(ctx context.Context, informers cache.Informers, api client.Reader) (*Source, error) {
 	s := newSource(api)
-
 	for _, kind := range []client.Object{
 		&kupidv1alpha1.ClusterPodSchedulingPolicy{}, &kupidv1alpha1.PodSchedulingPolicy{}, &corev1.Namespace{},
 	} {
@@ -53,12 +52,10 @@ func NewSource(ctx context.Context, informers cache.Informers, api client.Reader
 		if err != nil {
 			return nil, fmt.Errorf("watching %T: %w", kind, err)
 		}
-
 		handled, err := informer.AddEventHandler(s)
 		if err != nil {
 			return nil, fmt.Errorf("handling the events of %T: %w", kind, err)
 		}
-
 		s.synced = append(s.synced, handled.HasSynced)
 	}
 
@@ -80,11 +77,9 @@ func (s *Source) OnAdd(object any, _ bool) { s.set(object) }
 func (s *Source) OnUpdate(before, after any) {
 	old, isOld := before.(client.Object)
 	updated, isNew := after.(client.Object)
-
 	if isOld && isNew && old.GetResourceVersion() == updated.GetResourceVersion() {
 		return
 	}
-
 	s.set(after)
 }
 
@@ -94,13 +89,10 @@ func (s *Source) OnDelete(object any) {
 	if !is {
 		return
 	}
-
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if _, is := removed.(*corev1.Namespace); is {
 		delete(s.namespaces, removed.GetName())
-
 		return
 	}
 
@@ -110,14 +102,11 @@ func (s *Source) OnDelete(object any) {
 
 func (s *Source) set(object any) {
 	policy := compile(object)
-
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if namespace, is := object.(*corev1.Namespace); is {
 		s.namespaces[namespace.Name] = namespace.Labels
 	}
-
 	if policy != nil {
 		s.policies[policy.Reference] = policy
 		s.arranged = nil
@@ -140,14 +129,11 @@ func compile(object any) *podscheduling.Policy {
 // synced.
 func (s *Source) hasSynced(ctx context.Context) bool {
 	s.firstReview.Do(func() { s.syncBy = time.Now().Add(syncTimeout) })
-
 	if !slices.ContainsFunc(s.synced, func(synced toolscache.InformerSynced) bool { return !synced() }) {
 		return true
 	}
-
 	waiting, cancel := context.WithDeadline(ctx, s.syncBy)
 	defer cancel()
-
 	return toolscache.WaitForCacheSync(waiting.Done(), s.synced...)
 }
 
@@ -156,14 +142,11 @@ func (s *Source) Policies(ctx context.Context) (*podscheduling.Policies, error) 
 	if !s.hasSynced(ctx) {
 		return s.list(ctx)
 	}
-
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if s.arranged == nil {
 		s.arranged = podscheduling.NewPolicies(slices.Collect(maps.Values(s.policies)))
 	}
-
 	return s.arranged, nil
 }
 
@@ -174,7 +157,6 @@ func (s *Source) list(ctx context.Context) (*podscheduling.Policies, error) {
 		namespaced kupidv1alpha1.PodSchedulingPolicyList
 		policies   []*podscheduling.Policy
 	)
-
 	for _, list := range []client.ObjectList{&cluster, &namespaced} {
 		if err := s.api.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("reading pod scheduling policies: %w", err)
@@ -184,11 +166,9 @@ func (s *Source) list(ctx context.Context) (*podscheduling.Policies, error) {
 	for i := range cluster.Items {
 		policies = append(policies, compile(&cluster.Items[i]))
 	}
-
 	for i := range namespaced.Items {
 		policies = append(policies, compile(&namespaced.Items[i]))
 	}
-
 	return podscheduling.NewPolicies(policies), nil
 }
 
@@ -206,19 +186,15 @@ func (s *Source) NamespaceLabels(ctx context.Context, name string) (map[string]s
 		if apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("namespace %s does not exist: %w", name, err)
 		}
-
 		return nil, fmt.Errorf("reading the labels of namespace %s: %w", name, err)
 	}
-
 	return namespace.Labels, nil
 }
 
 func (s *Source) cachedLabels(namespace string) (labels map[string]string, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	labels, found = s.namespaces[namespace]
-
 	return labels, found
 }
 
@@ -228,6 +204,5 @@ func BeyondLimits(policies []kupidv1alpha1.PodSchedulingPolicy) map[string]strin
 	for i := range policies {
 		compiled[i] = compile(&policies[i])
 	}
-
 	return podscheduling.BeyondLimits(compiled)
 }

@@ -18,17 +18,14 @@ import (
 // matching returns the policies for a Pod with the label app=etcd in the namespace team-a.
 func matching(tb testing.TB, s *Source) []string {
 	tb.Helper()
-
 	policies, err := s.Policies(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	names := []string{}
 	for _, policy := range policies.Matching("team-a", nil, map[string]string{"app": "etcd"}) {
 		names = append(names, policy.String())
 	}
-
 	return names
 }
 
@@ -37,7 +34,6 @@ func TestSourceFollowsEvents(t *testing.T) {
 	everywhere, mine := clusterPolicy(t, "c", "nodeName: n1"), policyIn(t, "team-a", "p", "nodeName: n1")
 	elsewhere := everywhere.DeepCopy()
 	elsewhere.Spec.NamespaceSelector, elsewhere.ResourceVersion = nil, "2"
-
 	for _, step := range []struct {
 		reason string
 		event  func()
@@ -55,7 +51,6 @@ func TestSourceFollowsEvents(t *testing.T) {
 		}, []string{}},
 	} {
 		step.event()
-
 		if diff := cmp.Diff(step.want, matching(t, s)); diff != "" {
 			t.Errorf("after %s (-want +got):\n%s", step.reason, diff)
 		}
@@ -70,11 +65,9 @@ func TestPoliciesAreArrangedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if again, _ := s.Policies(t.Context()); again != first {
 		t.Error("without an event the policies are arranged again")
 	}
-
 	s.OnAdd(clusterPolicy(t, "d", "nodeName: n1"), false)
 
 	if changed, _ := s.Policies(t.Context()); changed == first {
@@ -88,7 +81,6 @@ func TestUnreadablePolicyIsInvalid(t *testing.T) {
 	if err := unreadable.Mark(policy, unreadable.Fields{{Path: "spec.tolerations[0]", Value: "7", Problem: "is no object"}}); err != nil {
 		t.Fatal(err)
 	}
-
 	compiled := compile(policy)
 	if len(compiled.Errors) != 1 || compiled.Errors[0].Field != "spec.tolerations[0]" {
 		t.Errorf("errors %v, want one about spec.tolerations[0]", compiled.Errors)
@@ -99,7 +91,6 @@ func TestUnreadablePolicyIsInvalid(t *testing.T) {
 func TestFirstReviewsWaitForTheCache(t *testing.T) {
 	policy := clusterPolicy(t, "live", "nodeName: n1")
 	live := hub(t, namespace(), policy, policyIn(t, "team-a", "live", "nodeName: n1"))
-
 	for _, tc := range []struct {
 		reason     string
 		syncsAfter time.Duration
@@ -122,12 +113,10 @@ func TestFirstReviewsWaitForTheCache(t *testing.T) {
 
 				ctx, cancel := context.WithTimeout(t.Context(), tc.timeout)
 				defer cancel()
-
 				policies, err := s.Policies(ctx)
 				if err != nil {
 					t.Fatal(err)
 				}
-
 				names := []string{}
 				for _, policy := range policies.Matching("team-a", nil, map[string]string{"app": "etcd"}) {
 					names = append(names, policy.String())
@@ -136,11 +125,9 @@ func TestFirstReviewsWaitForTheCache(t *testing.T) {
 				if diff := cmp.Diff(tc.want, names); diff != "" {
 					t.Errorf("policies (-want +got):\n%s", diff)
 				}
-
 				if waited := time.Since(start); waited != tc.waited {
 					t.Errorf("waited %s, want %s", waited, tc.waited)
 				}
-
 				if _, err := s.Policies(t.Context()); err != nil || time.Since(start) > syncTimeout {
 					t.Errorf("the second review got %v after %s in all, want it not to wait past %s", err, time.Since(start), syncTimeout)
 				}
@@ -153,12 +140,10 @@ func TestNamespaceLabels(t *testing.T) {
 	labelled := func(name, from string) *corev1.Namespace {
 		namespace := namespace()
 		namespace.Name, namespace.ResourceVersion, namespace.Labels = name, from, map[string]string{"from": from}
-
 		return namespace
 	}
 	expect := func(s *Source, name, want string) {
 		t.Helper()
-
 		if labels, err := s.NamespaceLabels(t.Context(), name); err != nil || labels["from"] != want {
 			t.Errorf("labels of %s: %v, %v; want those of the %s", name, labels, err, want)
 		}
@@ -174,10 +159,8 @@ func TestNamespaceLabels(t *testing.T) {
 
 	s.OnDelete(labelled("team-a", "update"))
 	expect(s, "team-a", "") // The API server still has it, without labels.
-
 	if _, err := s.NamespaceLabels(t.Context(), "team-c"); err == nil {
 		t.Error("the labels of a namespace that does not exist: no error")
 	}
-
 	expect(unsynced(hub(t, labelled("team-new", "server"))), "team-new", "server")
 }

@@ -37,13 +37,11 @@ type turn struct {
 func (t *turns) take(ctx context.Context, namespace string) (done func(), err error) {
 	own := t.join(namespace)
 	leave := func() { t.leave(namespace, own) }
-
 	select {
 	case own.taken <- struct{}{}:
 		return func() { <-own.taken; leave() }, nil
 	default:
 	}
-
 	waiting, cancel := context.WithTimeoutCause(ctx, turnTimeout, errBusy)
 	defer cancel()
 
@@ -52,11 +50,9 @@ func (t *turns) take(ctx context.Context, namespace string) (done func(), err er
 		return func() { <-own.taken; leave() }, nil
 	case <-waiting.Done():
 		leave()
-
 		if err := context.Cause(waiting); !errors.Is(err, errBusy) {
 			return nil, fmt.Errorf("waiting for other reviews of namespace %s: %w", namespace, err)
 		}
-
 		return nil, errBusy
 	}
 }
@@ -64,29 +60,23 @@ func (t *turns) take(ctx context.Context, namespace string) (done func(), err er
 func (t *turns) join(namespace string) *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-
 	own := t.namespaces[namespace]
 	if own == nil {
 		own = &turn{taken: make(chan struct{}, 1)}
-
 		if t.namespaces == nil {
 			t.namespaces = map[string]*turn{}
 		}
-
 		t.namespaces[namespace] = own
 	}
 
 	own.reviews++
-
 	return own
 }
 
 func (t *turns) leave(namespace string, own *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-
 	own.reviews--
-
 	if own.reviews == 0 {
 		delete(t.namespaces, namespace)
 	}

@@ -18,12 +18,10 @@ import (
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var turns turns
-
 		done, err := turns.take(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		if other, err := turns.take(t.Context(), "b"); err != nil {
 			t.Errorf("another namespace has its own turn, and got %v", err)
 		} else {
@@ -34,23 +32,18 @@ func TestTurns(t *testing.T) {
 		if _, err := turns.take(t.Context(), "a"); !errors.Is(err, errBusy) || time.Since(start) != turnTimeout {
 			t.Errorf("%v after %s, want errBusy after %s", err, time.Since(start), turnTimeout)
 		}
-
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-
 		if _, err := turns.take(ended, "a"); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want the error of the context", err)
 		}
-
 		time.AfterFunc(turnTimeout/2, done)
 
 		next, err := turns.take(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		next()
-
 		if len(turns.namespaces) > 0 {
 			t.Errorf("%d namespaces are kept", len(turns.namespaces))
 		}
@@ -66,7 +59,6 @@ func TestBusyNamespace(t *testing.T) {
 		if !is {
 			t.Fatalf("the handler is a %T", handler)
 		}
-
 		done, err := hostile.turns.take(t.Context(), "team-a")
 		if err != nil {
 			t.Fatal(err)
@@ -75,12 +67,10 @@ func TestBusyNamespace(t *testing.T) {
 
 		growth := counted(t, "placement_hub_podscheduling_skips_total", func() {
 			response := review(t, handler, creation(t, deployments, template("{}")))
-
 			const patch = `[{"op":"add","path":"/spec/template/spec/nodeSelector","value":{"pool":"etcd"}}]`
 			if !response.Allowed || string(response.Patch) != patch {
 				t.Errorf("T12: allowed %t with the patch %s, want that of the cluster policy", response.Allowed, response.Patch)
 			}
-
 			if len(response.Warnings) != 1 || !strings.Contains(response.Warnings[0], "PodSchedulingPolicies of namespace team-a were not injected") {
 				t.Errorf("T12: warnings %q, want one that names the namespace", response.Warnings)
 			}
@@ -98,10 +88,8 @@ func TestSkippedPoliciesAreNamed(t *testing.T) {
 		policy.UID = types.UID(policy.Name)
 		policies = append(policies, policy)
 	}
-
 	handler, sent := mutating(cached(t, policies...))
 	response := review(t, handler, creation(t, deployments, template("{}")))
-
 	if len(response.Warnings) != maxWarnings || !strings.Contains(response.Warnings[0], "PodSchedulingPolicy team-a/p100: the policy is skipped") ||
 		!strings.Contains(response.Warnings[maxWarnings-1], "141 more warnings") {
 		t.Errorf("T12: warnings %q, want the first policies by name and the number of the others", response.Warnings)

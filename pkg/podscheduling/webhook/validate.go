@@ -25,20 +25,16 @@ func (*validator) Handle(_ context.Context, request admission.Request) admission
 	if request.UID == "" {
 		return noReview()
 	}
-
 	response, err := validate(request)
 	if err != nil {
 		response = webhook.BadRequest(err)
 	}
-
 	metrics.ObservePodSchedulingReview(response.Allowed, false, err != nil)
-
 	return response
 }
 
 func validate(request admission.Request) (admission.Response, error) {
 	var object client.Object
-
 	switch request.Kind.Kind {
 	case "ClusterPodSchedulingPolicy":
 		object = &kupidv1alpha1.ClusterPodSchedulingPolicy{}
@@ -52,11 +48,9 @@ func validate(request admission.Request) (admission.Response, error) {
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
 		return admission.Response{}, fmt.Errorf("%s %s cannot be read: %w; correct the field", request.Kind.Kind, request.Name, err)
 	}
-
 	if object.GetDeletionTimestamp() != nil { // Finalizers of a policy that became invalid must go.
 		return admission.Allowed("the policy is being deleted"), nil
 	}
-
 	policy := compile(object)
 	if len(policy.Errors) > 0 {
 		return denied(policy.Errors), nil
@@ -64,7 +58,6 @@ func validate(request admission.Request) (admission.Response, error) {
 
 	response := admission.Allowed("")
 	response.Warnings = bounded(policy.Warnings)
-
 	return response, nil
 }
 
@@ -72,11 +65,9 @@ func validate(request admission.Request) (admission.Response, error) {
 func denied(errs field.ErrorList) admission.Response {
 	response := admission.Denied(errs.ToAggregate().Error())
 	response.Result.Details = &metav1.StatusDetails{}
-
 	for _, err := range errs {
 		response.Result.Details.Causes = append(response.Result.Details.Causes,
 			metav1.StatusCause{Type: metav1.CauseType(err.Type), Message: err.ErrorBody(), Field: err.Field})
 	}
-
 	return response
 }

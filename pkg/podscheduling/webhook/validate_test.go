@@ -22,9 +22,7 @@ func TestValidate(t *testing.T) {
 		everywhere = "namespaceSelector: {}, podSelector: {}, "
 		required   = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
 	)
-
 	namespaced, cluster := policyKind("PodSchedulingPolicy"), policyKind("ClusterPodSchedulingPolicy")
-
 	for _, tc := range []struct {
 		reason   string
 		kind     metav1.GroupVersionKind
@@ -71,14 +69,12 @@ func TestValidate(t *testing.T) {
 			if tc.code == http.StatusBadRequest {
 				want["error"] = 1
 			}
-
 			var response *admissionv1.AdmissionResponse
 			growth := counted(t, reviews, func() { response = review(t, handler, creation(t, tc.kind, object)) })
 
 			if response.Allowed != (tc.code == 0) || tc.code != 0 && response.Result.Code != tc.code {
 				t.Fatalf("allowed %t: %+v, want the code %d", response.Allowed, response.Result, tc.code)
 			}
-
 			for _, message := range tc.messages {
 				if !strings.Contains(response.Result.Message, message) {
 					t.Errorf("message %q lacks %q", response.Result.Message, message)
@@ -88,11 +84,9 @@ func TestValidate(t *testing.T) {
 			if tc.code == http.StatusForbidden && len(response.Result.Details.Causes) == 0 {
 				t.Error("the details have no cause")
 			}
-
 			if warnings := strings.Join(response.Warnings, "\n"); (tc.warning == "") != (warnings == "") || !strings.Contains(warnings, tc.warning) {
 				t.Errorf("warnings %q, want one with %q", warnings, tc.warning)
 			}
-
 			if diff := cmp.Diff(want, growth); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", reviews, diff)
 			}

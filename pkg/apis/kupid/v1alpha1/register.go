@@ -19,6 +19,5 @@ func Install(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&PodSchedulingPolicy{}, &PodSchedulingPolicyList{}, &ClusterPodSchedulingPolicy{}, &ClusterPodSchedulingPolicyList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
-
 	return nil
 }

@@ -21,6 +21,5 @@ func Install(scheme *runtime.Scheme) error {
 		&ClusterRequest{}, &ClusterRequestList{}, &ClusterRequestGrant{}, &ClusterRequestGrantList{},
 		&Purpose{}, &PurposeList{}, &TraitEquivalence{}, &TraitEquivalenceList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
-
 	return nil
 }

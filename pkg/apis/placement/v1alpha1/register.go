@@ -18,6 +18,5 @@ var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 func Install(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &Placement{}, &PlacementList{}, &PlacementDecision{}, &PlacementDecisionList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
-
 	return nil
 }

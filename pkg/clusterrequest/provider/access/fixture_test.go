@@ -71,7 +71,6 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		cached:   w.hub, live: w.hub, clusters: w.hub, writer: w.hub, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		refusals: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
 	}
-
 	return w
 }
 
@@ -82,11 +81,9 @@ func (w *world) observe(where string) interceptor.Funcs {
 		if write.Subresource != "" {
 			verb = write.Subresource
 		}
-
 		w.writes = append(w.writes, fmt.Sprintf("%s %s %T", verb, where, write.Object))
 	})
 	observed.SubResourceCreate = w.createToken
-
 	return observed
 }
 
@@ -96,54 +93,44 @@ func (w *world) createToken(_ context.Context, _ client.Client, _ string, _, mad
 	if !is {
 		return fmt.Errorf("a %T is no TokenRequest", made)
 	}
-
 	w.tokens++
 	request.Status.Token = fmt.Sprintf("token-%d", w.tokens)
 	request.Status.ExpirationTimestamp = metav1.NewTime(w.clock.Now().Add(time.Duration(*request.Spec.ExpirationSeconds) * time.Second))
-
 	return nil
 }
 
 // reconcileOnce reconciles the AccessRequest, and returns the writes and the error.
 func (w *world) reconcileOnce() ([]string, reconcile.Result, error) {
 	w.t.Helper()
-
 	w.writes = nil
 	result, err := w.Reconcile(w.t.Context(), reconcile.Request{NamespacedName: deployer})
-
 	return w.writes, result, err
 }
 
 // mustReconcile reconciles the AccessRequest without an error.
 func (w *world) mustReconcile() ([]string, reconcile.Result) {
 	w.t.Helper()
-
 	writes, result, err := w.reconcileOnce()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-
 	return writes, result
 }
 
 func (w *world) access() *openmcpv1alpha1.AccessRequest {
 	w.t.Helper()
-
 	access := &openmcpv1alpha1.AccessRequest{}
 	if err := w.hub.Get(w.t.Context(), deployer, access); err != nil {
 		w.t.Fatal(err)
 	}
-
 	return access
 }
 
 // change changes the AccessRequest and its status.
 func (w *world) change(change func(*openmcpv1alpha1.AccessRequest)) {
 	w.t.Helper()
-
 	access := w.access()
 	change(access)
-
 	status := access.Status
 	if err := w.hub.Update(w.t.Context(), access); err != nil {
 		w.t.Fatal(err)
@@ -158,14 +145,12 @@ func (w *world) change(change func(*openmcpv1alpha1.AccessRequest)) {
 // onMember returns the kinds of the objects of the AccessRequest on the cluster, sorted.
 func (w *world) onMember() []string {
 	w.t.Helper()
-
 	id := clusterrequest.NewAccess("test", gardener, resolvedAccess()).ID
 
 	found, err := (&target{client: w.member}).present(w.t.Context(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-
 	var kinds []string
 	for _, object := range (&accessObjects{
 		found.accounts, found.roles, found.clusterRoles, found.roleBindings, found.clusterRoleBindings,
@@ -174,7 +159,6 @@ func (w *world) onMember() []string {
 	}
 
 	slices.Sort(kinds)
-
 	return kinds
 }
 
@@ -202,6 +186,5 @@ func cluster(provider string) *openmcpv1alpha1.Cluster {
 	c := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: deployer.Namespace, Name: "c", UID: "c"}}
 	c.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: provider, Profile: "aws"}
 	c.Spec.Tenancy = openmcpv1alpha1.TenancyExclusive
-
 	return c
 }

@@ -43,13 +43,11 @@ func wantedOf(access *clusterrequest.Access) *accessObjects {
 func (t *target) present(ctx context.Context, id string) (*accessObjects, error) {
 	accounts, roles, clusterRoles := &corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.ClusterRoleList{}
 	roleBindings, clusterRoleBindings := &rbacv1.RoleBindingList{}, &rbacv1.ClusterRoleBindingList{}
-
 	for _, list := range []client.ObjectList{accounts, roles, clusterRoles, roleBindings, clusterRoleBindings} {
 		if err := t.client.List(ctx, list, client.MatchingLabels{openmcpv1alpha1.AccessIDLabel: id}); err != nil {
 			return nil, fmt.Errorf("listing the objects of the AccessRequest on the cluster: %w", err)
 		}
 	}
-
 	return &accessObjects{accounts.Items, roles.Items, clusterRoles.Items, roleBindings.Items, clusterRoleBindings.Items}, nil
 }
 
@@ -66,10 +64,8 @@ func (t *target) write(ctx context.Context, present, wanted *accessObjects) erro
 	if err := write(ctx, t.client, present.accounts, wanted.accounts, func(_, _ *corev1.ServiceAccount) bool { return true }); err != nil {
 		return err
 	}
-
 	if err := write(ctx, t.client, present.roles, wanted.roles, func(have, want *rbacv1.Role) bool {
 		have.Rules = want.Rules
-
 		return true
 	}); err != nil {
 		return err
@@ -77,7 +73,6 @@ func (t *target) write(ctx context.Context, present, wanted *accessObjects) erro
 
 	if err := write(ctx, t.client, present.clusterRoles, wanted.clusterRoles, func(have, want *rbacv1.ClusterRole) bool {
 		have.Rules, have.AggregationRule = want.Rules, nil
-
 		return true
 	}); err != nil {
 		return err
@@ -85,15 +80,12 @@ func (t *target) write(ctx context.Context, present, wanted *accessObjects) erro
 
 	if err := write(ctx, t.client, present.roleBindings, wanted.roleBindings, func(have, want *rbacv1.RoleBinding) bool {
 		have.Subjects = want.Subjects
-
 		return have.RoleRef == want.RoleRef
 	}); err != nil {
 		return err
 	}
-
 	return write(ctx, t.client, present.clusterRoleBindings, wanted.clusterRoleBindings, func(have, want *rbacv1.ClusterRoleBinding) bool {
 		have.Subjects = want.Subjects
-
 		return have.RoleRef == want.RoleRef
 	})
 }
@@ -108,7 +100,6 @@ func (t *target) prune(ctx context.Context, present, wanted *accessObjects) erro
 			return err
 		}
 	}
-
 	return nil
 }
 
@@ -123,19 +114,15 @@ func write[T any, P pointer[T]](ctx context.Context, c client.Client, present, w
 			if err := create(ctx, c, want); err != nil {
 				return err
 			}
-
 			continue
 		}
-
 		have := P(&present[at])
 		before := have.DeepCopyObject()
-
 		switch {
 		case !adopt(have, want):
 			if err := remove(ctx, c, have); err != nil {
 				return err
 			}
-
 			if err := create(ctx, c, want); err != nil {
 				return err
 			}
@@ -157,7 +144,6 @@ func create(ctx context.Context, c client.Client, object client.Object) error {
 	if err := c.Create(ctx, object); err != nil {
 		return fmt.Errorf("creating %s on the cluster: %w", describe(object), err)
 	}
-
 	return nil
 }
 
@@ -167,25 +153,21 @@ func remove(ctx context.Context, c client.Client, object client.Object) error {
 	if err := client.IgnoreNotFound(c.Delete(ctx, object, client.Preconditions{UID: &uid})); err != nil {
 		return fmt.Errorf("deleting %s on the cluster: %w", describe(object), err)
 	}
-
 	return nil
 }
 
 // without returns copies of the objects that have no object of their name among others.
 func without[T any, P pointer[T]](all, others []T) []client.Object {
 	var left []client.Object
-
 	for i := range all {
 		object := P(&all[i])
 		if indexOf[T, P](others, object) >= 0 {
 			continue
 		}
-
 		if c, isObject := object.DeepCopyObject().(client.Object); isObject {
 			left = append(left, c)
 		}
 	}
-
 	return left
 }
 

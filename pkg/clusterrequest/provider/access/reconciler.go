@@ -55,14 +55,11 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 	err := r.cached.Get(ctx, key.NamespacedName, request)
 	if apierrors.IsNotFound(err) {
 		r.refusals.Forget(key)
-
 		return reconcile.Result{}, nil
 	}
-
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading AccessRequest %s: %w", key, err)
 	}
-
 	renewal, err := r.act(ctx, request)
 
 	if refused, is := errors.AsType[*refusal](err); is {
@@ -75,16 +72,12 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 		if !apierrors.IsConflict(err) {
 			err = errors.Join(err, r.writeFailure(ctx, request, err))
 		}
-
 		return r.conflicts.Result(ctx, key, err)
 	}
-
 	r.refusals.Forget(key)
-
 	if renewal.IsZero() {
 		return r.conflicts.Result(ctx, key, nil)
 	}
-
 	return reconcile.Result{RequeueAfter: max(renewal.Sub(r.Clock.Now()), soonestRenewal)}, nil
 }
 
@@ -93,7 +86,6 @@ func (r *reconciler) act(ctx context.Context, request *openmcpv1alpha1.AccessReq
 	if request.Status.ClusterRef == nil {
 		return time.Time{}, nil
 	}
-
 	cluster, err := r.cluster(ctx, request)
 	if err != nil {
 		return time.Time{}, err
@@ -117,7 +109,6 @@ func (r *reconciler) cluster(ctx context.Context, request *openmcpv1alpha1.Acces
 
 	// What follows from its absence cannot be taken back.
 	err := objects.Reader{Cached: r.cached, Live: r.clusters}.Get(ctx, clusterKey(request), cluster)
-
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -137,7 +128,6 @@ func (r *reconciler) grant(
 		return time.Time{}, &refusal{openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonNoAccess, fmt.Sprintf(
 			"ClusterProvider %s gives no access to its clusters: ask for a Cluster of another profile", r.Provider)}
 	}
-
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reach the cluster of Cluster %s: %w", clusterKey(request), err)
 	}
@@ -146,7 +136,6 @@ func (r *reconciler) grant(
 	if err != nil {
 		return time.Time{}, err
 	}
-
 	if err := objects.AddFinalizer(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
 		return time.Time{}, err
 	}
@@ -155,14 +144,11 @@ func (r *reconciler) grant(
 	if err != nil {
 		return time.Time{}, err
 	}
-
 	renewal, err := r.writeSecret(ctx, request, target, account)
 	if err != nil {
 		return time.Time{}, err
 	}
-
 	granted := refusal{phase: openmcpv1alpha1.RequestGranted, reason: openmcpv1alpha1.ReasonSuccess}
-
 	return renewal, r.writeOutcome(ctx, request, granted, &openmcpv1alpha1.ObjectName{Name: clusterrequest.SecretName(request.Name)})
 }
 
@@ -178,12 +164,10 @@ func (r *reconciler) withdraw(ctx context.Context, request *openmcpv1alpha1.Acce
 		if err != nil {
 			return err
 		}
-
 		if err := target.withdraw(ctx, clusterrequest.NewAccess(r.Environment, r.Provider, request).ID); err != nil {
 			return err
 		}
 	}
-
 	return r.letGo(ctx, request)
 }
 
@@ -192,16 +176,12 @@ func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.AccessR
 	if err := r.deleteSecret(ctx, request); err != nil {
 		return err
 	}
-
 	if err := r.writeNoSecret(ctx, request); err != nil {
 		return err
 	}
-
 	if err := objects.RemoveFinalizer(ctx, r.writer, request, openmcpv1alpha1.AccessFinalizer); err != nil {
 		return err
 	}
-
 	klog.FromContext(ctx).V(2).Info("Removed the access", "cluster", clusterKey(request))
-
 	return nil
 }

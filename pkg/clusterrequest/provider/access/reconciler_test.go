@@ -24,45 +24,36 @@ import (
 // secret returns the Secret of the AccessRequest; nil if there is none.
 func (w *world) kubeconfigSecret() *corev1.Secret {
 	w.t.Helper()
-
 	secret := &corev1.Secret{}
-
 	err := w.hub.Get(w.t.Context(), client.ObjectKey{Namespace: deployer.Namespace, Name: clusterrequest.SecretName(deployer.Name)}, secret)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-
 	if err != nil {
 		w.t.Fatal(err)
 	}
-
 	return secret
 }
 
 func TestAccessIsGiven(t *testing.T) {
 	w := newWorld(t, resolvedAccess(), cluster(gardener))
 	writes, result := w.mustReconcile()
-
 	if len(writes) == 0 || writes[0] != "patch hub *v1alpha1.AccessRequest" {
 		t.Errorf("cluster-request 4.1.6: the finalizer comes first: %v", writes)
 	}
-
 	if last := writes[len(writes)-1]; last != "status hub *v1alpha1.AccessRequest" {
 		t.Errorf("the status comes last: %v", writes)
 	}
-
 	id := clusterrequest.NewAccess("test", gardener, resolvedAccess()).ID
 	want := []string{"Role shop/reader", "RoleBinding shop/" + id + "-0", "ServiceAccount " + clusterrequest.AccessNamespace + "/" + id}
 
 	if diff := cmp.Diff(want, w.onMember()); diff != "" {
 		t.Errorf("cluster-request C29: objects on the cluster (-want +got):\n%s", diff)
 	}
-
 	access := w.access()
 	if access.Status.Status != openmcpv1alpha1.RequestGranted || access.Status.SecretRef == nil || access.Status.ObservedGeneration != 1 {
 		t.Errorf("status %+v", access.Status)
 	}
-
 	if access.Status.Message != "" {
 		t.Errorf("P9: a granted AccessRequest says %q", access.Status.Message)
 	}
@@ -71,11 +62,9 @@ func TestAccessIsGiven(t *testing.T) {
 	if secret == nil || !metav1.IsControlledBy(secret, access) || !strings.Contains(string(secret.Data[KubeconfigKey]), "token-1") {
 		t.Fatalf("Secret %+v", secret)
 	}
-
 	if got := timeOf(secret.Data[ExpirationKey]); !got.Equal(start.Add(lifetime)) {
 		t.Errorf("the token expires at %s", got)
 	}
-
 	if want := 8 * time.Hour; result.RequeueAfter != want {
 		t.Errorf("cluster-request C38: renewed after %s, want %s", result.RequeueAfter, want)
 	}
@@ -96,7 +85,6 @@ func TestTokensAreRenewed(t *testing.T) {
 		{"cluster-request 4.1.6: somebody has edited the kubeconfig", func(w *world) {
 			secret := w.kubeconfigSecret()
 			secret.Data[KubeconfigKey] = []byte("no kubeconfig")
-
 			if err := w.hub.Update(w.t.Context(), secret); err != nil {
 				w.t.Fatal(err)
 			}
@@ -104,7 +92,6 @@ func TestTokensAreRenewed(t *testing.T) {
 		{"cluster-request 4.1.6: somebody has edited the time of expiry", func(w *world) {
 			secret := w.kubeconfigSecret()
 			secret.Data[ExpirationKey] = []byte("never")
-
 			if err := w.hub.Update(w.t.Context(), secret); err != nil {
 				w.t.Fatal(err)
 			}
@@ -114,7 +101,6 @@ func TestTokensAreRenewed(t *testing.T) {
 			if err := w.member.List(w.t.Context(), accounts); err != nil || len(accounts.Items) != 1 {
 				w.t.Fatal(accounts.Items, err)
 			}
-
 			if err := w.member.Delete(w.t.Context(), &accounts.Items[0]); err != nil {
 				w.t.Fatal(err)
 			}
@@ -125,11 +111,9 @@ func TestTokensAreRenewed(t *testing.T) {
 			w.mustReconcile()
 			tc.change(w)
 			w.mustReconcile()
-
 			if w.tokens != tc.tokens {
 				t.Errorf("%d tokens, want %d", w.tokens, tc.tokens)
 			}
-
 			if writes, _ := w.mustReconcile(); len(writes) > 0 {
 				t.Errorf("law 4: a settled access writes %v", writes)
 			}
@@ -145,14 +129,12 @@ func TestRemovedPermissionsGo(t *testing.T) {
 		a.Spec.RoleRefs = []openmcpv1alpha1.RoleReference{{Kind: openmcpv1alpha1.KindClusterRole, Name: "view"}}
 	})
 	w.mustReconcile()
-
 	id := clusterrequest.NewAccess("test", gardener, resolvedAccess()).ID
 	want := []string{"ClusterRoleBinding " + id + "-ref-0", "ServiceAccount " + clusterrequest.AccessNamespace + "/" + id}
 
 	if diff := cmp.Diff(want, w.onMember()); diff != "" {
 		t.Errorf("cluster-request C32, C44: objects on the cluster (-want +got):\n%s", diff)
 	}
-
 	if err := w.member.Get(t.Context(), client.ObjectKey{Name: "shop"}, &corev1.Namespace{}); err != nil {
 		t.Errorf("cluster-request 4.1.6: a created namespace stays: %v", err)
 	}
@@ -187,7 +169,6 @@ func TestRefusals(t *testing.T) {
 			if tc.change != nil {
 				tc.change(access)
 			}
-
 			w := newWorld(t, access, cluster(gardener))
 			w.admin = tc.admin
 
@@ -196,7 +177,6 @@ func TestRefusals(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-
 			_, result := w.mustReconcile()
 			if result.RequeueAfter != firstRetry {
 				t.Errorf("tried again after %s", result.RequeueAfter)
@@ -206,11 +186,9 @@ func TestRefusals(t *testing.T) {
 			if status.Status != tc.status || status.Reason != tc.word || !strings.Contains(status.Message, tc.message) {
 				t.Errorf("status %+v", status)
 			}
-
 			if made := w.onMember(); len(made) > 0 || w.kubeconfigSecret() != nil {
 				t.Errorf("something is made: %v", made)
 			}
-
 			if writes, result := w.mustReconcile(); len(writes) > 0 || result.RequeueAfter != 2*firstRetry {
 				t.Errorf("law 4: a refusal that stays writes %v, and is tried again after %s", writes, result.RequeueAfter)
 			}
@@ -225,7 +203,6 @@ func TestASecretOfOthersStays(t *testing.T) {
 	}
 	w := newWorld(t, resolvedAccess(), cluster(gardener), foreign)
 	w.mustReconcile()
-
 	status := w.access().Status
 	if status.Status != openmcpv1alpha1.RequestPending || !strings.Contains(status.Message, "is not of this AccessRequest") {
 		t.Errorf("status %+v", status)
@@ -233,7 +210,6 @@ func TestASecretOfOthersStays(t *testing.T) {
 
 	w.change(func(a *openmcpv1alpha1.AccessRequest) { a.Status.Conditions[0].Status = metav1.ConditionFalse })
 	w.mustReconcile()
-
 	if secret := w.kubeconfigSecret(); secret == nil || string(secret.Data["a"]) != "b" {
 		t.Errorf("cluster-request 4.1.6: the Secret of somebody else is %+v", secret)
 	}
@@ -258,22 +234,18 @@ func TestAccessIsWithdrawn(t *testing.T) {
 			w.mustReconcile()
 			tc.end(w)
 			w.admin = errAway
-
 			if _, _, err := w.reconcileOnce(); !errors.Is(err, errAway) || !slices.Contains(w.access().Finalizers, openmcpv1alpha1.AccessFinalizer) {
 				t.Errorf("cluster-request C36: the finalizer has to wait for the cluster: %v, %v", err, w.access().Finalizers)
 			}
-
 			if len(w.onMember()) == 0 {
 				t.Error("the objects are gone although the cluster did not answer")
 			}
 
 			w.admin = nil
 			writes, _ := w.mustReconcile()
-
 			if made := w.onMember(); len(made) > 0 || w.kubeconfigSecret() != nil {
 				t.Errorf("left on the cluster: %v", made)
 			}
-
 			if writes[len(writes)-1] != "patch hub *v1alpha1.AccessRequest" {
 				t.Errorf("the finalizer comes last: %v", writes)
 			}
@@ -285,11 +257,9 @@ func TestAccessToALostClusterIsReleased(t *testing.T) {
 	access := resolvedAccess()
 	access.Finalizers, access.DeletionTimestamp = []string{openmcpv1alpha1.AccessFinalizer}, &metav1.Time{Time: start}
 	access.Labels = map[string]string{openmcpv1alpha1.ProviderLabel: gardener}
-
 	w := newWorld(t, access)
 	w.admin = errAway // It is not asked for.
 	w.mustReconcile()
-
 	if err := w.hub.Get(t.Context(), deployer, access); !apierrors.IsNotFound(err) {
 		t.Errorf("cluster-request C36: the AccessRequest is still there: %v, %v", err, access.Finalizers)
 	}
@@ -315,7 +285,6 @@ func TestAccessOfOthersIsLeftAlone(t *testing.T) {
 			if tc.change != nil {
 				tc.change(access)
 			}
-
 			w := newWorld(t, access, tc.cluster)
 			if writes, _ := w.mustReconcile(); len(writes) > 0 {
 				t.Errorf("writes %v", writes)
@@ -329,22 +298,18 @@ func TestAFailureLeavesAGrantedAccess(t *testing.T) {
 	w := newWorld(t, resolvedAccess(), cluster(gardener))
 	w.mustReconcile()
 	w.admin = errAway
-
 	if _, _, err := w.reconcileOnce(); !errors.Is(err, errAway) {
 		t.Errorf("got %v", err)
 	}
-
 	if status := w.access().Status; status.Status != openmcpv1alpha1.RequestGranted || w.kubeconfigSecret() == nil {
 		t.Errorf("law 6: status %+v", status)
 	}
 
 	w = newWorld(t, resolvedAccess(), cluster(gardener))
 	w.admin = errAway
-
 	if _, _, err := w.reconcileOnce(); !errors.Is(err, errAway) {
 		t.Errorf("got %v", err)
 	}
-
 	if status := w.access().Status; status.Status != openmcpv1alpha1.RequestPending || status.Reason != openmcpv1alpha1.ReasonError {
 		t.Errorf("a new access says %+v", status)
 	}

@@ -45,21 +45,17 @@ func (r *reconciler) writeSecret(
 	if err != nil {
 		return time.Time{}, err
 	}
-
 	if secret.UID != "" && !metav1.IsControlledBy(secret, request) {
 		return time.Time{}, &refusal{openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonError, fmt.Sprintf(
 			"Secret %s exists and is not of this AccessRequest: delete it, or create an AccessRequest of another name", secret.Name)}
 	}
-
 	current := tokenIn(secret)
 	now := r.Clock.Now()
-
 	if current.value == "" || secret.Annotations[openmcpv1alpha1.AccountAnnotation] != string(account.UID) ||
 		!now.Before(clusterrequest.RenewalTime(current.created, current.expires)) {
 		if current, err = target.token(ctx, account, r.TokenLifetime); err != nil {
 			return time.Time{}, err
 		}
-
 		current.created = now
 		klog.FromContext(ctx).V(2).Info("Made a token", "cluster", clusterKey(request), "expires", current.expires)
 	}
@@ -79,25 +75,21 @@ func (r *reconciler) writeSecret(
 	secret.Data = map[string][]byte{
 		KubeconfigKey: kubeconfig, CreationKey: unix(current.created), ExpirationKey: unix(current.expires),
 	}
-
 	return clusterrequest.RenewalTime(current.created, current.expires), r.put(ctx, before, secret)
 }
 
 // put creates a Secret that has no UID, and updates another one that has changed.
 func (r *reconciler) put(ctx context.Context, before, secret *corev1.Secret) error {
 	var err error
-
 	switch {
 	case before.UID == "":
 		err = r.writer.Create(ctx, secret)
 	case !equality.Semantic.DeepEqual(before, secret):
 		err = r.writer.Update(ctx, secret)
 	}
-
 	if err != nil {
 		return fmt.Errorf("writing Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
-
 	return nil
 }
 
@@ -106,16 +98,13 @@ func (r *reconciler) put(ctx context.Context, before, secret *corev1.Secret) err
 func (r *reconciler) secret(ctx context.Context, request *openmcpv1alpha1.AccessRequest) (*corev1.Secret, error) {
 	meta := metav1.ObjectMeta{Namespace: request.Namespace, Name: clusterrequest.SecretName(request.Name)}
 	secret := &corev1.Secret{ObjectMeta: meta}
-
 	err := r.live.Get(ctx, client.ObjectKeyFromObject(secret), secret)
 	if apierrors.IsNotFound(err) {
 		return &corev1.Secret{ObjectMeta: meta}, nil
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
-
 	return secret, nil
 }
 
@@ -125,15 +114,12 @@ func (r *reconciler) deleteSecret(ctx context.Context, request *openmcpv1alpha1.
 	if err != nil {
 		return err
 	}
-
 	if secret.UID == "" || !metav1.IsControlledBy(secret, request) {
 		return nil
 	}
-
 	if err := client.IgnoreNotFound(r.writer.Delete(ctx, secret, client.Preconditions{UID: &secret.UID})); err != nil {
 		return fmt.Errorf("deleting Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
-
 	return nil
 }
 
@@ -144,12 +130,10 @@ func tokenIn(secret *corev1.Secret) token {
 	if err != nil {
 		return token{}
 	}
-
 	context := kubeconfig.Contexts[kubeconfig.CurrentContext]
 	if context == nil || kubeconfig.AuthInfos[context.AuthInfo] == nil {
 		return token{}
 	}
-
 	return token{
 		value:   kubeconfig.AuthInfos[context.AuthInfo].Token,
 		created: timeOf(secret.Data[CreationKey]), expires: timeOf(secret.Data[ExpirationKey]),
@@ -164,6 +148,5 @@ func timeOf(text []byte) time.Time {
 	if err != nil {
 		return time.Unix(0, 0)
 	}
-
 	return time.Unix(seconds, 0)
 }

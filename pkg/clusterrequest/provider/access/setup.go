@@ -70,7 +70,6 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	if settings.TokenLifetime == 0 {
 		settings.TokenLifetime = DefaultTokenLifetime
 	}
-
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &openmcpv1alpha1.AccessRequest{}, clusterIndex, indexCluster)
 	if err != nil {
 		return fmt.Errorf("index AccessRequests by their Cluster: %w", err)
@@ -80,14 +79,12 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	if err != nil {
 		return err
 	}
-
 	r := &reconciler{
 		Settings: settings, connect: newTarget, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters,
 		writer:    client.WithFieldOwner(mgr.GetClient(), fieldManager),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		refusals:  workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
 	}
-
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Name).
 							For(&openmcpv1alpha1.AccessRequest{}). // With its status: the hub writes what the provider acts by.
@@ -102,7 +99,6 @@ func indexCluster(object client.Object) []string {
 	if !isRequest || request.Status.ClusterRef == nil {
 		return nil
 	}
-
 	return []string{clusterKey(request).String()}
 }
 

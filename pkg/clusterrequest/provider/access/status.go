@@ -28,7 +28,6 @@ func (r *reconciler) writeFailure(ctx context.Context, request *openmcpv1alpha1.
 	if request.DeletionTimestamp == nil && clusterrequest.AccessGranted(request) {
 		return nil
 	}
-
 	return r.writeOutcome(ctx, request, refusal{
 		phase: openmcpv1alpha1.RequestPending, reason: openmcpv1alpha1.ReasonError, message: failure.Error(),
 	}, request.Status.SecretRef)
@@ -49,6 +48,5 @@ func (r *reconciler) writeStatus(
 			changed.Status.LastReconcileTime = ptr.To(metav1.NewTime(r.Clock.Now()))
 		})
 	*request = *written
-
 	return err
 }

@@ -35,7 +35,6 @@ func newTarget(config *rest.Config) (*target, error) {
 	for _, kind := range []string{"Namespace", "ServiceAccount"} {
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(kind), scopeOf(kind == "Namespace"))
 	}
-
 	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"} {
 		mapper.Add(rbacv1.SchemeGroupVersion.WithKind(kind), scopeOf(kind == "ClusterRole" || kind == "ClusterRoleBinding"))
 	}
@@ -44,7 +43,6 @@ func newTarget(config *rest.Config) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
 	}
-
 	return &target{client: client.WithFieldOwner(c, fieldManager), config: config}, nil
 }
 
@@ -52,7 +50,6 @@ func scopeOf(cluster bool) meta.RESTScope {
 	if cluster {
 		return meta.RESTScopeRoot
 	}
-
 	return meta.RESTScopeNamespace
 }
 
@@ -67,7 +64,6 @@ func (t *target) token(ctx context.Context, account *corev1.ServiceAccount, life
 	if err := t.client.SubResource("token").Create(ctx, account, request); err != nil {
 		return token{}, fmt.Errorf("make a token on the cluster: %w", err)
 	}
-
 	return token{value: request.Status.Token, expires: request.Status.ExpirationTimestamp.Time}, nil
 }
 
@@ -78,7 +74,6 @@ func (t *target) give(ctx context.Context, access *clusterrequest.Access) (*core
 	if err != nil {
 		return nil, err
 	}
-
 	if err := t.check(ctx, access, present); err != nil {
 		return nil, err
 	}
@@ -88,12 +83,10 @@ func (t *target) give(ctx context.Context, access *clusterrequest.Access) (*core
 			return nil, err
 		}
 	}
-
 	wanted := wantedOf(access)
 	if err := t.write(ctx, present, wanted); err != nil {
 		return nil, err
 	}
-
 	return &wanted.accounts[0], t.prune(ctx, present, wanted)
 }
 
@@ -103,7 +96,6 @@ func (t *target) withdraw(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-
 	return t.prune(ctx, present, &accessObjects{})
 }
 
@@ -113,12 +105,10 @@ func (t *target) createNamespace(ctx context.Context, name string) error {
 	if err != nil || exists {
 		return err
 	}
-
 	err = t.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating namespace %s on the cluster: %w", name, err)
 	}
-
 	return nil
 }
 
@@ -128,11 +118,9 @@ func (t *target) exists(ctx context.Context, object client.Object) (bool, error)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
-
 	if err != nil {
 		return false, fmt.Errorf("reading %s on the cluster: %w", describe(object), err)
 	}
-
 	return true, nil
 }
 
@@ -142,7 +130,6 @@ func describe(object client.Object) string {
 	if err != nil {
 		return nameOf(client.ObjectKeyFromObject(object))
 	}
-
 	return kinds[0].Kind + " " + nameOf(client.ObjectKeyFromObject(object))
 }
 
@@ -150,7 +137,6 @@ func nameOf(key types.NamespacedName) string {
 	if key.Namespace == "" {
 		return key.Name
 	}
-
 	return key.String()
 }
 
@@ -161,7 +147,6 @@ func (t *target) check(ctx context.Context, access *clusterrequest.Access, prese
 		if err != nil {
 			return err
 		}
-
 		if !exists {
 			return &refusal{openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonNamespaceNotFound, fmt.Sprintf(
 				"namespace %s does not exist on the cluster: create it there, or set createNamespace of its permission", name)}
@@ -173,12 +158,10 @@ func (t *target) check(ctx context.Context, access *clusterrequest.Access, prese
 		if err != nil {
 			return err
 		}
-
 		if exists && object.GetLabels()[openmcpv1alpha1.AccessIDLabel] != access.ID {
 			return &refusal{openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonRoleExists, fmt.Sprintf(
 				"%s exists on the cluster and is not of this AccessRequest: use another name, or name it in roleRefs", describe(object))}
 		}
 	}
-
 	return nil
 }

@@ -47,7 +47,6 @@ func (a *agents) prepare(key types.NamespacedName, kubeconfig []byte, now time.T
 	a.mu.Lock()
 	current := a.running[key]
 	a.mu.Unlock()
-
 	if current == nil {
 		return false, nil
 	}
@@ -59,7 +58,6 @@ func (a *agents) prepare(key types.NamespacedName, kubeconfig []byte, now time.T
 			return true, nil
 		}
 	}
-
 	return false, a.stop(key)
 }
 
@@ -69,22 +67,17 @@ func (a *agents) start(ctx context.Context, key types.NamespacedName, kubeconfig
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", key, err)
 	}
-
 	running := &agent{Agent: started, kubeconfig: kubeconfig, renewal: renewal, ended: make(chan struct{})}
 
 	go func() { //nolint:gosec,contextcheck // The agent outlives the reconcile that starts it.
 		defer close(running.ended)
-
 		if err := started.Wait(context.Background()); err != nil { // It ends with Stop.
 			klog.Background().Error(err, "A work agent ended, and is started again", "cluster", key)
 		}
 	}()
-
 	a.mu.Lock()
 	defer a.mu.Unlock()
-
 	a.running[key] = running
-
 	return nil
 }
 
@@ -94,15 +87,12 @@ func (a *agents) stop(key types.NamespacedName) error {
 	current := a.running[key]
 	delete(a.running, key)
 	a.mu.Unlock()
-
 	if current == nil {
 		return nil
 	}
-
 	if err := current.Stop(); err != nil {
 		return fmt.Errorf("stop the work agent of Cluster %s: %w", key, err)
 	}
-
 	return nil
 }
 
@@ -111,12 +101,10 @@ func (a *agents) close() error {
 	a.mu.Lock()
 	keys := slices.Collect(maps.Keys(a.running))
 	a.mu.Unlock()
-
 	errs := make([]error, 0, len(keys))
 	for _, key := range keys {
 		errs = append(errs, a.stop(key))
 	}
-
 	return errors.Join(errs...)
 }
 
@@ -127,16 +115,13 @@ func (r *agentReconciler) hubConfig(ctx context.Context, managedCluster string) 
 	token := &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(r.TokenLifetime.Seconds()))},
 	}
-
 	if err := r.writer.SubResource("token").Create(ctx, account, token); err != nil {
 		return nil, time.Time{}, fmt.Errorf("request a token of the ServiceAccount %s/%s: %w", managedCluster, clusterrequest.WorkAgent, err)
 	}
-
 	config := rest.AnonymousClientConfig(r.hub)
 	config.BearerToken = token.Status.Token
 
 	now := r.Queue.Clock.Now()
 	life := token.Status.ExpirationTimestamp.Sub(now)
-
 	return config, now.Add(life / 100 * renewalPercent), nil
 }

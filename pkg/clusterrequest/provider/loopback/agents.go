@@ -66,9 +66,7 @@ func SetupAgents(mgr manager.Manager, p *Provider, settings AgentSettings) error
 		if !is || request.Namespace != settings.Namespace || request.Spec.ClusterRef == nil {
 			return nil
 		}
-
 		ref := request.Spec.ClusterRef
-
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}}}
 	}
 
@@ -81,7 +79,6 @@ func SetupAgents(mgr manager.Manager, p *Provider, settings AgentSettings) error
 	if err != nil {
 		return fmt.Errorf("controller of the work agents of %s: %w", p.options.Name, err)
 	}
-
 	return nil
 }
 
@@ -104,7 +101,6 @@ func (r *agentReconciler) Reconcile(ctx context.Context, key reconcile.Request) 
 	if client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
-
 	own := err == nil && cluster.Spec.ClusterProviderRef.Name == r.provider.options.Name
 	if !own || !slices.Contains(cluster.Finalizers, openmcpv1alpha1.InventoryFinalizer) {
 		return reconcile.Result{}, r.end(ctx, key.NamespacedName)
@@ -113,12 +109,10 @@ func (r *agentReconciler) Reconcile(ctx context.Context, key reconcile.Request) 
 	if cluster.Status.ManagedCluster == "" {
 		return reconcile.Result{}, nil // It is not published yet.
 	}
-
 	member, err := r.memberConfig(ctx, cluster)
 	if err != nil || member == nil {
 		return reconcile.Result{}, err // The AccessRequest is not granted yet.
 	}
-
 	return reconcile.Result{RequeueAfter: agentInterval}, r.keep(ctx, cluster, member)
 }
 
@@ -131,11 +125,9 @@ func (r *agentReconciler) memberConfig(ctx context.Context, cluster *openmcpv1al
 	if apierrors.IsNotFound(err) {
 		return nil, r.requestAccess(ctx, key, cluster)
 	}
-
 	if err != nil {
 		return nil, fmt.Errorf("reading AccessRequest %s: %w", key, err)
 	}
-
 	if err := r.adopt(ctx, request, client.ObjectKeyFromObject(cluster), key.Name); err != nil {
 		return nil, err
 	}
@@ -143,12 +135,10 @@ func (r *agentReconciler) memberConfig(ctx context.Context, cluster *openmcpv1al
 	if request.Status.Status != openmcpv1alpha1.RequestGranted || request.Status.SecretRef == nil {
 		return nil, nil
 	}
-
 	secret := &corev1.Secret{}
 	if err := r.live.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: request.Status.SecretRef.Name}, secret); err != nil {
 		return nil, fmt.Errorf("reading the Secret of AccessRequest %s: %w", key, err)
 	}
-
 	return secret.Data[access.KubeconfigKey], nil
 }
 
@@ -159,14 +149,11 @@ func (r *agentReconciler) owns(request *openmcpv1alpha1.AccessRequest, cluster t
 	if ref == nil || ref.Namespace != cluster.Namespace || ref.Name != cluster.Name {
 		return false
 	}
-
 	provider, isMarked := request.Annotations[ProviderAnnotation]
 	environment, isPlaced := request.Annotations[EnvironmentAnnotation]
-
 	if !isMarked && !isPlaced {
 		return request.Name == name
 	}
-
 	return provider == r.provider.options.Name && environment == r.Environment
 }
 
@@ -175,10 +162,8 @@ func (r *agentReconciler) mark(request *openmcpv1alpha1.AccessRequest) bool {
 	if request.Annotations[ProviderAnnotation] == r.provider.options.Name && request.Annotations[EnvironmentAnnotation] == r.Environment {
 		return false
 	}
-
 	metav1.SetMetaDataAnnotation(&request.ObjectMeta, ProviderAnnotation, r.provider.options.Name)
 	metav1.SetMetaDataAnnotation(&request.ObjectMeta, EnvironmentAnnotation, r.Environment)
-
 	return true
 }
 
@@ -191,7 +176,6 @@ func (r *agentReconciler) adopt(
 		return fmt.Errorf("AccessRequest %s is not that of the work agent of Cluster %s by ClusterProvider %s: delete or rename it",
 			key, cluster, r.provider.options.Name)
 	}
-
 	if !r.mark(request) {
 		return nil
 	}
@@ -199,7 +183,6 @@ func (r *agentReconciler) adopt(
 	if err := r.writer.Update(ctx, request); err != nil {
 		return fmt.Errorf("mark AccessRequest %s: %w", key, err)
 	}
-
 	return nil
 }
 
@@ -209,11 +192,9 @@ func (r *agentReconciler) requestAccess(ctx context.Context, key types.Namespace
 	if err != nil {
 		return err
 	}
-
 	if err := workagent.PrepareMember(ctx, admin); err != nil {
 		return fmt.Errorf("prepare Cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 	}
-
 	request := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	request.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
 	r.mark(request)
@@ -221,12 +202,10 @@ func (r *agentReconciler) requestAccess(ctx context.Context, key types.Namespace
 	for _, role := range workagent.MemberRoles() {
 		request.Spec.RoleRefs = append(request.Spec.RoleRefs, openmcpv1alpha1.RoleReference{Kind: openmcpv1alpha1.KindClusterRole, Name: role})
 	}
-
 	err = r.writer.Create(ctx, request)
 	if client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("creating AccessRequest %s: %w", key, err)
 	}
-
 	return nil
 }
 
@@ -238,7 +217,6 @@ func (r *agentReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.Clu
 	if err != nil || current {
 		return err
 	}
-
 	member, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig for Cluster %s: %w", key, err)
@@ -248,7 +226,6 @@ func (r *agentReconciler) keep(ctx context.Context, cluster *openmcpv1alpha1.Clu
 	if err != nil {
 		return err
 	}
-
 	return r.provider.agents.start(ctx, key, kubeconfig, renewal, workagent.Options{
 		Cluster: cluster.Status.ManagedCluster, Hub: hub, Member: member, Binary: r.Binary,
 		Dir: r.provider.agentDirectory(key),
@@ -260,7 +237,6 @@ func (r *agentReconciler) end(ctx context.Context, key types.NamespacedName) err
 	if err := r.provider.agents.stop(key); err != nil {
 		return err
 	}
-
 	list := &openmcpv1alpha1.AccessRequestList{}
 	if err := r.cached.List(ctx, list, client.InNamespace(r.Namespace)); err != nil {
 		return fmt.Errorf("listing AccessRequests: %w", err)
@@ -268,16 +244,13 @@ func (r *agentReconciler) end(ctx context.Context, key types.NamespacedName) err
 
 	for i := range list.Items {
 		request := &list.Items[i]
-
 		if request.DeletionTimestamp != nil || !r.owns(request, key, clusterrequest.ManagedClusterName(key)) {
 			continue
 		}
-
 		err := r.writer.Delete(ctx, request, client.Preconditions{UID: &request.UID})
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
 		}
 	}
-
 	return nil
 }

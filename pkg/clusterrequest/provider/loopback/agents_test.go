@@ -34,20 +34,16 @@ var managedName = clusterrequest.ManagedClusterName(webAt)
 func accessOf(name, cluster, marks string) *openmcpv1alpha1.AccessRequest {
 	request := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: name, UID: types.UID("uid-" + name)}}
 	request.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: webAt.Namespace, Name: cluster}
-
 	if provider, environment, found := strings.Cut(marks, " "); found {
 		request.Annotations = map[string]string{ProviderAnnotation: provider, EnvironmentAnnotation: environment}
 	}
-
 	return request
 }
 
 // newAgents returns the reconciler of the agents of the provider "local" in the environment "one".
 func newAgents(t *testing.T, objects ...client.Object) *agentReconciler {
 	t.Helper()
-
 	hub := fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).Build()
-
 	return &agentReconciler{
 		AgentSettings: AgentSettings{
 			Queue: queue.Settings{Clock: clocktesting.NewFakePassiveClock(start)}, Environment: "one", Namespace: home, TokenLifetime: time.Hour,
@@ -59,17 +55,14 @@ func newAgents(t *testing.T, objects ...client.Object) *agentReconciler {
 // left returns the names of the AccessRequests that are left, sorted.
 func (r *agentReconciler) left(t *testing.T) []string {
 	t.Helper()
-
 	list := &openmcpv1alpha1.AccessRequestList{}
 	if err := r.cached.List(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
-
 	var names []string
 	for i := range list.Items {
 		names = append(names, list.Items[i].Name)
 	}
-
 	return slices.Sorted(slices.Values(names))
 }
 
@@ -78,11 +71,9 @@ func TestOnlyOwnAccessRequestsAreDeleted(t *testing.T) {
 		accessOf(managedName, webAt.Name, "local one"), accessOf("of-an-admin", webAt.Name, ""), accessOf("of-null", webAt.Name, "null one"),
 		accessOf("of-another-loopback", webAt.Name, "local two"), accessOf("to-another-cluster", "other", "local one"),
 	)
-
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: webAt}); err != nil {
 		t.Fatal(err)
 	}
-
 	if got := r.left(t); !slices.Equal(got, []string{"of-an-admin", "of-another-loopback", "of-null", "to-another-cluster"}) {
 		t.Errorf("T6: left are %v", got)
 	}
@@ -90,11 +81,9 @@ func TestOnlyOwnAccessRequestsAreDeleted(t *testing.T) {
 
 func TestAnUnmarkedAccessRequestOfTheNameIsOwn(t *testing.T) {
 	r := newAgents(t, accessOf(managedName, webAt.Name, ""))
-
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: webAt}); err != nil {
 		t.Fatal(err)
 	}
-
 	if got := r.left(t); len(got) > 0 {
 		t.Errorf("T6: an AccessRequest from before the marks is left: %v", got)
 	}
@@ -105,7 +94,6 @@ func published(provider string) *openmcpv1alpha1.Cluster {
 	cluster := web()
 	cluster.UID, cluster.Finalizers = "web", []string{openmcpv1alpha1.InventoryFinalizer}
 	cluster.Spec.ClusterProviderRef.Name, cluster.Status.ManagedCluster = provider, managedName
-
 	return cluster
 }
 
@@ -126,7 +114,6 @@ func TestAdoption(t *testing.T) {
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %v", err)
 			}
-
 			request := &openmcpv1alpha1.AccessRequest{}
 			if err := r.cached.Get(t.Context(), client.ObjectKey{Namespace: home, Name: managedName}, request); err != nil {
 				t.Fatal(err)
@@ -143,7 +130,6 @@ func TestAdoption(t *testing.T) {
 func TestAgentsWait(t *testing.T) {
 	unpublished := published("local")
 	unpublished.Status.ManagedCluster = ""
-
 	for _, tc := range []struct {
 		reason  string
 		objects []client.Object
@@ -157,12 +143,10 @@ func TestAgentsWait(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			r := newAgents(t, tc.objects...)
-
 			result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: webAt})
 			if err != nil || !result.IsZero() {
 				t.Errorf("%+v, %v", result, err)
 			}
-
 			if got := r.left(t); !slices.Equal(got, tc.left) || len(r.provider.agents.running) > 0 {
 				t.Errorf("AccessRequests %v, agents %v", got, r.provider.agents.running)
 			}
@@ -184,9 +168,7 @@ func TestTokensForTheHub(t *testing.T) {
 		if !is || account.GetName() != clusterrequest.WorkAgent || account.GetNamespace() != managedName || *token.Spec.ExpirationSeconds != 3600 {
 			return fmt.Errorf("%T for %s", made, client.ObjectKeyFromObject(account))
 		}
-
 		token.Status.Token, token.Status.ExpirationTimestamp = "secret", metav1.NewTime(start.Add(time.Hour))
-
 		return nil
 	}}).Build()
 
@@ -196,11 +178,9 @@ func TestTokensForTheHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if config.Host != r.hub.Host || config.BearerToken != "secret" || config.Username != "" {
 		t.Errorf("T8: the agent gets more than its own token: %s", config)
 	}
-
 	if want := start.Add(48 * time.Minute); !renewal.Equal(want) {
 		t.Errorf("cluster-request 4.4: renewed at %s, want %s", renewal, want)
 	}

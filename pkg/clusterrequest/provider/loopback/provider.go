@@ -87,22 +87,18 @@ func (p *Provider) Profiles(ctx context.Context, hub client.Reader) ([]openmcpv1
 	if err := hub.List(ctx, configs); err != nil {
 		return nil, fmt.Errorf("listing ProviderConfigs: %w", err)
 	}
-
 	slices.SortFunc(configs.Items, func(a, b loopbackv1alpha1.ProviderConfig) int { return strings.Compare(a.Name, b.Name) })
-
 	var profiles []openmcpv1alpha1.Profile
 
 	for _, config := range configs.Items {
 		if config.Spec.ProviderRef.Name != p.options.Name || config.DeletionTimestamp != nil {
 			continue
 		}
-
 		for _, profile := range config.Spec.Profiles {
 			taken := func(other openmcpv1alpha1.Profile) bool { return other.Name == profile.Name }
 			if slices.ContainsFunc(profiles, taken) {
 				continue
 			}
-
 			profiles = append(profiles, openmcpv1alpha1.Profile{
 				Name: profile.Name, ProviderConfigRef: &openmcpv1alpha1.ObjectName{Name: config.Name},
 				SupportedVersions: profile.Versions, SupportedTraits: profile.Traits,
@@ -119,9 +115,7 @@ func (p *Provider) Ensure(ctx context.Context, cluster *openmcpv1alpha1.Cluster)
 	if err != nil {
 		return provider.State{}, err
 	}
-
 	plane, failed := s.ensure() //nolint:contextcheck // The API server runs until stop.
-
 	switch {
 	case failed:
 		return provider.State{
@@ -139,11 +133,9 @@ func (p *Provider) Ensure(ctx context.Context, cluster *openmcpv1alpha1.Cluster)
 
 	probe, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-
 	if err := plane.Ready(probe); err != nil {
 		state.Healthy, state.Reason, state.Message = false, ReasonNotReady, "kube-apiserver runs and does not answer that it is ready"
 	}
-
 	return state, nil
 }
 
@@ -153,11 +145,9 @@ func (p *Provider) TearDown(ctx context.Context, cluster *openmcpv1alpha1.Cluste
 	if err := p.Forget(ctx, key); err != nil {
 		return err
 	}
-
 	if _, err := localplane.DeleteKeys(ctx, p.options.Etcd, prefix(key)); err != nil {
 		return fmt.Errorf("deleting the objects of Cluster %s: %w", key, err)
 	}
-
 	if err := localplane.RemoveDataDir(ctx, p.directory(key)); err != nil {
 		return fmt.Errorf("remove the files of Cluster %s: %w", key, err)
 	}
@@ -165,7 +155,6 @@ func (p *Provider) TearDown(ctx context.Context, cluster *openmcpv1alpha1.Cluste
 	if err := os.RemoveAll(p.agentDirectory(key)); err != nil {
 		return fmt.Errorf("remove the files of the work agent of Cluster %s: %w", key, err)
 	}
-
 	return nil
 }
 
@@ -174,12 +163,10 @@ func (p *Provider) Forget(_ context.Context, key types.NamespacedName) error {
 	if err := p.agents.stop(key); err != nil {
 		return err
 	}
-
 	p.mu.Lock()
 	s := p.servers[key]
 	delete(p.servers, key)
 	p.mu.Unlock()
-
 	if s == nil {
 		return nil
 	}
@@ -187,24 +174,20 @@ func (p *Provider) Forget(_ context.Context, key types.NamespacedName) error {
 	if err := s.stop(); err != nil {
 		return fmt.Errorf("stop the API server of Cluster %s: %w", key, err)
 	}
-
 	return nil
 }
 
 // Admin returns a configuration with all rights in a Cluster whose API server runs.
 func (p *Provider) Admin(_ context.Context, cluster *openmcpv1alpha1.Cluster) (*rest.Config, error) {
 	key := client.ObjectKeyFromObject(cluster)
-
 	p.mu.Lock()
 	s := p.servers[key]
 	p.mu.Unlock()
-
 	if s != nil {
 		if plane := s.running(); plane != nil {
 			return plane.AdminConfig(), nil
 		}
 	}
-
 	return nil, fmt.Errorf("the API server of Cluster %s does not run", key)
 }
 
@@ -214,17 +197,14 @@ func (p *Provider) Close() error {
 	p.closed = true
 	servers := slices.Collect(maps.Values(p.servers))
 	p.mu.Unlock()
-
 	errs := make([]error, len(servers), len(servers)+1)
 	agentsErr := p.agents.close()
-
 	var stopping sync.WaitGroup
 	for i, s := range servers {
 		stopping.Go(func() { errs[i] = s.stop() })
 	}
 
 	stopping.Wait()
-
 	return errors.Join(append(errs, agentsErr)...)
 }
 
@@ -232,17 +212,14 @@ func (p *Provider) Close() error {
 func (p *Provider) server(key types.NamespacedName) (*server, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-
 	if p.closed {
 		return nil, errors.New("the provider is stopping")
 	}
-
 	s := p.servers[key]
 	if s == nil {
 		s = &server{key: key, directory: p.directory(key), options: p.options}
 		p.servers[key] = s
 	}
-
 	return s, nil
 }
 

@@ -29,14 +29,12 @@ var (
 func config(name, provider, version string, profiles ...openmcpv1alpha1.ProfileName) *loopbackv1alpha1.ProviderConfig {
 	c := &loopbackv1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	c.Spec.ProviderRef.Name = provider
-
 	for _, profile := range profiles {
 		c.Spec.Profiles = append(c.Spec.Profiles, loopbackv1alpha1.Profile{
 			Name: profile, Versions: []openmcpv1alpha1.SupportedVersion{{Version: version}},
 			Traits: []openmcpv1alpha1.SupportedTrait{{Trait: "infrastructure/local"}},
 		})
 	}
-
 	return c
 }
 
@@ -52,7 +50,6 @@ func TestProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var got []string
 	for _, profile := range profiles {
 		got = append(got, string(profile.Name)+" "+profile.SupportedVersions[0].Version+" of "+profile.ProviderConfigRef.Name)
@@ -61,7 +58,6 @@ func TestProfiles(t *testing.T) {
 	if diff := cmp.Diff([]string{"small 1.2.0 of a", "large 1.3.0 of b"}, got); diff != "" {
 		t.Errorf("cluster-request 4.4: of two profiles of a name the first ProviderConfig counts (-want +got):\n%s", diff)
 	}
-
 	if none, err := New(Options{Name: "nobody"}).Profiles(t.Context(), hub); err != nil || len(none) > 0 {
 		t.Errorf("profiles of a provider without a ProviderConfig: %v, %v", none, err)
 	}
@@ -70,7 +66,6 @@ func TestProfiles(t *testing.T) {
 // broken returns a Provider whose API servers do not start, because there is no program.
 func broken(t *testing.T) (*Provider, *clocktesting.FakePassiveClock) {
 	t.Helper()
-
 	clock := clocktesting.NewFakePassiveClock(start)
 	directory := t.TempDir()
 
@@ -82,18 +77,15 @@ func broken(t *testing.T) (*Provider, *clocktesting.FakePassiveClock) {
 			t.Error(err)
 		}
 	})
-
 	return p, clock
 }
 
 // reason calls Ensure, waits for the end of a start that has begun, and returns the reason of a second call.
 func reason(t *testing.T, p *Provider, cluster *openmcpv1alpha1.Cluster) string {
 	t.Helper()
-
 	if _, err := p.Ensure(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
-
 	s := p.servers[client.ObjectKeyFromObject(cluster)]
 	s.mu.Lock()
 	done := s.done
@@ -104,7 +96,6 @@ func reason(t *testing.T, p *Provider, cluster *openmcpv1alpha1.Cluster) string 
 	if err != nil || state.Healthy || state.Again <= 0 {
 		t.Fatalf("%+v, %v", state, err)
 	}
-
 	return state.Reason
 }
 
@@ -114,32 +105,25 @@ func web() *openmcpv1alpha1.Cluster {
 
 func TestFailedStartsAreRepeated(t *testing.T) {
 	p, clock := broken(t)
-
 	if got := reason(t, p, web()); got != ReasonStartFailed {
 		t.Fatalf("reason %s", got)
 	}
-
 	s := p.servers[webAt]
 	failures := func() int {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-
 		return s.failures
 	}
-
 	if failures() != 1 {
 		t.Errorf("%d failures before the time of the next start", failures())
 	}
 
 	clock.SetTime(start.Add(firstRetry))
-
 	if got := reason(t, p, web()); got != ReasonStartFailed || failures() != 2 {
 		t.Errorf("%s, %d failures after the first pause", got, failures())
 	}
-
 	clock.SetTime(start.Add(2*firstRetry + time.Second))
 	reason(t, p, web())
-
 	if failures() != 2 {
 		t.Errorf("%d failures: the pause has not doubled", failures())
 	}
@@ -152,11 +136,9 @@ func TestFailedStartsAreRepeated(t *testing.T) {
 func TestForgottenClustersDoNotRun(t *testing.T) {
 	p, _ := broken(t)
 	reason(t, p, web())
-
 	if err := p.Forget(t.Context(), webAt); err != nil {
 		t.Fatal(err)
 	}
-
 	if len(p.servers) > 0 {
 		t.Errorf("servers %v", p.servers)
 	}
@@ -168,11 +150,9 @@ func TestForgottenClustersDoNotRun(t *testing.T) {
 
 func TestAClosedProviderStartsNothing(t *testing.T) {
 	p, _ := broken(t)
-
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-
 	if _, err := p.Ensure(t.Context(), web()); err == nil || len(p.servers) > 0 {
 		t.Errorf("%v, servers %v", err, p.servers)
 	}
@@ -182,7 +162,6 @@ func TestAClosedProviderStartsNothing(t *testing.T) {
 func TestPathsOfClusters(t *testing.T) {
 	p := New(Options{DataDir: "/data"})
 	a, b := types.NamespacedName{Namespace: "a", Name: "b-c"}, types.NamespacedName{Namespace: "a-b", Name: "c"}
-
 	if p.directory(a) != "/data/clusters/a/b-c" || p.directory(a) == p.directory(b) || prefix(a) == prefix(b) ||
 		p.agentDirectory(a) == p.directory(a) {
 		t.Errorf("%s, %s, %s, %s", p.directory(a), p.directory(b), prefix(a), prefix(b))

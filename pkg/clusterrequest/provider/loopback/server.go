@@ -42,16 +42,12 @@ type server struct {
 func (s *server) ensure() (plane *localplane.ControlPlane, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	if s.cancel == nil && !s.stopped && !s.options.Clock.Now().Before(s.retry) {
 		var ctx context.Context
-
 		ctx, s.cancel = context.WithCancel(context.Background()) // It runs until stop.
 		s.done = make(chan struct{})
-
 		go s.run(ctx, s.done)
 	}
-
 	return s.plane, s.failures > 0
 }
 
@@ -59,27 +55,23 @@ func (s *server) ensure() (plane *localplane.ControlPlane, failed bool) {
 func (s *server) running() *localplane.ControlPlane {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	return s.plane
 }
 
 // run starts the API server and waits until it ends or stop is called.
 func (s *server) run(ctx context.Context, done chan struct{}) {
 	defer close(done)
-
 	plane, err := localplane.StartAPIServer(ctx, s.options.Etcd, prefix(s.key), localplane.Options{
 		DataDir: s.directory, Log: s.options.Log, Assets: &binaries.Assets{APIServer: s.options.APIServer},
 	})
 	if err != nil {
 		s.ended(ctx, err, nil)
-
 		return
 	}
 
 	s.mu.Lock()
 	s.plane, s.failures = plane, 0
 	s.mu.Unlock()
-
 	err = plane.Wait(ctx)
 	s.ended(ctx, err, plane.Stop())
 }
@@ -88,16 +80,12 @@ func (s *server) run(ctx context.Context, done chan struct{}) {
 func (s *server) ended(ctx context.Context, err, stopErr error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	s.cancel()
-
 	started := s.plane != nil
 	s.plane, s.cancel, s.stopErr = nil, nil, stopErr
-
 	if ctx.Err() != nil && s.stopped {
 		return
 	}
-
 	klog.Background().Error(errors.Join(err, stopErr), "The API server of a Cluster ended, and is started again", "cluster", s.key)
 
 	if !started {
@@ -111,18 +99,15 @@ func (s *server) stop() error {
 	s.mu.Lock()
 	s.stopped = true
 	done := s.done
-
 	if s.cancel != nil {
 		s.cancel()
 	}
 	s.mu.Unlock()
-
 	if done != nil {
 		<-done
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-
 	return s.stopErr
 }

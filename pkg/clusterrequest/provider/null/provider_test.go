@@ -19,7 +19,6 @@ func TestEveryClusterIsHealthy(t *testing.T) {
 	if diff := cmp.Diff(offered, profiles); diff != "" || err != nil {
 		t.Errorf("cluster-request 4.4: profiles, %v (-want +got):\n%s", err, diff)
 	}
-
 	first, err := p.Ensure(t.Context(), &openmcpv1alpha1.Cluster{})
 	if err != nil || !first.Healthy || first.Again != 0 || len(first.Endpoints) > 0 {
 		t.Errorf("cluster-request 4.4: %+v, %v", first, err)
@@ -29,11 +28,9 @@ func TestEveryClusterIsHealthy(t *testing.T) {
 	if diff := cmp.Diff(first, second); diff != "" || err != nil {
 		t.Errorf("law 4: the state changes, %v:\n%s", err, diff)
 	}
-
 	if err := p.TearDown(t.Context(), &openmcpv1alpha1.Cluster{}); err != nil {
 		t.Error(err)
 	}
-
 	if err := p.Forget(t.Context(), types.NamespacedName{}); err != nil {
 		t.Error(err)
 	}

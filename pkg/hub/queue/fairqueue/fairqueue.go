@@ -45,7 +45,6 @@ func New[K comparable](name string, limiter workqueue.TypedRateLimiter[K], names
 		items: map[K]*item[K]{}, waiting: itemHeap[K]{less: readyBefore[K]}, processing: map[K]time.Time{},
 	}
 	q.wakeup = sync.NewCond(&q.mu)
-
 	return q
 }
 
@@ -53,11 +52,9 @@ func New[K comparable](name string, limiter workqueue.TypedRateLimiter[K], names
 func (q *Queue[K]) AddWithOpts(options priorityqueue.AddOpts, keys ...K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	if q.shutdown {
 		return
 	}
-
 	now := time.Now()
 
 	for _, key := range keys {
@@ -67,15 +64,12 @@ func (q *Queue[K]) AddWithOpts(options priorityqueue.AddOpts, keys ...K) {
 				after = delay
 			}
 		}
-
 		var readyAt time.Time
 
 		if after > 0 {
 			q.metrics.Retried()
-
 			readyAt = now.Add(after)
 		}
-
 		q.add(key, ptr.Deref(options.Priority, 0), readyAt, now)
 	}
 
@@ -89,20 +83,17 @@ func (q *Queue[K]) add(key K, priority int, readyAt, now time.Time) {
 		q.added++
 		i = &item[K]{key: key, namespace: q.namespaceOf(key), priority: priority, added: q.added, readyAt: readyAt}
 		q.items[key] = i
-
 		if readyAt.IsZero() {
 			q.makeReady(i, now)
 		} else {
 			heap.Push(&q.waiting, i)
 		}
-
 		return
 	}
 
 	if priority > i.priority {
 		q.raise(i, priority)
 	}
-
 	switch {
 	case i.readyAt.IsZero():
 	case readyAt.IsZero():
@@ -117,14 +108,11 @@ func (q *Queue[K]) add(key K, priority int, readyAt, now time.Time) {
 // raise gives an item a higher priority, and puts it behind the others of that priority.
 func (q *Queue[K]) raise(i *item[K], priority int) {
 	q.added++
-
 	if !i.readyAt.IsZero() {
 		i.priority, i.added = priority, q.added
 		heap.Fix(&q.waiting, i.index)
-
 		return
 	}
-
 	q.metrics.Moved(i.priority, priority)
 	q.takeOut(i)
 	i.priority, i.added = priority, q.added
@@ -142,10 +130,8 @@ func (q *Queue[K]) makeReady(i *item[K], now time.Time) {
 func (q *Queue[K]) putIn(i *item[K]) {
 	if _, is := q.processing[i.key]; is {
 		q.held++
-
 		return
 	}
-
 	q.ready.push(i)
 	q.wakeup.Signal()
 }
@@ -153,10 +139,8 @@ func (q *Queue[K]) putIn(i *item[K]) {
 func (q *Queue[K]) takeOut(i *item[K]) {
 	if _, is := q.processing[i.key]; is {
 		q.held--
-
 		return
 	}
-
 	q.ready.remove(i)
 }
 
@@ -165,7 +149,6 @@ func (q *Queue[K]) schedule(now time.Time) {
 	if q.waiting.Len() == 0 {
 		return
 	}
-
 	after := q.waiting.list[0].readyAt.Sub(now)
 	if q.due == nil {
 		q.due = time.AfterFunc(after, q.readyDue)
@@ -178,22 +161,18 @@ func (q *Queue[K]) schedule(now time.Time) {
 func (q *Queue[K]) readyDue() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	if q.shutdown {
 		return
 	}
-
 	now := time.Now()
 
 	for q.waiting.Len() > 0 && !now.Before(q.waiting.list[0].readyAt) {
 		i := q.waiting.list[0]
 		heap.Remove(&q.waiting, 0)
-
 		q.added++
 		i.added = q.added
 		q.makeReady(i, now)
 	}
-
 	q.schedule(now)
 }
 
@@ -201,11 +180,9 @@ func (q *Queue[K]) readyDue() {
 func (q *Queue[K]) GetWithPriority() (key K, priority int, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	for q.ready.length == 0 && !q.shutdown {
 		q.wakeup.Wait()
 	}
-
 	if q.shutdown {
 		return key, 0, true
 	}
@@ -214,11 +191,9 @@ func (q *Queue[K]) GetWithPriority() (key K, priority int, shutdown bool) {
 	delete(q.items, i.key)
 	q.processing[i.key] = now
 	q.metrics.Taken(i.priority, now.Sub(i.readySince))
-
 	if q.unfinished == nil {
 		q.unfinished = time.AfterFunc(unfinishedInterval, q.reportUnfinished)
 	}
-
 	return i.key, i.priority, false
 }
 
@@ -226,12 +201,10 @@ func (q *Queue[K]) GetWithPriority() (key K, priority int, shutdown bool) {
 func (q *Queue[K]) Done(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	since, is := q.processing[key]
 	if !is {
 		return
 	}
-
 	delete(q.processing, key)
 	q.metrics.Done(time.Since(since))
 
@@ -248,14 +221,11 @@ const unfinishedInterval = 500 * time.Millisecond
 func (q *Queue[K]) reportUnfinished() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	var total, longest time.Duration
-
 	for _, since := range q.processing {
 		took := time.Since(since)
 		total, longest = total+took, max(longest, took)
 	}
-
 	q.metrics.Unfinished(total, longest)
 
 	if len(q.processing) > 0 && !q.shutdown {

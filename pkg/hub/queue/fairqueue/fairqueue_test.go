@@ -33,7 +33,6 @@ func limiter() workqueue.TypedRateLimiter[string] {
 
 func namespaceOf(key string) string {
 	namespace, _, _ := strings.Cut(key, "/")
-
 	return namespace
 }
 
@@ -52,7 +51,6 @@ func (w *world) add(key string, priority int) {
 	if before, known := w.priorities[key]; known && before >= priority {
 		return
 	}
-
 	w.priorities[key] = priority
 	w.order = append(slices.DeleteFunc(w.order, func(other string) bool { return other == key }), key)
 }
@@ -61,7 +59,6 @@ func (w *world) add(key string, priority int) {
 func (w *world) available() []string {
 	return slices.DeleteFunc(slices.Clone(w.order), func(key string) bool {
 		_, is := w.processing[key]
-
 		return is
 	})
 }
@@ -76,7 +73,6 @@ func (w *world) take(t *rapid.T, got string, priority int) {
 	if want := w.priorities[got]; priority != want || !slices.Contains(could, got) {
 		t.Fatalf("got %s of priority %d, want one of %v, and %d", got, priority, could, want)
 	}
-
 	turns := map[string]struct{}{}
 
 	for _, other := range could {
@@ -92,11 +88,9 @@ func (w *world) take(t *rapid.T, got string, priority int) {
 		if _, again := w.served[other][namespaceOf(got)]; again {
 			t.Fatalf("namespace %s has another turn while %s waits", namespaceOf(got), other)
 		}
-
 		if w.served[other] == nil {
 			w.served[other] = map[string]struct{}{}
 		}
-
 		w.served[other][namespaceOf(got)] = struct{}{}
 	}
 
@@ -104,7 +98,6 @@ func (w *world) take(t *rapid.T, got string, priority int) {
 	if first := could[slices.IndexFunc(could, same)]; first != got {
 		t.Fatalf("got %s before %s", got, first)
 	}
-
 	delete(w.served, w.turn(got))
 	delete(w.priorities, got)
 	w.order = slices.DeleteFunc(w.order, func(other string) bool { return other == got })
@@ -125,9 +118,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		q := newQueue("turns")
 		defer q.ShutDown()
-
 		w := &world{priorities: map[string]int{}, processing: map[string]struct{}{}, served: map[string]map[string]struct{}{}}
-
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				key := rapid.StringMatching("[abc]/[1234]").Draw(t, "key")
@@ -139,7 +130,6 @@ func TestNamespacesTakeTurns(t *testing.T) {
 				if len(w.available()) == 0 {
 					t.Skip("nothing to get")
 				}
-
 				key, priority, _ := q.GetWithPriority()
 				w.take(t, key, priority)
 			},
@@ -147,14 +137,12 @@ func TestNamespacesTakeTurns(t *testing.T) {
 				if len(w.processing) == 0 {
 					t.Skip("nothing is processed")
 				}
-
 				key := rapid.SampledFrom(slices.Sorted(maps.Keys(w.processing))).Draw(t, "key")
 				q.Done(key)
 				delete(w.processing, key)
 			},
 			"": func(t *rapid.T) {
 				w.forget()
-
 				if q.Len() != len(w.order) {
 					t.Fatalf("the length is %d, want %d", q.Len(), len(w.order))
 				}
@@ -190,9 +178,7 @@ func TestKeysOfOneNamespaceAreTakenAsByControllerRuntime(t *testing.T) {
 			synctest.Test(t, func(*testing.T) {
 				q := create()
 				defer q.ShutDown()
-
 				processing := map[string]struct{}{}
-
 				for n, s := range steps {
 					switch {
 					case s.kind < 3:
@@ -202,7 +188,6 @@ func TestKeysOfOneNamespaceAreTakenAsByControllerRuntime(t *testing.T) {
 						delete(processing, s.key)
 					default:
 						synctest.Wait()
-
 						if _, is := processing[s.key]; q.Len() > 0 && !is && len(processing) == 0 {
 							key, priority, _ := q.GetWithPriority()
 							processing[key] = struct{}{}
@@ -212,7 +197,6 @@ func TestKeysOfOneNamespaceAreTakenAsByControllerRuntime(t *testing.T) {
 
 					time.Sleep(s.wait)
 					synctest.Wait()
-
 					taken = append(taken, fmt.Sprintf("%d: length %d", n, q.Len()))
 				}
 			})
@@ -224,7 +208,6 @@ func TestKeysOfOneNamespaceAreTakenAsByControllerRuntime(t *testing.T) {
 			return priorityqueue.New("theirs", func(o *priorityqueue.Opts[string]) { o.RateLimiter = limiter() })
 		})
 		ours := run(func() priorityqueue.PriorityQueue[string] { return newQueue("ours") })
-
 		if diff := cmp.Diff(theirs, ours); diff != "" {
 			rt.Fatalf("taken (-by the queue of controller-runtime +by ours):\n%s", diff)
 		}
@@ -236,12 +219,10 @@ func TestShutDownEndsGet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue("end")
 		ended := make(chan bool)
-
 		go func() {
 			_, shutdown := q.Get()
 			ended <- shutdown
 		}()
-
 		synctest.Wait()
 		q.AddAfter("ns/later", time.Second)
 		q.ShutDown()
@@ -258,16 +239,13 @@ func TestSeriesAreThoseOfControllerRuntime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue("series")
 		defer q.ShutDown()
-
 		q.AddWithOpts(at(100), "ns/a", "ns/b")
 		q.AddWithOpts(at(0), "ns/c")
 		q.AddWithOpts(at(100), "ns/c")
 		q.AddAfter("ns/d", time.Hour)
 		time.Sleep(time.Second)
-
 		key, _ := q.Get()
 		time.Sleep(3 * time.Second)
-
 		const labels = `controller="series",name="series"`
 
 		want := map[string]float64{
@@ -286,10 +264,8 @@ func TestSeriesAreThoseOfControllerRuntime(t *testing.T) {
 
 		q.Done(key)
 		time.Sleep(time.Second)
-
 		want[`workqueue_unfinished_work_seconds{`+labels+`}`], want[`workqueue_longest_running_processor_seconds{`+labels+`}`] = 0, 0
 		want[`workqueue_work_duration_seconds{`+labels+`}`] = 1
-
 		if diff := cmp.Diff(want, seriesOf(t, labels)); diff != "" {
 			t.Errorf("series after Done (-want +got):\n%s", diff)
 		}
@@ -299,12 +275,10 @@ func TestSeriesAreThoseOfControllerRuntime(t *testing.T) {
 // seriesOf returns the values of the series whose labels begin with labels, and the counts of histograms.
 func seriesOf(t *testing.T, labels string) map[string]float64 {
 	t.Helper()
-
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	values := map[string]float64{}
 
 	for _, family := range families {
@@ -313,7 +287,6 @@ func seriesOf(t *testing.T, labels string) map[string]float64 {
 			for _, label := range metric.GetLabel() {
 				texts = append(texts, fmt.Sprintf("%s=%q", label.GetName(), label.GetValue()))
 			}
-
 			if text := strings.Join(texts, ","); strings.HasPrefix(text, labels) {
 				values[family.GetName()+"{"+text+"}"] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() +
 					float64(metric.GetHistogram().GetSampleCount())
@@ -328,11 +301,9 @@ func seriesOf(t *testing.T, labels string) map[string]float64 {
 func BenchmarkAddAndGet(b *testing.B) {
 	q := newQueue("benchmark")
 	defer q.ShutDown()
-
 	for n := range 100_000 {
 		q.Add(fmt.Sprintf("ns-%d/%d", n%100, n))
 	}
-
 	for b.Loop() {
 		key, _ := q.Get()
 		q.Done(key)

@@ -23,7 +23,6 @@ func readyBefore[K comparable](a, b *item[K]) bool {
 	if !a.readyAt.Equal(b.readyAt) {
 		return a.readyAt.Before(b.readyAt)
 	}
-
 	return a.priority > b.priority || a.priority == b.priority && a.added < b.added
 }
 
@@ -55,6 +54,5 @@ func (h *itemHeap[K]) Pop() any {
 	i := h.list[last]
 	h.list[last] = nil
 	h.list = h.list[:last]
-
 	return i
 }

@@ -31,7 +31,6 @@ func (r *readyItems[K]) push(i *item[K]) {
 	if !found {
 		r.levels = slices.Insert(r.levels, at, &level[K]{priority: i.priority, namespaces: map[string]*list.Element{}, turns: list.New()})
 	}
-
 	on := r.levels[at]
 
 	turn := on.namespaces[i.namespace]
@@ -39,9 +38,7 @@ func (r *readyItems[K]) push(i *item[K]) {
 		turn = on.turns.PushBack(&itemHeap[K]{less: addedBefore[K]})
 		on.namespaces[i.namespace] = turn
 	}
-
 	heap.Push(itemsOf[K](turn), i)
-
 	r.length++
 }
 
@@ -50,10 +47,8 @@ func (r *readyItems[K]) pop() *item[K] {
 	turns := r.levels[0].turns
 	turn := turns.Front()
 	turns.MoveToBack(turn)
-
 	next := itemsOf[K](turn).list[0]
 	r.remove(next)
-
 	return next
 }
 
@@ -62,11 +57,8 @@ func (r *readyItems[K]) remove(i *item[K]) {
 	on := r.levels[at]
 	turn := on.namespaces[i.namespace]
 	items := itemsOf[K](turn)
-
 	heap.Remove(items, i.index)
-
 	r.length--
-
 	if items.Len() == 0 {
 		on.turns.Remove(turn)
 		delete(on.namespaces, i.namespace)
@@ -79,6 +71,5 @@ func (r *readyItems[K]) remove(i *item[K]) {
 
 func itemsOf[K comparable](turn *list.Element) *itemHeap[K] {
 	items, _ := turn.Value.(*itemHeap[K])
-
 	return items
 }

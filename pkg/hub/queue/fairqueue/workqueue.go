@@ -30,7 +30,6 @@ func (q *Queue[K]) NumRequeues(key K) int { return q.limiter.NumRequeues(key) }
 // Get implements workqueue.TypedInterface.
 func (q *Queue[K]) Get() (key K, shutdown bool) {
 	key, _, shutdown = q.GetWithPriority()
-
 	return key, shutdown
 }
 
@@ -38,7 +37,6 @@ func (q *Queue[K]) Get() (key K, shutdown bool) {
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	return q.ready.length + q.held
 }
 
@@ -46,7 +44,6 @@ func (q *Queue[K]) Len() int {
 func (q *Queue[K]) ShuttingDown() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	return q.shutdown
 }
 
@@ -54,15 +51,12 @@ func (q *Queue[K]) ShuttingDown() bool {
 func (q *Queue[K]) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-
 	q.shutdown = true
-
 	for _, timer := range []*time.Timer{q.due, q.unfinished} {
 		if timer != nil {
 			timer.Stop()
 		}
 	}
-
 	q.wakeup.Broadcast()
 }
 

@@ -17,7 +17,6 @@ func TestTheTableIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	written, err := replace(document, table(metrics.All()))
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +35,6 @@ func TestTheTableStandsBetweenItsMarkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	want := "before\n" + begin + "\n| series | type | labels | meaning |\n| --- | --- | --- | --- |\n" + row + "\n" + end + "after\n"
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
