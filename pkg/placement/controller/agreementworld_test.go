@@ -145,10 +145,10 @@ func (a *agreement) restart() {
 	}
 
 	leader := process(servedAPIs{apis: api, limit: a.limit})
-	a.leader.state, a.leader.engine, a.leader.clock = leader, newEngine(leader.inventory), a.clock
-	a.leader.reporter.recorder = events.NewFakeRecorder(1000)
+	a.leader.state, a.leader.decider.engine = leader, newEngine(leader.inventory)
+	a.leader.applier.reporter.recorder = events.NewFakeRecorder(1000)
 
-	a.all, a.views = []*state{leader}, map[string]*View{"leader": {known: a.leader}}
+	a.all, a.views = []*state{leader}, map[string]*View{"leader": {known: a.leader.reader}}
 	for name, o := range map[string]servedAPIs{
 		"standby":           {apis: api, limit: a.limit},
 		"observer, told":    {apis: api, outside: true, limit: a.limit},
@@ -156,7 +156,7 @@ func (a *agreement) restart() {
 		"observer, percent": {apis: api, outside: true, limit: removalbudget.Limit{Percent: a.limit.Percent}},
 	} {
 		shared := process(o)
-		a.all, a.views[name] = append(a.all, shared), &View{known: &reconciler{state: shared, client: a.api, clock: a.clock}}
+		a.all, a.views[name] = append(a.all, shared), &View{known: &reader{state: shared, client: a.api}}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -20,12 +21,23 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
+// applier carries out what a cycle has decided: it writes pages and statuses, and reports them.
+type applier struct {
+	*reader
+
+	// live reads from the API server itself, and not from the cache.
+	live     client.Reader
+	writer   placement.Writer
+	reporter recorders
+	tracer   tracer
+}
+
 // applyTraced calls apply in a span, and reads the objects again that conflicted.
-func (r *reconciler) applyTraced(ctx context.Context, c *cycle) error {
-	ctx, span := r.tracer.begin(ctx, "write", c.placement.Key())
-	err := r.apply(ctx, c)
+func (a *applier) applyTraced(ctx context.Context, c *cycle) error {
+	ctx, span := a.tracer.begin(ctx, "write", c.placement.Key())
+	err := a.apply(ctx, c)
 	if len(c.refused.pages) > 0 || c.refused.status {
-		r.reread(ctx, c)
+		a.reread(ctx, c)
 	}
 	span.wrote(c.Result, c.stats.writes, err)
 	span.End()
@@ -34,76 +46,76 @@ func (r *reconciler) applyTraced(ctx context.Context, c *cycle) error {
 
 // apply writes the decisions in the API of the Placement first, and then the mirrored formats. An error in one format does not keep the
 // others from being written.
-func (r *reconciler) apply(ctx context.Context, c *cycle) error {
-	err := r.applyOwn(ctx, c)
+func (a *applier) apply(ctx context.Context, c *cycle) error {
+	err := a.applyOwn(ctx, c)
 	if queue.Outdated(err) || queue.Terminating(err) {
 		return err
 	}
 	for i := range c.outputs[1:] {
 		output := &c.outputs[i+1]
-		err = errors.Join(err, r.applyMirror(ctx, c, output)) // The first one decides how the retry goes.
+		err = errors.Join(err, a.applyMirror(ctx, c, output)) // The first one decides how the retry goes.
 	}
 	return err
 }
 
 // applyOwn writes the plan in its order: pages, the status of the Placement, surplus deletions. When a page cannot be written, the status
 // reports the failure, so that it is never empty and never claims decisions that do not exist (docs/spec/differences.md A5, A7).
-func (r *reconciler) applyOwn(ctx context.Context, c *cycle) error {
-	start := r.clock.Now()
+func (a *applier) applyOwn(ctx context.Context, c *cycle) error {
+	start := a.state.clock.Now()
 	own := c.own()
 	c.changes.before = own.present.Pages
-	recorder := r.reporter.forCycle(c.placement, c.Result, &c.changes)
-	observe := r.observer(ctx, c, own)
+	recorder := a.reporter.forCycle(c.placement, c.Result, &c.changes)
+	observe := a.observer(ctx, c, own)
 	var edited map[string]bool
 	if !own.plan.Empty() {
-		edited = r.state.contents.edited(c.placement.Key(), own.present.Pages)
+		edited = a.state.contents.edited(c.placement.Key(), own.present.Pages)
 	}
 
 	defer func() {
 		recorder.send()
 		recorder.sendChanges(ctx, edited)
-		recorder.warnOfLosses(edited, r.state.served.warnPercent())
+		recorder.warnOfLosses(edited, a.state.served.warnPercent())
 	}()
-	if err := r.reserve(ctx, c); err != nil {
+	if err := a.reserve(ctx, c); err != nil {
 		return err
 	}
-	writer := r.budgetedWriter(c)
+	writer := a.budgetedWriter(c)
 	written, err := writer.Write(ctx, own.plan, observe)
 	switch {
 	case queue.Outdated(err), queue.Terminating(err):
 		return err
 	case err != nil:
-		r.reportFailure(ctx, c, recorder, err)
+		a.reportFailure(ctx, c, recorder, err)
 		return err
 	}
 
-	c.stats.at = r.clock.Now()
+	c.stats.at = a.state.clock.Now()
 	status := c.Status(c.placement, metav1.Time{Time: c.stats.at}, !c.deletesForNewSpec())
-	if err := r.writeStatus(ctx, c, recorder, status); err != nil {
+	if err := a.writeStatus(ctx, c, recorder, status); err != nil {
 		return err
 	}
-	err = r.delete(ctx, writer, c, own, written, observe)
+	err = a.delete(ctx, writer, c, own, written, observe)
 	if !own.plan.Empty() {
-		metrics.ObserveBind(r.clock.Since(start))
+		metrics.ObserveBind(a.state.clock.Since(start))
 	}
 	return err
 }
 
 // applyMirror writes the decisions in a mirrored format, with a timeout of its own.
-func (r *reconciler) applyMirror(ctx context.Context, c *cycle, output *output) error {
+func (a *applier) applyMirror(ctx context.Context, c *cycle, output *output) error {
 	ctx, cancel := grace(ctx)
 	defer cancel()
-	observe := r.observer(ctx, c, output)
-	writer := r.budgetedWriter(c)
+	observe := a.observer(ctx, c, output)
+	writer := a.budgetedWriter(c)
 	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.
 	}
-	return r.delete(ctx, writer, c, output, written, observe)
+	return a.delete(ctx, writer, c, output, written, observe)
 }
 
 // delete deletes surplus pages.
-func (r *reconciler) delete(
+func (a *applier) delete(
 	ctx context.Context, writer placement.Writer, c *cycle, output *output, written placement.Written, observe placement.Observer,
 ) error {
 	c.stats.begin(output.plan)
@@ -112,10 +124,10 @@ func (r *reconciler) delete(
 
 // budgetedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or on an old proof.
 // The Placement is then evaluated again, which proves the removals again (docs/spec/differences.md B13).
-func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
-	writer, plan := r.writer, freshness.Plan{Meta: &c.placement.ObjectMeta, ProvedAt: c.provedAt}
+func (a *applier) budgetedWriter(c *cycle) placement.Writer {
+	writer, plan := a.writer, freshness.Plan{Meta: &c.placement.ObjectMeta, ProvedAt: c.provedAt}
 	writer.Proceed = func(ctx context.Context) error {
-		current, err := r.placement(ctx, c.placement.Key())
+		current, err := a.placement(ctx, c.placement.Key())
 		if err != nil {
 			return err
 		}
@@ -124,7 +136,7 @@ func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
 			latest = &current.ObjectMeta
 		}
 
-		if err := plan.Proceed(latest, r.clock.Now()); err != nil {
+		if err := plan.Proceed(latest, a.state.clock.Now()); err != nil {
 			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(c.placement), queue.ErrOutdated, err)
 		}
 		return nil
@@ -134,28 +146,28 @@ func (r *reconciler) budgetedWriter(c *cycle) placement.Writer {
 }
 
 // reportFailure writes the failure to the status. Its own error is logged; the caller retries.
-func (r *reconciler) reportFailure(ctx context.Context, c *cycle, recorder *cycleRecorder, failure error) {
+func (a *applier) reportFailure(ctx context.Context, c *cycle, recorder *cycleRecorder, failure error) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
-	now, err := r.existing(ctx, c.own().present.Codec, c.placement)
+	now, err := a.existing(ctx, c.own().present.Codec, c.placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
 		now = c.own().present
 	}
-	c.stats.at = r.clock.Now()
+	c.stats.at = a.state.clock.Now()
 	status := c.FailedStatus(now, placement.Cause(failure), metav1.Time{Time: c.stats.at})
 
-	if err := r.writeStatus(ctx, c, recorder, status); err != nil && !queue.Outdated(err) {
+	if err := a.writeStatus(ctx, c, recorder, status); err != nil && !queue.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 }
 
 // writeStatus writes the status if it differs, and sends the events that belong to it.
-func (r *reconciler) writeStatus(ctx context.Context, c *cycle, recorder *cycleRecorder, status api.Status) error {
-	if _, err := r.patchStatus(ctx, c, status); err != nil {
+func (a *applier) writeStatus(ctx context.Context, c *cycle, recorder *cycleRecorder, status api.Status) error {
+	if _, err := a.patchStatus(ctx, c, status); err != nil {
 		return err
 	}
-	r.state.placements.Note(c.placement.Key(), stateOf(c.Result, status))
+	a.state.placements.Note(c.placement.Key(), stateOf(c.Result, status))
 	if c.holdBegins() {
 		recorder.warnOfHold(c.BudgetResult.Summary())
 	}
@@ -164,12 +176,12 @@ func (r *reconciler) writeStatus(ctx context.Context, c *cycle, recorder *cycleR
 
 // reserve records in the status which clusters are about to leave, before a page loses them: if the process ends meanwhile, the next leader
 // counts them as removed. It writes nothing without a budget, or while nothing leaves.
-func (r *reconciler) reserve(ctx context.Context, c *cycle) error {
-	status, needed := c.Reserve(c.placement, metav1.Time{Time: r.clock.Now()})
+func (a *applier) reserve(ctx context.Context, c *cycle) error {
+	status, needed := c.Reserve(c.placement, metav1.Time{Time: a.state.clock.Now()})
 	if !needed {
 		return nil
 	}
-	patched, err := r.patchStatus(ctx, c, status)
+	patched, err := a.patchStatus(ctx, c, status)
 	if patched != nil {
 		c.placement = patched
 	}
@@ -177,8 +189,8 @@ func (r *reconciler) reserve(ctx context.Context, c *cycle) error {
 }
 
 // patchStatus writes the status if it differs, and returns the written Placement; nil if nothing was written.
-func (r *reconciler) patchStatus(ctx context.Context, c *cycle, status api.Status) (*api.Placement, error) {
-	patched, err := r.writer.WriteStatus(ctx, c.placement, status)
+func (a *applier) patchStatus(ctx context.Context, c *cycle, status api.Status) (*api.Placement, error) {
+	patched, err := a.writer.WriteStatus(ctx, c.placement, status)
 	if err != nil {
 		c.stats.count("status", err)
 		c.refused.status = queue.Outdated(err)
@@ -186,13 +198,13 @@ func (r *reconciler) patchStatus(ctx context.Context, c *cycle, status api.Statu
 	}
 	if patched != nil {
 		c.stats.count("status", nil)
-		r.state.statuses.Assume(c.placement.Key(), patched)
+		a.state.statuses.Assume(c.placement.Key(), patched)
 	}
 	return patched, nil
 }
 
 // observer returns a function that assumes and counts every write of a page, and lists those in the API of the Placement as changes.
-func (r *reconciler) observer(ctx context.Context, c *cycle, output *output) placement.Observer {
+func (a *applier) observer(ctx context.Context, c *cycle, output *output) placement.Observer {
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.
 	}
@@ -213,14 +225,14 @@ func (r *reconciler) observer(ctx context.Context, c *cycle, output *output) pla
 		}
 
 		if action == placement.ActionDelete {
-			r.state.pages[codec].AssumeDeleted(c.placement.Key(), page)
+			a.state.pages[codec].AssumeDeleted(c.placement.Key(), page)
 		} else {
-			r.state.pages[codec].Assume(c.placement.Key(), page)
+			a.state.pages[codec].Assume(c.placement.Key(), page)
 		}
 		if codec == c.placement.API.Codec() {
 			silent := action == placement.ActionUpdateDecisions && len(page.Decisions) == 0 && clusters[page.Name] == 0
 			c.changes.add(pageChange{action: action, page: page, silent: silent})
-			r.state.contents.wrote(c.placement.Key(), page, action == placement.ActionDelete)
+			a.state.contents.wrote(c.placement.Key(), page, action == placement.ActionDelete)
 		}
 
 		clusters[page.Name] = len(page.Decisions)

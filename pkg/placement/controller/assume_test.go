@@ -166,7 +166,7 @@ func (b *balanced) decide(name string) *cycle {
 		return nil
 	}
 	b.state.Pause(key)
-	decided, err := b.plan(b.t.Context(), placement)
+	decided, err := b.decider.plan(b.t.Context(), placement)
 	if err != nil {
 		b.t.Error(err)
 	}
@@ -199,7 +199,7 @@ func (b *balanced) inTurn() []*cycle {
 func (b *balanced) write(passes []*cycle) {
 	b.t.Helper()
 	for _, decided := range passes {
-		if err := b.applyTraced(b.t.Context(), decided); err != nil {
+		if err := b.applier.applyTraced(b.t.Context(), decided); err != nil {
 			b.t.Error(err)
 		}
 		b.state.Resume(decided.placement.Key())

@@ -79,7 +79,7 @@ func newBehind(t *testing.T) *behind {
 		},
 	}))
 	b.state = newState(sharedinventory.New(), served, b.clock)
-	b.engine, b.reconciler.clock = newEngine(b.state.inventory), b.clock
+	b.decider.engine = newEngine(b.state.inventory)
 	b.client = lagging{Client: b.api, cache: cached}
 	b.state.Synced.Store(true)
 	b.feed = &eventHandlers{state: b.state, cache: storeCache{store: cached}, live: b.api}

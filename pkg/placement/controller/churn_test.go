@@ -115,7 +115,7 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	key := p.Key()
 	change := c.reconciler.state.Queue.Get(key)
 
-	evaluation, err := c.reconciler.schedule(t.Context(), p, placement.NewExisting(codec, p, nil), time.Now())
+	evaluation, err := c.reconciler.decider.schedule(t.Context(), p, placement.NewExisting(codec, p, nil), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

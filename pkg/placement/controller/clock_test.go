@@ -48,7 +48,7 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 		})
 
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
-	r.clock, r.reporter.recorder = clock, events.NewFakeRecorder(10)
+	r.state.clock, r.applier.reporter.recorder = clock, events.NewFakeRecorder(10)
 	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 	r.state.inventory.SetCluster(&clusterv1.ManagedCluster{

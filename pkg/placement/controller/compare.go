@@ -39,47 +39,47 @@ func newEngine(inv *inventory.Inventory) engine {
 }
 
 // comparer compares the scheduler with the reference from time to time.
-func (r *reconciler) comparer() *comparer.Comparer {
+func (d *decider) comparer() *comparer.Comparer {
 	return &comparer.Comparer{
-		Placements: r.state.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.state.Queue.Busy,
+		Placements: d.state.requests.keys, Compare: d.compare, Diverged: d.diverged, Busy: d.state.Queue.Busy,
 	}
 }
 
 // compare evaluates a Placement with both schedulers, and writes nothing.
-func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference string, compared bool, err error) {
-	if !r.state.Synced.Load() {
+func (d *decider) compare(ctx context.Context, key inventory.Key) (difference string, compared bool, err error) {
+	if !d.state.Synced.Load() {
 		return "", false, nil
 	}
-	placement, err := r.placement(ctx, key)
+	placement, err := d.placement(ctx, key)
 	if err != nil {
 		return "", false, err
 	}
 
 	if placement == nil || !managed(placement) {
-		if r.state.requests.remembers(key) {
-			r.state.Enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
+		if d.state.requests.remembers(key) {
+			d.state.Enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
 		}
 		return "", false, nil
 	}
-	request := r.state.requests.known(placement)
+	request := d.state.requests.known(placement)
 	if request == nil {
 		return "", false, nil
 	}
 
-	existing, err := r.existing(ctx, placement.API.Codec(), placement)
+	existing, err := d.existing(ctx, placement.API.Codec(), placement)
 	if err != nil {
 		return "", false, err
 	}
-	incumbents, snapshot, now := existing.Incumbents(), r.state.inventory.SnapshotFor(key), r.clock.Now()
-	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
-	want := r.engine.reference(request, snapshot, incumbents, now)
-	return r.engine.difference(is, want), true, nil
+	incumbents, snapshot, now := existing.Incumbents(), d.state.inventory.SnapshotFor(key), d.state.clock.Now()
+	is := d.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
+	want := d.engine.reference(request, snapshot, incumbents, now)
+	return d.engine.difference(is, want), true, nil
 }
 
 // diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.
-func (r *reconciler) diverged(key inventory.Key) {
-	r.engine.rebuild()
-	r.state.Enqueue(queue.PriorityUser, "divergence", key)
-	others := slices.DeleteFunc(r.state.requests.keys(), func(other inventory.Key) bool { return other == key })
-	r.state.Enqueue(queue.PriorityRecheck, "divergence", others...)
+func (d *decider) diverged(key inventory.Key) {
+	d.engine.rebuild()
+	d.state.Enqueue(queue.PriorityUser, "divergence", key)
+	others := slices.DeleteFunc(d.state.requests.keys(), func(other inventory.Key) bool { return other == key })
+	d.state.Enqueue(queue.PriorityRecheck, "divergence", others...)
 }

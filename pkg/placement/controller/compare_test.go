@@ -97,8 +97,8 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 		q := priorityqueue.New[inventory.Key]("compare")
 		r.state.Queue.SetQueue(q)
 
-		corrupt, right := false, r.engine.schedule
-		r.engine.schedule = func(
+		corrupt, right := false, r.decider.engine.schedule
+		r.decider.engine.schedule = func(
 			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
 		) *scheduling.Result {
 			if corrupt {
@@ -106,7 +106,7 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 			}
 			return right(request, snapshot, incumbents, now, watch)
 		}
-		r.engine.rebuild = func() { corrupt = false }
+		r.decider.engine.rebuild = func() { corrupt = false }
 
 		var lines []string
 
@@ -115,7 +115,7 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 			t.Helper()
 			ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), d)
 			defer cancel()
-			if err := r.comparer().Start(ctx); err != nil {
+			if err := r.decider.comparer().Start(ctx); err != nil {
 				t.Error(err)
 			}
 		}
@@ -190,7 +190,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 	var compared []string
 
 	for _, key := range r.state.requests.keys() {
-		difference, was, err := r.compare(t.Context(), key)
+		difference, was, err := r.decider.compare(t.Context(), key)
 		if err != nil || difference != "" {
 			t.Errorf("%v: difference %q and %v", key, difference, err)
 		}
@@ -206,7 +206,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 	r.state.Synced.Store(false)
-	if _, was, err := r.compare(t.Context(), placementKey("same")); was || err != nil {
+	if _, was, err := r.decider.compare(t.Context(), placementKey("same")); was || err != nil {
 		t.Errorf("compared %v and %v before the initial lists are in", was, err)
 	}
 }

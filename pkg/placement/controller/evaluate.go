@@ -10,11 +10,7 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -24,29 +20,38 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
+// decider evaluates Placements: it proves the removals of a Result, and counts the Result before it is written.
+type decider struct {
+	*reader
+
+	engine   engine
+	removals removals
+	tracer   tracer
+}
+
 // plan evaluates the Placement and compares the result with the existing decisions.
-func (r *reconciler) plan(ctx context.Context, object *api.Placement) (*cycle, error) {
-	existing, err := r.existing(ctx, object.API.Codec(), object)
+func (d *decider) plan(ctx context.Context, object *api.Placement) (*cycle, error) {
+	existing, err := d.existing(ctx, object.API.Codec(), object)
 	if err != nil {
 		return nil, err
 	}
-	now := r.clock.Now()
+	now := d.state.clock.Now()
 
-	evaluation, err := r.schedule(ctx, object, existing, now)
+	evaluation, err := d.schedule(ctx, object, existing, now)
 	if err != nil {
 		return nil, err
 	}
 	c := &cycle{
 		Evaluation: evaluation, placement: object, outputs: []output{{present: existing, plan: evaluation.Plan}},
-		stats: writeStats{clock: r.clock}, provedAt: r.clock.Now(),
+		stats: writeStats{clock: d.state.clock}, provedAt: d.state.clock.Now(),
 	}
-	metrics.ObserveScheduling(r.clock.Since(now))
+	metrics.ObserveScheduling(d.state.clock.Since(now))
 	metrics.ObserveResult(c.Result)
 
-	if !r.state.served.writesProfiles(object.Key()) {
+	if !d.state.served.writesProfiles(object.Key()) {
 		return c, nil
 	}
-	references, err := r.existing(ctx, Multicluster, object)
+	references, err := d.existing(ctx, Multicluster, object)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +62,10 @@ func (r *reconciler) plan(ctx context.Context, object *api.Placement) (*cycle, e
 
 // schedule evaluates the Placement, with a Result whose removals are proved. If the status needs new subscriptions and an event arrived
 // before they were made, it evaluates again.
-func (r *reconciler) schedule(
+func (d *decider) schedule(
 	ctx context.Context, p *api.Placement, existing placement.Existing, now time.Time,
 ) (placement.Evaluation, error) {
-	key, request := p.Key(), r.state.requests.of(p)
+	key, request := p.Key(), d.state.requests.of(p)
 	for {
 		var (
 			incumbents map[string]bool
@@ -69,40 +74,40 @@ func (r *reconciler) schedule(
 
 		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (*scheduling.Result, error) {
 			incumbents = decided
-			result, err := r.decideProved(ctx, p, existing, request, decided, now)
+			result, err := d.decideProved(ctx, p, existing, request, decided, now)
 			if err == nil {
-				_, plan = r.tracer.begin(ctx, "plan", key)
+				_, plan = d.tracer.begin(ctx, "plan", key)
 			}
 			return result, err
 		}
 
-		evaluation, err := placement.EvaluateWith(request, scheduler, existing, r.state.served.options(), now)
+		evaluation, err := placement.EvaluateWith(request, scheduler, existing, d.state.served.options(), now)
 		if err != nil {
 			return placement.Evaluation{}, err
 		}
 		plan.planned(&evaluation)
 		plan.End()
 		if evaluation.Result.Outcome() != scheduling.Decided {
-			r.assume(key, evaluation.Result, incumbents)
+			d.assume(key, evaluation.Result, incumbents)
 		}
 
-		if !r.state.requests.updateDependencies(key, evaluation.Result) {
+		if !d.state.requests.updateDependencies(key, evaluation.Result) {
 			return evaluation, nil
 		}
 	}
 }
 
 // decideProved returns the Result of a Request with its removals proved; nil with an error.
-func (r *reconciler) decideProved(
+func (d *decider) decideProved(
 	ctx context.Context, placement *api.Placement, existing placement.Existing, request *scheduling.Request, incumbents map[string]bool,
 	now time.Time,
 ) (*scheduling.Result, error) {
 	key := placement.Key()
 
-	_, span := r.tracer.begin(ctx, "schedule", key)
+	_, span := d.tracer.begin(ctx, "schedule", key)
 	defer span.End()
-	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result {
-		return r.decide(ctx, request, placement, incumbents, now)
+	result, err := d.proved(ctx, placement, existing, now, func() *scheduling.Result {
+		return d.decide(ctx, request, placement, incumbents, now)
 	})
 	if err == nil && ctx.Err() != nil { // The result of an evaluation that was cancelled is none.
 		err = fmt.Errorf("evaluating Placement %s: %w", key, ctx.Err())
@@ -119,70 +124,70 @@ func (r *reconciler) decideProved(
 // proved returns a result of find that removes no cluster, or that was computed on a state of everything that decides about the removed clusters
 // which existed after the call. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
 // Placement has to be read again.
-func (r *reconciler) proved(
+func (d *decider) proved(
 	ctx context.Context, placement *api.Placement, existing placement.Existing, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
-		shown := r.state.Shared.Observed.Now()
+		shown := d.state.Shared.Observed.Now()
 		result := find()
 
 		removal, removes := removalOf(placement, existing, result, shown)
 		if !removes {
-			r.removals.backoff.Forget(placement.Key())
+			d.removals.backoff.Forget(placement.Key())
 			return result, nil
 		}
-		begin := r.clock.Now()
-		err := r.removals.checker.Prove(ctx, removal)
-		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
+		begin := d.state.clock.Now()
+		err := d.removals.checker.Prove(ctx, removal)
+		metrics.ObserveProof(proofResult(err), d.state.clock.Since(begin))
 
 		switch {
 		case err == nil:
-			r.removals.backoff.Forget(placement.Key())
+			d.removals.backoff.Forget(placement.Key())
 			return result, nil
 		case errors.Is(err, freshness.ErrObjectChanged):
 			return nil, err
 		case !errors.Is(err, freshness.ErrViewChanged):
 			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
 				"reason", err.Error(), "clusters", len(removal.Clusters))
-			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
+			return result.Postpone(postponement(err), now.Add(d.removals.backoff.When(placement.Key()))), nil
 		case attempt == provingAttempts:
-			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
+			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(d.removals.backoff.When(placement.Key()))), nil
 		}
 	}
 }
 
 // decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
 // snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
-func (r *reconciler) decide(
+func (d *decider) decide(
 	ctx context.Context, request *scheduling.Request, placement *api.Placement, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
 	key := placement.Key()
-	quarantine := &r.state.quarantine
+	quarantine := &d.state.quarantine
 	schedule := func() (result *scheduling.Result, counts uint64) {
-		snapshot := r.state.inventory.SnapshotFor(key).WithDone(ctx.Done())
+		snapshot := d.state.inventory.SnapshotFor(key).WithDone(ctx.Done())
 		if held := quarantine.Result(request, placement.UID, snapshot, incumbents, now); held != nil {
 			return held, snapshot.DecisionsGeneration
 		}
 		defer metrics.Evaluations.Begin()()
 		defer func() { quarantine.Observe(request, placement.UID, result, now) }()
-		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
+		return d.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: d.state.clock}), snapshot.DecisionsGeneration
 	}
 
 	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
 	if request.ReadsDecisions() {
-		r.state.deciding.Lock()
-		defer r.state.deciding.Unlock()
-		if r.state.inventory.DecisionsGeneration() != counts {
+		d.state.deciding.Lock()
+		defer d.state.deciding.Unlock()
+		if d.state.inventory.DecisionsGeneration() != counts {
 			result, _ = schedule()
 		}
 	}
-	r.assume(key, result, incumbents)
+	d.assume(key, result, incumbents)
 	return result
 }
 
 // assume counts a result before it is written; of a result that does not apply it counts the existing decisions. A result that changes nothing is
 // assumed only to replace an earlier one.
-func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
+func (d *decider) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
 	changes := result.Applies() && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
 	if !result.Applies() {
@@ -193,24 +198,24 @@ func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumb
 		changes = changes || !incumbents[info.Name]
 	}
 
-	if changes || r.state.inventory.Assumed(key) {
-		r.state.inventory.Assume(key, clusters)
+	if changes || d.state.inventory.Assumed(key) {
+		d.state.inventory.Assume(key, clusters)
 	}
 }
 
 // restore counts the decisions that exist on the pages, after an assumed result was not written completely.
-func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
+func (d *decider) restore(ctx context.Context, placement *api.Placement) {
 	key := placement.Key()
-	if !r.state.inventory.Assumed(key) {
+	if !d.state.inventory.Assumed(key) {
 		return
 	}
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	existing, err := r.existing(ctx, placement.API.Codec(), placement)
+	existing, err := d.existing(ctx, placement.API.Codec(), placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write; what the watch has shown is counted")
-		r.state.inventory.ForgetAssumed(key)
+		d.state.inventory.ForgetAssumed(key)
 		return
 	}
 	var clusters []string
@@ -218,7 +223,7 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 		clusters = append(clusters, page.Clusters()...)
 	}
 
-	r.state.inventory.Assume(key, clusters)
+	d.state.inventory.Assume(key, clusters)
 }
 
 // removalOf returns the removal that a result leads to, whose snapshot was taken after the change of the view with a number; false if it
@@ -239,45 +244,4 @@ func removalOf(
 // placementObject returns the Placement as an object of the API server.
 func placementObject(placement *api.Placement) freshness.Object {
 	return freshness.Object{Resource: placements(placement.API), NamespacedName: keyOf(placement)}
-}
-
-// placement returns a Placement with the last status that was written, or nil if there is none.
-func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
-	adapter := api.Of(key)
-	cached := adapter.Empty()
-
-	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
-	}
-	for _, latest := range r.state.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
-		return latest, nil
-	}
-	return nil, nil // It is gone; the cache does not know it yet.
-}
-
-// existing returns the PlacementDecisions of a Placement in a format, with the last own writes.
-func (r *reconciler) existing(ctx context.Context, codec api.Codec, p *api.Placement) (placement.Existing, error) {
-	list, ok := codec.EmptyList().(client.ObjectList)
-	if !ok {
-		return placement.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(p), codec.EmptyList())
-	}
-	err := r.client.List(ctx, list, client.InNamespace(p.Namespace), client.MatchingFields{placementField: p.Name},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return placement.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
-	}
-	var cached []*api.Page
-
-	err = meta.EachListItem(list, func(object runtime.Object) error {
-		cached = append(cached, codec.Read(object))
-		return nil
-	})
-	if err != nil {
-		return placement.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
-	}
-	return placement.NewExisting(codec, p, r.state.pages[codec].List(p.Key(), cached)), nil
 }

@@ -43,7 +43,7 @@ func TestExpressionsThatCostTooMuchAreQuarantined(t *testing.T) {
 	r, hub := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, newClientBuilder().
 		WithObjects(p, kept).WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}))
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	r.clock = clocktesting.NewFakePassiveClock(begin)
+	r.state.clock = clocktesting.NewFakePassiveClock(begin)
 	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 

@@ -78,7 +78,7 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 			if s.pages = pages.Items; meta.LenList(pages) == 0 {
 				b.Fatal("nothing is decided")
 			}
-			r.client, r.writer.Client = s, nil // A write would panic.
+			r.client, r.applier.writer.Client = s, nil // A write would panic.
 
 			for b.Loop() {
 				if _, err := r.Reconcile(b.Context(), placementKey(name)); err != nil {

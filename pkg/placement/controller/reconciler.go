@@ -7,8 +7,6 @@ import (
 	"errors"
 
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
@@ -16,23 +14,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 )
 
 // reconciler writes the decisions and the status of Placements.
 type reconciler struct {
-	// state is shared with the event handlers.
-	state  *state
-	client client.Client
-	// live reads from the API server itself, and not from the cache.
-	live      client.Reader
-	engine    engine
-	writer    placement.Writer
-	reporter  recorders
+	*reader
+
+	decider   *decider
+	applier   *applier
 	tracer    tracer
-	clock     clock.PassiveClock
 	conflicts queue.ConflictBackoff[inventory.Key]
-	removals  removals
 }
 
 // Reconcile evaluates one placement and has the answer written.
@@ -63,12 +54,12 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 
 	defer func() {
 		if !carriedOut {
-			r.restore(ctx, p)
+			r.decider.restore(ctx, p)
 		}
 		r.state.Resume(key)
 	}()
 
-	c, err := r.plan(ctx, p)
+	c, err := r.decider.plan(ctx, p)
 	if errors.Is(err, freshness.ErrObjectChanged) {
 		r.state.Queue.Requeue(key, change)
 		return r.conflicts.Retry(key), nil
@@ -77,7 +68,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		return reconcile.Result{}, r.fail(key, change, span, err)
 	}
 
-	err = r.applyTraced(ctx, c)
+	err = r.applier.applyTraced(ctx, c)
 	carriedOut = err == nil
 	r.recordMetrics(change, span, c, err)
 	if queue.Terminating(err) {
@@ -87,7 +78,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	if again, err := r.conflicts.Result(ctx, key, err); err != nil || again.RequeueAfter > 0 {
 		return again, err
 	}
-	return c.next(r.clock.Now()), nil
+	return c.next(r.state.clock.Now()), nil
 }
 
 // fail counts a failed reconcile, keeps its change for the retry, and returns the error.

@@ -56,10 +56,16 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	}
 
 	hub, shared := store.Build(), newState(sharedinventory.New(), o, clock.RealClock{})
+	known, tracer := &reader{state: shared, client: hub}, newTracer(nil)
+	proofs := newRemovals(freshness.New(placementsOnly{store: hub}, shared.Shared.Observed, nil))
 	r := &reconciler{
-		state: shared, client: hub, live: hub, engine: newEngine(shared.inventory), writer: placement.Writer{Client: hub}, clock: clock.RealClock{},
-		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.Shared.Observed, nil)), tracer: newTracer(nil),
+		reader:  known,
+		decider: &decider{reader: known, engine: newEngine(shared.inventory), removals: proofs, tracer: tracer},
+		applier: &applier{
+			reader: known, live: hub, writer: placement.Writer{Client: hub}, reporter: recorders{recorder: &events.FakeRecorder{}}, tracer: tracer,
+		},
+		tracer:    tracer,
+		conflicts: queue.NewConflictBackoff[inventory.Key](),
 	}
 	r.state.Synced.Store(true)
 	return r, hub
@@ -83,7 +89,7 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 		})
 
 	r, hub := newReconciler(t, both, builder)
-	r.reporter.recorder = events.NewFakeRecorder(10)
+	r.applier.reporter.recorder = events.NewFakeRecorder(10)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

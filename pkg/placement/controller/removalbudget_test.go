@@ -90,8 +90,8 @@ func (g *budgeted) restart() {
 	shared := newState(sharedinventory.New(), served, g.clock)
 	shared.Synced.Store(true)
 	g.events = events.NewFakeRecorder(100)
-	g.state, g.engine, g.reconciler.clock = shared, newEngine(shared.inventory), g.clock
-	g.reporter.recorder = g.events
+	g.state, g.decider.engine = shared, newEngine(shared.inventory)
+	g.applier.reporter.recorder = g.events
 	g.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	g.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 

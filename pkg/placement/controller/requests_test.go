@@ -73,8 +73,8 @@ func TestCausesMissNothing(t *testing.T) {
 
 	r.state.inventory.SetCluster(inSet("c1", "region", "eu"))
 	once := sync.OnceFunc(func() { comes("c3") })
-	schedule := r.engine.schedule
-	r.engine.schedule = func(
+	schedule := r.decider.engine.schedule
+	r.decider.engine.schedule = func(
 		request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
 	) *scheduling.Result {
 		defer once()

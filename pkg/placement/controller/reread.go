@@ -15,21 +15,21 @@ import (
 
 // reread reads the objects that conflicted from the API server and assumes them, so that the next reconcile knows them even where the cache
 // is far behind. Other assumed writes stay.
-func (r *reconciler) reread(ctx context.Context, c *cycle) {
+func (a *applier) reread(ctx context.Context, c *cycle) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 	for _, refused := range c.refused.pages {
-		r.rereadPage(ctx, c, refused)
+		a.rereadPage(ctx, c, refused)
 	}
 	if c.refused.status {
-		r.rereadPlacement(ctx, c.placement)
+		a.rereadPlacement(ctx, c.placement)
 	}
 }
 
-func (r *reconciler) rereadPage(ctx context.Context, c *cycle, refused refusedPage) {
-	owner, key, pages := c.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
+func (a *applier) rereadPage(ctx context.Context, c *cycle, refused refusedPage) {
+	owner, key, pages := c.placement.Key(), keyOf(refused.page), a.state.pages[refused.form]
 
-	live, err := objects.LiveObject(ctx, r.live, refused.form.EmptyList(), key)
+	live, err := objects.LiveObject(ctx, a.live, refused.form.EmptyList(), key)
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read a page that was refused; the cache is believed", "decision", key, "err", err)
@@ -43,18 +43,18 @@ func (r *reconciler) rereadPage(ctx context.Context, c *cycle, refused refusedPa
 	}
 }
 
-func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placement) {
+func (a *applier) rereadPlacement(ctx context.Context, placement *api.Placement) {
 	owner, key := placement.Key(), keyOf(placement)
 
-	live, err := objects.LiveObject(ctx, r.live, placement.API.EmptyList(), key)
+	live, err := objects.LiveObject(ctx, a.live, placement.API.EmptyList(), key)
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read the placement whose status was refused; the cache is believed", "err", err)
-		r.state.statuses.ForgetObject(owner, key)
+		a.state.statuses.ForgetObject(owner, key)
 	case live != nil:
-		r.state.statuses.Assume(owner, placement.API.Read(live))
+		a.state.statuses.Assume(owner, placement.API.Read(live))
 	default:
-		r.state.statuses.AssumeDeleted(owner, placement)
+		a.state.statuses.AssumeDeleted(owner, placement)
 	}
 }
 

@@ -95,23 +95,21 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
+	known, tracer := &reader{state: shared, client: mgr.GetClient()}, newTracer(settings.Tracing)
 	r := &reconciler{
-		state:     shared,
-		removals:  newRemovals(s.inventory.Checker),
-		client:    mgr.GetClient(),
-		live:      live,
-		engine:    newEngine(shared.inventory),
-		writer:    placement.Writer{Client: mgr.GetClient()},
-		reporter:  recorders{recorder: recorder},
-		tracer:    newTracer(settings.Tracing),
-		clock:     settings.Clock,
+		reader:  known,
+		decider: &decider{reader: known, engine: newEngine(shared.inventory), removals: newRemovals(s.inventory.Checker), tracer: tracer},
+		applier: &applier{
+			reader: known, live: live, writer: placement.Writer{Client: known.client}, reporter: recorders{recorder: recorder}, tracer: tracer,
+		},
+		tracer:    tracer,
 		conflicts: queue.NewConflictBackoff[inventory.Key](),
 	}
 
-	if err := r.state.served.index(context.Background(), mgr); err != nil {
+	if err := shared.served.index(context.Background(), mgr); err != nil {
 		return err
 	}
-	s.view.connect(r)
+	s.view.connect(known)
 	typed := queue.Options[inventory.Key](settings)
 	typed.Reconciler = r
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.Key) []any {
@@ -122,7 +120,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
-	if err := mgr.Add(r.comparer()); err != nil {
+	if err := mgr.Add(r.decider.comparer()); err != nil {
 		return fmt.Errorf("adding the comparer: %w", err)
 	}
 	if err := mgr.Add(shared.placements); err != nil {
@@ -130,7 +128,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	handlers := &eventHandlers{
-		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder, formerRenewal: settings.FormerRenewal,
+		state: shared, cache: mgr.GetCache(), live: live, elected: mgr.Elected(), recorder: recorder, formerRenewal: settings.FormerRenewal,
 	}
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }
@@ -164,7 +162,7 @@ func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, 
 	if err := observed.index(ctx, mgr); err != nil {
 		return err
 	}
-	o.View.connect(&reconciler{state: shared, client: mgr.GetClient(), clock: settings.Clock})
+	o.View.connect(&reader{state: shared, client: mgr.GetClient()})
 	if err := mgr.Add(&observation{feed: &eventHandlers{state: shared, cache: mgr.GetCache()}}); err != nil {
 		return fmt.Errorf("adding the observer of placements: %w", err)
 	}

@@ -21,6 +21,7 @@ type state struct {
 	*sharedinventory.Subscriber
 
 	served servedAPIs
+	clock  clock.PassiveClock
 	// inventory is that of the Subscriber.
 	inventory *inventory.Inventory
 	requests  *requests
@@ -47,6 +48,7 @@ func newState(shared *sharedinventory.Shared, served servedAPIs, c clock.Passive
 	s := &state{
 		Subscriber: sharedinventory.NewSubscriber(shared),
 		served:     served,
+		clock:      c,
 		inventory:  shared.Inventory,
 		requests:   newRequests(shared.Compiler, shared.Inventory, served),
 		pages:      pages,

@@ -215,11 +215,11 @@ func TestWhatFailsIsOwed(t *testing.T) {
 
 			series := []string{"evaluations_total", "decision_latency_seconds", "writes_total"}
 			since := scraped(t)
-			r.writer.Client = refusing(hub, tc.err)
+			r.applier.writer.Client = refusing(hub, tc.err)
 			if _, err := r.Reconcile(t.Context(), placementKey("p")); (err != nil) != (tc.result == "error") {
 				t.Errorf("got error %v", err)
 			}
-			r.writer.Client = hub
+			r.applier.writer.Client = hub
 			if _, err := r.Reconcile(t.Context(), placementKey("p")); err != nil {
 				t.Fatal(err)
 			}

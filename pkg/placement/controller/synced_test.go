@@ -30,7 +30,7 @@ func newTestState(apis ...api.Adapter) *state {
 
 // Workers that start before the initial lists are complete must not answer from half a world.
 func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
-	r := &reconciler{state: newTestState(api.Adapters()...)}
+	r := &reconciler{reader: &reader{state: newTestState(api.Adapters()...)}}
 	result, err := r.Reconcile(t.Context(), owner)
 	if err != nil || result.RequeueAfter != sharedinventory.NotSyncedDelay {
 		t.Errorf("got %v and %v, want to be asked again after %v", result, err, sharedinventory.NotSyncedDelay)

@@ -14,11 +14,11 @@ import (
 // View gives read access to the state of the controllers, on the leader, which sees its own writes before its cache does, and on a standby
 // alike. Setup or Observe connects it; before that it serves no API. It is safe for concurrent use from then on.
 type View struct {
-	known *reconciler
+	known *reader
 }
 
-// connect connects the view to a reconciler; a nil view ignores it.
-func (v *View) connect(known *reconciler) {
+// connect connects the view to a reader; a nil view ignores it.
+func (v *View) connect(known *reader) {
 	if v != nil {
 		v.known = known
 	}

@@ -55,7 +55,7 @@ func TestViewChangesNothing(t *testing.T) {
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	view := &View{}
 
-	view.connect(r)
+	view.connect(r.reader)
 	if !view.Synced() || !view.Serves(api.V1beta1) || view.Serves(api.V1alpha1) {
 		t.Error("the view does not tell what is served")
 	}
