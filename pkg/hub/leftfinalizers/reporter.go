@@ -38,6 +38,8 @@ const (
 	pageSize = 500
 	// repetition is how long an event about an object is not repeated. API servers delete events after an hour.
 	repetition = 55 * time.Minute
+	// objectsPerLook is how many objects have events after one look, because users create and delete them. The others have theirs after the next.
+	objectsPerLook = 100
 )
 
 // reporter looks at the objects of systems that are off. It runs in the leader.
@@ -49,6 +51,7 @@ type reporter struct {
 
 	logged   map[string]string       // what was logged last, by system
 	reported map[types.UID]time.Time // when an object had its last event
+	left     int                     // how many objects may still have events after this look
 }
 
 var _ manager.LeaderElectionRunnable = (*reporter)(nil)
@@ -92,6 +95,7 @@ func (r *reporter) Start(ctx context.Context) error {
 // look reports the objects of every system.
 func (r *reporter) look(ctx context.Context) {
 	deleted := map[types.UID]bool{}
+	r.left = objectsPerLook
 	for _, entry := range r.off {
 		if err := r.lookAt(ctx, entry, deleted); err != nil {
 			if ctx.Err() == nil {
@@ -100,6 +104,7 @@ func (r *reporter) look(ctx context.Context) {
 			return // The others are not known either.
 		}
 	}
+
 	maps.DeleteFunc(r.reported, func(uid types.UID, _ time.Time) bool { return !deleted[uid] })
 }
 
@@ -147,10 +152,12 @@ func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[
 
 // report writes an event about an object that is being deleted, unless there is one of late.
 func (r *reporter) report(entry systems.Entry, object *metav1.PartialObjectMetadata, has []systems.Finalizer) {
-	if last, found := r.reported[object.UID]; found && time.Since(last) < repetition {
+	if last, found := r.reported[object.UID]; r.left == 0 || found && time.Since(last) < repetition {
 		return
 	}
+	r.left--
 	r.reported[object.UID] = time.Now()
+
 	for _, finalizer := range has {
 		r.events.Eventf(object, nil, corev1.EventTypeWarning, reason, action,
 			"The deletion waits for the finalizer %s, which stays %s. Nothing does that here, because the system %s is off. An administrator of the hub "+

@@ -112,7 +112,7 @@ func (r *recorder) next() []string {
 func newTestReporter(t *testing.T, s *server) (*reporter, *recorder) {
 	t.Helper()
 	s.lists = map[string]int{}
-	reader, err := metadata.NewForConfigAndClient(&rest.Config{Host: "http://hub"}, &http.Client{Transport: s})
+	reader, err := metadata.NewForConfigAndClient(&rest.Config{Host: "http://hub", QPS: -1}, &http.Client{Transport: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +189,21 @@ func TestAnEventIsRepeatedBeforeItIsGone(t *testing.T) {
 			t.Errorf("it remembers %v and %q of an object that is gone", r.reported, r.logged["leasing"])
 		}
 	})
+}
+
+// Users create and delete the objects, so that their number does not decide how many events are written at once; each object has its event.
+func TestManyObjectsHaveEventsOneLookAfterTheOther(t *testing.T) {
+	s := &server{objects: map[string][]metav1.PartialObjectMetadata{}}
+	for n := range objectsPerLook + 1 {
+		s.objects["grants"] = append(s.objects["grants"], object(fmt.Sprint(n), true, "example.com/of-7"))
+	}
+	r, written := newTestReporter(t, s)
+	for look, want := range []int{objectsPerLook, 1, 0} {
+		r.look(t.Context())
+		if got := len(written.next()); got != want {
+			t.Errorf("%d events after look %d, want %d", got, look, want)
+		}
+	}
 }
 
 // Without the right to list a resource, or without the resource, there is nothing to report, and the others are reported.

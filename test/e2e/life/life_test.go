@@ -3,7 +3,9 @@
 package life
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
@@ -71,9 +74,43 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		running = step.tag
 	}
 	w.pause(t)
+	terminating := i.terminate(t)
 	i.uninstall(t, w)
 	w.stop()
 	i.release(t)
+	for _, object := range terminating { // Somebody else has to finish.
+		i.WantMade(t, object)
+		if !slices.Equal(object.GetFinalizers(), []string{foreign}) {
+			t.Errorf("%T %s has the finalizers %v, want the one of somebody else", object, object.GetName(), object.GetFinalizers())
+		}
+	}
+}
+
+// foreign is a finalizer that neither the hub nor its commands remove.
+const foreign = "example.com/foreign"
+
+// terminate deletes objects that stay until somebody else has finished: a class of a system, and an object with its namespace.
+func (i *installation) terminate(t *testing.T) []client.Object {
+	t.Helper()
+	const leaving = "leaving"
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: leaving}}
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: leaving, Name: leaving, Finalizers: []string{foreign}}}
+	class := &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: leaving, Finalizers: []string{foreign}}}
+	class.Spec.NodeSelector = map[string]cozystackv1alpha1.NodeLabelValue{"zone": leaving}
+	for _, made := range []client.Object{namespace, object, class} {
+		suite.Must(t, i.Client.Create(t.Context(), made))
+	}
+	for _, deleted := range []client.Object{namespace, class} {
+		suite.Must(t, i.Client.Delete(t.Context(), deleted))
+	}
+	suite.Eventually(t, "waiting for the deletion", func() error {
+		err := i.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+		if err == nil && object.DeletionTimestamp == nil {
+			err = errors.New("the object is not being deleted yet")
+		}
+		return err
+	})
+	return []client.Object{object, class}
 }
 
 // release deletes what has a finalizer of the hub, which is gone. It stays until `placement uninstall` releases it, and its works stay.
