@@ -207,7 +207,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if err := printers.Differences(stdout, printers.Format(o.output), differences, o.showKept); err != nil {
+	if err := printers.Print(stdout, printers.Format(o.output), differences, differenceStyle(o.showKept)); err != nil {
 		return false, err
 	}
 	return differences.Differ(), errors.Join(unresolved(&differences), unread)

@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -249,7 +250,7 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 	}
 	found, err := o.evaluate(ctx, source, targets, now)
 	if found != nil {
-		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style()), err)
+		err = errors.Join(found.write(stdout, o), err)
 	}
 	return err
 }
@@ -308,49 +309,28 @@ func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []t
 	return from.explain(ctx, o, targets, now)
 }
 
-// explainOutput is a list of unsatisfied Placements, or explanations, or the text of the hub.
+// explainOutput is a result, or the text of the hub.
 type explainOutput struct {
-	byHub        *string
-	unsatisfied  *explain.Unsatisfied
-	explanations *counterfactual.Explanations
+	byHub  *string
+	result document.Source
 }
 
-func (e *explainOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+func (e *explainOutput) write(out io.Writer, o *explainOptions) error {
 	if e.byHub != nil {
-		if _, err := io.WriteString(out, *e.byHub); err != nil {
-			return fmt.Errorf("printing the answer: %w", err)
-		}
-		return nil
+		return writeAnswer(out, *e.byHub, nil, nil)
 	}
-	if e.unsatisfied != nil {
-		return printers.Unsatisfied(out, format, *e.unsatisfied, style)
-	}
-	return printers.Explanations(out, format, *e.explanations, style)
+	return o.print(out, e.result)
 }
 
-// changesAt returns the earliest time at which the output can change without an event; zero for never.
-func (e *explainOutput) changesAt() time.Time {
-	var earliest time.Time
-	take := func(at *metav1.Time) {
-		if at != nil && (earliest.IsZero() || at.Time.Before(earliest)) {
-			earliest = at.Time
-		}
-	}
-	if e.unsatisfied != nil {
-		take(e.unsatisfied.ChangesAt)
-		return earliest
-	}
-	for _, explanation := range e.explanations.Placements {
-		take(explanation.ChangesAt)
-	}
-	return earliest
+// print prints a result.
+func (o *explainOptions) print(out io.Writer, result document.Source) error {
+	return printers.Print(out, printers.Format(o.output), result, o.style())
 }
 
 // style returns the style for the output.
 func (o *explainOptions) style() printers.Style {
-	style := printers.Style{
-		Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: o.color, Width: o.width,
-	}
+	wide := printers.Format(o.output) == printers.FormatWide
+	style := printers.Style{Options: document.Options{Scores: true, Wide: wide, All: "-o wide"}, Color: o.color, Width: o.width}
 	if !o.allClusters && !style.Wide {
 		style.Grouped = "--" + allClustersFlag
 	}
@@ -378,7 +358,7 @@ func widthOf(stdout io.Writer) int {
 }
 
 // explainIn explains Placements of a State.
-func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*explainOutput, error) {
+func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*counterfactual.Explanations, error) {
 	state.Limit = o.hubLimit
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	all := !o.limited && (printers.Format(o.output) == printers.FormatWide || len(o.clusters) > 0)
@@ -400,7 +380,7 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 		}
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(state.Explain(evaluation, all), clusters))
 	}
-	return &explainOutput{explanations: explanations}, nil
+	return explanations, nil
 }
 
 // unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
@@ -415,4 +395,12 @@ func unknownCluster(state *explain.State, evaluation explain.Evaluation, cluster
 	}
 	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them%s", cluster,
 		didYouMean(cluster, "", names))
+}
+
+// reportStyle is the style of the reports of simulate.
+var reportStyle = printers.Style{Options: document.Options{All: "--all"}}
+
+// differenceStyle returns the style of differences.
+func differenceStyle(showKept bool) printers.Style {
+	return printers.Style{Options: document.Options{ShowKept: showKept}}
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -53,7 +53,7 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 	if unread != nil && apierrors.IsForbidden(unread) {
 		text, err := o.askObjects(ctx, source, names)
 		if answered(err) {
-			return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+			return writeAnswer(stdout, text, nil, err)
 		}
 		unread = unanswered(unread, err)
 	}
@@ -75,7 +75,7 @@ func (o *explainOptions) printObjects(state *explain.State, names []deliveredNam
 	if err != nil {
 		return err
 	}
-	return errors.Join(printers.ObjectExplanations(stdout, printers.Format(o.output), *explanations, o.style()), unread)
+	return errors.Join(o.print(stdout, explanations), unread)
 }
 
 // explainObjects explains objects of a State. With missing rights the result is what the hub has written.
@@ -158,21 +158,19 @@ func takesPart(objects *pods.Objects, name string) bool {
 	})
 }
 
-func answerDelivered(
-	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
-) error {
+func answerDelivered(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error) {
 	state, err := hubstate.FederatedFromCluster(ctx, e.hub, question.Namespace, e.delivered)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state.SetsHidden, state.Done = true, ctx.Done()
 	keys, err := e.keysIn(state, question)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	explanations, err := o.explainObjects(state, keys, nil, e.now())
 	if err != nil {
-		return &endpoint.AnswerError{Err: err}
+		return nil, &endpoint.AnswerError{Err: err}
 	}
-	return printers.ObjectExplanations(out, printers.Format(o.output), *explanations, style)
+	return explanations, nil
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +16,9 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -118,7 +117,7 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 				name, found[0].Namespace, found[1].Namespace)
 		}
 	}
-	return printers.Requests(stdout, printers.Format(o.output), reports, o.style())
+	return o.print(stdout, reports)
 }
 
 // requestNames returns the names of the ClusterRequests of a namespace, or of all.
@@ -144,7 +143,7 @@ func (o *explainOptions) runUnreadRequests(ctx context.Context, from *source, na
 	}
 	text, err := o.ask(ctx, from, from.namespace, objects)
 	if answered(err) {
-		return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+		return writeAnswer(stdout, text, nil, err)
 	}
 	return o.printWrittenRequests(ctx, from, names, unanswered(refused, err), stdout)
 }
@@ -164,7 +163,7 @@ func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source,
 		return errors.Join(refused, err)
 	}
 	reports := requests.Reports{Requests: found}
-	return errors.Join(printers.Requests(stdout, printers.Format(o.output), reports, o.style()), refused, err)
+	return errors.Join(o.print(stdout, reports), refused, err)
 }
 
 // readRequestObjects reads what decides about ClusterRequests on a hub, and the ManagedClusters.
@@ -176,26 +175,24 @@ func readRequestObjects(ctx context.Context, hub client.Reader) (*requests.Objec
 	return objects, hubstate.ReadManaged(ctx, hub, objects)
 }
 
-func answerRequests(
-	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
-) error {
+func answerRequests(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error) {
 	if len(o.clusters) > 0 {
-		return &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
+		return nil, &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
 	}
 	objects, err := readRequestObjects(ctx, e.hub)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	objects.Options = o.requestOptions
 	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
 	for _, object := range question.Objects {
 		found := objects.Find(question.Namespace, object.Name)
 		if len(found) == 0 {
-			return &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
+			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
 		}
 		report := requests.NewReport(objects, found[0], metav1.NewTime(e.now()))
 		access.LimitRequest(&report)
 		reports.Requests = append(reports.Requests, report)
 	}
-	return printers.Requests(out, printers.Format(o.output), reports, style)
+	return reports, nil
 }

@@ -62,7 +62,7 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 		if err != nil {
 			return nil, err
 		}
-		return o.explainIn(s.files, keys, now)
+		return outputOf(o.explainIn(s.files, keys, now))
 	}
 	keys, err := s.resolve(ctx, targets)
 	if err != nil {
@@ -72,7 +72,15 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 	if err != nil {
 		return s.explainUnread(ctx, o, keys, now, err)
 	}
-	return o.explainIn(state, keys, now)
+	return outputOf(o.explainIn(state, keys, now))
+}
+
+// outputOf returns explanations as an output.
+func outputOf(explanations *counterfactual.Explanations, err error) (*explainOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &explainOutput{result: explanations}, nil
 }
 
 // explainUnread explains Placements to a user who may not read their inputs: the hub does it, or else the result is what the hub has written,
@@ -176,7 +184,7 @@ func (s *source) written(ctx context.Context, keys []inventory.Key, now time.Tim
 	for _, report := range reports {
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(report, nil))
 	}
-	return &explainOutput{explanations: explanations}, errors.Join(refused, err)
+	return &explainOutput{result: explanations}, errors.Join(refused, err)
 }
 
 // unsatisfied lists the unsatisfied Placements of the namespace, or of all. When the user may not read their inputs, it lists those with an
@@ -184,13 +192,13 @@ func (s *source) written(ctx context.Context, keys []inventory.Key, now time.Tim
 func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*explainOutput, error) {
 	namespace := o.listNamespace(s)
 	if s.files != nil {
-		return o.unsatisfiedIn(s.files, namespace, now), nil
+		return &explainOutput{result: o.unsatisfiedIn(s.files, namespace, now)}, nil
 	}
 	state, err := hubstate.AllFromCluster(ctx, s.hub, namespace)
 	if err != nil {
 		return s.unsatisfiedUnread(ctx, o, namespace, now, err)
 	}
-	return o.unsatisfiedIn(state, namespace, now), nil
+	return &explainOutput{result: o.unsatisfiedIn(state, namespace, now)}, nil
 }
 
 // unsatisfiedUnread lists the unsatisfied Placements for a user who may not read their inputs: as the hub explains, or else as it has written.
@@ -221,7 +229,7 @@ func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now t
 		return nil, errors.Join(refused, err)
 	}
 	list.Now, list.Namespace = metav1.NewTime(now), namespace
-	return &explainOutput{unsatisfied: &list}, errors.Join(refused, err)
+	return &explainOutput{result: list}, errors.Join(refused, err)
 }
 
 // listNamespace returns the namespace of the listed Placements; empty for all.
@@ -232,12 +240,12 @@ func (o *explainOptions) listNamespace(from *source) string {
 	return from.namespace
 }
 
-func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) *explainOutput {
+func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) explain.Unsatisfied {
 	state.Limit = o.hubLimit
 	selected := o.placements(state)
 	list := state.Unsatisfied(now, func(key inventory.Key) bool {
 		return (namespace == "" || key.Namespace == namespace) && selected[key.NamespacedName]
 	})
 	list.Namespace = namespace
-	return &explainOutput{unsatisfied: &list}
+	return list
 }

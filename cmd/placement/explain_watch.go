@@ -11,6 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -32,7 +33,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	state, written, err := w.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
-			err = errors.Join(written.write(stdout, printers.Format(o.output), o.style()), err)
+			err = errors.Join(written.write(stdout, o), err)
 		}
 		return err
 	}
@@ -91,7 +92,7 @@ func (p *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) 
 }
 
 // evaluate computes the output from the caches of the watcher, and names the Placements that do not exist any more.
-func (p *placementWatch) evaluate(ctx context.Context, now time.Time) (watched, []string, error) {
+func (p *placementWatch) evaluate(ctx context.Context, now time.Time) (document.Source, []string, error) {
 	if p.all {
 		state, err := p.watcher.ReadAll(ctx, p.namespace)
 		if err != nil {
@@ -111,10 +112,10 @@ func (p *placementWatch) evaluate(ctx context.Context, now time.Time) (watched, 
 }
 
 // deleted returns the Placements that do not exist any more.
-func (p *placementWatch) deleted(found *explainOutput) []string {
+func (p *placementWatch) deleted(found *counterfactual.Explanations) []string {
 	var gone []string
 	for _, key := range p.keys {
-		if !slices.ContainsFunc(found.explanations.Placements, func(explanation counterfactual.Explanation) bool { return explanation.Key == key }) {
+		if !slices.ContainsFunc(found.Placements, func(explanation counterfactual.Explanation) bool { return explanation.Key == key }) {
 			gone = append(gone, "Placement "+key.String())
 		}
 	}

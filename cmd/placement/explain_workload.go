@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +15,10 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // namedWorkloads are the workloads on the command line.
@@ -95,7 +94,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 	if unread != nil {
 		text, err := o.askWorkloads(ctx, source, workloads)
 		if answered(err) {
-			return errors.Join((&explainOutput{byHub: &text}).write(stdout, "", printers.Style{}), err)
+			return writeAnswer(stdout, text, nil, err)
 		}
 		unread = unanswered(unread, err)
 	}
@@ -112,7 +111,7 @@ func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objec
 	if explanations.Federated, err = o.deliveredWorkloads(ctx, from, objects); err != nil && explanations.Federated == nil {
 		return err
 	}
-	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), explanations, o.style()), unread, err)
+	return errors.Join(o.print(stdout, explanations), unread, err)
 }
 
 // askWorkloads asks the hub to explain workloads.
@@ -191,9 +190,7 @@ func (o *explainOptions) completeWorkloads(cmd *cobra.Command, begun string) []s
 
 // answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
 // not read.
-func answerWorkloads(
-	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
-) error {
+func answerWorkloads(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error) {
 	var workloads []hubstate.Workload
 	for _, object := range question.Objects {
 		for _, kind := range pods.Kinds() {
@@ -204,11 +201,11 @@ func answerWorkloads(
 	}
 	objects, err := hubstate.PodsFromCluster(ctx, e.hub, workloads)
 	if objects == nil {
-		return err
+		return nil, err
 	}
 	reports, err := explainWorkloads(objects, objects.Workloads, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range reports.Workloads {
 		access.LimitWorkload(&reports.Workloads[i])
@@ -216,7 +213,7 @@ func answerWorkloads(
 	explanations := counterfactual.WorkloadExplanations{Reports: reports}
 	explanations.Federated, err = o.deliveredWorkloads(ctx, &source{namespace: question.Namespace, hub: e.hub}, objects)
 	if err != nil && len(o.clusters) > 0 {
-		return &endpoint.AnswerError{Err: err}
+		return nil, &endpoint.AnswerError{Err: err}
 	}
-	return errors.Join(err, printers.Workloads(out, printers.Format(o.output), explanations, style))
+	return explanations, err
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -52,32 +54,44 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 	if style.Wide {
 		style.All = "-o wide with the ClusterRole " + hubstate.FleetViewRole
 	}
-	var text bytes.Buffer
-	var err error
-	if len(question.Objects) == 0 {
-		err = e.explainUnsatisfied(ctx, o, question, style, &text)
-	} else {
-		family := e.familyOf(question, question.Objects[0].GroupKind())
-		for _, each := range tools {
-			if each.family == family.name {
-				err = each.answer(ctx, e, o, question, style, &text)
-			}
-		}
+	found, err := e.explained(ctx, o, question)
+	if found == nil {
+		return endpoint.Answer{}, err
 	}
+	answer, failed := answerWith(question, found, style)
+	return answer, errors.Join(err, failed)
+}
+
+// answerWith returns an answer with the text of a result.
+func answerWith(question *endpoint.Question, result document.Source, style printers.Style) (endpoint.Answer, error) {
+	var text bytes.Buffer
+	err := printers.Print(&text, printers.Format(question.Output), result, style)
 	return endpoint.Answer{Output: text.String()}, err
 }
 
-func (e *hubExplainer) explainUnsatisfied(
-	ctx context.Context, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
-) error {
+// explained explains the objects of a question, or lists the unsatisfied Placements if it names none.
+func (e *hubExplainer) explained(ctx context.Context, o *explainOptions, question *endpoint.Question) (document.Source, error) {
+	if len(question.Objects) == 0 {
+		return e.unsatisfied(ctx, o, question)
+	}
+	family := e.familyOf(question, question.Objects[0].GroupKind())
+	for _, each := range tools {
+		if each.family == family.name {
+			return each.answer(ctx, e, o, question)
+		}
+	}
+	return nil, nil
+}
+
+func (e *hubExplainer) unsatisfied(ctx context.Context, o *explainOptions, question *endpoint.Question) (document.Source, error) {
 	state, err := hubstate.AllFromCluster(ctx, e.hub, question.Namespace)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state.SetsHidden, state.Done = true, ctx.Done()
 	// The user may list the Placements of one API.
 	state.Placements = slices.DeleteFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).API != api.V1beta1 })
-	return o.unsatisfiedIn(state, question.Namespace, e.now()).write(out, printers.Format(o.output), style)
+	return o.unsatisfiedIn(state, question.Namespace, e.now()), nil
 }
 
 // notInScope returns the error for a cluster that a namespace may not use, whether it exists or not.

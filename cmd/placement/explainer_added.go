@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +11,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // otherWorkloadsUnread is a note of a simulation by the hub.
@@ -55,11 +53,11 @@ func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Que
 	if len(given.Pods.Policies) > 0 {
 		whatIf.Pods.Notes = append(whatIf.Pods.Notes, otherWorkloadsUnread)
 	}
-	var text bytes.Buffer
-	if err := printers.WhatIf(&text, printers.Format(question.Output), whatIf, question.ShowKept); err != nil {
+	answer, err := answerWith(question, whatIf, differenceStyle(question.ShowKept))
+	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	answer := endpoint.Answer{Output: text.String(), Differs: whatIf.Differs()}
+	answer.Differs = whatIf.Differs()
 	if refused != nil {
 		return answer, &endpoint.AnswerError{Err: refused}
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -50,11 +48,11 @@ func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question)
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
 	shown.limit(&differences, question)
-	var text bytes.Buffer
-	if err := printers.Differences(&text, printers.Format(o.output), differences, o.showKept); err != nil {
+	answer, err := answerWith(question, differences, differenceStyle(o.showKept))
+	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	answer := endpoint.Answer{Output: text.String(), Differs: differences.Differ()}
+	answer.Differs = differences.Differ()
 	if err := unresolved(&differences); err != nil {
 		return answer, &endpoint.AnswerError{Err: err}
 	}

@@ -3,11 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -31,10 +31,8 @@ func (e *hubExplainer) report(ctx context.Context, question *endpoint.Question) 
 		filter.Wanted = e.shownIn(question).has
 	}
 	reports := state.ReportObjects(filter, false, e.now())
-	style := printers.Style{Scores: len(keys) > 0, Wide: printers.Format(question.Output) == printers.FormatWide, Color: question.Color}
-	var text bytes.Buffer
-	err = printers.Federated(&text, printers.Format(question.Output), reports, style)
-	return endpoint.Answer{Output: text.String()}, err
+	options := document.Options{Scores: len(keys) > 0, Wide: printers.Format(question.Output) == printers.FormatWide}
+	return answerWith(question, reports, printers.Style{Options: options, Color: question.Color})
 }
 
 // listsAll reports whether the user may list the objects of all delivered kinds, and so know which of them do not exist any more.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -20,7 +19,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -44,11 +42,9 @@ func (e *hubExplainer) simulate(ctx context.Context, question *endpoint.Question
 	if err := shown.check(state); err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	var text bytes.Buffer
-	format, now := printers.Format(question.Output), e.now()
+	now := e.now()
 	if len(question.WithoutBindings) == 0 {
-		err := printers.Reports(&text, format, shown.reports(state, now))
-		return endpoint.Answer{Output: text.String()}, err
+		return answerWith(question, shown.reports(state, now), reportStyle)
 	}
 	changes := make([]whatif.Change, 0, len(question.WithoutBindings))
 	for _, set := range question.WithoutBindings {
@@ -66,8 +62,9 @@ func (e *hubExplainer) simulate(ctx context.Context, question *endpoint.Question
 	for _, change := range changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}
-	err = printers.WhatIf(&text, format, whatIf, question.ShowKept)
-	return endpoint.Answer{Output: text.String(), Differs: whatIf.Differs()}, err
+	answer, err := answerWith(question, whatIf, differenceStyle(question.ShowKept))
+	answer.Differs = whatIf.Differs()
+	return answer, err
 }
 
 // prepare makes a State evaluate with the flags of the hub, for a user who may not know the sets of others, on one goroutine until ctx ends.

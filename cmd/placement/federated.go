@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -148,32 +149,31 @@ func (o *federatedOptions) print(
 		return errors.Join(err, unread)
 	}
 	reports := o.reports(state, keys, namespace, unread, now)
-	return errors.Join(reports.write(stdout, printers.Format(o.output), o.style(keys, stdout)), unread)
+	return errors.Join(printers.Print(stdout, printers.Format(o.output), reports, o.style(keys, stdout)), unread)
 }
 
 // style returns the style for the reports of the named objects, or without names of all objects.
 func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printers.Style {
-	return printers.Style{
-		Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide, Color: colored(stdout), Width: widthOf(stdout),
-	}
+	options := document.Options{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide}
+	return printers.Style{Options: options, Color: colored(stdout), Width: widthOf(stdout)}
 }
 
 // reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
 // what the hub has written.
-func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federatedOutput {
+func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federated.Reports {
 	filter := explain.ObjectFilter{Wanted: wantedKeys(keys), Named: len(keys) > 0}
 	if len(keys) == 0 {
 		filter.Wanted = o.objects(state, o.kindFlags)
 	}
 	state.Federated.SetLimit(o.hubLimit)
 	if unread != nil && apierrors.IsForbidden(unread) {
-		return federatedOutput{state.ReportWrittenObjects(filter, now)}
+		return state.ReportWrittenObjects(filter, now)
 	}
 	reports := state.ReportObjects(filter, printers.Format(o.output) == printers.FormatWide, now)
 	if namespace != "" {
 		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
 	}
-	return federatedOutput{reports}
+	return reports
 }
 
 // wantedKeys returns a function that reports whether a key is among some; nil if there are none.

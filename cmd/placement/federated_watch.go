@@ -11,35 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
-
-// federatedOutput is the output of the command federated.
-type federatedOutput struct{ reports federated.Reports }
-
-func (f federatedOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
-	return printers.Federated(out, format, f.reports, style)
-}
-
-// changesAt implements watched: reports change by events alone.
-func (federatedOutput) changesAt() time.Time { return time.Time{} }
-
-// objectsOutput is the output of the command explain for objects.
-type objectsOutput struct {
-	explanations counterfactual.ObjectExplanations
-}
-
-func (o objectsOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
-	return printers.ObjectExplanations(out, format, o.explanations, style)
-}
-
-// changesAt implements watched: explanations change by events alone.
-func (objectsOutput) changesAt() time.Time { return time.Time{} }
 
 // objectWatch prints an output about delivered objects whenever it changes.
 type objectWatch struct {
@@ -48,7 +25,7 @@ type objectWatch struct {
 	// once prints the output of a State, with the error about missing rights.
 	once func(state *explain.State, unread error) error
 	// evaluate computes the output of a State about the named objects, or without names about all.
-	evaluate func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error)
+	evaluate func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error)
 	style    func(keys []inventory.Key) printers.Style
 }
 
@@ -69,7 +46,7 @@ func (o *objectWatch) follow(
 		return err
 	}
 	printer := &changePrinter{watcher: watcher.Watcher, format: o.format, style: o.style(keys)}
-	printer.evaluate = func(ctx context.Context, now time.Time) (watched, []string, error) {
+	printer.evaluate = func(ctx context.Context, now time.Time) (document.Source, []string, error) {
 		state, err := watcher.Read(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -102,7 +79,7 @@ func (o *federatedOptions) printChanges(ctx context.Context, names []deliveredNa
 		once: func(state *explain.State, unread error) error {
 			return o.print(state, names, from.namespace, watchRefused(unread), time.Now(), stdout)
 		},
-		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
+		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
 			return o.reports(state, keys, from.namespace, nil, now), nil
 		},
 		style: func(keys []inventory.Key) printers.Style { return o.style(keys, stdout) },
@@ -117,12 +94,12 @@ func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, n
 		once: func(state *explain.State, unread error) error {
 			return o.printObjects(state, names, from.namespace, watchRefused(unread), stdout)
 		},
-		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
+		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
 			found, err := o.explainObjects(state, keys, nil, now)
 			if err != nil {
 				return nil, err
 			}
-			return objectsOutput{*found}, nil
+			return found, nil
 		},
 		style: func([]inventory.Key) printers.Style { return o.style() },
 	}

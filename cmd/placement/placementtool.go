@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -108,26 +107,24 @@ func reportPlacements(o *simulateOptions, in *simulated, wanted wantedObjects, r
 	return nil
 }
 
-func answerPlacements(
-	ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
-) error {
+func answerPlacements(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error) {
 	keys := make([]inventory.Key, 0, len(question.Objects))
 	for _, object := range question.Objects {
 		keys = append(keys, inventory.NewPlacementKey(inventory.API(object.Group), question.Namespace, object.Name))
 	}
 	state, err := hubstate.FromCluster(ctx, e.hub, keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state.SetsHidden, state.Done = true, ctx.Done()
 	for _, key := range keys {
 		if !slices.ContainsFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).Key() == key }) {
-			return &endpoint.AnswerError{Err: fmt.Errorf("there is no Placement %s; correct the name or the namespace", key)}
+			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no Placement %s; correct the name or the namespace", key)}
 		}
 	}
 	found, err := o.explainIn(state, keys, e.now())
 	if err != nil {
-		return &endpoint.AnswerError{Err: err}
+		return nil, &endpoint.AnswerError{Err: err}
 	}
-	return found.write(out, printers.Format(o.output), style)
+	return found, nil
 }

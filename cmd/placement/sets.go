@@ -90,5 +90,5 @@ func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	if list == nil {
 		return err
 	}
-	return errors.Join(printers.Sets(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout), Width: widthOf(stdout)}), err)
+	return errors.Join(printers.Print(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout), Width: widthOf(stdout)}), err)
 }

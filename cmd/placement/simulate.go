@@ -236,7 +236,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err != nil {
 		return false, err
 	}
-	return false, printers.Reports(stdout, printers.Format(o.output), reports)
+	return false, printers.Print(stdout, printers.Format(o.output), reports, reportStyle)
 }
 
 // report evaluates what is there, without changes. Objects that are delivered, and ClusterRequests, are reported unless Placements are named.
@@ -301,7 +301,7 @@ func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, i
 		}
 		incomplete = errors.Join(incomplete, missing)
 	}
-	return whatIf.Differs(), errors.Join(printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept), incomplete)
+	return whatIf.Differs(), errors.Join(printers.Print(stdout, printers.Format(o.output), whatIf, differenceStyle(o.showKept)), incomplete)
 }
 
 // parse parses the flags. Its errors are usage errors.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -14,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -29,9 +28,7 @@ type tool struct {
 	complete func(o *explainOptions, cmd *cobra.Command, begun string) []string
 	explain  func(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error
 	// answer explains the objects of a question to users with fewer rights.
-	answer func(
-		ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question, style printers.Style, out *bytes.Buffer,
-	) error
+	answer func(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error)
 
 	// changed reports whether files that diff applies may change what the system decides.
 	changed func(o *diffOptions, given *explain.State) bool

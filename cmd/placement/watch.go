@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
@@ -24,20 +25,13 @@ const (
 	maxWait  = 10 * time.Minute
 )
 
-// watched is an output that --watch prints again when it changes.
-type watched interface {
-	write(out io.Writer, format printers.Format, style printers.Style) error
-	// changesAt returns the earliest time at which the output can change without an event; zero for never.
-	changesAt() time.Time
-}
-
-// changePrinter prints an output again whenever it changes.
+// changePrinter prints a result again whenever it changes.
 type changePrinter struct {
 	watcher *hubstate.Watcher
 	format  printers.Format
 	style   printers.Style
-	// evaluate computes the output from the caches of the watcher, and names the objects that are not there any more.
-	evaluate func(ctx context.Context, now time.Time) (found watched, gone []string, err error)
+	// evaluate computes the result from the caches of the watcher, and names the objects that are not there any more.
+	evaluate func(ctx context.Context, now time.Time) (found document.Source, gone []string, err error)
 	last     string
 }
 
@@ -67,17 +61,26 @@ func (c *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
 		if err := c.print(found, gone, now, stdout); err != nil {
 			return err
 		}
-		if err := c.waitForChange(ctx, found.changesAt()); err != nil {
+		if err := c.waitForChange(ctx, changesAt(found)); err != nil {
 			return err
 		}
 	}
 }
 
-// print prints an output that differs from the last one, with the time.
-func (c *changePrinter) print(found watched, gone []string, now time.Time, stdout io.Writer) error {
+// changesAt returns the earliest time at which a result can change without an event; zero for never.
+func changesAt(result document.Source) time.Time {
+	if timed, is := result.(interface{ EarliestChange() time.Time }); is {
+		return timed.EarliestChange()
+	}
+	return time.Time{}
+}
+
+// print prints a result that differs from the last one, with the time.
+func (c *changePrinter) print(found document.Source, gone []string, now time.Time, stdout io.Writer) error {
 	// Only visible texts are compared: a new time is no change.
 	var text bytes.Buffer
-	if err := found.write(&text, printers.FormatWide, printers.Style{Scores: c.style.Scores, Wide: true}); err != nil {
+	all := printers.Style{Options: document.Options{Scores: c.style.Scores, Wide: true}}
+	if err := printers.Print(&text, printers.FormatWide, found, all); err != nil {
 		return err
 	}
 	text.WriteString(strings.Join(gone, "\n"))
@@ -97,7 +100,7 @@ func (c *changePrinter) print(found watched, gone []string, now time.Time, stdou
 	if len(gone) > 0 && (c.format == printers.FormatTable || c.format == printers.FormatWide) {
 		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
 	}
-	if err := found.write(&out, c.format, c.style); err != nil {
+	if err := printers.Print(&out, c.format, found, c.style); err != nil {
 		return err
 	}
 	if _, err := out.WriteTo(stdout); err != nil {

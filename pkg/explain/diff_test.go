@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -283,7 +284,7 @@ func TestDiff(t *testing.T) {
 
 			for format, want := range map[printers.Format]string{printers.FormatTable: tc.want, printers.FormatName: tc.wantNames} {
 				var out bytes.Buffer
-				if err := printers.Differences(&out, format, got, tc.showKept); err != nil {
+				if err := printers.Print(&out, format, got, printers.Style{Options: document.Options{ShowKept: tc.showKept}}); err != nil {
 					t.Fatal(err)
 				}
 
@@ -302,7 +303,7 @@ func TestDiff(t *testing.T) {
 // A placement of the older API says so in JSON; see TestDiffNamesInJSONAreStable for what is the same.
 func TestDiffNamesTheOlderAPIInJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := printers.Differences(&out, printers.FormatJSON, differences(t, diffFleet, olderA("{}")), false); err != nil {
+	if err := printers.Print(&out, printers.FormatJSON, differences(t, diffFleet, olderA("{}")), printers.Style{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -417,8 +418,8 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 	got := differences(t, diffFleet+hub, files)
 
 	var out, yaml bytes.Buffer
-	if err := errors.Join(printers.Differences(&out, printers.FormatJSON, got, false),
-		printers.Differences(&yaml, printers.FormatYAML, got, false)); err != nil {
+	if err := errors.Join(printers.Print(&out, printers.FormatJSON, got, printers.Style{}),
+		printers.Print(&yaml, printers.FormatYAML, got, printers.Style{})); err != nil {
 		t.Fatal(err)
 	}
 
@@ -484,17 +485,5 @@ func TestDiffCountsPagesThatAreBeingDeleted(t *testing.T) {
 
 	if !slices.Equal(got.Kept, []string{"eu1", "eu2"}) || len(got.Gained) != 1 || len(got.Moved) != 0 {
 		t.Errorf("kept %q, gained %v, moved %v", got.Kept, got.Gained, got.Moved)
-	}
-}
-
-func TestWriteDifferencesReportsErrors(t *testing.T) {
-	if err := printers.Differences(brokenPipe{}, printers.FormatTable, explain.Differences{
-		Placements: []explain.Difference{{Placement: "ns/a"}},
-	}, false); !errors.Is(err, errBroken) {
-		t.Errorf("error is %v, want that of the writer", err)
-	}
-
-	if err := printers.Differences(&bytes.Buffer{}, "xml", explain.Differences{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
-		t.Errorf("error is %v, want one that names the format", err)
 	}
 }

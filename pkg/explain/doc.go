@@ -19,8 +19,8 @@
 // State.Unsatisfied lists the Placements that do not get the clusters they ask for. An Evaluator schedules one Placement in many variants
 // of a State; the sub-package counterfactual finds with it which changes would select a cluster.
 //
-// The sub-package printers prints all of these as a table, JSON, YAML or names. The sub-package debug serves evaluations of a running hub over
-// HTTP, by Evaluate.
+// All of these render to a Document of the sub-package document; the sub-package printers prints one as a table, JSON, YAML or names. The
+// sub-package debug serves evaluations of a running hub over HTTP, by Evaluate.
 //
 // The package never talks to an API server, never opens a file and never reads a clock. It does not know the origin of a State.
 package explain

@@ -4,11 +4,9 @@ package explain_test
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -64,7 +63,7 @@ func TestOutputIsGolden(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := printers.Reports(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted)); err != nil {
+			if err := printers.Print(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted), allStyle); err != nil {
 				t.Fatal(err)
 			}
 
@@ -103,7 +102,7 @@ func TestTextOfOthersKeepsTheTable(t *testing.T) {
 		"  cluster-2  Taint      -      d\n"
 
 	var out bytes.Buffer
-	if err := printers.Reports(&out, printers.FormatTable, explain.Reports{Placements: []explain.Report{report}}); err != nil {
+	if err := printers.Print(&out, printers.FormatTable, explain.Reports{Placements: []explain.Report{report}}, allStyle); err != nil {
 		t.Fatal(err)
 	}
 
@@ -112,18 +111,5 @@ func TestTextOfOthersKeepsTheTable(t *testing.T) {
 	}
 }
 
-type brokenPipe struct{}
-
-var errBroken = errors.New("broken pipe")
-
-func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
-
-func TestWriteReportsErrors(t *testing.T) {
-	if err := printers.Reports(brokenPipe{}, printers.FormatJSON, explain.Reports{}); !errors.Is(err, errBroken) {
-		t.Errorf("error is %v, want that of the writer", err)
-	}
-
-	if err := printers.Reports(&bytes.Buffer{}, "xml", explain.Reports{}); err == nil || !strings.Contains(err.Error(), `"xml"`) {
-		t.Errorf("error is %v, want one that names the format", err)
-	}
-}
+// allStyle is the style of the reports of simulate.
+var allStyle = printers.Style{Options: document.Options{All: "--all"}}

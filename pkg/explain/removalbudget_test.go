@@ -30,7 +30,7 @@ func TestReportsShowBlockedRemovals(t *testing.T) {
 	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
 
 	var out bytes.Buffer
-	if err := printers.Reports(&out, printers.FormatTable, reports); err != nil {
+	if err := printers.Print(&out, printers.FormatTable, reports, allStyle); err != nil {
 		t.Fatal(err)
 	}
 

@@ -24,7 +24,7 @@ func TestEvaluateDoesNotModifyTheState(t *testing.T) {
 
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := printers.Reports(out, printers.FormatJSON, reportsOf(state, true, nil)); err != nil {
+		if err := printers.Print(out, printers.FormatJSON, reportsOf(state, true, nil), allStyle); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,18 +113,17 @@ func TestImports(t *testing.T) {
 	for dir, rooms := range map[string][]string{
 		".": {
 			"pkg/clustersets", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/placement", "pkg/placement/api",
-			"pkg/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
+			"pkg/removalbudget", "pkg/explain/document", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
 			"pkg/clusterrequest", "pkg/explain/objectlist", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/apis/openmcp/v1alpha1", "pkg/apis/openmcploopback/v1alpha1",
 		},
-		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/search"},
-		"federated": {"pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
+		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/document", "pkg/explain/search"},
+		"federated": {"pkg/explain/document", "pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
 		"pods": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
-			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/objectlist"},
-		"printers": {
-			"pkg/explain", "pkg/explain/counterfactual", "pkg/explain/pods", "pkg/explain/setlist", "pkg/scheduling",
-			"pkg/apis/cozystack/v1alpha1", "pkg/explain/federated", "pkg/federation", "pkg/explain/requests", "pkg/clusterrequest",
-		},
+			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/document", "pkg/explain/objectlist"},
+		// What shows documents knows no system.
+		"document": {"pkg/scheduling"},
+		"printers": {"pkg/explain/document"},
 		"hubstate/statefile": {
 			"pkg/explain", "pkg/inventory", "pkg/placement/api", "pkg/apis/placement/v1alpha1", "pkg/federation",
 		},
@@ -250,7 +249,7 @@ func BenchmarkSimulate1000x50(b *testing.B) {
 		}
 
 		var out bytes.Buffer
-		if err := printers.Reports(&out, printers.FormatTable, reportsOf(state, true, nil)); err != nil {
+		if err := printers.Print(&out, printers.FormatTable, reportsOf(state, true, nil), allStyle); err != nil {
 			b.Fatal(err)
 		}
 	}

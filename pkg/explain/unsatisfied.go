@@ -152,3 +152,11 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 
 	return reported
 }
+
+// EarliestChange returns the earliest time at which a result can change without an event; zero for never.
+func (u Unsatisfied) EarliestChange() time.Time {
+	if u.ChangesAt == nil {
+		return time.Time{}
+	}
+	return u.ChangesAt.Time
+}

@@ -11,6 +11,7 @@ import (
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -25,12 +26,12 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 	for _, evaluation := range state.Evaluate(noon, nil) {
 		if evaluation.Result != nil && !evaluation.Satisfied() {
 			report := explain.NewReport(evaluation, false)
-			wrong[printers.QualifiedName(report.Placement, report.API)] = evaluation.Result.Outcome() != scheduling.Decided
+			wrong[document.QualifiedName(report.Placement, report.API)] = evaluation.Result.Outcome() != scheduling.Decided
 		}
 	}
 
 	var out bytes.Buffer
-	if err := printers.Unsatisfied(&out, printers.FormatName, list, printers.Style{}); err != nil {
+	if err := printers.Print(&out, printers.FormatName, list, printers.Style{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -75,7 +76,7 @@ func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 		state.Uncounted = uncounted
 
 		var out bytes.Buffer
-		if err := printers.Unsatisfied(&out, printers.FormatTable, state.WrittenUnsatisfied(), printers.Style{}); err != nil {
+		if err := printers.Print(&out, printers.FormatTable, state.WrittenUnsatisfied(), printers.Style{}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -109,7 +110,7 @@ func TestNobodyIsUnsatisfied(t *testing.T) {
 		"all of 2 placements satisfied\n": {Evaluated: 2},
 	} {
 		var out bytes.Buffer
-		if err := printers.Unsatisfied(&out, printers.FormatTable, list, printers.Style{}); err != nil || out.String() != text {
+		if err := printers.Print(&out, printers.FormatTable, list, printers.Style{}); err != nil || out.String() != text {
 			t.Errorf("%v: %q, want %q", err, out.String(), text)
 		}
 	}

@@ -4,7 +4,6 @@ package explain_test
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
@@ -32,7 +31,7 @@ func whatIfTable(t *testing.T, state *explain.State, changes ...whatif.Change) s
 	}
 
 	var out bytes.Buffer
-	if err := printers.WhatIf(&out, printers.FormatTable, whatIf, false); err != nil {
+	if err := printers.Print(&out, printers.FormatTable, whatIf, printers.Style{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -145,16 +144,6 @@ func TestWhatIfOfPlacements(t *testing.T) {
 	none := explain.NewWhatIf(state, &after, func(inventory.Key) bool { return false }, noon)
 	if none.Summary != (explain.WhatIfSummary{}) || none.Differs() {
 		t.Errorf("nothing was asked, and the answer is %+v", none)
-	}
-}
-
-func TestWriteWhatIfReportsErrors(t *testing.T) {
-	if err := printers.WhatIf(brokenPipe{}, printers.FormatJSON, explain.WhatIf{}, false); !errors.Is(err, errBroken) {
-		t.Errorf("error is %v, want that of the writer", err)
-	}
-
-	if err := printers.WhatIf(&bytes.Buffer{}, "xml", explain.WhatIf{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
-		t.Errorf("error is %v, want one that names the format", err)
 	}
 }
 

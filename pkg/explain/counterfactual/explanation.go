@@ -4,6 +4,7 @@ package counterfactual
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,4 +35,15 @@ func NewExplanation(report explain.Report, clusters []ClusterExplanation) Explan
 	}
 
 	return Explanation{Report: report, Explanations: clusters}
+}
+
+// EarliestChange returns the earliest time at which a result can change without an event; zero for never.
+func (e Explanations) EarliestChange() time.Time {
+	var earliest time.Time
+	for i := range e.Placements {
+		if at := e.Placements[i].ChangesAt; at != nil && (earliest.IsZero() || at.Time.Before(earliest)) {
+			earliest = at.Time
+		}
+	}
+	return earliest
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -54,9 +55,11 @@ func TestOutputIsGolden(t *testing.T) {
 					counterfactual.ExplainPlacement(t, counterfactual.NewTestState(t), tc.key, tc.clusters...),
 				},
 			}
-			style := printers.Style{Scores: true, Wide: tc.format == printers.FormatWide, Color: tc.color, All: "-o wide"}
+			style := printers.Style{
+				Options: document.Options{Scores: true, Wide: tc.format == printers.FormatWide, All: "-o wide"}, Color: tc.color,
+			}
 
-			if err := printers.Explanations(&out, tc.format, explanations, style); err != nil {
+			if err := printers.Print(&out, tc.format, explanations, style); err != nil {
 				t.Fatal(err)
 			}
 
@@ -87,7 +90,7 @@ func TestColoursAreAllThatColoursAdd(t *testing.T) {
 	var plain, colored bytes.Buffer
 
 	for out, color := range map[*bytes.Buffer]bool{&plain: false, &colored: true} {
-		if err := printers.Explanations(out, printers.FormatTable, explanations, printers.Style{Scores: true, Color: color}); err != nil {
+		if err := printers.Print(out, printers.FormatTable, explanations, printers.Style{Options: document.Options{Scores: true}, Color: color}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,13 +102,6 @@ func TestColoursAreAllThatColoursAdd(t *testing.T) {
 
 	if left == colored.String() || left != plain.String() {
 		t.Errorf("without its colours:\n%s\nplain:\n%s", left, plain.String())
-	}
-}
-
-func TestUnknownFormat(t *testing.T) {
-	err := printers.Explanations(&bytes.Buffer{}, "xml", counterfactual.Explanations{}, printers.Style{})
-	if err == nil || !strings.Contains(err.Error(), `unknown format "xml"; use one of [table json yaml name wide]`) {
-		t.Errorf("error is %v", err)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
 // Format is an output format.
@@ -25,21 +27,16 @@ const (
 	FormatWide  Format = "wide"
 )
 
-// Formats returns the formats of every result.
+// Formats returns the formats without FormatWide, which some commands have as the name of options.
 func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatYAML, FormatName} }
 
-// WideFormats returns the formats of Explanations and Unsatisfied.
+// WideFormats returns all formats.
 func WideFormats() []Format { return append(Formats(), FormatWide) }
 
-// renderer renders one result for people, and as names.
-type renderer struct {
-	table, names func(out *bytes.Buffer)
-}
-
-// write renders a result in one of the formats, and writes it.
-func (r renderer) write(out io.Writer, format Format, formats []Format, result any) error {
-	if !slices.Contains(formats, format) {
-		return fmt.Errorf("unknown format %q; use one of %v", format, formats)
+// Print prints a result in one of the formats.
+func Print(out io.Writer, format Format, result document.Source, style Style) error {
+	if !slices.Contains(WideFormats(), format) {
+		return fmt.Errorf("unknown format %q; use one of %v", format, WideFormats())
 	}
 
 	var text bytes.Buffer
@@ -50,9 +47,11 @@ func (r renderer) write(out io.Writer, format Format, formats []Format, result a
 			return err
 		}
 	case FormatName:
-		r.names(&text)
+		for _, name := range result.Document(style.Options).Names {
+			text.WriteString(name + "\n")
+		}
 	default:
-		r.table(&text)
+		style.write(&text, result.Document(style.Options))
 	}
 
 	if _, err := text.WriteTo(out); err != nil {

@@ -4,10 +4,13 @@ package printers
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
 // Issue 26, U8: the sentence that matters is broken between words, and never cut.
@@ -37,36 +40,34 @@ func TestWrap(t *testing.T) {
 
 // Issue 26, U8: the last cell of a row continues below itself, also with colours.
 func TestTableInAWidth(t *testing.T) {
-	rows := func() [][]string {
-		return [][]string{{"CLUSTER", "REASON"}, {"eu1", "score 100, rank 1 of 2"}, {"a-longer-name", "taint gpu=a100:NoSelect not tolerated"}}
-	}
+	table := document.Table{Columns: []string{"CLUSTER", "REASON"}}
+	table.Row("eu1", "score 100, rank 1 of 2")
+	table.Row("a-longer-name", "taint gpu=a100:NoSelect not tolerated")
+
 	want := "  CLUSTER        REASON\n" +
 		"  eu1            score 100, rank 1 of 2\n" +
 		"  a-longer-name  taint gpu=a100:NoSelect not\n" +
 		"                 tolerated\n"
 
 	var out bytes.Buffer
-	(Style{Width: 48}).writeTable(&out, rows(), nil)
+	Style{Width: 48}.writeTable(&out, table)
 
-	if out.String() != want {
-		t.Errorf("table:\n%s\nwant:\n%s", &out, want)
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
 	}
 
 	out.Reset()
-	(Style{Width: 48}).writeTable(&out, rows(), func(_, column int, text string) string {
-		if column == 1 {
-			return "<" + text + ">"
-		}
+	table.Rows[0].Cells[1].Tone, table.Rows[1].Cells[1].Tone = document.Good, document.Bad
+	Style{Width: 48, Color: true}.writeTable(&out, table)
 
-		return text
-	})
-
-	if got := strings.NewReplacer("<", "", ">", "").Replace(out.String()); got != want || strings.Count(out.String(), "<") != 4 {
-		t.Errorf("dressed table:\n%s", &out)
+	// The titles of both columns, the cell of one line and that of two.
+	ansi := regexp.MustCompile("\x1b\\[[0-9]+m")
+	if got := ansi.ReplaceAllString(out.String(), ""); got != want || strings.Count(out.String(), noColor) != 5 {
+		t.Errorf("coloured table:\n%q", &out)
 	}
 
 	out.Reset()
-	(Style{Width: 44}).writeTable(&out, rows(), nil)
+	Style{Width: 44}.writeTable(&out, table)
 
 	if diff := cmp.Diff("  CLUSTER        REASON\n  eu1            score 100, rank 1 of 2\n  a-longer-name\n"+
 		"      taint gpu=a100:NoSelect not tolerated\n", out.String()); diff != "" {

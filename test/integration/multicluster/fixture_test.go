@@ -223,7 +223,7 @@ func explained(ctx context.Context, f *suite.Fixture) string {
 
 	var out bytes.Buffer
 
-	Expect(printers.Reports(&out, printers.FormatTable, reports)).To(Succeed())
+	Expect(printers.Print(&out, printers.FormatTable, reports, printers.Style{})).To(Succeed())
 
 	return out.String()
 }

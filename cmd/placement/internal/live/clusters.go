@@ -17,8 +17,8 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
 
@@ -79,9 +79,9 @@ func newClustersTable(objects *requests.Objects, state *explain.State, access []
 	lookup := newClustersLookup(objects, state, access)
 	table := &clustersTable{
 		counts: strings.Join([]string{
-			printers.Count(len(objects.Requests), "request"), printers.Count(len(objects.Purposes), "purpose"),
-			printers.Count(len(objects.Providers), "provider"), printers.Count(len(objects.Clusters), "cluster"),
-			printers.Count(len(state.Placements), "placement"),
+			document.Count(len(objects.Requests), "request"), document.Count(len(objects.Purposes), "purpose"),
+			document.Count(len(objects.Providers), "provider"), document.Count(len(objects.Clusters), "cluster"),
+			document.Count(len(state.Placements), "placement"),
 		}, ", "),
 		unsettled: newTable(state).pending(),
 	}
@@ -103,7 +103,7 @@ func (t *clustersTable) body() []string {
 		cells = append(cells, row.cells)
 	}
 	var lines []string
-	for i, line := range printers.Align(cells, nil) {
+	for i, line := range aligned(cells) {
 		lines = append(lines, line)
 		if i > 0 {
 			for _, detail := range t.rows[i-1].details {

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -57,7 +57,7 @@ type federatedTable struct {
 }
 
 func (t *federatedTable) summary() string {
-	return printers.Count(len(t.clusters), "cluster") + ", " + printers.Count(len(t.reports), "federated object")
+	return document.Count(len(t.clusters), "cluster") + ", " + document.Count(len(t.reports), "federated object")
 }
 
 // body renders the objects, with what keeps one of them back below its row.
@@ -67,7 +67,7 @@ func (t *federatedTable) body() []string {
 		rows = append(rows, t.cells(report))
 	}
 	var lines []string
-	for i, line := range printers.Align(rows, nil) {
+	for i, line := range aligned(rows) {
 		lines = append(lines, line)
 		if i > 0 {
 			for _, detail := range objectDetails(t.reports[i-1]) {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
 // Objects is the Source of a sample without a table of its own: the objects of some kinds, with the conditions in their status. It reads them
@@ -81,7 +81,7 @@ func newObjectRow(object *unstructured.Unstructured) (objectRow, error) {
 	return row, nil
 }
 
-func (t *objectsTable) summary() string { return printers.Count(len(t.rows), "object") }
+func (t *objectsTable) summary() string { return document.Count(len(t.rows), "object") }
 
 // body renders the objects, with the message of a condition that is not true below its row.
 func (t *objectsTable) body() []string {
@@ -91,7 +91,7 @@ func (t *objectsTable) body() []string {
 		rows = append(rows, []string{row.title, cmp.Or(row.state, noDelivery)})
 	}
 	var lines []string
-	for i, line := range printers.Align(rows, nil) {
+	for i, line := range aligned(rows) {
 		lines = append(lines, line)
 		if i > 0 && t.rows[i-1].message != "" {
 			lines = append(lines, columnGap+t.rows[i-1].message)

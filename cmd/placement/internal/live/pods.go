@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // podsInterval is the time between two reads of a hub with few Pods.
@@ -89,14 +89,14 @@ func newPodsTable(objects *pods.Objects, rendered []*unstructured.Unstructured, 
 	}
 	slices.SortFunc(table.rows, func(a, b podsRow) int { return strings.Compare(a.title, b.title) })
 	table.counts = []string{
-		printers.Count(len(objects.Nodes), "node"), printers.Count(len(objects.Tenants), "tenant"),
+		document.Count(len(objects.Nodes), "node"), document.Count(len(objects.Tenants), "tenant"),
 		plural(len(objects.ClusterPolicies)+len(objects.Policies), "policy", "policies"), plural(len(objects.Classes), "class", "classes"),
-		printers.Count(len(applications), "application"), printers.Count(len(table.rows), "workload"),
+		document.Count(len(applications), "application"), document.Count(len(table.rows), "workload"),
 	}
 	return table, nil
 }
 
-// plural is printers.Count for nouns with another plural.
+// plural is document.Count for nouns with another plural.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // family has workloads by their controllers.
@@ -111,7 +110,7 @@ func (t *podsTable) body() []string {
 		rows = append(rows, row.cells())
 	}
 	var lines []string
-	for i, line := range printers.Align(rows, nil) {
+	for i, line := range aligned(rows) {
 		lines = append(lines, line)
 		if i > 0 {
 			for _, detail := range t.rows[i-1].details {

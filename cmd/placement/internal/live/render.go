@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -40,7 +41,7 @@ func (h Header) lines(b content) []string {
 
 func (t *table) summary() string {
 	return fmt.Sprintf("%s, %s, %s%s",
-		printers.Count(t.clusters, "cluster"), printers.Count(t.sets, "set"), printers.Count(len(t.rows), "placement"), ofOtherAPIs(t))
+		document.Count(t.clusters, "cluster"), document.Count(t.sets, "set"), document.Count(len(t.rows), "placement"), ofOtherAPIs(t))
 }
 
 // ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
@@ -66,7 +67,7 @@ func title(key inventory.Key) string {
 	if adapter := api.Of(key); adapter != api.V1beta1 {
 		version = adapter.Kind().Version
 	}
-	return printers.Title(key.NamespacedName.String(), version)
+	return document.Title(key.NamespacedName.String(), version)
 }
 
 // tableLines renders the table, with the message of each unsatisfied Placement below its row.
@@ -77,7 +78,7 @@ func tableLines(b *table) []string {
 		rows = append(rows, []string{title(row.key), row.selected, row.status, row.decisions})
 	}
 	lines := make([]string, 0, len(rows))
-	for i, line := range printers.Align(rows, nil) {
+	for i, line := range aligned(rows) {
 		lines = append(lines, line)
 		if i > 0 && b.rows[i-1].message != "" {
 			lines = append(lines, columnGap+oneLine(b.rows[i-1].message))
@@ -149,4 +150,12 @@ func fit(lines []string, width, height int) []string {
 		fitted = append(fitted, line)
 	}
 	return fitted
+}
+
+func aligned(rows [][]string) []string {
+	texts := make([]document.Text, 0, len(rows))
+	for _, row := range rows {
+		texts = append(texts, document.NewRow(row...).Cells)
+	}
+	return printers.Align(texts)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package printers
+package explain_test
 
 import (
 	"testing"
@@ -32,8 +32,8 @@ func TestWhatIfSummary(t *testing.T) {
 		},
 		{explain.WhatIfSummary{}, "no placement gains or loses a cluster"},
 	} {
-		if got := summaryText(tc.summary); got != tc.want {
-			t.Errorf("summary of %+v is %q, want %q", tc.summary, got, tc.want)
+		if got := tc.summary.String(); got != tc.want {
+			t.Errorf("summary is %q, want %q", got, tc.want)
 		}
 	}
 }
