@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -185,7 +186,30 @@ func Setup(mgr manager.Manager, o Options) error {
 	if len(webhooks) == 0 {
 		return nil
 	}
+	o.Webhook.Off = pathsOff(all, enabled)
 	return o.setupWebhooks(mgr, settings, webhooks)
+}
+
+// pathsOff returns the paths of the webhooks of opt-in systems that are not enabled, with what to do about configurations that are left.
+func pathsOff(all []member, enabled []string) map[string]error {
+	off := map[string]error{}
+	for _, member := range all {
+		if slices.Contains(enabled, member.Name) {
+			continue
+		}
+		var left []string
+		if name := member.Served.Mutating; name != "" {
+			left = append(left, "mutatingwebhookconfiguration/"+name)
+		}
+		if name := member.Served.Validating; name != "" {
+			left = append(left, "validatingwebhookconfiguration/"+name)
+		}
+		for _, path := range member.Served.Paths {
+			off[path] = fmt.Errorf("the controller %s of the hub is off; an administrator enables it, or runs: kubectl delete %s",
+				member.Name, strings.Join(left, " "))
+		}
+	}
+	return off
 }
 
 // setupWebhooks serves the webhooks, and the explanations beside them.

@@ -4,6 +4,7 @@ package system
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,5 +56,34 @@ func TestSecretsInTheCache(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.controllers, diff)
 		}
+	}
+}
+
+// A review of a webhook that is off is answered by what an administrator has to do.
+func TestWebhooksThatAreOffSayWhatToDo(t *testing.T) {
+	options := Options{Controllers: []string{"*", "affinityclass/classes", "podscheduling/*"}}
+	enabled, err := options.Enabled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := pathsOff(options.all(enabled), enabled)
+	for _, member := range options.all(enabled) {
+		if member.system != "" && (member.Webhook != nil) != (len(member.Served.Paths) > 0) {
+			t.Errorf("the paths of %s are %q, which is known while it is off", member.Name, member.Served.Paths)
+		}
+		for _, path := range member.Served.Paths {
+			why := off[path]
+			if slices.Contains(enabled, member.Name) != (why == nil) {
+				t.Errorf("path %s of %s: %v", path, member.Name, why)
+			}
+			if why != nil && !strings.Contains(why.Error(), member.Name+" of the hub is off") {
+				t.Errorf("path %s: %v, want the name %s", path, why, member.Name)
+			}
+		}
+	}
+	const path, want = "/validate-application", "the controller affinityclass/webhook of the hub is off; an administrator enables it, or runs: " +
+		"kubectl delete validatingwebhookconfiguration/open-cluster-management-placement-hub-affinityclass"
+	if got := off[path]; got == nil || got.Error() != want {
+		t.Errorf("%s: %v, want %s", path, got, want)
 	}
 }

@@ -82,6 +82,8 @@ type Options struct {
 	AddReadyCheck func(name string, check func(context.Context) error)
 	// Schedule has the lifetimes of certificates; the zero value means certificates.Standard.
 	Schedule certificates.Schedule
+	// Off has paths of webhooks that are not served, and why. A configuration that is left of one has the API server ask all the same.
+	Off map[string]error
 	// Published is served beside the webhooks; nil for none.
 	Published *Published
 	// NewInformer creates the informers of the configurations; nil means client-go's shared index informers.
@@ -103,7 +105,7 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 		o.Schedule = certificates.Standard()
 	}
 
-	answers, err := mount(webhooks, o.Published)
+	answers, err := mount(webhooks, o.Off, o.Published)
 	if err != nil {
 		return err
 	}
@@ -191,9 +193,12 @@ func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.
 	})
 }
 
-// mount returns the handler of all webhooks by their paths, and of what is published.
-func mount(webhooks []Webhook, published *Published) (http.Handler, error) {
+// mount returns the handler of all webhooks by their paths, those that are off included, and of what is published.
+func mount(webhooks []Webhook, off map[string]error, published *Published) (http.Handler, error) {
 	mux := http.NewServeMux()
+	for path, why := range off {
+		mux.Handle(path, routed(path, func(string) (http.Handler, error) { return nil, why }))
+	}
 
 	if published != nil {
 		mux.Handle(published.Path, published.Handler)

@@ -8,9 +8,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -179,5 +181,20 @@ func TestFailedHandshakesAreLoggedAtVerbosity4(t *testing.T) {
 				t.Errorf("logged: %t, want %t:\n%s", got, tc.want, logged.String())
 			}
 		})
+	}
+}
+
+// An API server shows its user the text of an answer 500, and of no other.
+func TestAWebhookThatIsOffSaysWhy(t *testing.T) {
+	answers, err := mount(nil, map[string]error{"/off": errors.New("the controller is off; enable it")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/off": "500 the controller is off; enable it\n", "/other": "404 404 page not found\n"} {
+		answer := httptest.NewRecorder()
+		answers.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, http.NoBody))
+		if got := fmt.Sprint(answer.Code, " ", answer.Body); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
 	}
 }
