@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,26 +21,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
 
-// clustersInterval is the time between two reads of a hub with few ClusterRequests.
-const clustersInterval = 500 * time.Millisecond
-
 // nothing is the cell of what a request does not have.
-const nothing = "-"
+const nothing = document.NoValue
 
-// Clusters is the Source of a hub with ClusterRequests. It reads all objects from the API server twice a second, because it is made for the
-// few objects of a sample.
+// Clusters is the Source of a hub with ClusterRequests.
 type Clusters struct {
+	polled
+
 	Client client.Client
 }
 
-// Changed returns a channel that is closed when it is time to read again.
-func (c *Clusters) Changed() <-chan struct{} {
-	due := make(chan struct{})
-	time.AfterFunc(clustersInterval, func() { close(due) })
-	return due
-}
-
-func (c *Clusters) read(ctx context.Context) (content, error) {
+func (c *Clusters) read(ctx context.Context) (*board, error) {
 	objects, err := hubstate.RequestsFromCluster(ctx, c.Client)
 	if err != nil {
 		return nil, fmt.Errorf("reading what the table shows: %w", err)
@@ -54,14 +44,29 @@ func (c *Clusters) read(ctx context.Context) (content, error) {
 	if err := c.Client.List(ctx, access); err != nil {
 		return nil, fmt.Errorf("reading what the table shows: %w", err)
 	}
-	return newClustersTable(objects, state, access.Items), nil
+	return newClustersBoard(objects, state, access.Items), nil
 }
 
-// clustersTable is ClusterRequests × what each of them has.
-type clustersTable struct {
-	counts    string
-	rows      []clustersRow // requests by namespace and name, and then Clusters without a request
-	unsettled []string      // Placements whose status is not written yet
+// newClustersBoard returns ClusterRequests by namespace and name × what each of them has, and then the Clusters without a request.
+func newClustersBoard(objects *requests.Objects, state *explain.State, access []openmcpv1alpha1.AccessRequest) *board {
+	lookup := newClustersLookup(objects, state, access)
+	b := &board{
+		summary: strings.Join([]string{
+			document.Count(len(objects.Requests), "request"), document.Count(len(objects.Purposes), "purpose"),
+			document.Count(len(objects.Providers), "provider"), document.Count(len(objects.Clusters), "cluster"),
+			document.Count(len(state.Placements), "placement"),
+		}, ", "),
+		empty: "no requests and no clusters yet", waiting: newPlacementsBoard(state).pending(),
+		table: document.Table{Columns: []string{"NAMESPACE/REQUEST", "STATUS", "CLUSTER", "PHASE", "PROFILE", "MANAGEDCLUSTER", "PLACEMENTS"}},
+	}
+	for _, request := range objects.Requests {
+		b.table.Rows = append(b.table.Rows, lookup.requestRow(request).row())
+	}
+	b.sort()
+	for _, key := range lookup.withoutRequest() {
+		b.table.Rows = append(b.table.Rows, lookup.clusterRow(key).row())
+	}
+	return b
 }
 
 // clustersRow is a ClusterRequest, or a Cluster without one.
@@ -72,75 +77,15 @@ type clustersRow struct {
 	unsettled string   // what is still to happen; "" for nothing
 }
 
-// clustersHead has the names of the columns.
-var clustersHead = []string{"NAMESPACE/REQUEST", "STATUS", "CLUSTER", "PHASE", "PROFILE", "MANAGEDCLUSTER", "PLACEMENTS"}
-
-func newClustersTable(objects *requests.Objects, state *explain.State, access []openmcpv1alpha1.AccessRequest) *clustersTable {
-	lookup := newClustersLookup(objects, state, access)
-	table := &clustersTable{
-		counts: strings.Join([]string{
-			document.Count(len(objects.Requests), "request"), document.Count(len(objects.Purposes), "purpose"),
-			document.Count(len(objects.Providers), "provider"), document.Count(len(objects.Clusters), "cluster"),
-			document.Count(len(state.Placements), "placement"),
-		}, ", "),
-		unsettled: newTable(state).pending(),
+// row returns the row of the table.
+func (r *clustersRow) row() document.Row {
+	row := document.NewRow(r.cells...)
+	row.Name, row.Details = r.title, r.details
+	if r.unsettled != "" {
+		row.Unsettled = r.title + ": " + r.unsettled
 	}
-	for _, request := range objects.Requests {
-		table.rows = append(table.rows, lookup.requestRow(request))
-	}
-	slices.SortFunc(table.rows, func(a, b clustersRow) int { return cmp.Compare(a.title, b.title) })
-	for _, key := range lookup.withoutRequest() {
-		table.rows = append(table.rows, lookup.clusterRow(key))
-	}
-	return table
+	return row
 }
-
-func (t *clustersTable) summary() string { return t.counts }
-
-func (t *clustersTable) body() []string {
-	cells := append(make([][]string, 0, 1+len(t.rows)), clustersHead)
-	for _, row := range t.rows {
-		cells = append(cells, row.cells)
-	}
-	var lines []string
-	for i, line := range aligned(cells) {
-		lines = append(lines, line)
-		if i > 0 {
-			for _, detail := range t.rows[i-1].details {
-				lines = append(lines, columnGap+detail)
-			}
-		}
-	}
-	if len(t.rows) == 0 {
-		lines = append(lines, "no requests and no clusters yet")
-	}
-	return lines
-}
-
-func (t *clustersTable) changes() []change {
-	changes := make([]change, 0, len(t.rows))
-	for _, row := range t.rows {
-		cells := slices.Clone(row.cells)
-		for _, detail := range row.details {
-			cells = append(cells, "("+detail+")")
-		}
-		changes = append(changes, change{title: row.title, line: strings.Join(cells, columnGap), unsettled: row.unsettled != ""})
-	}
-	return changes
-}
-
-func (t *clustersTable) pending() []string {
-	var pending []string
-	for _, row := range t.rows {
-		if row.unsettled != "" {
-			pending = append(pending, row.title+": "+row.unsettled)
-		}
-	}
-	return append(pending, t.unsettled...)
-}
-
-// version is the table itself: whatever it does not show does not count as a change.
-func (t *clustersTable) version() string { return strings.Join(t.body(), "\n") }
 
 // clustersLookup finds what belongs to a ClusterRequest.
 type clustersLookup struct {
@@ -183,10 +128,10 @@ func newClustersLookup(objects *requests.Objects, state *explain.State, access [
 }
 
 // requestRow returns the row of a ClusterRequest.
-func (l *clustersLookup) requestRow(request *openmcpv1alpha1.ClusterRequest) clustersRow {
+func (l *clustersLookup) requestRow(request *openmcpv1alpha1.ClusterRequest) *clustersRow {
 	key := client.ObjectKeyFromObject(request)
 	status := &request.Status
-	row := clustersRow{title: key.String()}
+	row := &clustersRow{title: key.String()}
 	switch {
 	case request.DeletionTimestamp != nil:
 		row.unsettled = "it is being deleted"
@@ -216,9 +161,9 @@ func (l *clustersLookup) requestRow(request *openmcpv1alpha1.ClusterRequest) clu
 }
 
 // clusterRow returns the row of a Cluster without a request.
-func (l *clustersLookup) clusterRow(key client.ObjectKey) clustersRow {
+func (l *clustersLookup) clusterRow(key client.ObjectKey) *clustersRow {
 	cells, unsettled := l.clusterCells(key)
-	return clustersRow{title: "Cluster " + key.String(), cells: append([]string{"no request", nothing}, cells...), unsettled: unsettled}
+	return &clustersRow{title: "Cluster " + key.String(), cells: append([]string{"no request", nothing}, cells...), unsettled: unsettled}
 }
 
 // withoutRequest returns the Clusters that no Grant names, sorted.

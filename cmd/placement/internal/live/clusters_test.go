@@ -82,7 +82,7 @@ func (p *platform) accessRequest(name, request string, status openmcpv1alpha1.Re
 	p.access = append(p.access, access)
 }
 
-func (p *platform) table() *clustersTable { return newClustersTable(&p.Objects, &p.state, p.access) }
+func (p *platform) table() *board { return newClustersBoard(&p.Objects, &p.state, p.access) }
 
 // newPlatform has a request in each state.
 func newPlatform() *platform {
@@ -111,7 +111,7 @@ func newPlatform() *platform {
 
 func TestClustersTable(t *testing.T) {
 	table := newPlatform().table()
-	if got, want := table.summary(), "9 requests, 0 purposes, 0 providers, 5 clusters, 0 placements"; got != want {
+	if got, want := table.summary, "9 requests, 0 purposes, 0 providers, 5 clusters, 0 placements"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	want := []string{
@@ -185,7 +185,7 @@ func TestClustersChanges(t *testing.T) {
 			t.Errorf("%s: %q, want %q", title, got, want)
 		}
 	}
-	if got := (&clustersTable{}).body(); got[len(got)-1] != "no requests and no clusters yet" {
+	if got := (&platform{}).table().body(); got[len(got)-1] != "no requests and no clusters yet" {
 		t.Errorf("an empty hub shows %q", got)
 	}
 }

@@ -18,26 +18,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
-// federatedInterval is the time between two reads of a hub with few federated objects.
-const federatedInterval = 500 * time.Millisecond
-
-// noDelivery is the cell of a cluster that is not selected and has no ManifestWork of the object.
-const noDelivery = "-"
-
-// Federated is the Source of a hub with federated objects. It reads all objects from the API server twice a second, because it is made for
-// the few objects of a sample.
+// Federated is the Source of a hub with federated objects.
 type Federated struct {
+	polled
+
 	Client client.Client
 }
 
-// Changed returns a channel that is closed when it is time to read again.
-func (f *Federated) Changed() <-chan struct{} {
-	due := make(chan struct{})
-	time.AfterFunc(federatedInterval, func() { close(due) })
-	return due
-}
-
-func (f *Federated) read(ctx context.Context) (content, error) {
+func (f *Federated) read(ctx context.Context) (*board, error) {
 	state, err := hubstate.FederatedFromCluster(ctx, f.Client, "", nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading what the table shows: %w", err)
@@ -47,91 +35,41 @@ func (f *Federated) read(ctx context.Context) (content, error) {
 		clusters = append(clusters, cluster.Name)
 	}
 	slices.Sort(clusters)
-	return &federatedTable{clusters: clusters, reports: state.ReportObjects(explain.ObjectFilter{}, false, time.Now()).Objects}, nil
+	return newFederatedBoard(clusters, state.ReportObjects(explain.ObjectFilter{}, false, time.Now()).Objects), nil
 }
 
-// federatedTable is objects × clusters.
-type federatedTable struct {
-	clusters []string // sorted
-	reports  []federated.Report
-}
-
-func (t *federatedTable) summary() string {
-	return document.Count(len(t.clusters), "cluster") + ", " + document.Count(len(t.reports), "federated object")
-}
-
-// body renders the objects, with what keeps one of them back below its row.
-func (t *federatedTable) body() []string {
-	rows := append(make([][]string, 0, 1+len(t.reports)), append([]string{"NAMESPACE/KIND/NAME"}, t.clusters...))
-	for _, report := range t.reports {
-		rows = append(rows, t.cells(report))
+// newFederatedBoard returns objects × clusters, with what keeps an object back.
+func newFederatedBoard(clusters []string, reports []federated.Report) *board {
+	b := &board{
+		summary: document.Count(len(clusters), "cluster") + ", " + document.Count(len(reports), "federated object"), matrix: true,
+		empty: "no federated objects yet", table: document.Table{Columns: slices.Concat([]string{"NAMESPACE/KIND/NAME"}, clusters)},
 	}
-	var lines []string
-	for i, line := range aligned(rows) {
-		lines = append(lines, line)
-		if i > 0 {
-			for _, detail := range objectDetails(t.reports[i-1]) {
-				lines = append(lines, columnGap+detail)
+	for i := range reports {
+		report := &reports[i]
+		name := report.Namespace + "/" + strings.ToLower(report.Kind) + "/" + report.Name
+		cells := map[string]string{}
+		var unsettled []string
+		for _, cluster := range report.Clusters {
+			cell := clusterCell(cluster)
+			cells[cluster.Name] = cell
+			if strings.HasPrefix(cell, "waiting") || strings.HasPrefix(cell, "leaving") {
+				unsettled = append(unsettled, cluster.Name)
 			}
 		}
-	}
-	if len(t.reports) == 0 {
-		lines = append(lines, "no federated objects yet")
-	}
-	return lines
-}
-
-func (t *federatedTable) changes() []change {
-	changes := make([]change, 0, len(t.reports))
-	for _, report := range t.reports {
-		cells := []string{objectTitle(report)}
-		for i, cell := range t.cells(report)[1:] {
-			if cell != noDelivery {
-				cells = append(cells, t.clusters[i]+" "+cell)
-			}
+		row := document.NewRow(name)
+		for _, cluster := range clusters {
+			row.Cells = append(row.Cells, document.Span{Text: document.OrNone(cells[cluster])})
 		}
-		for _, detail := range objectDetails(report) {
-			cells = append(cells, "("+detail+")")
+		row.Name, row.Details = name, objectDetails(report)
+		if len(unsettled) > 0 {
+			row.Unsettled = name + ": not settled in " + strings.Join(unsettled, ", ")
 		}
-		changes = append(changes, change{
-			title: objectTitle(report), line: strings.Join(cells, columnGap), unsettled: len(unsettledClusters(report)) > 0,
-		})
+		b.table.Rows = append(b.table.Rows, row)
 	}
-	return changes
+	return b
 }
 
-func (t *federatedTable) pending() []string {
-	var pending []string
-	for _, report := range t.reports {
-		if clusters := unsettledClusters(report); len(clusters) > 0 {
-			pending = append(pending, objectTitle(report)+": not settled in "+strings.Join(clusters, ", "))
-		}
-	}
-	return pending
-}
-
-// version is the table itself: whatever it does not show does not count as a change.
-func (t *federatedTable) version() string { return strings.Join(t.body(), "\n") }
-
-// objectTitle returns "namespace/kind/name".
-func objectTitle(report federated.Report) string {
-	return report.Namespace + "/" + strings.ToLower(report.Kind) + "/" + report.Name
-}
-
-// cells returns the row of an object.
-func (t *federatedTable) cells(report federated.Report) []string {
-	cells := append(make([]string, 0, 1+len(t.clusters)), objectTitle(report))
-	for _, name := range t.clusters {
-		cell := noDelivery
-		if at := slices.IndexFunc(report.Clusters, func(c federated.Cluster) bool { return c.Name == name }); at >= 0 {
-			cell = clusterCell(report.Clusters[at])
-		}
-		cells = append(cells, cell)
-	}
-	return cells
-}
-
-// clusterCell returns the state of the ManifestWork of an object in a cluster, with the replicas of a workload.
+// clusterCell returns the state of the ManifestWork of an object in a cluster, with the replicas of a workload; empty if there is none to be.
 func clusterCell(cluster federated.Cluster) string {
 	var state string
 	switch {
@@ -148,7 +86,7 @@ func clusterCell(cluster federated.Cluster) string {
 	case cluster.Delivered || cluster.Pending != "":
 		state = "waiting"
 	default:
-		return noDelivery
+		return ""
 	}
 	if cluster.Wanted != nil {
 		state += fmt.Sprintf(" (%d)", *cluster.Wanted)
@@ -157,7 +95,7 @@ func clusterCell(cluster federated.Cluster) string {
 }
 
 // objectDetails says what keeps an object back, and what its agents report.
-func objectDetails(report federated.Report) []string {
+func objectDetails(report *federated.Report) []string {
 	var details []string
 	if report.Message != "" {
 		details = append(details, labelled(report.Reason, report.Message))
@@ -175,24 +113,4 @@ func objectDetails(report federated.Report) []string {
 		}
 	}
 	return details
-}
-
-// labelled returns "label: text" in one line; the label may be empty.
-func labelled(label, text string) string {
-	if label != "" {
-		text = label + ": " + text
-	}
-	return oneLine(text)
-}
-
-// unsettledClusters returns the clusters in which something is still to happen.
-func unsettledClusters(report federated.Report) []string {
-	var names []string
-	for _, cluster := range report.Clusters {
-		switch cell := clusterCell(cluster); {
-		case strings.HasPrefix(cell, "waiting"), strings.HasPrefix(cell, "leaving"):
-			names = append(names, cluster.Name)
-		}
-	}
-	return names
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // shop has an object in each state.
-func shop() *federatedTable {
+func shop() *board {
 	object := func(kind, name string, clusters ...federated.Cluster) federated.Report {
 		return federated.Report{Namespace: "shop", Kind: kind, Name: name, Clusters: clusters}
 	}
@@ -23,7 +23,7 @@ func shop() *federatedTable {
 	held.RemovalHeld = "1 of 1 clusters would lose it"
 	needy := object("DaemonSet", "agent", federated.Cluster{Name: "us1", Delivered: true, Applied: "True"})
 	needy.Missing = []federated.Missing{{Kind: "Secret", Name: "held", Clusters: []string{"us1"}}}
-	return &federatedTable{clusters: []string{"eu1", "us1"}, reports: []federated.Report{
+	return newFederatedBoard([]string{"eu1", "us1"}, []federated.Report{
 		needy,
 		object("Deployment", "web",
 			federated.Cluster{Name: "eu1", Delivered: true, Applied: "True", Wanted: ptr.To[int32](6)},
@@ -36,12 +36,12 @@ func shop() *federatedTable {
 			federated.Cluster{Name: "eu1", Delivered: true, Applied: "True", Pending: federated.PendingRemove},
 			federated.Cluster{Name: "us1", Verdict: "Predicate"}),
 		typo,
-	}}
+	})
 }
 
 func TestFederatedTable(t *testing.T) {
 	table := shop()
-	if got, want := table.summary(), "2 clusters, 6 federated objects"; got != want {
+	if got, want := table.summary, "2 clusters, 6 federated objects"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	want := []string{
@@ -86,7 +86,7 @@ func TestFederatedChanges(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	if got := (&federatedTable{}).body(); got[len(got)-1] != "no federated objects yet" {
+	if got := newFederatedBoard(nil, nil).body(); got[len(got)-1] != "no federated objects yet" {
 		t.Errorf("an empty hub shows %q", got)
 	}
 }

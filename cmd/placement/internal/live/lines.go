@@ -28,7 +28,7 @@ func newLineDisplay(out io.Writer) *lineDisplay {
 	return &lineDisplay{out: out, shown: map[string]string{}, waiting: map[string]time.Time{}}
 }
 
-func (d *lineDisplay) show(h Header, b content, now time.Time) (again time.Duration, err error) {
+func (d *lineDisplay) show(h Header, b *board, now time.Time) (again time.Duration, err error) {
 	if d.begin.IsZero() {
 		d.begin = now
 	}

@@ -33,7 +33,7 @@ func TestObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := table.summary(), "3 objects"; got != want {
+	if got, want := table.summary, "3 objects"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	if diff := cmp.Diff([]string{

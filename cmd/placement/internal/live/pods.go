@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,12 +17,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
-// podsInterval is the time between two reads of a hub with few Pods.
-const podsInterval = 500 * time.Millisecond
-
-// Pods is the Source of a hub with policies, classes and workloads. It reads all objects from the API server twice a second, because it is
-// made for the few objects of a sample.
+// Pods is the Source of a hub with policies, classes and workloads.
 type Pods struct {
+	polled
+
 	Client client.Client
 	// Rendered are workloads as they were written, before anything was injected. Of other workloads the table does not know what was.
 	Rendered []*unstructured.Unstructured
@@ -31,27 +28,12 @@ type Pods struct {
 	Refused []string
 }
 
-// Changed returns a channel that is closed when it is time to read again.
-func (p *Pods) Changed() <-chan struct{} {
-	due := make(chan struct{})
-	time.AfterFunc(podsInterval, func() { close(due) })
-	return due
-}
-
-func (p *Pods) read(ctx context.Context) (content, error) {
+func (p *Pods) read(ctx context.Context) (*board, error) {
 	objects, err := hubstate.AllPodsFromCluster(ctx, p.Client, "")
 	if err != nil {
 		return nil, fmt.Errorf("reading what the table shows: %w", err)
 	}
-	return newPodsTable(objects, p.Rendered, p.Refused)
-}
-
-// podsTable is the state of a hub with Pods.
-type podsTable struct {
-	counts   []string
-	rows     []podsRow // by namespace, kind and name
-	refused  []string
-	versions string
+	return newPodsBoard(objects, p.Rendered, p.Refused)
 }
 
 // podsRow is a workload without a controller.
@@ -64,8 +46,12 @@ type podsRow struct {
 	refused       bool     // no Pod of it is admitted
 }
 
-func newPodsTable(objects *pods.Objects, rendered []*unstructured.Unstructured, refused []string) (*podsTable, error) {
-	table := &podsTable{refused: refused, versions: versionsOf(objects)}
+// newPodsBoard returns the workloads by namespace, kind and name, with what policies and classes do with them.
+func newPodsBoard(objects *pods.Objects, rendered []*unstructured.Unstructured, refused []string) (*board, error) {
+	b := &board{
+		refused: refused, versions: versionsOf(objects), empty: "no workloads yet",
+		table: document.Table{Columns: []string{"NAMESPACE/KIND/NAME", "BOUND", "NODES", "CLASS"}},
+	}
 	evaluator := pods.NewEvaluator(objects)
 	family := newFamily(objects.Workloads)
 	applications := map[string]bool{}
@@ -85,15 +71,15 @@ func newPodsTable(objects *pods.Objects, rendered []*unstructured.Unstructured, 
 			applications[report.Class.Release] = true
 		}
 		row.details = details(&report, written)
-		table.rows = append(table.rows, row)
+		b.table.Rows = append(b.table.Rows, row.row())
 	}
-	slices.SortFunc(table.rows, func(a, b podsRow) int { return strings.Compare(a.title, b.title) })
-	table.counts = []string{
+	b.sort()
+	b.summary = strings.Join([]string{
 		document.Count(len(objects.Nodes), "node"), document.Count(len(objects.Tenants), "tenant"),
 		plural(len(objects.ClusterPolicies)+len(objects.Policies), "policy", "policies"), plural(len(objects.Classes), "class", "classes"),
-		document.Count(len(applications), "application"), document.Count(len(table.rows), "workload"),
-	}
-	return table, nil
+		document.Count(len(applications), "application"), document.Count(len(b.table.Rows), "workload"),
+	}, ", ")
+	return b, nil
 }
 
 // plural is document.Count for nouns with another plural.

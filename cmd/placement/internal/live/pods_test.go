@@ -76,9 +76,9 @@ func etcdHub(t *testing.T, nodes ...string) *pods.Objects {
 }
 
 func TestPodsTable(t *testing.T) {
-	table, err := newPodsTable(etcdHub(t, "n2", "n1"), []*unstructured.Unstructured{workload(t, etcdWritten)}, []string{"Redis a/b: not\nallowed"})
+	table, err := newPodsBoard(etcdHub(t, "n2", "n1"), []*unstructured.Unstructured{workload(t, etcdWritten)}, []string{"Redis a/b: not\nallowed"})
 	expect.NoError(t, err)
-	if got, want := table.summary(), "1 node, 0 tenants, 1 policy, 0 classes, 0 applications, 1 workload"; got != want {
+	if got, want := table.summary, "1 node, 0 tenants, 1 policy, 0 classes, 0 applications, 1 workload"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	body := table.body()
@@ -107,7 +107,7 @@ func TestPodsTable(t *testing.T) {
 }
 
 func TestPodsTableDoesNotKnowWhoWroteWhat(t *testing.T) {
-	table, err := newPodsTable(etcdHub(t, "n1", "n1"), nil, nil)
+	table, err := newPodsBoard(etcdHub(t, "n1", "n1"), nil, nil)
 	expect.NoError(t, err)
 	if body := strings.Join(table.body(), "\n"); !strings.Contains(body, "pools: has nodeSelector[pool]") || strings.Contains(body, "injected") {
 		t.Errorf("without the workload as it was written:\n%s", body)
@@ -124,14 +124,14 @@ func TestPodsSettleWhenTheyAreBound(t *testing.T) {
 		{"one is bound", []string{"n1", ""}, []string{"team/deployment/etcd: 1 of 2 Pods are bound"}},
 		{"both are", []string{"n1", "n2"}, nil},
 	} {
-		table, err := newPodsTable(etcdHub(t, tc.nodes...), nil, nil)
+		table, err := newPodsBoard(etcdHub(t, tc.nodes...), nil, nil)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(tc.want, table.pending()); diff != "" {
 			t.Errorf("%s: pending (-want +got):\n%s", tc.reason, diff)
 		}
 	}
 	refused := podsRow{wanted: 1, refused: true}
-	if got := refused.unsettled(); got != "" {
+	if got := refused.row().Unsettled; got != "" {
 		t.Errorf("a workload whose Pods are refused waits for %q", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestPodsAreLines(t *testing.T) {
 	var out bytes.Buffer
 	d := newLineDisplay(&out)
 	for _, nodes := range [][]string{{"n1", "n1"}, {"n1", "n2"}} {
-		table, err := newPodsTable(etcdHub(t, nodes...), nil, nil)
+		table, err := newPodsBoard(etcdHub(t, nodes...), nil, nil)
 		expect.NoError(t, err)
 		out.Reset()
 		_, err = d.show(Header{Server: "h"}, table, time.Time{})
@@ -150,7 +150,7 @@ func TestPodsAreLines(t *testing.T) {
 		t.Errorf("printed %q, want it to begin with %q", got, want)
 	}
 	out.Reset()
-	_, err := d.show(Header{Server: "h"}, &podsTable{}, time.Time{})
+	_, err := d.show(Header{Server: "h"}, &board{}, time.Time{})
 	expect.NoError(t, err)
 	if got, want := out.String(), "team/deployment/etcd  deleted\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)

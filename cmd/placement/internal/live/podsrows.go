@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
@@ -99,78 +101,13 @@ func versionsOf(objects *pods.Objects) string {
 	return strings.Join(versions, " ")
 }
 
-func (t *podsTable) summary() string { return strings.Join(t.counts, ", ") }
-
-func (t *podsTable) version() string { return t.versions }
-
-// body renders the workloads with the details of each below its row, and what was refused.
-func (t *podsTable) body() []string {
-	rows := append(make([][]string, 0, 1+len(t.rows)), []string{"NAMESPACE/KIND/NAME", "BOUND", "NODES", "CLASS"})
-	for _, row := range t.rows {
-		rows = append(rows, row.cells())
+// row returns the row of the table.
+func (r *podsRow) row() document.Row {
+	row := document.NewRow(r.title, fmt.Sprintf("%d/%d", r.bound, r.wanted), cmp.Or(strings.Join(r.nodes, ", "), "none"), cmp.Or(r.class, "none"))
+	row.Name, row.Details = r.title, r.details
+	// A workload of which no Pod is admitted waits for nothing.
+	if !r.refused && r.bound != r.wanted {
+		row.Unsettled = fmt.Sprintf("%s: %d of %d Pods are bound", r.title, r.bound, r.wanted)
 	}
-	var lines []string
-	for i, line := range aligned(rows) {
-		lines = append(lines, line)
-		if i > 0 {
-			for _, detail := range t.rows[i-1].details {
-				lines = append(lines, columnGap+oneLine(detail))
-			}
-		}
-	}
-	if len(t.rows) == 0 {
-		lines = append(lines, "no workloads yet")
-	}
-	if len(t.refused) > 0 {
-		lines = append(lines, "", "REFUSED")
-		for _, refusal := range t.refused {
-			lines = append(lines, oneLine(refusal))
-		}
-	}
-	return lines
-}
-
-func (t *podsTable) changes() []change {
-	changes := make([]change, 0, len(t.rows)+len(t.refused))
-	for _, row := range t.rows {
-		cells := row.cells()
-		for _, detail := range row.details {
-			cells = append(cells, "("+oneLine(detail)+")")
-		}
-		changes = append(changes, change{title: row.title, line: strings.Join(cells, columnGap), unsettled: row.unsettled() != ""})
-	}
-	for _, refusal := range t.refused {
-		changes = append(changes, change{title: refusal, line: "refused" + columnGap + oneLine(refusal)})
-	}
-	return changes
-}
-
-func (t *podsTable) pending() []string {
-	var pending []string
-	for _, row := range t.rows {
-		if unsettled := row.unsettled(); unsettled != "" {
-			pending = append(pending, row.title+": "+unsettled)
-		}
-	}
-	return pending
-}
-
-func (r *podsRow) cells() []string {
-	nodes := strings.Join(r.nodes, ", ")
-	if nodes == "" {
-		nodes = "none"
-	}
-	class := r.class
-	if class == "" {
-		class = "none"
-	}
-	return []string{r.title, fmt.Sprintf("%d/%d", r.bound, r.wanted), nodes, class}
-}
-
-// unsettled says which Pods are still to be bound; empty when all are, or when none is admitted.
-func (r *podsRow) unsettled() string {
-	if r.refused || r.bound == r.wanted {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d Pods are bound", r.bound, r.wanted)
+	return row
 }

@@ -27,8 +27,8 @@ type Header struct {
 }
 
 // lines returns the lines above the table.
-func (h Header) lines(b content) []string {
-	lines := []string{fmt.Sprintf("placement hub at %s: %s", h.Server, b.summary())}
+func (h Header) lines(b *board) []string {
+	lines := []string{fmt.Sprintf("placement hub at %s: %s", h.Server, b.summary)}
 	switch {
 	case !h.overdue.IsZero():
 		lines = append(lines, "the process that holds the lease "+h.Lease+" has not renewed it since "+h.overdue.UTC().Format(time.RFC3339)+
@@ -39,28 +39,6 @@ func (h Header) lines(b content) []string {
 	return append(lines, h.Access...)
 }
 
-func (t *table) summary() string {
-	return fmt.Sprintf("%s, %s, %s%s",
-		document.Count(t.clusters, "cluster"), document.Count(t.sets, "set"), document.Count(len(t.rows), "placement"), ofOtherAPIs(t))
-}
-
-// ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
-func ofOtherAPIs(b *table) string {
-	var text strings.Builder
-	for _, adapter := range api.Adapters() {
-		of := 0
-		for _, row := range b.rows {
-			if row.key.API() == adapter.Name() {
-				of++
-			}
-		}
-		if adapter != api.V1beta1 && of > 0 {
-			fmt.Fprintf(&text, ", %d of them of %s", of, adapter.Kind().GroupVersion())
-		}
-	}
-	return text.String()
-}
-
 // title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
 func title(key inventory.Key) string {
 	version := ""
@@ -68,47 +46,6 @@ func title(key inventory.Key) string {
 		version = adapter.Kind().Version
 	}
 	return document.Title(key.NamespacedName.String(), version)
-}
-
-// tableLines renders the table, with the message of each unsatisfied Placement below its row.
-func tableLines(b *table) []string {
-	rows := make([][]string, 0, len(b.rows)+1)
-	rows = append(rows, []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"})
-	for _, row := range b.rows {
-		rows = append(rows, []string{title(row.key), row.selected, row.status, row.decisions})
-	}
-	lines := make([]string, 0, len(rows))
-	for i, line := range aligned(rows) {
-		lines = append(lines, line)
-		if i > 0 && b.rows[i-1].message != "" {
-			lines = append(lines, columnGap+oneLine(b.rows[i-1].message))
-		}
-	}
-	if len(b.rows) == 0 {
-		lines = append(lines, "no placements yet")
-	}
-	return lines
-}
-
-func (t *table) body() []string { return tableLines(t) }
-
-func (t *table) changes() []change {
-	changes := make([]change, 0, len(t.rows))
-	for _, row := range t.rows {
-		changes = append(changes, change{title: title(row.key), line: changeLine(row), unsettled: row.unsettled != ""})
-	}
-	return changes
-}
-
-func (t *table) version() string { return t.versions }
-
-// changeLine renders a Placement in one line.
-func changeLine(row tableRow) string {
-	line := strings.Join([]string{title(row.key), row.selected, row.status, row.decisions}, columnGap)
-	if row.message != "" {
-		line += columnGap + "(" + oneLine(row.message) + ")"
-	}
-	return line
 }
 
 // oneLine replaces control characters of user-provided messages, line breaks too.
@@ -150,12 +87,4 @@ func fit(lines []string, width, height int) []string {
 		fitted = append(fitted, line)
 	}
 	return fitted
-}
-
-func aligned(rows [][]string) []string {
-	texts := make([]document.Text, 0, len(rows))
-	for _, row := range rows {
-		texts = append(texts, document.NewRow(row...).Cells)
-	}
-	return printers.Align(texts)
 }

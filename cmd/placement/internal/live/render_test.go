@@ -9,27 +9,45 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
-func key(name string) inventory.Key {
-	return inventory.NewPlacementKey(inventory.V1beta1, "team", name)
+// settled is the row of a Placement that has settled, and message says why it is not satisfied.
+func settled(name, selected, status, decisions, message string) document.Row {
+	row := document.NewRow(name, selected, status, decisions)
+	row.Name = name
+	if message != "" {
+		row.Details = []string{message}
+	}
+	return row
+}
+
+// placementsBoard is a board of Placements.
+func placementsBoard(summary string, rows ...document.Row) *board {
+	b := newPlacementsBoard(&explain.State{})
+	b.table.Rows = rows
+	if summary != "" {
+		b.summary = summary
+	}
+	return b
 }
 
 func TestTable(t *testing.T) {
-	b := &table{clusters: 1, sets: 2, rows: []tableRow{
-		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
-		{key: key("longer"), selected: "0/all", status: "Misconfigured", decisions: "none", message: "two\nlines \x1b[2J"},
-	}}
+	b := placementsBoard("1 cluster, 2 sets, 2 placements", settled("team/a", "2/2", "Satisfied", "eu1, eu2", ""),
+		settled("team/longer", "0/all", "Misconfigured", "none", "two\nlines \x1b[2J"))
 	want := []string{
 		"NAMESPACE/NAME  SELECTED  STATUS         DECISIONS",
 		"team/a          2/2       Satisfied      eu1, eu2",
 		"team/longer     0/all     Misconfigured  none",
 		"  two lines  [2J",
 	}
-	if diff := cmp.Diff(want, tableLines(b)); diff != "" {
+	if diff := cmp.Diff(want, b.body()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	wantHead := []string{
@@ -47,23 +65,23 @@ func TestTable(t *testing.T) {
 	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
 		t.Errorf("heading with a dead leader (-want +got):\n%s", diff)
 	}
-	if got := tableLines(&table{}); got[len(got)-1] != "no placements yet" {
+	if got := placementsBoard("").body(); got[len(got)-1] != "no placements yet" {
 		t.Errorf("an empty hub shows %q", got)
 	}
 }
 
 func TestTableDistinguishesTheAPIs(t *testing.T) {
-	older := inventory.NewPlacementKey(inventory.V1alpha1, "team", "a")
-	b := &table{rows: []tableRow{
-		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
-		{key: older, selected: "1/all", status: "Satisfied", decisions: "eu1"},
-	}}
+	newer := decided(2, func(p *clusterv1beta1.Placement) { p.Name = "a" })
+	state := stateOf(newer, page("a", 1, "0", "eu1", "eu2"))
+	older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "a"}}
+	state.Placements = append(state.Placements, older)
+	b := newPlacementsBoard(state)
 	want := []string{
 		"NAMESPACE/NAME     SELECTED  STATUS     DECISIONS",
-		"team/a             2/2       Satisfied  eu1, eu2",
-		"team/a (v1alpha1)  1/all     Satisfied  eu1",
+		"team/a             2/all     Satisfied  eu1, eu2",
+		"team/a (v1alpha1)  0/all     Pending    none",
 	}
-	if diff := cmp.Diff(want, tableLines(b)); diff != "" {
+	if diff := cmp.Diff(want, b.body()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	wantHead := []string{
@@ -72,12 +90,13 @@ func TestTableDistinguishesTheAPIs(t *testing.T) {
 	if diff := cmp.Diff(wantHead, Header{Server: "h"}.lines(b)); diff != "" {
 		t.Errorf("heading (-want +got):\n%s", diff)
 	}
-	if got, want := changeLine(b.rows[1]), "team/a (v1alpha1)  1/all  Satisfied  eu1"; got != want {
+	if got, want := b.changes()[1].line, "team/a (v1alpha1)  0/all  Pending  none"; got != want {
 		t.Errorf("line %q, want %q", got, want)
 	}
+	b.table.Rows[1].Unsettled = "" // a line for it is printed at once
 	var out bytes.Buffer
 	d := newLineDisplay(&out)
-	for _, b := range []*table{b, {rows: b.rows[:1]}} {
+	for _, b := range []*board{b, placementsBoard("", b.table.Rows[:1]...)} {
 		out.Reset()
 		_, err := d.show(Header{Server: "h"}, b, time.Time{})
 		expect.NoError(t, err)
@@ -109,34 +128,36 @@ func TestFit(t *testing.T) {
 
 func TestLinesTellChangesOnce(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	row := func(decisions, unsettled string) tableRow {
-		return tableRow{key: key("p"), selected: "1/1", status: "Satisfied", decisions: decisions, unsettled: unsettled}
+	row := func(decisions, unsettled string) document.Row {
+		row := settled("team/p", "1/1", "Satisfied", decisions, "")
+		row.Unsettled = unsettled
+		return row
 	}
-	failed := tableRow{key: key("q"), selected: "0/1", status: "NoIntersection", decisions: "none", message: "no set"}
+	failed := settled("team/q", "0/1", "NoIntersection", "none", "no set")
 	var out bytes.Buffer
 	d := newLineDisplay(&out)
 	for _, step := range []struct {
 		reason string
 		at     time.Duration
-		rows   []tableRow
+		rows   []document.Row
 		want   string
 		again  time.Duration
 	}{
 		{reason: "the heading comes first", want: "placement hub at h: 0 clusters, 0 sets, 0 placements\n"},
-		{reason: "what is being decided waits", rows: []tableRow{row("a", "x"), failed}, again: maxDelay,
+		{reason: "what is being decided waits", rows: []document.Row{row("a", "x"), failed}, again: maxDelay,
 			want: "team/q  0/1  NoIntersection  none  (no set)\n"},
-		{reason: "and waits", at: time.Second, rows: []tableRow{row("a b", "x"), failed}, again: time.Second},
-		{reason: "it is decided", at: time.Second, rows: []tableRow{row("b", ""), failed}, want: "team/p  1/1  Satisfied  b\n"},
-		{reason: "nothing changes", at: 2 * time.Second, rows: []tableRow{row("b", ""), failed}},
-		{reason: "there and back is no change", at: 2 * time.Second, rows: []tableRow{row("c", "x"), failed}, again: maxDelay},
-		{reason: "as said", at: 3 * time.Second, rows: []tableRow{row("b", ""), failed}},
-		{reason: "another change", at: 4 * time.Second, rows: []tableRow{row("c", "x"), failed}, again: maxDelay},
-		{reason: "that takes long is told", at: 6 * time.Second, rows: []tableRow{row("c", "x"), failed}, want: "team/p  1/1  Satisfied  c\n"},
-		{reason: "a deletion", at: 7 * time.Second, rows: []tableRow{failed}, want: "team/p  deleted\n"},
-		{reason: "once", at: 8 * time.Second, rows: []tableRow{failed}},
+		{reason: "and waits", at: time.Second, rows: []document.Row{row("a b", "x"), failed}, again: time.Second},
+		{reason: "it is decided", at: time.Second, rows: []document.Row{row("b", ""), failed}, want: "team/p  1/1  Satisfied  b\n"},
+		{reason: "nothing changes", at: 2 * time.Second, rows: []document.Row{row("b", ""), failed}},
+		{reason: "there and back is no change", at: 2 * time.Second, rows: []document.Row{row("c", "x"), failed}, again: maxDelay},
+		{reason: "as said", at: 3 * time.Second, rows: []document.Row{row("b", ""), failed}},
+		{reason: "another change", at: 4 * time.Second, rows: []document.Row{row("c", "x"), failed}, again: maxDelay},
+		{reason: "that takes long is told", at: 6 * time.Second, rows: []document.Row{row("c", "x"), failed}, want: "team/p  1/1  Satisfied  c\n"},
+		{reason: "a deletion", at: 7 * time.Second, rows: []document.Row{failed}, want: "team/p  deleted\n"},
+		{reason: "once", at: 8 * time.Second, rows: []document.Row{failed}},
 	} {
 		out.Reset()
-		again, err := d.show(Header{Server: "h"}, &table{rows: step.rows}, start.Add(step.at))
+		again, err := d.show(Header{Server: "h"}, placementsBoard("", step.rows...), start.Add(step.at))
 		expect.NoError(t, err)
 		if out.String() != step.want || again != step.again {
 			t.Errorf("%s: printed %q and comes again after %v, want %q and %v", step.reason, &out, again, step.want, step.again)
@@ -146,15 +167,16 @@ func TestLinesTellChangesOnce(t *testing.T) {
 
 func TestLinesBeginWhenTheHubHasSettled(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	open := &table{unsettled: []string{"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet"}}
+	open := placementsBoard("")
+	open.waiting = []string{"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet"}
 	for _, tc := range []struct {
 		reason string
-		second *table
+		second *board
 		after  time.Duration
 		want   string
 	}{
 		{"not yet", open, time.Second, ""},
-		{"now", &table{sets: 5}, time.Second, "placement hub at h: 0 clusters, 5 sets, 0 placements\n"},
+		{"now", placementsBoard("0 clusters, 5 sets, 0 placements"), time.Second, "placement hub at h: 0 clusters, 5 sets, 0 placements\n"},
 		{"that takes too long", open, maxDelay, "placement hub at h: 0 clusters, 0 sets, 0 placements\n"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -178,10 +200,8 @@ func TestScreenIsRestored(t *testing.T) {
 	var out bytes.Buffer
 	stopped := false
 	d := &screenDisplay{out: &out, size: func() (int, int, error) { return 30, 12, nil }, stop: func() { stopped = true }}
-	b := &table{rows: []tableRow{{
-		key: key("p"), selected: "0/1", status: "NoIntersection", decisions: "a-cluster-with-a-long-name",
-		message: "0 of 2 clusters in scope selected; not selected: no rest",
-	}}}
+	b := placementsBoard("", settled("team/p", "0/1", "NoIntersection", "a-cluster-with-a-long-name",
+		"0 of 2 clusters in scope selected; not selected: no rest"))
 	h := Header{Server: "h", Access: []string{"export KUBECONFIG=k"}}
 	for range 2 {
 		_, err := d.show(h, b, time.Time{})

@@ -49,7 +49,7 @@ func newDisplay(out io.Writer) display {
 	}
 }
 
-func (d *screenDisplay) show(h Header, b content, _ time.Time) (time.Duration, error) {
+func (d *screenDisplay) show(h Header, b *board, _ time.Time) (time.Duration, error) {
 	width, height, err := d.size()
 	if err != nil {
 		return 0, fmt.Errorf("asking the terminal for its size: %w", err)

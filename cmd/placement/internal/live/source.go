@@ -5,6 +5,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
@@ -14,27 +15,20 @@ type Source interface {
 	// Changed returns a channel that is closed, or receives a value, when it is worth while to read again.
 	Changed() <-chan struct{}
 	// read returns the present state.
-	read(ctx context.Context) (content, error)
+	read(ctx context.Context) (*board, error)
 }
 
-// content is the state of a hub at one moment, as displays show it.
-type content interface {
-	// summary counts the objects.
-	summary() string
-	// body is the table with its title.
-	body() []string
-	// changes has a line for each object, for displays that print changes.
-	changes() []change
-	// pending lists what has not settled.
-	pending() []string
-	// version changes whenever one of the objects does.
-	version() string
-}
+// readInterval is the time between two reads of a hub with the few objects of a sample.
+const readInterval = 500 * time.Millisecond
 
-// change is the line of one object.
-type change struct {
-	title, line string
-	unsettled   bool
+// polled is a part of the Sources that read all objects from the API server twice a second, because they are made for the few objects of a sample.
+type polled struct{}
+
+// Changed returns a channel that is closed when it is time to read again.
+func (polled) Changed() <-chan struct{} {
+	due := make(chan struct{})
+	time.AfterFunc(readInterval, func() { close(due) })
+	return due
 }
 
 // Placements returns the Source of a hub that decides placements.
@@ -42,10 +36,10 @@ func Placements(watcher *hubstate.Watcher) Source { return placements{watcher} }
 
 type placements struct{ *hubstate.Watcher }
 
-func (p placements) read(ctx context.Context) (content, error) {
+func (p placements) read(ctx context.Context) (*board, error) {
 	state, err := p.ReadAll(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("reading what the table shows: %w", err)
 	}
-	return newTable(state), nil
+	return newPlacementsBoard(state), nil
 }

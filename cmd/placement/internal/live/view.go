@@ -37,7 +37,7 @@ type View struct {
 // display prints tables in one way.
 type display interface {
 	// show prints a table. If again is above zero, the caller must call show again after that time, even without a change.
-	show(h Header, b content, now time.Time) (again time.Duration, err error)
+	show(h Header, b *board, now time.Time) (again time.Duration, err error)
 	// resized receives a value when the table must be printed again without a change.
 	resized() <-chan struct{}
 	// close restores the output.
@@ -157,7 +157,7 @@ type settling struct {
 
 // observe records a table, and the number of objects that are being reconciled. It returns the rest of the quiet period, 0 when the table
 // has settled, and the pending objects.
-func (s *settling) observe(b content, working int, now time.Time) (left time.Duration, pending []string) {
+func (s *settling) observe(b *board, working int, now time.Time) (left time.Duration, pending []string) {
 	pending = b.pending()
 	if working > 0 {
 		pending = append(pending, fmt.Sprintf("objects that controllers are at work on: %d", working))
@@ -176,7 +176,7 @@ func notSettled(timeout time.Duration, pending []string) error {
 		timeout, strings.Join(pending, "\n  "))
 }
 
-func (v *View) print(out io.Writer, b content) error {
+func (v *View) print(out io.Writer, b *board) error {
 	return printLines(out, slices.Concat(v.Header.lines(b), []string{""}, b.body()))
 }
 

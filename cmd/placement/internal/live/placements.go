@@ -14,44 +14,30 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-// table is the state of a hub at one moment.
-type table struct {
-	clusters, sets int
-	rows           []tableRow // by namespace and name
-	unsettled      []string   // sets and bindings whose status the controllers have not written yet
-	versions       string     // changes whenever one of the objects changes, save for clusters
-}
-
-// tableRow is a Placement.
-type tableRow struct {
-	key       inventory.Key
-	selected  string // "3/5", "3/all"
-	status    string // "Satisfied", "Misconfigured", or the reason why it is not satisfied
-	decisions string
-	message   string // why it is not satisfied; "" when it is
-	unsettled string // the status that is still to be written; "" for none
-}
-
-func newTable(state *explain.State) *table {
-	b := &table{clusters: len(state.Clusters), sets: len(state.ClusterSets)}
+// newPlacementsBoard returns the Placements of a State by namespace and name, each with its decisions and why it is not satisfied.
+func newPlacementsBoard(state *explain.State) *board {
+	b := &board{empty: "no placements yet", table: document.Table{Columns: []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"}}}
 	var versions []string
 	note := func(object metav1.Object) {
 		versions = append(versions, string(object.GetUID())+"@"+object.GetResourceVersion())
 	}
-
 	for _, page := range state.Decisions {
 		note(page)
 	}
-	pages := state.PagesByPlacement()
+	placements := make([]*api.Placement, 0, len(state.Placements))
 	for _, object := range state.Placements {
 		note(object)
-		p := api.Read(object)
-		b.rows = append(b.rows, newTableRow(p, placement.NewExisting(p.API.Codec(), p, pages[p.Key()])))
+		placements = append(placements, api.Read(object))
+	}
+	slices.SortFunc(placements, func(x, y *api.Placement) int { return x.Key().Compare(y.Key()) })
+	pages := state.PagesByPlacement()
+	for _, p := range placements {
+		b.table.Rows = append(b.table.Rows, newPlacementRow(p, placement.NewExisting(p.API.Codec(), p, pages[p.Key()])))
 	}
 	for _, set := range state.ClusterSets {
 		note(set)
@@ -62,47 +48,57 @@ func newTable(state *explain.State) *table {
 		b.expectCondition("ManagedClusterSetBinding "+binding.Namespace+"/"+binding.Name,
 			binding.Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
 	}
-	slices.SortFunc(b.rows, func(x, y tableRow) int { return x.key.Compare(y.key) })
-	slices.Sort(b.unsettled)
+	slices.Sort(b.waiting)
 	slices.Sort(versions)
 	b.versions = strings.Join(versions, " ")
+	b.summary = document.Count(len(state.Clusters), "cluster") + ", " + document.Count(len(state.ClusterSets), "set") + ", " +
+		document.Count(len(placements), "placement") + ofOtherAPIs(placements)
 	return b
 }
 
-// expectCondition records an object that lacks a condition, whatever its status.
-func (t *table) expectCondition(object string, conditions []metav1.Condition, condition string) {
-	if meta.FindStatusCondition(conditions, condition) == nil {
-		t.unsettled = append(t.unsettled, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
-	}
-}
-
-// pending lists the objects that have not settled.
-func (t *table) pending() []string {
-	var pending []string
-	for _, row := range t.rows {
-		if row.unsettled != "" {
-			pending = append(pending, fmt.Sprintf("Placement %s: %s", row.key, row.unsettled))
+// ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
+func ofOtherAPIs(placements []*api.Placement) string {
+	var text strings.Builder
+	for _, adapter := range api.Adapters() {
+		of := 0
+		for _, p := range placements {
+			if p.API == adapter {
+				of++
+			}
+		}
+		if adapter != api.V1beta1 && of > 0 {
+			fmt.Fprintf(&text, ", %d of them of %s", of, adapter.Kind().GroupVersion())
 		}
 	}
-	return append(pending, t.unsettled...)
+	return text.String()
 }
 
-func newTableRow(placement *api.Placement, existing placement.Existing) tableRow {
+// expectCondition records an object that lacks a condition, whatever its status.
+func (b *board) expectCondition(object string, conditions []metav1.Condition, condition string) {
+	if meta.FindStatusCondition(conditions, condition) == nil {
+		b.waiting = append(b.waiting, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
+	}
+}
+
+func newPlacementRow(p *api.Placement, existing placement.Existing) document.Row {
 	selected := 0
 	for _, page := range existing.Pages {
 		selected += len(page.Decisions)
 	}
 	wanted := "all"
-	if placement.Wanted != nil {
-		wanted = strconv.Itoa(int(*placement.Wanted))
+	if p.Wanted != nil {
+		wanted = strconv.Itoa(int(*p.Wanted))
 	}
-	row := tableRow{
-		key:       placement.Key(),
-		selected:  strconv.Itoa(selected) + "/" + wanted,
-		decisions: describeDecisions(existing),
-		unsettled: unsettled(placement, selected),
+	name := title(p.Key())
+	status, message := describeStatus(p)
+	row := document.NewRow(name, strconv.Itoa(selected)+"/"+wanted, status, describeDecisions(existing))
+	row.Name = name
+	if message != "" {
+		row.Details = []string{message}
 	}
-	row.status, row.message = describeStatus(placement)
+	if unsettled := unsettled(p, selected); unsettled != "" {
+		row.Unsettled = fmt.Sprintf("Placement %s: %s", p.Key(), unsettled)
+	}
 	return row
 }
 

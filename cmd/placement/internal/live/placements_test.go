@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -67,54 +67,61 @@ func stateOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.Placeme
 	return state
 }
 
+// placementRow is the row of the placement "p".
+func placementRow(selected, status, decisions, message, unsettled string) document.Row {
+	row := document.NewRow("team/p", selected, status, decisions)
+	row.Name = "team/p"
+	if message != "" {
+		row.Details = []string{message}
+	}
+	if unsettled != "" {
+		row.Unsettled = "Placement team/p: " + unsettled
+	}
+	return row
+}
+
 func TestTableRows(t *testing.T) {
-	key := inventory.NewPlacementKey(inventory.V1beta1, "team", "p")
 	for _, tc := range []struct {
 		reason    string
 		placement clusterv1beta1.Placement
 		pages     []clusterv1beta1.PlacementDecision
-		want      tableRow
+		want      document.Row
 	}{
 		{
 			reason: "one group without a name needs no mention", placement: decided(2),
 			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a", "b")},
-			want:  tableRow{selected: "2/all", status: "Satisfied", decisions: "a, b"},
+			want:  placementRow("2/all", "Satisfied", "a, b", "", ""),
 		},
 		{
 			reason: "groups stand in their order, pages of one together", placement: decided(4),
 			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "1", "d"), page("p", 2, "0:canary", "a"), page("p", 3, "1", "e", "f")},
-			want:  tableRow{selected: "4/all", status: "Satisfied", decisions: "canary: a | d e f"},
+			want:  placementRow("4/all", "Satisfied", "canary: a | d e f", "", ""),
 		},
 		{
 			reason:    "what is missing is explained",
 			placement: decided(1, condition(1, "NotAllDecisionsScheduled", "2 missing", "False"), wanting(3)),
 			pages:     []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a")},
-			want:      tableRow{selected: "1/3", status: "NotAllDecisionsScheduled", decisions: "a", message: "2 missing"},
+			want:      placementRow("1/3", "NotAllDecisionsScheduled", "a", "2 missing", ""),
 		},
 		{
 			reason: "a mistake comes before what follows from it",
 			placement: decided(0, condition(0, "Misconfigured", "spec.x: bad", "True"),
 				condition(1, "NoManagedClusterMatched", "none", "False")),
 			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0")},
-			want:  tableRow{selected: "0/all", status: "Misconfigured", decisions: "none", message: "spec.x: bad"},
+			want:  placementRow("0/all", "Misconfigured", "none", "spec.x: bad", ""),
 		},
 		{
 			reason: "nothing is written yet", placement: decided(0, func(p *clusterv1beta1.Placement) { p.Status.Conditions = nil }),
-			want: tableRow{selected: "0/all", status: "Pending", decisions: "none", unsettled: "condition PlacementMisconfigured is not written yet"},
+			want: placementRow("0/all", "Pending", "none", "", "condition PlacementMisconfigured is not written yet"),
 		},
 		{
 			reason: "the conditions are about an older spec", placement: decided(0, func(p *clusterv1beta1.Placement) { p.Generation = 3 }),
-			want: tableRow{
-				selected: "0/all", status: "Satisfied", decisions: "none",
-				unsettled: "condition PlacementMisconfigured is about generation 2, the present one is 3",
-			},
+			want: placementRow("0/all", "Satisfied", "none", "", "condition PlacementMisconfigured is about generation 2, the present one is 3"),
 		},
 		{
 			reason: "the decisions are not those of the status", placement: decided(2),
 			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a"), page("other", 1, "0", "b")},
-			want: tableRow{
-				selected: "1/all", status: "Satisfied", decisions: "a", unsettled: "its PlacementDecisions hold 1 clusters, its status says 2",
-			},
+			want:  placementRow("1/all", "Satisfied", "a", "", "its PlacementDecisions hold 1 clusters, its status says 2"),
 		},
 		{
 			reason: "a placement that the hub leaves alone never settles otherwise",
@@ -122,16 +129,12 @@ func TestTableRows(t *testing.T) {
 				p.Status.Conditions = nil
 				p.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
 			}),
-			want: tableRow{
-				selected: "0/all", status: "Disabled", decisions: "none",
-				message: "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " is true",
-			},
+			want: placementRow("0/all", "Disabled", "none", "the annotation "+clusterv1beta1.PlacementDisableAnnotation+" is true", ""),
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			tc.want.key = key
-			b := newTable(stateOf(tc.placement, tc.pages...))
-			if diff := cmp.Diff([]tableRow{tc.want}, b.rows, cmp.AllowUnexported(tableRow{})); diff != "" {
+			b := newPlacementsBoard(stateOf(tc.placement, tc.pages...))
+			if diff := cmp.Diff([]document.Row{tc.want}, b.table.Rows); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
 		})
@@ -143,7 +146,7 @@ func wanting(n int32) func(*clusterv1beta1.Placement) {
 }
 
 func TestTableWaitsForSetsAndBindings(t *testing.T) {
-	b := newTable(&explain.State{
+	b := newPlacementsBoard(&explain.State{
 		ClusterSets: []*clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
 		Bindings:    []*clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
 	})
@@ -158,14 +161,14 @@ func TestTableWaitsForSetsAndBindings(t *testing.T) {
 
 func TestSettling(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	settled := newTable(stateOf(decided(0)))
-	changed := newTable(stateOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
-	open := newTable(stateOf(decided(1)))
+	settled := newPlacementsBoard(stateOf(decided(0)))
+	changed := newPlacementsBoard(stateOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
+	open := newPlacementsBoard(stateOf(decided(1)))
 	var state settling
 	for i, step := range []struct {
 		reason  string
 		at      time.Duration
-		board   *table
+		board   *board
 		working int
 		left    time.Duration
 		pending int
