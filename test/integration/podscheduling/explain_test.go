@@ -4,6 +4,9 @@ package podscheduling
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -122,7 +125,7 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 
 			for _, event := range events.Items {
 				if event.Reason == "FailedScheduling" {
-					notes = append(notes, event.Note)
+					notes = append(notes, withSummedTaints(event.Note))
 				}
 			}
 
@@ -130,3 +133,29 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 })
+
+// aTaint is what kube-scheduler says up to 1.33 of the nodes with each taint that a Pod does not tolerate. A newer one says how many nodes have any.
+var aTaint = regexp.MustCompile(`(\d+) node\(s\) had untolerated taint \{[^}]*\}`)
+
+// withSummedTaints returns what a newer kube-scheduler says for the note of an older one. The parts about taints must stand beside each other.
+func withSummedTaints(note string) string {
+	GinkgoHelper()
+
+	parts := aTaint.FindAllStringSubmatch(note, -1)
+	if len(parts) == 0 {
+		return note
+	}
+
+	nodes := 0
+	each := make([]string, 0, len(parts))
+
+	for _, part := range parts {
+		count, err := strconv.Atoi(part[1])
+		Expect(err).NotTo(HaveOccurred())
+
+		nodes += count
+		each = append(each, part[0])
+	}
+
+	return strings.Replace(note, strings.Join(each, ", "), fmt.Sprintf("%d node(s) had untolerated taint(s)", nodes), 1)
+}
