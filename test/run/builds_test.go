@@ -115,6 +115,7 @@ var usage = []struct{ text, program string }{
 	{"FindHelm3", helm3},
 	{"FindHelm,", helm},
 	{"FindPromtool()", promtool},
+	{"test/env/scrapes\"", promtool},
 	{"test/e2e/suite\"", placementBinary},
 	{"test/e2e/suite\"", scheduler},
 	{"PLACEMENT_BINARY", placementBinary},

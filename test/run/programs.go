@@ -64,15 +64,17 @@ var needs = []struct {
 	{"test/consumers", []string{placementBinary, controlPlane, workManager}},
 	{"test/e2e", []string{placementBinary, controlPlane, scheduler}},
 	{"test/e2e/federation", []string{workAgent}},
+	{"test/e2e/leaders", []string{promtool}},
 	{"test/e2e/life", []string{helm, previous, upstream}},
 	{"test/e2e/platform", []string{workAgent}},
 	{"test/integration", []string{controlPlane}},
-	{"test/integration/affinityclass", []string{scheduler}},
+	{"test/integration/affinityclass", []string{scheduler, promtool}},
 	{"test/integration/chart", []string{helm, helm3}},
 	{"test/integration/clusterprovider", []string{workAgent}},
 	{"test/integration/federation", []string{workAgent}},
 	{"test/integration/localplane", []string{scheduler}},
 	{"test/integration/monitoring", []string{promtool}},
+	{"test/integration/platform", []string{promtool}},
 	{"test/integration/tenancy", []string{helm}},
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
+	"github.com/placement-hub/placement-hub/test/env/scrapes"
 )
 
 // alone is how long a standby is without a leader. The longest time after which a process could end, or be restarted by its liveness, is five
@@ -33,6 +34,9 @@ type outlived struct {
 	// states are the systems as /readyz?verbose has them, and try asks the webhooks of those that are on.
 	states map[string]string
 	try    func(*testing.T) error
+	// replicas are the leader and the standby, and led is a scrape of both before the leader was killed.
+	replicas map[string]*suite.Replica
+	led      scrapes.Scrape
 }
 
 // docs/spec/trust.md T2: a standby with every system on, and one whose systems lack their definitions, live without a leader for longer than any
@@ -55,10 +59,13 @@ func startComplete(t *testing.T) *outlived {
 	leader, standby := startBoth(t, h)
 	h.CreateWorld(t)
 	h.CallReplicaOfEverySystem(t, standby)
+	replicas := map[string]*suite.Replica{"leader": leader, "standby": standby}
+	led := scrape(t, h, replicas)
 	killLeader(t, h, leader)
-	return &outlived{hub: h, standby: standby, since: time.Now(), try: h.TryReviews, states: map[string]string{
+	states := map[string]string{
 		manifests.AffinityClass: "", manifests.ClusterRequest: "", manifests.Federation: "", manifests.PodScheduling: "",
-	}}
+	}
+	return &outlived{hub: h, standby: standby, since: time.Now(), try: h.TryReviews, states: states, replicas: replicas, led: led}
 }
 
 // startIncomplete starts a standby on a hub without the definitions of Flux, ManifestWorks and openMCP.
@@ -84,13 +91,16 @@ func startIncomplete(t *testing.T) *outlived {
 		return errors.Join(h.TryDefaults(t), h.TryInjection(t))
 	}
 	suite.Eventually(t, "waiting for the webhooks", func() error { return try(t) })
+	replicas := map[string]*suite.Replica{"leader": leader, "standby": standby}
+	led := scrape(t, h, replicas)
 	killLeader(t, h, leader)
-	return &outlived{hub: h, standby: standby, since: time.Now(), try: try, states: map[string]string{
+	states := map[string]string{
 		manifests.AffinityClass:  "helmreleases.helm.toolkit.fluxcd.io is not served",
 		manifests.ClusterRequest: "clusterrequests.cluster.openmcp.cloud is not served",
 		manifests.Federation:     "manifestworks.work.open-cluster-management.io is not served",
 		manifests.PodScheduling:  "",
-	}}
+	}
+	return &outlived{hub: h, standby: standby, since: time.Now(), try: try, states: states, replicas: replicas, led: led}
 }
 
 // startBoth starts a leader, which issues the certificates of the webhooks, and a standby.
@@ -143,6 +153,7 @@ func (o *outlived) judge(t *testing.T) {
 	if strings.Contains(o.standby.Stderr.String(), `"Successfully acquired lease"`) {
 		t.Fatalf("the standby took a lease that is held; %s", o.standby)
 	}
+	abandoned, later := scrape(t, o.hub, o.replicas), scrape(t, o.hub, o.replicas)
 	if o.states[manifests.ClusterRequest] != "" {
 		o.complete(t)
 	}
@@ -154,6 +165,7 @@ func (o *outlived) judge(t *testing.T) {
 	o.hub.CreateMember(t, "c2")
 	o.hub.WantWorld(t, "c1", "c2")
 	o.hub.WantGrant(t)
+	o.wantAlerts(t, abandoned, later)
 	t.Logf("the standby was without a leader for %s, was asked %d times at the end of that, and led %s after the Lease was free", lived, reviews, led)
 	o.standby.Signal(t, syscall.SIGTERM)
 	o.standby.WantExit(t, 0)

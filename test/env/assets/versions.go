@@ -18,8 +18,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
-// buildVersion builds the programs of a minor version of Kubernetes that test/controlplane or the module test/controlplane/v<version> pins, and returns
-// their directory.
+// buildVersion builds the programs of a minor version of Kubernetes that test/controlplane or the module test/controlplane/v<version> pins, and
+// returns their directory.
 func buildVersion(ctx context.Context, version string, out io.Writer) (string, error) {
 	checkout, err := binaries.FindCheckout()
 	if err != nil {

@@ -4,11 +4,6 @@ package monitoring
 
 import (
 	"context"
-	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,15 +18,13 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/scrapes"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
-
-const rulesFile = "../../../deploy/monitoring/prometheusrule.yaml"
 
 // Series of the hub.
 const (
@@ -46,13 +39,6 @@ const (
 // mendedStatus takes away what is unreadable.
 const mendedStatus = `{"status":{"allocatable":null}}`
 
-// How many minutes each scrape stands for.
-const (
-	healthyMinutes = 30
-	brokenMinutes  = 60
-	mendedMinutes  = 30
-)
-
 var _ = Describe("Alerts over scrapes", func() {
 	It("fire while their cause is there", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
@@ -65,9 +51,9 @@ var _ = Describe("Alerts over scrapes", func() {
 		f.Annotate(ctx, "held", "placement-hub.open-cluster-management.io/max-removal-percent", "0")
 		f.ExpectSelected(ctx, "held", "True AllDecisionsScheduled", suite.Shorts(1, 2)...)
 
-		var healthy, broken, later, mended scrape
+		var healthy, broken, later, mended scrapes.Scrape
 
-		await(ctx, &healthy, func(g Gomega, s scrape) { g.Expect(s.unsatisfied()).To(BeEmpty()) })
+		await(ctx, &healthy, func(g Gomega, s scrapes.Scrape) { g.Expect(unsatisfied(s)).To(BeEmpty()) })
 
 		unbound := suite.NewFixture(ctx)
 		unbound.Placement(ctx, "unbound", clusterv1beta1.PlacementSpec{})
@@ -88,17 +74,17 @@ var _ = Describe("Alerts over scrapes", func() {
 		patchStatus(ctx, spoilt, `{"status":{"allocatable":{"cpu":"1e1.5"}}}`)
 		DeferCleanup(func(ctx SpecContext) { patchStatus(ctx, spoilt, mendedStatus) }) // The fixture could not read it.
 
-		await(ctx, &broken, func(g Gomega, s scrape) {
-			g.Expect(s.unsatisfied()).To(HaveKeyWithValue("NoManagedClusterSetBindings", 1.))
-			g.Expect(s.value(misconfigured)).To(Equal(1.))
-			g.Expect(s.value(celErrors)).To(Equal(2.))
-			g.Expect(s.value(staleScores)).To(Equal(1.))
-			g.Expect(s.value(stalled)).To(Equal(2.), "the misconfigured one, and that with RemovalHeld")
-			g.Expect(s.value(unreadable)).To(Equal(1.))
-			g.Expect(s.value(failedWrites)).To(BeNumerically(">", 0))
+		await(ctx, &broken, func(g Gomega, s scrapes.Scrape) {
+			g.Expect(unsatisfied(s)).To(HaveKeyWithValue("NoManagedClusterSetBindings", 1.))
+			g.Expect(s.Value(misconfigured)).To(Equal(1.))
+			g.Expect(s.Value(celErrors)).To(Equal(2.))
+			g.Expect(s.Value(staleScores)).To(Equal(1.))
+			g.Expect(s.Value(stalled)).To(Equal(2.), "the misconfigured one, and that with RemovalHeld")
+			g.Expect(s.Value(unreadable)).To(Equal(1.))
+			g.Expect(s.Value(failedWrites)).To(BeNumerically(">", 0))
 		})
-		await(ctx, &later, func(g Gomega, s scrape) {
-			g.Expect(s.value(failedWrites)).To(BeNumerically(">", broken.value(failedWrites)))
+		await(ctx, &later, func(g Gomega, s scrapes.Scrape) {
+			g.Expect(s.Value(failedWrites)).To(BeNumerically(">", broken.Value(failedWrites)))
 		})
 
 		for _, name := range []string{"scored", "failing", "broken"} {
@@ -111,33 +97,36 @@ var _ = Describe("Alerts over scrapes", func() {
 		patchStatus(ctx, spoilt, mendedStatus)
 		Expect(suite.Client.Delete(ctx, unbound.PlacementNamed("unbound"))).To(Succeed())
 
-		await(ctx, &mended, func(g Gomega, s scrape) {
-			g.Expect(s.unsatisfied()).To(BeEmpty())
+		await(ctx, &mended, func(g Gomega, s scrapes.Scrape) {
+			g.Expect(unsatisfied(s)).To(BeEmpty())
 
 			for _, series := range []string{misconfigured, celErrors, staleScores, stalled, unreadable} {
-				g.Expect(s.value(series)).To(BeZero(), series)
+				g.Expect(s.Value(series)).To(BeZero(), series)
 			}
 		})
 
-		alerts := map[string][]any{
-			"PlacementsMisconfigured":  {expected("PlacementsMisconfigured", nil, "$value", "1")},
-			"PlacementExpressionsFail": {expected("PlacementExpressionsFail", nil, "$value", "2")},
-			"PlacementScoresStale":     {expected("PlacementScoresStale", nil, "$value", "1")},
-			"PlacementsAreStalled":     {expected("PlacementsAreStalled", nil, "$value", "2")},
-			"UnreadableObjects": {expected("UnreadableObjects", map[string]string{
-				"group": clusterv1.GroupName, "kind": "ManagedCluster",
-			}, "$value", "1", "$labels.kind", "ManagedCluster")},
-			"PlacementsLoseClusters": nil,
-			"PlacementWritesFail": {expected("PlacementWritesFail", map[string]string{"kind": "create"},
-				"$labels.kind", "create")},
-			"PlacementAnswersDiverge": nil,
+		alerts := map[string]scrapes.Expected{
+			"PlacementsMisconfigured":  {Firing: []scrapes.Firing{{Words: []string{"$value", "1"}}}},
+			"PlacementExpressionsFail": {Firing: []scrapes.Firing{{Words: []string{"$value", "2"}}}},
+			"PlacementScoresStale":     {Firing: []scrapes.Firing{{Words: []string{"$value", "1"}}}},
+			"PlacementsAreStalled":     {Firing: []scrapes.Firing{{Words: []string{"$value", "2"}}}},
+			"UnreadableObjects": {Firing: []scrapes.Firing{{
+				Labels: map[string]string{"group": clusterv1.GroupName, "kind": "ManagedCluster"},
+				Words:  []string{"$value", "1", "$labels.kind", "ManagedCluster"},
+			}}},
+			"PlacementsLoseClusters":  {},
+			"PlacementWritesFail":     ofKind("create"),
+			"PlacementAnswersDiverge": {},
+			"PlacementsUnsatisfied":   {},
 		}
-		for reason, count := range broken.unsatisfied() {
-			alerts["PlacementsUnsatisfied"] = append(alerts["PlacementsUnsatisfied"], expected("PlacementsUnsatisfied",
-				map[string]string{"reason": reason}, "$value", text(count), "$labels.reason", reason))
+		for reason, count := range unsatisfied(broken) {
+			alerts["PlacementsUnsatisfied"] = scrapes.Expected{Firing: append(alerts["PlacementsUnsatisfied"].Firing, scrapes.Firing{
+				Labels: map[string]string{"reason": reason}, Words: []string{"$value", scrapes.Text(count), "$labels.reason", reason},
+			})}
 		}
 
-		evaluate(ctx, healthy, broken, later, mended, alerts)
+		course := scrapes.Course{Healthy: healthy, Broken: broken, Later: later, Mended: mended}
+		Expect(course.Evaluate(ctx, GinkgoT().TempDir(), alerts)).To(Succeed())
 	})
 })
 
@@ -171,110 +160,44 @@ func patchStatus(ctx context.Context, cluster, patch string) {
 }
 
 // await scrapes until a check succeeds.
-func await(ctx context.Context, found *scrape, check func(Gomega, scrape)) {
+func await(ctx context.Context, found *scrapes.Scrape, check func(Gomega, scrapes.Scrape)) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		*found = newScrape(g)
+		*found = gather(g)
 		check(g, *found)
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 }
 
-// rules has the groups of the PrometheusRule, as Prometheus reads them.
-type rules struct {
-	Groups []struct {
-		Name  string `json:"name"`
-		Rules []struct {
-			Alert       string            `json:"alert,omitempty"`
-			Record      string            `json:"record,omitempty"`
-			Expr        string            `json:"expr"`
-			For         string            `json:"for,omitempty"`
-			Labels      map[string]string `json:"labels,omitempty"`
-			Annotations map[string]string `json:"annotations,omitempty"`
-		} `json:"rules"`
-	} `json:"groups"`
+// gather scrapes the hub, which runs in this process.
+func gather(g Gomega) scrapes.Scrape {
+	found, err := scrapes.Gather(metrics.Registry)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	return found
 }
 
-func readRules() rules {
-	GinkgoHelper()
-
-	content, err := os.ReadFile(rulesFile)
-	Expect(err).NotTo(HaveOccurred())
-
-	var found struct {
-		Spec rules `json:"spec"`
+// ofKind expects an alert for requests of each kind.
+func ofKind(kinds ...string) (expected scrapes.Expected) {
+	for _, kind := range kinds {
+		expected.Firing = append(expected.Firing, scrapes.Firing{
+			Labels: map[string]string{"kind": kind}, Words: []string{"$labels.kind", kind},
+		})
 	}
 
-	Expect(yaml.Unmarshal(content, &found)).To(Succeed())
-
-	return found.Spec
+	return expected
 }
 
-// expected returns an alert of the rules with its labels and annotations, in which pairs of words are replaced.
-func expected(alert string, labels map[string]string, words ...string) any {
-	GinkgoHelper()
+// unsatisfied returns how many placements lack clusters, by the reasons that there are.
+func unsatisfied(s scrapes.Scrape) map[string]float64 {
+	byReason := map[string]float64{}
 
-	for _, group := range readRules().Groups {
-		for _, rule := range group.Rules {
-			if rule.Alert != alert {
-				continue
+	for series, value := range s.Samples {
+		if labels, is := strings.CutPrefix(series, "placement_hub_placements{reason=\""); is && value > 0 {
+			if reason, is := strings.CutSuffix(labels, "\",satisfied=\"false\"}"); is {
+				byReason[reason] = value
 			}
-
-			all := maps.Clone(rule.Labels)
-			maps.Copy(all, labels)
-
-			for i := 0; i+1 < len(words); i += 2 {
-				rule.Annotations["summary"] = strings.ReplaceAll(rule.Annotations["summary"], "{{ "+words[i]+" }}", words[i+1])
-			}
-
-			return map[string]any{"exp_labels": all, "exp_annotations": rule.Annotations}
 		}
 	}
 
-	Fail("there is no alert " + alert)
-
-	return nil
-}
-
-// evaluate has promtool evaluate the rules over the scrapes, and expects the alerts at the end of the broken ones alone. A minute of these
-// counts what the hub has counted between the two.
-func evaluate(ctx context.Context, healthy, broken, later, mended scrape, alerts map[string][]any) {
-	GinkgoHelper()
-
-	promtool, err := env.FindPromtool()
-	Expect(err).NotTo(HaveOccurred())
-
-	names := maps.Clone(healthy)
-	maps.Copy(names, broken)
-	maps.Copy(names, mended)
-
-	var series, tests []any
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		series = append(series, map[string]string{"series": name, "values": strings.Join([]string{
-			healthy.repeated(name, healthyMinutes), broken.growing(later, name, brokenMinutes), mended.repeated(name, mendedMinutes),
-		}, " ")})
-	}
-
-	for alert, whileBroken := range alerts {
-		for at, want := range map[string][]any{"29m": nil, "89m": whileBroken, "119m": nil} {
-			tests = append(tests, map[string]any{"alertname": alert, "eval_time": at, "exp_alerts": want})
-		}
-	}
-
-	directory := GinkgoT().TempDir()
-	for file, content := range map[string]any{
-		"rules.yaml": readRules(),
-		"cases.yaml": map[string]any{
-			"rule_files": []string{"rules.yaml"}, "evaluation_interval": "1m",
-			"tests": []any{map[string]any{"interval": "1m", "input_series": series, "alert_rule_test": tests}},
-		},
-	} {
-		encoded, err := yaml.Marshal(content)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(os.WriteFile(filepath.Join(directory, file), encoded, 0o600)).To(Succeed())
-	}
-
-	command := exec.CommandContext(ctx, promtool, "test", "rules", "cases.yaml")
-	command.Dir = directory
-	output, err := command.CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), "promtool: %s", output)
+	return byReason
 }
