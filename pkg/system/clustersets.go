@@ -38,7 +38,7 @@ func clusterSets(shared *sharedinventory.Shared) systems.Entry {
 		},
 		Controllers: []systems.Controller{
 			{Name: controller.ClusterSet, Setup: controller.SetupClusterSet(shared), Access: systems.Access{
-				Reads: reads(clusters, sets, bindings, scores), Rules: rules("sets", sets.Resource, sets.Resource+"/status"),
+				Reads: inventoryReads(), Rules: rules("sets", sets.Resource, sets.Resource+"/status"),
 			}},
 			{Name: controller.ClusterSetBinding, Setup: controller.SetupClusterSetBinding, Access: systems.Access{
 				Reads: reads(clusters, sets, bindings), Rules: rules("sets", bindings.Resource+"/status"),

@@ -10,21 +10,19 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 var (
-	clusters            = clusterResource(clusterv1.GroupVersion.Version, "managedclusters")
-	sets                = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersets")
-	bindings            = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings")
-	scores              = clusterResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")
+	clusters            = inventory.Clusters.Resource
+	sets                = inventory.ClusterSets.Resource
+	bindings            = inventory.Bindings.Resource
 	clusterRoles        = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
 	roleBindings        = rbacv1.SchemeGroupVersion.WithResource("rolebindings")
 	clusterRoleBindings = rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings")
@@ -72,6 +70,15 @@ func (o Options) allSharing(enabled []string, shared *sharedinventory.Shared) []
 }
 
 func reads(resources ...schema.GroupVersionResource) []schema.GroupVersionResource { return resources }
+
+// inventoryReads returns what the shared inventory watches, and the given resources.
+func inventoryReads(own ...schema.GroupVersionResource) []schema.GroupVersionResource {
+	var all []schema.GroupVersionResource
+	for _, kind := range inventory.Kinds() {
+		all = append(all, kind.Resource)
+	}
+	return append(all, own...)
+}
 
 func rules(role string, resources ...string) []systems.Rules {
 	return []systems.Rules{{Role: role, Resources: resources}}

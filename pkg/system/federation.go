@@ -34,7 +34,7 @@ const FederatedKindsFlag = "federated-kinds"
 func (o *Options) federation(shared *sharedinventory.Shared) systems.Entry {
 	federated := federationSetup{o.federationOptions(shared)} // They share an index.
 
-	all := reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
+	all := inventoryReads(clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 		clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
 		schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks"))
 	return systems.Entry{

@@ -32,14 +32,14 @@ func (o *Options) placements(enabled []string, shared *sharedinventory.Shared) s
 		},
 		Controllers: []systems.Controller{
 			{Name: controller.Name, Setup: setup, Access: systems.Access{
-				Reads: reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
+				Reads: inventoryReads(clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 					clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
 				// The role also has what the controller runs without: events, finalizers, and reviews of those who ask for metrics.
 				Rules: rules("placement", clusters.Resource, sets.Resource,
 					"placementdecisions", "placementdecisions/status", "placements", "placements/status"),
 			}},
 			{Name: controller.V1alpha1Name, Setup: setup, Access: systems.Access{
-				Reads: reads(clusters, sets, bindings, scores, placementv1alpha1.GroupVersion.WithResource("placements"),
+				Reads: inventoryReads(placementv1alpha1.GroupVersion.WithResource("placements"),
 					placementv1alpha1.GroupVersion.WithResource("placementdecisions")),
 				Rules: append(rules("placement", clusters.Resource, sets.Resource),
 					rules("placement-v1alpha1", "placementdecisions", "placements", "placements/status")...),
