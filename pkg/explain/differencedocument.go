@@ -48,7 +48,7 @@ func differencesDocument(differences []Difference, o document.Options) document.
 }
 
 // section is a summary, the notes, and a row for each cluster that changes.
-func (d *Difference) section(o document.Options) document.Section {
+func (d Difference) section(o document.Options) document.Section {
 	s := document.Section{Title: document.Title(d.Placement, d.API), Headline: document.Plainly(d.headline())}
 	if d.New {
 		s.Title += " (new)"
@@ -71,7 +71,7 @@ func (d *Difference) section(o document.Options) document.Section {
 	return s
 }
 
-func (d *Difference) headline() string {
+func (d Difference) headline() string {
 	counts := fmt.Sprintf("%d gained, %d lost, %d kept", len(d.Gained), len(d.Lost), len(d.Kept))
 	if len(d.Moved) > 0 {
 		counts += fmt.Sprintf(", %d of them in another group", len(d.Moved))
@@ -98,7 +98,7 @@ func (d *Difference) headline() string {
 }
 
 // table has a row for each gained, lost and moved cluster.
-func (d *Difference) table() document.Table {
+func (d Difference) table() document.Table {
 	var table document.Table
 	add := func(mark, cluster, text string, anyway bool) {
 		if anyway {

@@ -90,7 +90,8 @@ func TestColoursAreAllThatColoursAdd(t *testing.T) {
 	var plain, colored bytes.Buffer
 
 	for out, color := range map[*bytes.Buffer]bool{&plain: false, &colored: true} {
-		if err := printers.Print(out, printers.FormatTable, explanations, printers.Style{Options: document.Options{Scores: true}, Color: color}); err != nil {
+		style := printers.Style{Options: document.Options{Scores: true}, Color: color}
+		if err := printers.Print(out, printers.FormatTable, explanations, style); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,7 +44,8 @@ func (s *Section) Causes(clusters []Rejected, o Options) {
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int {
 		return cmp.Or(
-			cmp.Compare(len(names[b]), len(names[a])), scheduling.Stage(b.verdict).Compare(scheduling.Stage(a.verdict)), cmp.Compare(a.clause, b.clause),
+			cmp.Compare(len(names[b]), len(names[a])), scheduling.Stage(b.verdict).Compare(scheduling.Stage(a.verdict)),
+			cmp.Compare(a.clause, b.clause),
 		)
 	})
 	s.Line("not selected: %s, by cause (%s lists them)", Count(len(clusters), "cluster"), o.Grouped)

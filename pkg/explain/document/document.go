@@ -4,6 +4,7 @@ package document
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -72,7 +73,8 @@ type Table struct {
 // Row is a row of a table.
 type Row struct {
 	Cells Text
-	// Name identifies the row of a live table. Details are lines below it, and Unsettled what is still to happen with its object; empty for nothing.
+	// Name identifies the row of a live table. Details are lines below it, and Unsettled is a sentence about what is still to happen with its object;
+	// empty for nothing.
 	Name      string
 	Details   []string
 	Unsettled string
@@ -124,11 +126,11 @@ func (t Text) With(rest string) Text { return append(t[:len(t):len(t)], Span{Tex
 
 // String returns the text without tones.
 func (t Text) String() string {
-	var text string
+	var text strings.Builder
 	for _, span := range t {
-		text += span.Text
+		text.WriteString(span.Text)
 	}
-	return text
+	return text.String()
 }
 
 // Add adds sections.

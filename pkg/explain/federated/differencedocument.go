@@ -33,18 +33,19 @@ func DifferencesDocument(differences []Difference, summary *Summary, notes []str
 func (s *Summary) String() string {
 	var parts []string
 	if s.Losing > 0 {
-		text := "withdraws " + document.Count(s.Losing, "object")
+		var text strings.Builder
+		text.WriteString("withdraws " + document.Count(s.Losing, "object"))
 		if s.Lost > s.Losing {
-			text += fmt.Sprintf(" (%d copies)", s.Lost)
+			fmt.Fprintf(&text, " (%d copies)", s.Lost)
 		}
 		for _, workload := range s.Workloads {
 			noun := "a " + workload.Kind
 			if workload.Objects != 1 {
 				noun = workload.Kind + "s"
 			}
-			text += fmt.Sprintf(", %d of them %s with %s", workload.Objects, noun, document.Count(int(workload.Replicas), "replica"))
+			fmt.Fprintf(&text, ", %d of them %s with %s", workload.Objects, noun, document.Count(int(workload.Replicas), "replica"))
 		}
-		parts = append(parts, text)
+		parts = append(parts, text.String())
 	}
 	if s.Gaining > 0 {
 		text := "delivers " + document.Count(s.Gaining, "object") + " newly"
@@ -65,7 +66,7 @@ func (s *Summary) String() string {
 	return strings.Join(parts, "; ")
 }
 
-func (d *Difference) section() document.Section {
+func (d Difference) section() document.Section {
 	s := document.Section{Title: d.Object, Headline: document.Plainly(d.headline())}
 	if d.New {
 		s.Title += " (new)"
@@ -88,7 +89,7 @@ func (d *Difference) section() document.Section {
 	return s
 }
 
-func (d *Difference) headline() string {
+func (d Difference) headline() string {
 	if federation.State(d.State) != federation.Delivering {
 		return strings.ToLower(d.State) + ", " + keepers(d.Kept)
 	}

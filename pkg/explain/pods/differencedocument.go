@@ -149,7 +149,7 @@ func (d *TenantDifference) section() document.Section {
 }
 
 // String returns "default ssd, allowed ssd, hdd".
-func (s *TenantSettings) String() string {
+func (s TenantSettings) String() string {
 	text := "no default"
 	if s.Default != "" {
 		text = "default " + s.Default
