@@ -67,10 +67,8 @@ func (o *manifestsOptions) run(out io.Writer) error {
 	}
 	slices.Sort(o.chosen.Systems)
 	o.chosen.Systems = slices.Compact(o.chosen.Systems)
-	for _, system := range o.chosen.Systems {
-		if systems := manifests.Systems(); !slices.Contains(systems, system) {
-			return &usageError{fmt.Errorf("--system: there is no system %q; use %s", system, strings.Join(systems, ", "))}
-		}
+	if err := validateSystems(o.chosen.Systems); err != nil {
+		return &usageError{err}
 	}
 	objectsOf := deploy.Objects
 	if o.removal {
@@ -81,4 +79,15 @@ func (o *manifestsOptions) run(out io.Writer) error {
 		return fmt.Errorf("making the objects of the installation: %w", err)
 	}
 	return deploy.Print(out, objects)
+}
+
+// validateSystems returns an error if the flag --system names a system that does not exist.
+func validateSystems(named []string) error {
+	known := manifests.Systems()
+	for _, name := range named {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--system: there is no system %q; use %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
 }

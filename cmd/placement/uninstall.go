@@ -125,13 +125,7 @@ func (o *uninstallOptions) validate() error {
 	if o.namespace != "" {
 		return errors.New("--namespace: objects of all namespaces are released; leave the flag out")
 	}
-	known := manifests.Systems()
-	for _, name := range o.systems {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("--system: there is no system %q; use %s", name, strings.Join(known, ", "))
-		}
-	}
-	return nil
+	return validateSystems(o.systems)
 }
 
 // entries returns the systems whose finalizers are released.
