@@ -24,38 +24,31 @@ type Applied struct {
 // refuses is left out. With does not modify the State.
 func (s *State) With(objects iter.Seq2[*Kind, api.Object]) (*State, []Applied, error) {
 	after := *s
-
 	var applied []Applied
-
 	for kind, object := range objects {
 		live := kind.Find(&after, object)
 		if live != nil && kind.Keeps != nil {
 			object = kind.Keeps(live, object)
 		}
-
 		one := Applied{Kind: kind, To: object, Result: pods.Applied{Object: kind.Name(object), New: live == nil}}
 		one.Result.Unchanged = live != nil && kind.alike(live, object)
 
 		if kind.Admit != nil {
 			refused, warnings := kind.Admit(&after, live, object)
 			one.Result.Warnings = warnings
-
 			for _, err := range refused {
 				one.Result.Refused = append(one.Result.Refused, err.Error())
 			}
 		}
-
 		applied = append(applied, one)
 
 		if len(one.Result.Refused) > 0 {
 			continue
 		}
-
 		errs := make([]error, 0, len(kind.lists))
 		for _, list := range kind.lists {
 			errs = append(errs, list.put(&after, object))
 		}
-
 		if err := errors.Join(errs...); err != nil {
 			return nil, nil, fmt.Errorf("applying %s: %w", one.Result.Object, err)
 		}

@@ -51,11 +51,9 @@ func diffObjects[T interface {
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
 		before, after = before[1:], after[1:]
 	}
-
 	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
 		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
-
 	known := make(map[types.NamespacedName]T, len(before))
 	for _, object := range before {
 		known[keyOf(object)] = object
@@ -66,7 +64,6 @@ func diffObjects[T interface {
 		if known[key] != object {
 			set(object)
 		}
-
 		delete(known, key)
 	}
 

@@ -38,7 +38,6 @@ func TestBindingsFromRBAC(t *testing.T) {
 		"subjects: [{kind: Group, apiGroup: rbac.authorization.k8s.io, name: 'system:serviceaccounts'}]\n"
 	binding := "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 		"metadata: {namespace: ns, name: north}\nspec: {clusterSet: north}\n"
-
 	for _, tc := range []struct {
 		reason, content string
 		want            []string
@@ -53,7 +52,6 @@ func TestBindingsFromRBAC(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var got []string
-
 			for _, report := range reportsOf(read(t, fleet+tc.content), true, nil).Placements {
 				for _, cluster := range report.Clusters {
 					if cluster.Verdict == "Selected" {
@@ -61,7 +59,6 @@ func TestBindingsFromRBAC(t *testing.T) {
 					}
 				}
 			}
-
 			slices.Sort(got)
 
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -127,7 +127,6 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 	for _, evaluation := range hub.Evaluate(now, wanted) {
 		untouched[evaluation.Placement.Key()] = evaluation
 	}
-
 	differences := Differences{Now: metav1.NewTime(now), Placements: []Difference{}}
 
 	for _, evaluation := range after.Evaluate(now, wanted) {
@@ -136,7 +135,6 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 			forgotten := after.Limit.Forgotten(before.Placement.RemovalSubject(), evaluation.Placement.RemovalSubject())
 			evaluation.LimitUnknown = evaluation.LimitUnknown || forgotten
 		}
-
 		difference := newDifference(evaluation)
 		difference.New = !exists
 		difference.Notes = notesOf(evaluation, after)
@@ -144,7 +142,6 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 		if exists {
 			markAnyway(&difference, before)
 		}
-
 		differences.Placements = append(differences.Placements, difference)
 	}
 
@@ -161,7 +158,6 @@ func newDifference(evaluation Evaluation) Difference {
 	}
 	present := evaluation.Existing.Incumbents()
 	result := evaluation.Result
-
 	if result != nil && result.Outcome() != scheduling.Decided {
 		difference.Stalled = stalledMessage(evaluation, "in the file")
 	}
@@ -170,10 +166,8 @@ func newDifference(evaluation Evaluation) Difference {
 		difference.Kept = slices.AppendSeq(difference.Kept, maps.Keys(present))
 		slices.Sort(difference.Kept)
 		difference.Selected = len(present)
-
 		return difference
 	}
-
 	difference.Selected = len(result.Selected)
 	groups := groupsAfter(evaluation)
 	selected := make(map[string]bool, len(result.Selected))
@@ -181,7 +175,6 @@ func newDifference(evaluation Evaluation) Difference {
 	for _, info := range result.Selected {
 		selected[info.Name] = true
 	}
-
 	difference.Gained = gains(result, selected, present, groups)
 
 	for _, name := range slices.Sorted(maps.Keys(present)) {
@@ -191,9 +184,7 @@ func newDifference(evaluation Evaluation) Difference {
 			difference.Lost = append(difference.Lost, Loss{Cluster: name, Reason: result.ReasonOf(name)})
 		}
 	}
-
 	difference.Moved = moves(difference.Kept, groupsBefore(evaluation), groups)
-
 	return difference
 }
 
@@ -201,7 +192,6 @@ func newDifference(evaluation Evaluation) Difference {
 func gains(result *scheduling.Result, selected, present map[string]bool, groups map[string]DecisionGroup) []Gain {
 	gained := []Gain{}
 	isNew := func(info *clusterinfo.ClusterInfo) bool { return selected[info.Name] && !present[info.Name] }
-
 	if !slices.ContainsFunc(result.Selected, isNew) {
 		return gained
 	}
@@ -213,7 +203,6 @@ func gains(result *scheduling.Result, selected, present map[string]bool, groups 
 			})
 		}
 	}
-
 	return gained
 }
 
@@ -221,13 +210,11 @@ func gains(result *scheduling.Result, selected, present map[string]bool, groups 
 // when its new group is neither of them.
 func moves(kept []string, before map[string][]DecisionGroup, after map[string]DecisionGroup) []Move {
 	moved := []Move{}
-
 	for _, name := range kept {
 		if groups := before[name]; len(groups) > 0 && !slices.Contains(groups, after[name]) {
 			moved = append(moved, Move{Cluster: name, From: groups[0], To: after[name]})
 		}
 	}
-
 	return moved
 }
 
@@ -237,28 +224,22 @@ func groupsBefore(evaluation Evaluation) map[string][]DecisionGroup {
 	for _, page := range evaluation.Existing.Pages {
 		holds[page.Name] = page.Clusters()
 	}
-
 	groups := map[string][]DecisionGroup{}
-
 	eachInGroup(evaluation.Existing.Groups(), holds, func(cluster string, group DecisionGroup) {
 		groups[cluster] = append(groups[cluster], group)
 	})
-
 	return groups
 }
 
 func groupsAfter(evaluation Evaluation) map[string]DecisionGroup {
 	groups := map[string]DecisionGroup{}
-
 	eachInGroup(evaluation.Plan.Groups, evaluation.Pages, func(cluster string, group DecisionGroup) { groups[cluster] = group })
-
 	return groups
 }
 
 func eachInGroup(groups []api.GroupStatus, pages map[string][]string, take func(string, DecisionGroup)) {
 	for _, status := range groups {
 		group := DecisionGroup{Index: int32(status.Index), Name: status.Name}
-
 		for _, page := range status.Pages {
 			for _, cluster := range pages[page] {
 				take(cluster, group)
@@ -272,7 +253,6 @@ func markAnyway(d *Difference, before Evaluation) {
 	if before.Result == nil || !before.Result.Applies() {
 		return
 	}
-
 	groups := groupsAfter(before)
 	count := 0
 
@@ -281,7 +261,6 @@ func markAnyway(d *Difference, before Evaluation) {
 			count++
 		}
 	}
-
 	for i := range d.Gained {
 		_, selected := groups[d.Gained[i].Cluster]
 		mark(selected, &d.Gained[i].Anyway)
@@ -291,7 +270,6 @@ func markAnyway(d *Difference, before Evaluation) {
 		_, selected := groups[d.Lost[i].Cluster]
 		mark(!selected, &d.Lost[i].Anyway)
 	}
-
 	for i := range d.Moved {
 		group, selected := groups[d.Moved[i].Cluster]
 		mark(selected && group == d.Moved[i].To, &d.Moved[i].Anyway)

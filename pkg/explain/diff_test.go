@@ -47,7 +47,6 @@ func diffClusters(names ...string) string {
 	for _, name := range names {
 		fmt.Fprintf(&out, "---\n%smetadata: {name: %s, labels: {region: %s, %sclusterset: default}}\n", clusterHead, name, name[:2], labelPrefix)
 	}
-
 	return out.String()
 }
 
@@ -57,7 +56,6 @@ func page(number, group int, name string, clusters ...string) string {
 	for _, cluster := range clusters {
 		decisions = append(decisions, fmt.Sprintf(`{clusterName: %s, reason: ""}`, cluster))
 	}
-
 	return fmt.Sprintf("---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: PlacementDecision\n"+
 		"metadata: {name: a-decision-%d, namespace: ns, labels: {%splacement: a, %sdecision-group-index: %q, %sdecision-group-name: %q}}\n"+
 		"status: {decisions: [%s]}\n", number, labelPrefix, labelPrefix, strconv.Itoa(group), labelPrefix, name, strings.Join(decisions, ", "))
@@ -78,7 +76,6 @@ func olderPage(clusters ...string) string {
 	for _, cluster := range clusters {
 		decisions = append(decisions, fmt.Sprintf("{clusterName: %s, available: true}", cluster))
 	}
-
 	return "---\napiVersion: placement.open-cluster-management.io/v1alpha1\nkind: PlacementDecision\n" +
 		"metadata: {name: a-decision-1, namespace: ns, labels: {placement.open-cluster-management.io: a}}\n" +
 		"decisions: [" + strings.Join(decisions, ", ") + "]\n"
@@ -87,22 +84,18 @@ func olderPage(clusters ...string) string {
 // differences compares a hub in YAML with the same hub that has the placements of another.
 func differences(t *testing.T, hub, files string) explain.Differences {
 	t.Helper()
-
 	before := read(t, hub)
 	after := *before
 	after.Placements = read(t, files).Placements
 	wanted := map[inventory.Key]bool{}
-
 	for _, placement := range after.Placements {
 		wanted[api.Read(placement).Key()] = true
 	}
-
 	return explain.Diff(before, &after, func(key inventory.Key) bool { return wanted[key] }, noon)
 }
 
 func TestDiff(t *testing.T) {
 	const disabled = ", annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: \"true\"}"
-
 	for _, tc := range []struct {
 		reason, hub, files string
 		showKept           bool
@@ -281,13 +274,11 @@ func TestDiff(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			got := differences(t, diffFleet+tc.hub, tc.files)
-
 			for format, want := range map[printers.Format]string{printers.FormatTable: tc.want, printers.FormatName: tc.wantNames} {
 				var out bytes.Buffer
 				if err := printers.Print(&out, format, got, printers.Style{Options: document.Options{ShowKept: tc.showKept}}); err != nil {
 					t.Fatal(err)
 				}
-
 				if diff := cmp.Diff(want, out.String()); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", format, diff)
 				}
@@ -306,7 +297,6 @@ func TestDiffNamesTheOlderAPIInJSON(t *testing.T) {
 	if err := printers.Print(&out, printers.FormatJSON, differences(t, diffFleet, olderA("{}")), printers.Style{}); err != nil {
 		t.Fatal(err)
 	}
-
 	if want := "\"placement\": \"ns/a\",\n      \"api\": \"placement.open-cluster-management.io\",\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("JSON lacks %s:\n%s", want, out.String())
 	}
@@ -315,7 +305,6 @@ func TestDiffNamesTheOlderAPIInJSON(t *testing.T) {
 // Decisions that the user may not list move ranks, so it is said where they do.
 func TestDiffReportsWhatIsNotCounted(t *testing.T) {
 	const note = "cannot count the placementdecisions.placement.open-cluster-management.io, which this user may not list"
-
 	for _, tc := range []struct{ reason, policy, want string }{
 		{"by default", "{}", "Balance " + note},
 		{"both that count", "{mode: Exact, configurations: [{scoreCoordinate: {builtIn: Spread}, weight: 1}, " +
@@ -326,11 +315,9 @@ func TestDiffReportsWhatIsNotCounted(t *testing.T) {
 			state := read(t, diffFleet+placementA("", "{prioritizerPolicy: "+tc.policy+"}"))
 			state.Uncounted = []api.Adapter{api.V1alpha1}
 			notes := explain.Diff(state, state, nil, noon).Placements[0].Notes
-
 			if got := slices.ContainsFunc(notes, func(text string) bool { return strings.HasPrefix(text, tc.want) }); tc.want != "" && !got {
 				t.Errorf("notes %q lack %q", notes, tc.want)
 			}
-
 			if tc.want == "" && strings.Contains(strings.Join(notes, ""), "cannot count") {
 				t.Errorf("notes are %q", notes)
 			}
@@ -341,7 +328,6 @@ func TestDiffReportsWhatIsNotCounted(t *testing.T) {
 // One cluster more does not drive out another of the same score.
 func TestDiffKeepsIncumbents(t *testing.T) {
 	got := differences(t, diffFleet+placementA("", "{numberOfClusters: 1}")+page(1, 0, "", "us2"), placementA("", "{numberOfClusters: 2}"))
-
 	if kept := got.Placements[0].Kept; !slices.Equal(kept, []string{"us2"}) || len(got.Placements[0].Gained) != 1 {
 		t.Errorf("kept %q, gained %v", kept, got.Placements[0].Gained)
 	}
@@ -350,7 +336,6 @@ func TestDiffKeepsIncumbents(t *testing.T) {
 func TestDiffNamesInJSONAreStable(t *testing.T) {
 	hub := placementA("", "{}") + page(1, 0, "", "eu1", "us1", "gone")
 	files := placementA("", strings.Replace(usCanary, "{", "{numberOfClusters: 3, clusterSets: [default, spare], ", 1))
-
 	const want = `{
   "now": "2026-01-31T12:00:00Z",
   "placements": [
@@ -416,13 +401,11 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 `
 
 	got := differences(t, diffFleet+hub, files)
-
 	var out, yaml bytes.Buffer
 	if err := errors.Join(printers.Print(&out, printers.FormatJSON, got, printers.Style{}),
 		printers.Print(&yaml, printers.FormatYAML, got, printers.Style{})); err != nil {
 		t.Fatal(err)
 	}
-
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
@@ -430,7 +413,6 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 	if !strings.Contains(yaml.String(), "\n- gained:\n  - anyway: true\n    cluster: eu2\n") {
 		t.Errorf("YAML:\n%s", yaml.String())
 	}
-
 	var back explain.Differences
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil || !back.Differ() {
 		t.Errorf("read back: %v, error %v", back, err)
@@ -441,10 +423,8 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 func TestDiffAgreesWithEvaluate(t *testing.T) {
 	state := testState(t)
 	got := explain.Diff(state, state, nil, noon)
-
 	for i, evaluation := range state.Evaluate(noon, nil) {
 		difference := got.Placements[i]
-
 		var pages []string
 		for _, clusters := range evaluation.Pages {
 			pages = append(pages, clusters...)
@@ -454,10 +434,8 @@ func TestDiffAgreesWithEvaluate(t *testing.T) {
 			if !gain.Anyway {
 				t.Errorf("%s: gain %s of a change of nothing is not due anyway", difference.Placement, gain.Cluster)
 			}
-
 			difference.Kept = append(difference.Kept, gain.Cluster)
 		}
-
 		slices.Sort(pages)
 		slices.Sort(difference.Kept)
 
@@ -471,7 +449,6 @@ func TestDiffOnlyWhatIsWanted(t *testing.T) {
 	state := testState(t)
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "short")
 	got := explain.Diff(state, state, func(key inventory.Key) bool { return key == wanted }, noon)
-
 	if len(got.Placements) != 1 || got.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %v, want only %s", got.Placements, wanted)
 	}
@@ -482,7 +459,6 @@ func TestDiffCountsPagesThatAreBeingDeleted(t *testing.T) {
 	leaving := strings.Replace(page(1, 0, "", "eu1", "eu2"), "namespace: ns",
 		"namespace: ns, deletionTimestamp: \"2026-01-31T11:00:00Z\", finalizers: [example.com/a]", 1)
 	got := differences(t, diffFleet+placementA("", inEurope)+leaving, placementA("", inEurope)).Placements[0]
-
 	if !slices.Equal(got.Kept, []string{"eu1", "eu2"}) || len(got.Gained) != 1 || len(got.Moved) != 0 {
 		t.Errorf("kept %q, gained %v, moved %v", got.Kept, got.Gained, got.Moved)
 	}

@@ -53,16 +53,13 @@ func evaluate(
 ) Evaluation {
 	p := existing.Placement
 	evaluation := Evaluation{Placement: p, Existing: existing, Status: p.Status}
-
 	managed, reason := p.Managed()
 	if evaluation.Skipped = reason; managed {
 		evaluated := placement.Evaluate(request(), snapshot, existing, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
 		evaluation.Status = evaluated.Status(p, metav1.NewTime(now), true)
 	}
-
 	evaluation.Pages = pagesAfter(existing, evaluation.Plan)
-
 	return evaluation
 }
 
@@ -73,18 +70,14 @@ const unknownLimit = "the hub may hold what leaves: how much of it may leave at 
 // pagesAfter returns the clusters of each page after the plan was carried out.
 func pagesAfter(existing placement.Existing, plan placement.Plan) map[string][]string {
 	pages := map[string][]string{}
-
 	for _, page := range existing.Pages {
 		pages[page.Name] = page.Clusters()
 	}
-
 	for _, write := range plan.Writes {
 		pages[write.Desired.Name] = write.Desired.Clusters()
 	}
-
 	for _, page := range plan.Deletes {
 		delete(pages, page.Name)
 	}
-
 	return pages
 }

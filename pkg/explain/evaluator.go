@@ -30,12 +30,10 @@ func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	if s.request(key, compiler) == nil {
 		return nil
 	}
-
 	evaluator := &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler)}
 	if p := s.placement(key); p != nil {
 		evaluator.incumbents = placement.NewExisting(p.API.Codec(), p, s.PagesByPlacement()[key]).Incumbents()
 	}
-
 	return evaluator
 }
 
@@ -44,7 +42,6 @@ func (s *State) request(key inventory.Key, compiler *selector.Compiler) *schedul
 	if placement := s.placement(key); placement != nil {
 		return placement.Request(compiler)
 	}
-
 	return s.Federated.Request(compiler, key)
 }
 
@@ -55,12 +52,9 @@ func (e *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 	if request == nil {
 		return nil
 	}
-
 	e.base.applyDiff(e.inventory, state)
 	defer state.applyDiff(e.inventory, e.base)
-
 	request.Prioritizers = append(request.Prioritizers, more...)
-
 	return placement.Schedule(request, e.inventory.Snapshot(), e.incumbents, e.now)
 }
 
@@ -70,11 +64,9 @@ func (s *State) placement(key inventory.Key) *api.Placement {
 		if object.GetName() != key.Name || object.GetNamespace() != key.Namespace {
 			continue
 		}
-
 		if placement := api.Read(object); placement.Key() == key {
 			return placement
 		}
 	}
-
 	return nil
 }

@@ -23,7 +23,6 @@ func GoneNote(cluster *clusterinfo.ClusterInfo) string {
 	if condition := cluster.Condition(clusterrequest.ConditionClusterGone); isTrue(condition) {
 		return requests.GoneNote(*condition)
 	}
-
 	return ""
 }
 
@@ -34,13 +33,11 @@ func isTrue(condition *metav1.Condition) bool {
 // goneNotes returns a note on the clusters in decisions whose Clusters were lost with their CustomResourceDefinition; none if there are none.
 func goneNotes(result *scheduling.Result, selected []string) []string {
 	var gone []string
-
 	for _, name := range selected {
 		if cluster := result.Cluster(name); cluster != nil && isTrue(cluster.Condition(clusterrequest.ConditionClusterGone)) {
 			gone = append(gone, name)
 		}
 	}
-
 	if len(gone) == 0 {
 		return nil
 	}
@@ -50,7 +47,6 @@ func goneNotes(result *scheduling.Result, selected []string) []string {
 	if len(gone) > goneShown {
 		names += fmt.Sprintf(" and %d more", len(gone)-goneShown)
 	}
-
 	return []string{fmt.Sprintf("%s: the Clusters of these ManagedClusters are gone with the former CustomResourceDefinition of Clusters, and the "+
 		"ManagedClusters stay: %s; %s", clusterrequest.ConditionClusterGone, names, requests.ReleaseGone)}
 }

@@ -23,19 +23,14 @@ const (
 // T2: a report names the selected clusters whose Clusters were lost with their definition, and how to release them.
 func TestReportNamesGoneClusters(t *testing.T) {
 	var content strings.Builder
-
 	content.WriteString(boundSet + "---\n" + placementHead + "metadata: {name: p, namespace: ns}\nspec: {}\n" +
 		"---\n" + clusterHead + fmt.Sprintf(inSet, "stays"))
-
 	for i := range 7 {
 		content.WriteString("---\n" + clusterHead + fmt.Sprintf(inSet, fmt.Sprintf("lost%d", i)) + gone)
 	}
-
 	content.WriteString("---\n" + clusterHead + "metadata: {name: elsewhere}\n" + gone)
-
 	state := read(t, content.String())
 	evaluation := state.Evaluate(noon, nil)[0]
-
 	for reason, report := range map[string]explain.Report{
 		"simulate": explain.NewReport(evaluation, false), "explain": state.Explain(evaluation, false),
 	} {

@@ -22,12 +22,10 @@ const (
 // newReader checks by the definitions that the hub installs.
 func newReader(tb testing.TB) *statefile.Reader {
 	tb.Helper()
-
 	files, err := filepath.Glob("../../manifests/crds/*_*.yaml")
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
 
 	for i, file := range files {
@@ -35,7 +33,6 @@ func newReader(tb testing.TB) *statefile.Reader {
 		if err != nil {
 			tb.Fatal(err)
 		}
-
 		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
 			tb.Fatalf("%s: %v", file, err)
 		}
@@ -45,21 +42,17 @@ func newReader(tb testing.TB) *statefile.Reader {
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return reader
 }
 
 // read returns the State of one file.
 func read(tb testing.TB, content string) *explain.State {
 	tb.Helper()
-
 	reader := newReader(tb)
 	reader.Read("world.yaml", []byte(content))
-
 	state, err := reader.State()
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return state
 }

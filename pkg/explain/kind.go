@@ -102,7 +102,6 @@ func (k *Kind) Name(object api.Object) string {
 	if untyped, is := object.(*unstructured.Unstructured); is {
 		name = untyped.GetKind()
 	}
-
 	return name + " " + strings.TrimPrefix(keyOf(object).String(), "/")
 }
 
@@ -112,7 +111,6 @@ func (k *Kind) Decode(fields map[string]any) (api.Object, error) {
 	if k.Type == nil {
 		return untyped, nil
 	}
-
 	typed, is := k.Type.DeepCopyObject().(api.Object)
 	if !is {
 		return nil, fmt.Errorf("%T is no object", k.Type)
@@ -121,13 +119,10 @@ func (k *Kind) Decode(fields map[string]any) (api.Object, error) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(fields, typed, !k.Open); err != nil {
 		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
-
 	if k.Untyped {
 		EncodeStringData(untyped)
-
 		return untyped, nil
 	}
-
 	return typed, nil
 }
 
@@ -142,7 +137,6 @@ func (k *Kind) AddFor(concerns Concern, s *State, object api.Object) error {
 			errs = append(errs, list.add(s, object))
 		}
 	}
-
 	return errors.Join(errs...)
 }
 
@@ -152,7 +146,6 @@ func (k *Kind) has(object api.Object) bool {
 	if !is {
 		return reflect.TypeOf(object) == reflect.TypeOf(k.Type)
 	}
-
 	return k.is(untyped.GroupVersionKind())
 }
 
@@ -168,7 +161,6 @@ func (k *Kind) Find(s *State, object api.Object) api.Object {
 			return found
 		}
 	}
-
 	return nil
 }
 
@@ -177,7 +169,6 @@ func (k *Kind) alike(live, object api.Object) bool {
 	if k.Alike != nil {
 		return k.Alike(live, object)
 	}
-
 	return apiequality.Semantic.DeepEqual(specOf(live), specOf(object))
 }
 
@@ -186,7 +177,6 @@ func specOf(object api.Object) any {
 	if err != nil { // It equals no other.
 		return err //nolint:wrapcheck // Nobody reads it.
 	}
-
 	return fields["spec"]
 }
 
@@ -194,13 +184,11 @@ func specOf(object api.Object) any {
 func (s *State) Each(concerns Concern) iter.Seq2[*Kind, api.Object] {
 	return func(yield func(*Kind, api.Object) bool) {
 		wanted := slices.DeleteFunc(slices.Clone(s.Kinds()), func(kind *Kind) bool { return kind.Concerns&concerns == 0 })
-
 		for len(wanted) > 0 {
 			shared := wanted[0].lists[0]
 			others := slices.IndexFunc(wanted, func(kind *Kind) bool { return kind.lists[0] != shared })
 			sharing := wanted[:cmp.Or(max(others, 0), len(wanted))]
 			wanted = wanted[len(sharing):]
-
 			for _, object := range shared.all(s) {
 				at := slices.IndexFunc(sharing, func(kind *Kind) bool { return kind.has(object) })
 				if at >= 0 && !yield(sharing[at], object) {
@@ -217,7 +205,6 @@ func (s *State) Names(concerns Concern) []string {
 	for kind, object := range s.Each(concerns) {
 		names = append(names, kind.Name(object))
 	}
-
 	return names
 }
 
@@ -226,6 +213,5 @@ func (s *State) Has(concerns Concern) bool {
 	for range s.Each(concerns) {
 		return true
 	}
-
 	return false
 }

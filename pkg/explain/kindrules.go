@@ -26,7 +26,6 @@ func admitForPods(among *State, live, object api.Object) (field.ErrorList, []str
 func namespacesAlike(live, object api.Object) bool {
 	one, isOne := live.(*corev1.Namespace)
 	other, isOther := object.(*corev1.Namespace)
-
 	return isOne && isOther && pods.ReadsSame(one, other)
 }
 
@@ -34,14 +33,11 @@ func namespacesAlike(live, object api.Object) bool {
 func keepProfiles(live, object api.Object) api.Object {
 	one, isOne := live.(*openmcpv1alpha1.ClusterProvider)
 	other, isOther := object.(*openmcpv1alpha1.ClusterProvider)
-
 	if !isOne || !isOther || len(other.Status.Profiles) > 0 {
 		return object
 	}
-
 	other = other.DeepCopy()
 	other.Status = one.Status
-
 	return other
 }
 
@@ -51,7 +47,6 @@ func EncodeStringData(object *unstructured.Unstructured) {
 	if object.GetKind() != "Secret" || !found || err != nil {
 		return
 	}
-
 	data, isMap := object.Object["data"].(map[string]any)
 	if !isMap {
 		data = map[string]any{}
@@ -60,7 +55,6 @@ func EncodeStringData(object *unstructured.Unstructured) {
 	for key, text := range texts {
 		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
 	}
-
 	object.Object["data"] = data
 	delete(object.Object, "stringData")
 }
@@ -68,38 +62,32 @@ func EncodeStringData(object *unstructured.Unstructured) {
 // checkRules reports rules that grant nothing.
 func checkRules(object map[string]any) []Finding {
 	var findings []Finding
-
 	for i, rule := range objectsOf(object["rules"]) {
 		if verbs, _ := rule["verbs"].([]any); len(verbs) == 0 {
 			findings = append(findings, Finding{fmt.Sprintf("rules[%d].verbs", i), "is required: a rule without verbs grants nothing"})
 		}
 	}
-
 	return findings
 }
 
 // checkGrant reports errors that would make a ClusterRoleBinding ineffective or misleading.
 func checkGrant(object map[string]any) []Finding {
 	var findings []Finding
-
 	ref, _ := object["roleRef"].(map[string]any)
 	if textOf(ref, "name") == "" {
 		findings = append(findings, Finding{"roleRef.name", "is required: name the ClusterRole"})
 	} else if textOf(ref, "kind") != "ClusterRole" {
 		findings = append(findings, Finding{"roleRef.kind", "must be ClusterRole: a ClusterRoleBinding can refer to nothing else"})
 	}
-
 	for i, subject := range objectsOf(object["subjects"]) {
 		findings = append(findings, checkSubject(fmt.Sprintf("subjects[%d].", i), subject)...)
 	}
-
 	return findings
 }
 
 func checkSubject(path string, subject map[string]any) []Finding {
 	kind, group := textOf(subject, "kind"), textOf(subject, "apiGroup")
 	isAccount := kind == rbacv1.ServiceAccountKind
-
 	switch {
 	case !isAccount && kind != rbacv1.UserKind && kind != rbacv1.GroupKind:
 		return []Finding{{path + "kind", "must be ServiceAccount, User or Group"}}
@@ -120,11 +108,9 @@ func checkSubject(path string, subject map[string]any) []Finding {
 func objectsOf(list any) []map[string]any {
 	items, _ := list.([]any)
 	objects := make([]map[string]any, len(items))
-
 	for i, item := range items {
 		objects[i], _ = item.(map[string]any)
 	}
-
 	return objects
 }
 
@@ -136,6 +122,5 @@ func pathSegment(name string, _ bool) []string {
 // textOf returns a string field; empty when it is missing or no string.
 func textOf(object map[string]any, key string) string {
 	value, _ := object[key].(string)
-
 	return value
 }

@@ -45,7 +45,6 @@ func newKind[T any, P interface {
 }](version schema.GroupVersion, kind *Kind, of func(*State) *[]P) *Kind {
 	kind.GroupVersionKind, kind.Type = version.WithKind(reflect.TypeFor[T]().Name()), P(new(T))
 	kind.lists = []list{newList(kind.Concerns|kind.Reads, of)}
-
 	return kind
 }
 
@@ -77,7 +76,6 @@ func placementKinds() []*Kind {
 
 	placements := newList(OfPlacements|OfDelivery, func(s *State) *[]api.Object { return &s.Placements })
 	decisions := newList(OfPlacements|OfDelivery, func(s *State) *[]api.Object { return &s.Decisions })
-
 	for _, adapter := range api.Adapters() {
 		placement := &Kind{
 			GroupVersionKind: adapter.Kind(), Concerns: OfPlacements, Namespaced: true, Type: adapter.Empty(), Reads: OfPlacements,
@@ -94,7 +92,6 @@ func placementKinds() []*Kind {
 		} else {
 			placement.Plural, decision.Plural = "Placements."+placement.Group, "PlacementDecisions."+placement.Group
 		}
-
 		kinds = append(kinds, placement, decision)
 	}
 
@@ -148,7 +145,6 @@ func podKinds() []*Kind {
 	}
 
 	workloads := newList(OfPods, func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Workloads })
-
 	for _, kind := range pods.Kinds() {
 		kinds = append(kinds, &Kind{
 			GroupVersionKind: kind.GroupVersionKind, Concerns: OfPods, Namespaced: true, Type: workloadTypes[kind.Kind], Untyped: true,
@@ -157,7 +153,6 @@ func podKinds() []*Kind {
 			lists: []list{workloads, ifDelivered{delivered}},
 		})
 	}
-
 	return kinds
 }
 
@@ -216,7 +211,6 @@ var requestKinds = []*Kind{
 // as the provider has published it in the status of its ClusterProvider.
 func ignoredKinds() []*Kind {
 	kinds := make([]*Kind, 0, 5) //nolint:mnd // Those below.
-
 	for _, gvk := range []schema.GroupVersionKind{
 		rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 		openmcpv1alpha1.GroupVersion.WithKind("AccessRequest"), loopbackv1alpha1.GroupVersion.WithKind("ProviderConfig"),
@@ -224,7 +218,6 @@ func ignoredKinds() []*Kind {
 	} {
 		kinds = append(kinds, &Kind{GroupVersionKind: gvk, Definition: BuiltIn})
 	}
-
 	return kinds
 }
 
@@ -241,7 +234,6 @@ func FindKind(gvk schema.GroupVersionKind) *Kind {
 			}
 		}
 	}
-
 	return nil
 }
 
@@ -250,30 +242,25 @@ func (s *State) KindOf(gvk schema.GroupVersionKind) *Kind {
 	if kind := FindKind(gvk); kind != nil {
 		return kind
 	}
-
 	if _, is := s.Federated.KindOf(gvk); is {
 		return newDelivered(gvk, nil)
 	}
-
 	return nil
 }
 
 // Kinds returns the kinds of a State: those of the table, and those that the hub of the State delivers besides.
 func (s *State) Kinds() []*Kind {
 	all := slices.Clip(kinds)
-
 	for _, kind := range s.Federated.Kinds {
 		if FindKind(kind.GroupVersionKind) == nil {
 			all = append(all, newDelivered(kind.GroupVersionKind, nil))
 		}
 	}
-
 	return all
 }
 
 // Diffs reports whether placement diff compares the objects of a kind on the hub of the State.
 func (s *State) Diffs(kind *Kind) bool {
 	_, delivered := s.Federated.KindOf(kind.GroupVersionKind)
-
 	return kind.InDiff || delivered
 }

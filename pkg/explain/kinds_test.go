@@ -14,15 +14,12 @@ import (
 // An entry is all that a kind needs to be read, found, named, applied and replaced.
 func TestEveryKindIsKept(t *testing.T) {
 	seen := map[schema.GroupVersionKind]bool{}
-
 	for _, kind := range Kinds() {
 		gvk := kind.GroupVersionKind
 		if seen[gvk] {
 			t.Errorf("%s is in the table twice", gvk)
 		}
-
 		seen[gvk] = true
-
 		if kind.Concerns == 0 {
 			continue
 		}
@@ -30,11 +27,9 @@ func TestEveryKindIsKept(t *testing.T) {
 		if gvk.Version == "" {
 			gvk.Version = "v9"
 		}
-
 		if gvk.Kind == "" {
 			gvk.Kind = "Postgres"
 		}
-
 		if found := FindKind(gvk); found != kind {
 			t.Errorf("%s is found as %v", gvk, found)
 		}
@@ -43,7 +38,6 @@ func TestEveryKindIsKept(t *testing.T) {
 		named := &unstructured.Unstructured{}
 		named.SetGroupVersionKind(gvk)
 		named.SetName("n")
-
 		if kind.Namespaced {
 			named.SetNamespace("ns")
 		}
@@ -52,7 +46,6 @@ func TestEveryKindIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", gvk, err)
 		}
-
 		if err := kind.Add(state, object); err != nil {
 			t.Fatalf("%s: %v", gvk, err)
 		}
@@ -68,15 +61,12 @@ func TestEveryKindIsKept(t *testing.T) {
 
 		for _, s := range []*State{state, after} {
 			count := 0
-
 			for found, one := range s.Each(kind.Concerns) {
 				count++
-
 				if found != kind || one.GetName() != "n" {
 					t.Errorf("%s is found as %s", gvk, found.Name(one))
 				}
 			}
-
 			if count != 1 || kind.Find(s, object) == nil {
 				t.Errorf("%s: %d objects", gvk, count)
 			}

@@ -25,11 +25,9 @@ const MaxWarnings = 3
 func stalledMessage(evaluation Evaluation, where string) string {
 	result := evaluation.Result
 	texts := make([]string, 0, len(result.Errors)+len(result.BrokenSets))
-
 	for _, mistake := range result.Errors {
 		texts = append(texts, strings.TrimSuffix(mistake.Error(), ".")+"; correct it "+where)
 	}
-
 	for _, set := range result.BrokenSets {
 		texts = append(texts, set.Err.Error()+"; correct this set on the hub first")
 	}
@@ -38,21 +36,18 @@ func stalledMessage(evaluation Evaluation, where string) string {
 	if result.Outcome() != scheduling.Invalid && removal != nil {
 		texts = append(texts, removal.Message)
 	}
-
 	return strings.Join(texts, "; ")
 }
 
 // notesOf returns notes on cluster sets that the Placement asks for and cannot use, on conditions that report a problem, and on warnings.
 func notesOf(evaluation Evaluation, state *State) []string {
 	result := evaluation.Result
-
 	switch {
 	case result != nil && result.KeepsLeaving() && evaluation.LimitUnknown:
 		return []string{"warning: " + unknownLimit}
 	case result == nil, result.Outcome() != scheduling.Decided:
 		return nil
 	}
-
 	notes := append(unboundSetNotes(result, state), uncountedNotes(result, state)...)
 
 	for _, condition := range evaluation.Status.Conditions {
@@ -60,7 +55,6 @@ func notesOf(evaluation Evaluation, state *State) []string {
 			notes = append(notes, fmt.Sprintf("%s=%s (%s): %s", condition.Type, condition.Status, condition.Reason, condition.Message))
 		}
 	}
-
 	if evaluation.LimitUnknown {
 		notes = append(notes, "warning: "+unknownLimit)
 	}
@@ -68,26 +62,21 @@ func notesOf(evaluation Evaluation, state *State) []string {
 	for i, warning := range result.Warnings() {
 		if i == MaxWarnings {
 			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings())-MaxWarnings))
-
 			break
 		}
-
 		notes = append(notes, "warning: "+warning.Source+": "+warning.Message)
 	}
-
 	return notes
 }
 
 // uncountedNotes returns notes on PlacementDecisions that the prioritizers of a result could not count.
 func uncountedNotes(result *scheduling.Result, state *State) []string {
 	var counting []string
-
 	for _, prioritizer := range result.Request.Prioritizers {
 		if prioritizer.ReadsDecisions() {
 			counting = append(counting, prioritizer.Name())
 		}
 	}
-
 	if len(counting) == 0 {
 		return nil
 	}
@@ -97,16 +86,13 @@ func uncountedNotes(result *scheduling.Result, state *State) []string {
 		notes = append(notes, fmt.Sprintf("%s cannot count the placementdecisions.%s, which this user may not list: "+
 			"ranks can differ from the hub's; ask for that right if it matters", strings.Join(counting, " and "), adapter.Name()))
 	}
-
 	return notes
 }
 
 func unboundSetNotes(result *scheduling.Result, state *State) []string {
 	var notes []string
-
 	for _, name := range result.Request.ClusterSets {
 		exists := slices.ContainsFunc(state.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name })
-
 		switch {
 		case !exists && !state.SetsHidden:
 			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s does not exist: correct spec.clusterSets, or create it", name))
@@ -141,11 +127,9 @@ func missingClusters(existing placement.Existing, state *State) []string {
 	for _, cluster := range state.Clusters {
 		delete(kept, cluster.Name)
 	}
-
 	if len(kept) == 0 {
 		return nil
 	}
-
 	return []string{"kept in the decisions, though there is no such ManagedCluster any more: " +
 		strings.Join(slices.Sorted(maps.Keys(kept)), ", ")}
 }

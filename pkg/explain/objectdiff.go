@@ -19,13 +19,10 @@ func (s *State) DiffObjects(after *State, wanted func(inventory.Key) bool, now t
 	hub, evaluator := s.federatedHub(s.evaluatedDecisions(now)), federated.NewEvaluator(&s.Federated)
 	assumed := evaluator.Evaluate(hub, now)
 	evaluator.Assume(assumed)
-
 	changed := federated.NewEvaluator(&after.Federated)
 	changed.Assume(assumed)
-
 	differences := federated.Differences(
 		evaluator.Evaluate(hub, now), changed.Evaluate(after.federatedHub(after.evaluatedDecisions(now)), now))
-
 	return slices.DeleteFunc(differences, func(d federated.Difference) bool { return wanted != nil && !wanted(d.Key) })
 }
 
@@ -34,11 +31,9 @@ func (w WhatIf) WithObjects(hub, after *State, wanted func(inventory.Key) bool, 
 	if !hub.Federated.Delivers() && !after.Federated.Delivers() {
 		return w
 	}
-
 	w.Objects = hub.DiffObjects(after, wanted, now)
 	summary := federated.Summarize(w.Objects)
 	w.ObjectSummary, w.ObjectNotes = &summary, hub.Federated.Missing
-
 	return w
 }
 
@@ -47,11 +42,9 @@ func (d Differences) WithObjects(hub, after *State, wanted func(inventory.Key) b
 	if !hub.Federated.Delivers() && !after.Federated.Delivers() {
 		return d
 	}
-
 	d.Objects = hub.DiffObjects(after, wanted, now)
 	summary := federated.Summarize(d.Objects)
 	d.ObjectSummary, d.ObjectNotes = &summary, hub.Federated.Missing
-
 	return d
 }
 
@@ -59,13 +52,10 @@ func (d Differences) WithObjects(hub, after *State, wanted func(inventory.Key) b
 func (s *State) evaluatedDecisions(now time.Time) map[inventory.Key][][]string {
 	named := s.Federated.Placements()
 	clusters := map[inventory.Key][][]string{}
-
 	if len(named) == 0 {
 		return clusters
 	}
-
 	wanted := func(key inventory.Key) bool { return key.API() == inventory.V1beta1 && named[key.NamespacedName] }
-
 	for _, evaluation := range s.Evaluate(now, wanted) {
 		key := evaluation.Placement.Key()
 		for _, page := range evaluation.Pages {

@@ -41,7 +41,6 @@ func (l *listOf[T]) all(s *State) []api.Object {
 	for _, object := range *l.of(s) {
 		objects = append(objects, object)
 	}
-
 	return objects
 }
 
@@ -50,11 +49,9 @@ func (l *listOf[T]) find(s *State, object api.Object) api.Object {
 	if !is {
 		return nil
 	}
-
 	if at := objectlist.Index(*l.of(s), typed); at >= 0 {
 		return (*l.of(s))[at]
 	}
-
 	return nil
 }
 
@@ -63,9 +60,7 @@ func (l *listOf[T]) add(s *State, object api.Object) error {
 	if !is {
 		return fmt.Errorf("a list of %T has no %T", *l.of(s), object)
 	}
-
 	*l.of(s) = append(*l.of(s), typed)
-
 	return nil
 }
 
@@ -74,9 +69,7 @@ func (l *listOf[T]) put(s *State, object api.Object) error {
 	if !is {
 		return fmt.Errorf("a list of %T has no %T", *l.of(s), object)
 	}
-
 	*l.of(s) = objectlist.Overlay(*l.of(s), []T{typed})
-
 	return nil
 }
 
@@ -89,7 +82,6 @@ func (i ifDelivered) add(s *State, object api.Object) error {
 	if !s.delivers(object) {
 		return nil
 	}
-
 	return i.listOf.add(s, object)
 }
 
@@ -97,13 +89,11 @@ func (i ifDelivered) put(s *State, object api.Object) error {
 	if !s.delivers(object) {
 		return nil
 	}
-
 	return i.listOf.put(s, object)
 }
 
 func (s *State) delivers(object api.Object) bool {
 	_, is := s.Federated.KindOf(object.GetObjectKind().GroupVersionKind())
-
 	return is
 }
 

@@ -41,13 +41,10 @@ func (f ObjectFilter) takes(key inventory.Key, state federation.State, excluded 
 	if f.Wanted != nil && !f.Wanted(key) {
 		return false
 	}
-
 	if state == federation.NotDelivered && !f.Named {
 		*excluded++
-
 		return false
 	}
-
 	return true
 }
 
@@ -56,17 +53,14 @@ func (f ObjectFilter) takes(key inventory.Key, state federation.State, excluded 
 func (s *State) ReportObjects(filter ObjectFilter, all bool, now time.Time) federated.Reports {
 	evaluator := federated.NewEvaluator(&s.Federated)
 	reports := federated.Reports{Now: metav1.NewTime(now), Objects: []federated.Report{}, Notes: append([]string{}, s.Federated.Missing...)}
-
 	for _, evaluation := range s.EvaluateObjects(evaluator, now) {
 		if filter.takes(evaluation.Key(), evaluation.State, &reports.Excluded) {
 			reports.Objects = append(reports.Objects, federated.NewReport(evaluation, all))
 		}
 	}
-
 	if filter.Wanted == nil {
 		reports.Notes = append(reports.Notes, evaluator.Stray()...)
 	}
-
 	return reports
 }
 
@@ -76,10 +70,8 @@ func (r Reports) WithObjects(state *State, wanted func(inventory.Key) bool, all 
 	if !state.Federated.Delivers() {
 		return r
 	}
-
 	now := r.Now.Time
 	evaluator := federated.NewEvaluator(&state.Federated)
-
 	for _, evaluation := range evaluator.Evaluate(state.federatedHub(state.evaluatedDecisions(now)), now) {
 		if evaluation.State != federation.NotDelivered && wanted(evaluation.Key()) {
 			r.Objects = append(r.Objects, federated.NewReport(evaluation, all))
@@ -87,24 +79,20 @@ func (r Reports) WithObjects(state *State, wanted func(inventory.Key) bool, all 
 	}
 
 	r.ObjectNotes = slices.Concat(state.Federated.Missing, evaluator.Stray())
-
 	return r
 }
 
 // federatedHub returns the State around the federated objects, with the clusters of the PlacementDecisions of each Placement.
 func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
 	compiler := selector.NewCompiler()
-
 	return federated.Hub{
 		Compiler: compiler, Snapshot: s.inventory(compiler).Snapshot().WithDone(s.Done),
 		Decisions: func(name types.NamespacedName) federation.Decisions {
 			key := inventory.NewPlacementKey(inventory.V1beta1, name.Namespace, name.Name)
-
 			placement := s.placement(key)
 			if placement == nil {
 				return federation.MissingPlacement(name.Name, s.placementNames(name.Namespace))
 			}
-
 			return federation.DecisionsOf(&placement.ObjectMeta, pages[key])
 		},
 	}
@@ -113,26 +101,22 @@ func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
 // placementNames returns the names of the Placements of a namespace that objects may follow.
 func (s *State) placementNames(namespace string) []string {
 	var names []string
-
 	for _, object := range s.Placements {
 		if placement := api.Read(object); placement.API == api.V1beta1 && placement.Namespace == namespace {
 			names = append(names, placement.Name)
 		}
 	}
-
 	return names
 }
 
 // writtenDecisions returns the clusters of each existing PlacementDecision of the Placements.
 func (s *State) writtenDecisions() map[inventory.Key][][]string {
 	clusters := map[inventory.Key][][]string{}
-
 	for key, pages := range s.PagesByPlacement() {
 		if key.API() == api.V1beta1.Name() {
 			clusters[key] = clustersOf(pages)
 		}
 	}
-
 	return clusters
 }
 
@@ -141,19 +125,16 @@ func clustersOf(pages []*api.Page) [][]string {
 	for _, page := range pages {
 		clusters = append(clusters, page.Clusters())
 	}
-
 	return clusters
 }
 
 // ReportWrittenObjects reports what the hub has written for the objects that a filter selects, as ReportObjects does, without an evaluation.
 func (s *State) ReportWrittenObjects(filter ObjectFilter, now time.Time) federated.Reports {
 	reports := federated.Reports{Now: metav1.NewTime(now), Objects: []federated.Report{}, Notes: append([]string{}, s.Federated.Missing...)}
-
 	for _, report := range federated.NewEvaluator(&s.Federated).Written() {
 		if filter.takes(report.Key, federation.State(report.State), &reports.Excluded) {
 			reports.Objects = append(reports.Objects, report)
 		}
 	}
-
 	return reports
 }

@@ -28,18 +28,15 @@ func reportsOf(state *explain.State, all bool, wanted func(inventory.Key) bool) 
 	for _, evaluation := range state.Evaluate(noon, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, all))
 	}
-
 	return reports
 }
 
 func testState(t *testing.T) *explain.State {
 	t.Helper()
-
 	content, err := os.ReadFile("testdata/world.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return read(t, string(content))
 }
 
@@ -47,7 +44,6 @@ func TestOutputIsGolden(t *testing.T) {
 	one := func(name string) func(inventory.Key) bool {
 		return func(key inventory.Key) bool { return key.Name == name }
 	}
-
 	for _, tc := range []struct {
 		golden, reason string
 		format         printers.Format
@@ -66,7 +62,6 @@ func TestOutputIsGolden(t *testing.T) {
 			if err := printers.Print(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted), allStyle); err != nil {
 				t.Fatal(err)
 			}
-
 			golden := filepath.Join("testdata", tc.golden+".golden")
 			if *update {
 				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
@@ -78,7 +73,6 @@ func TestOutputIsGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			if diff := cmp.Diff(string(want), out.String()); diff != "" {
 				t.Errorf("%s (-want +got); if it is right, run go test -update:\n%s", tc.reason, diff)
 			}
@@ -105,7 +99,6 @@ func TestTextOfOthersKeepsTheTable(t *testing.T) {
 	if err := printers.Print(&out, printers.FormatTable, explain.Reports{Placements: []explain.Report{report}}, allStyle); err != nil {
 		t.Fatal(err)
 	}
-
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}

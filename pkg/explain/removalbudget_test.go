@@ -21,14 +21,12 @@ const (
 
 func stalledState(t *testing.T, metadata string) *explain.State {
 	t.Helper()
-
 	return read(t, diffFleet+placementA(metadata, inEurope)+page(1, 0, "", "eu1", "gone1", "gone2"))
 }
 
 // A report of held removals has the condition, keeps the clusters beside those that join, and still has a verdict for every cluster.
 func TestReportsShowBlockedRemovals(t *testing.T) {
 	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
-
 	var out bytes.Buffer
 	if err := printers.Print(&out, printers.FormatTable, reports, allStyle); err != nil {
 		t.Fatal(err)
@@ -52,7 +50,6 @@ func TestReportsShowBlockedRemovals(t *testing.T) {
 // What a hub with a share would do is answered for a share that is given, and nothing is said of removals otherwise.
 func TestTheShareOfAHubIsGiven(t *testing.T) {
 	state := stalledState(t, ", generation: 1")
-
 	for _, tc := range []struct {
 		share *int
 		held  bool
@@ -67,7 +64,6 @@ func TestTheShareOfAHubIsGiven(t *testing.T) {
 // A comparison says why clusters would stay, and which ones join (docs/spec/differences.md B12).
 func TestDiffReportsBlockedRemovals(t *testing.T) {
 	state := stalledState(t, halfMayGo)
-
 	difference := explain.Diff(state, state, nil, noon).Placements[0]
 	if !strings.HasPrefix(difference.Stalled, whatIs) || len(difference.Kept) != 3 || len(difference.Gained) != 2 || len(difference.Lost) != 0 {
 		t.Errorf("got %+v", difference)
@@ -77,7 +73,6 @@ func TestDiffReportsBlockedRemovals(t *testing.T) {
 // An explanation has a note on deleted clusters that are kept in the decisions, because the table has no row for them.
 func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 	state := stalledState(t, halfMayGo)
-
 	report := state.Explain(state.Evaluate(noon, nil)[0], true)
 	if want := "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"; strings.Join(report.Notes, "; ") != want {
 		t.Errorf("notes are %q, want %q", report.Notes, want)
@@ -88,11 +83,8 @@ func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 func TestUnsatisfiedReportsBlockedRemovals(t *testing.T) {
 	state := stalledState(t, halfMayGo)
 	evaluated := state.Unsatisfied(noon, nil).Placements
-
 	writeStatus(t, state)
-
 	written := state.WrittenUnsatisfied().Placements
-
 	for _, tc := range []struct {
 		list     []explain.UnsatisfiedPlacement
 		selected int
@@ -109,11 +101,9 @@ func TestUnsatisfiedReportsBlockedRemovals(t *testing.T) {
 func TestDiffTellsOfAnUnknownLimitWhileRemovalsAreBlocked(t *testing.T) {
 	state := stalledState(t, halfMayGo)
 	writeStatus(t, state)
-
 	after := *state
 	after.Placements = []api.Object{state.Placements[0].DeepCopyObject().(api.Object)}
 	after.Placements[0].SetAnnotations(map[string]string{removalbudget.PercentAnnotation: "half"})
-
 	difference := explain.Diff(state, &after, nil, noon).Placements[0]
 	if difference.Stalled == "" || len(difference.Notes) == 0 || !strings.Contains(difference.Notes[0], "--max-removal-percent") {
 		t.Errorf("stalled %q, notes %q", difference.Stalled, difference.Notes)

@@ -159,10 +159,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		for _, clusters := range evaluation.Pages {
 			report.Selected = append(report.Selected, clusters...)
 		}
-
 		slices.Sort(report.Selected)
 		report.Stalled = result != nil
-
 		if result != nil {
 			report.Notes = goneNotes(result, report.Selected)
 		}
@@ -173,25 +171,20 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	}
 
 	report.Feasible = result.Feasible()
-
 	if !report.Stalled {
 		for _, verdict := range result.Best() {
 			report.Selected = append(report.Selected, verdict.Cluster.Name)
 		}
-
 		report.Notes = goneNotes(result, report.Selected)
 	}
-
 	for _, warning := range result.Warnings() {
 		report.Warnings = append(report.Warnings, warning.Source+": "+warning.Message)
 	}
 
 	report.Warnings = append(report.Warnings, result.Unreadable()...)
-
 	if evaluation.LimitUnknown {
 		report.Warnings = append(report.Warnings, unknownLimit)
 	}
-
 	if !result.RequeueAt.IsZero() {
 		report.ChangesAt = &metav1.Time{Time: result.RequeueAt}
 	}
@@ -201,10 +194,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 			Name: scores.Prioritizer.Name(), Weight: scores.Prioritizer.Weight,
 		})
 	}
-
 	report.Causes, report.Behind = causesOf(evaluation), behindOf(evaluation)
 	addClusters(&report, evaluation, all)
-
 	return report
 }
 
@@ -215,7 +206,6 @@ func NewWrittenReport(p *api.Placement, pages []*api.Page, unanswered string) Re
 	evaluation := Evaluation{Placement: p, Existing: existing, Status: p.Status, Pages: pagesAfter(existing, placement.Plan{})}
 	report := NewReport(evaluation, false)
 	report.Unanswered = unanswered
-
 	return report
 }
 
@@ -224,7 +214,6 @@ func namedAPI(placement *api.Placement) string {
 	if placement.API == api.V1beta1 {
 		return ""
 	}
-
 	return string(placement.API.Name())
 }
 
@@ -234,15 +223,12 @@ func addClusters(report *Report, evaluation Evaluation, all bool) {
 	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
 		return cmp.Or(b.Stage.Compare(a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
-
 	for _, verdict := range verdicts {
 		if verdict.Stage == scheduling.StageScope {
 			report.OutOfScope++
-
 			if report.OutOfScope == 1 {
 				report.OutOfScopeReason = result.Reason(verdict)
 			}
-
 			if !all {
 				continue
 			}
@@ -262,7 +248,6 @@ func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) Clu
 	if verdict.Rank == 0 {
 		return report
 	}
-
 	report.Score = &verdict.Score
 	report.Scores = make(map[string]int64, len(result.Prioritizers()))
 
@@ -271,13 +256,11 @@ func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) Clu
 			report.Scores[scores.Prioritizer.Name()] = score
 		}
 	}
-
 	return report
 }
 
 func groupReports(evaluation Evaluation) []GroupReport {
 	groups := make([]GroupReport, 0, len(evaluation.Status.Groups))
-
 	for _, status := range evaluation.Status.Groups {
 		group := GroupReport{
 			Index: int32(status.Index), Name: status.Name, Clusters: []string{}, Decisions: append([]string{}, status.Pages...),
@@ -285,10 +268,8 @@ func groupReports(evaluation Evaluation) []GroupReport {
 		for _, page := range status.Pages {
 			group.Clusters = append(group.Clusters, evaluation.Pages[page]...)
 		}
-
 		groups = append(groups, group)
 	}
-
 	return groups
 }
 
@@ -296,18 +277,15 @@ func groupReports(evaluation Evaluation) []GroupReport {
 // lists the clusters out of scope too.
 func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	report := NewReport(evaluation, all)
-
 	if evaluation.Result == nil {
 		return report
 	}
-
 	switch evaluation.Result.Outcome() {
 	case scheduling.Decided:
 		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s))
 	case scheduling.Invalid, scheduling.Held, scheduling.Postponed:
 		report.Notes = append(report.Notes, missingClusters(evaluation.Existing, s)...)
 	}
-
 	return report
 }
 
@@ -316,12 +294,10 @@ func causesOf(evaluation Evaluation) []CauseReport {
 	if evaluation.Satisfied() {
 		return nil
 	}
-
 	var causes []CauseReport
 	for _, cause := range evaluation.Result.Rejections() {
 		causes = append(causes, CauseReport{Verdict: cause.Stage.String(), Clause: cause.Clause, Clusters: cause.Clusters})
 	}
-
 	return causes
 }
 
@@ -330,7 +306,6 @@ func behindOf(evaluation Evaluation) *BehindReport {
 	if len(evaluation.Existing.Pages) == 0 && len(evaluation.Placement.Status.Conditions) == 0 {
 		return nil
 	}
-
 	difference := newDifference(evaluation)
 	if !difference.Differs() {
 		return nil
@@ -340,16 +315,13 @@ func behindOf(evaluation Evaluation) *BehindReport {
 	for _, gain := range difference.Gained {
 		behind.Gained = append(behind.Gained, gain.Cluster)
 	}
-
 	for _, loss := range difference.Lost {
 		behind.Lost = append(behind.Lost, loss.Cluster)
 	}
-
 	for _, move := range difference.Moved {
 		behind.Moved = append(behind.Moved, move.Cluster)
 	}
 
 	slices.Sort(behind.Gained)
-
 	return behind
 }

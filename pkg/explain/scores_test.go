@@ -41,16 +41,13 @@ spec:
 func TestAScoreThatIsNotGivenIsNotShown(t *testing.T) {
 	reports := reportsOf(read(t, unevenFleet), false, nil)
 	got := map[string]map[string]int64{}
-
 	for _, cluster := range reports.Placements[0].Clusters {
 		got[cluster.Name] = cluster.Scores
 	}
-
 	want := map[string]map[string]int64{"silent": {}, "tells": {"ResourceAllocatableCPU": 100}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("scores (-want +got):\n%s", diff)
 	}
-
 	evaluation := read(t, unevenFleet).Evaluate(noon, nil)[0]
 
 	told, known := counterfactual.Explain(evaluation, "silent")

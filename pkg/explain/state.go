@@ -74,12 +74,10 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 		if wanted != nil && !wanted(key) || s.cancelled() {
 			continue
 		}
-
 		existing := placement.NewExisting(p.API.Codec(), p, pages[key])
 		request := func() *scheduling.Request { return p.Request(compiler) }
 		evaluations = append(evaluations, evaluate(request, snapshot, existing, s.options(), now))
 	}
-
 	return evaluations
 }
 
@@ -99,25 +97,20 @@ func (s *State) placements() []*api.Placement {
 	for _, object := range s.Placements {
 		placements = append(placements, api.Read(object))
 	}
-
 	slices.SortFunc(placements, func(a, b *api.Placement) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API.Name(), b.API.Name()))
 	})
-
 	return placements
 }
 
 func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	known := inventory.New(compiler)
-
 	for _, set := range s.ClusterSets {
 		known.SetClusterSet(set)
 	}
-
 	for _, binding := range s.EffectiveBindings() {
 		known.SetBinding(binding)
 	}
-
 	for _, scores := range s.Scores {
 		known.SetScores(scores)
 	}
@@ -125,7 +118,6 @@ func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	for _, cluster := range s.Clusters {
 		known.SetCluster(cluster)
 	}
-
 	for _, adapter := range api.Adapters() {
 		for _, object := range s.Decisions {
 			if page := adapter.Codec().Read(object); page != nil {
@@ -133,21 +125,18 @@ func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 			}
 		}
 	}
-
 	return known
 }
 
 // PagesByPlacement returns the PlacementDecisions by the Placements that they may belong to.
 func (s *State) PagesByPlacement() map[inventory.Key][]*api.Page {
 	pages := map[inventory.Key][]*api.Page{}
-
 	for _, adapter := range api.Adapters() {
 		for _, object := range s.Decisions {
 			page := adapter.Codec().Read(object)
 			if page == nil {
 				continue
 			}
-
 			for _, name := range placement.PlacementsOf(adapter.Codec(), page) {
 				key := inventory.NewPlacementKey(adapter.Name(), page.Namespace, name)
 				pages[key] = append(pages[key], page)
@@ -166,18 +155,15 @@ func (s *State) options() placement.Options { return placement.Options{Limit: s.
 func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 	bindings := slices.Clip(s.Bindings)
 	present := make(map[types.NamespacedName]bool, len(bindings))
-
 	for _, binding := range bindings {
 		present[types.NamespacedName{Namespace: binding.Namespace, Name: binding.Name}] = true
 	}
-
 	allowed := s.allowed()
 
 	for _, account := range s.Accounts {
 		if account.Name != clustersets.Account {
 			continue
 		}
-
 		grant := allowed(account.Namespace)
 
 		for _, set := range s.ClusterSets {
@@ -185,7 +171,6 @@ func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 			if present[key] || !grant.Contains(set.Name) {
 				continue
 			}
-
 			bindings = append(bindings, &clusterv1beta2.ManagedClusterSetBinding{
 				ObjectMeta: metav1.ObjectMeta{
 					Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{clustersets.ManagedByLabel: clustersets.Manager},
@@ -204,13 +189,10 @@ func (s *State) allowed() func(namespace string) clustersets.Grant {
 	for _, role := range s.ClusterRoles {
 		roles = append(roles, *role)
 	}
-
 	bindings := make([]rbacv1.ClusterRoleBinding, 0, len(s.ClusterRoleBindings))
 	for _, binding := range s.ClusterRoleBindings {
 		bindings = append(bindings, *binding)
 	}
-
 	grants := clustersets.GrantsOf(roles)
-
 	return func(namespace string) clustersets.Grant { return clustersets.Allowed(namespace, bindings, grants) }
 }

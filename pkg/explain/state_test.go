@@ -21,14 +21,12 @@ import (
 
 func TestEvaluateDoesNotModifyTheState(t *testing.T) {
 	state := testState(t)
-
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
 		if err := printers.Print(out, printers.FormatJSON, reportsOf(state, true, nil), allStyle); err != nil {
 			t.Fatal(err)
 		}
 	}
-
 	if diff := cmp.Diff(first.String(), second.String()); diff != "" {
 		t.Errorf("the second evaluation differs from the first (-first +second):\n%s", diff)
 	}
@@ -42,7 +40,6 @@ func TestEvaluateDoesNotDependOnTheOrderOfDocuments(t *testing.T) {
 	slices.Reverse(turned.Scores)
 	slices.Reverse(turned.Placements)
 	slices.Reverse(turned.Decisions)
-
 	if diff := cmp.Diff(reportsOf(state, true, nil), reportsOf(turned, true, nil)); diff != "" {
 		t.Errorf("reports (-as they stand +turned):\n%s", diff)
 	}
@@ -51,9 +48,7 @@ func TestEvaluateDoesNotDependOnTheOrderOfDocuments(t *testing.T) {
 func TestPagesAreThoseAfterThePlan(t *testing.T) {
 	const decisionHead = "---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: PlacementDecision\n" +
 		"metadata: {namespace: ns, labels: {cluster.open-cluster-management.io/placement: a}, name: "
-
 	var content strings.Builder
-
 	fmt.Fprintf(&content, "%smetadata: {name: c1, labels: {cluster.open-cluster-management.io/clusterset: default}}\n", clusterHead)
 	fmt.Fprintf(&content, "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
 		"metadata: {name: default, namespace: ns}\nspec: {clusterSet: default}\n")
@@ -84,11 +79,9 @@ func TestPagesAreThoseAfterThePlan(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			state := read(t, content.String()+"---\n"+placementHead+tc.placement)
 			evaluation := state.Evaluate(noon, nil)[0]
-
 			if diff := cmp.Diff(tc.wantPages, evaluation.Pages); diff != "" {
 				t.Errorf("pages (-want +got):\n%s", diff)
 			}
-
 			if got := len(evaluation.Plan.Deletes); got != tc.wantDeletes {
 				t.Errorf("%d pages are to be deleted, want %d", got, tc.wantDeletes)
 			}
@@ -99,7 +92,6 @@ func TestPagesAreThoseAfterThePlan(t *testing.T) {
 func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-b", "scores")
 	reports := reportsOf(testState(t), false, func(key inventory.Key) bool { return key == wanted })
-
 	if len(reports.Placements) != 1 || reports.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %d reports, want that of %s", len(reports.Placements), wanted)
 	}
@@ -109,7 +101,6 @@ func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 // a result does not need the packages that read files.
 func TestImports(t *testing.T) {
 	const own = "github.com/placement-hub/placement-hub/"
-
 	for dir, rooms := range map[string][]string{
 		".": {
 			"pkg/clustersets", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/placement", "pkg/placement/api",
@@ -143,24 +134,20 @@ func TestImports(t *testing.T) {
 // importsOf are the imports of the files in a directory, tests left out, by file.
 func importsOf(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	imports := map[string][]string{}
 
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		imports[file] = []string{}
 
 		for _, spec := range parsed.Imports {
@@ -168,7 +155,6 @@ func importsOf(t *testing.T, dir string) map[string][]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			imports[file] = append(imports[file], path)
 		}
 	}
@@ -176,17 +162,14 @@ func importsOf(t *testing.T, dir string) map[string][]string {
 	if len(imports) == 0 {
 		t.Fatalf("no Go files in %s", dir)
 	}
-
 	return imports
 }
 
 // fleet returns YAML of many clusters in five regions, and many Placements of different kinds.
 func fleet(clusters, placements int) string {
 	var out strings.Builder
-
 	out.WriteString("apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 		"metadata: {name: global, namespace: ns}\nspec: {clusterSet: global}\n")
-
 	for i := range clusters {
 		fmt.Fprintf(&out, `---
 %smetadata:
@@ -224,30 +207,24 @@ status:
 	for i := range placements {
 		fmt.Fprintf(&out, "---\n%smetadata: {name: placement-%d, namespace: ns}\nspec:\n  numberOfClusters: %d\n  predicates:\n"+
 			"  - requiredClusterSelector:\n      labelSelector: {matchLabels: {region: region-%d}}\n", placementHead, i, 10+i, i%5)
-
 		if i%5 == 0 {
 			out.WriteString("      celSelector: {celExpressions: ['managedCluster.status.version.kubernetes != \"v1.31.0\"']}\n")
 		}
-
 		out.WriteString("  prioritizerPolicy:\n    configurations:\n    - scoreCoordinate: {type: BuiltIn, builtIn: ResourceAllocatableCPU}\n")
 	}
-
 	return out.String()
 }
 
 func BenchmarkSimulate1000x50(b *testing.B) {
 	content := []byte(fleet(1000, 50))
 	b.SetBytes(int64(len(content)))
-
 	for b.Loop() {
 		reader := newReader(b)
 		reader.Read("fleet.yaml", content)
-
 		state, err := reader.State()
 		if err != nil {
 			b.Fatal(err)
 		}
-
 		var out bytes.Buffer
 		if err := printers.Print(&out, printers.FormatTable, reportsOf(state, true, nil), allStyle); err != nil {
 			b.Fatal(err)
@@ -257,7 +234,6 @@ func BenchmarkSimulate1000x50(b *testing.B) {
 
 func BenchmarkEvaluate1000x50(b *testing.B) {
 	state := read(b, fleet(1000, 50))
-
 	for b.Loop() {
 		if got := len(state.Evaluate(noon, nil)); got != 50 {
 			b.Fatalf("%d evaluations", got)

@@ -54,24 +54,20 @@ func (s *State) Unsatisfied(now time.Time, wanted func(inventory.Key) bool) Unsa
 	if wanted == nil {
 		wanted = func(inventory.Key) bool { return true }
 	}
-
 	list := Unsatisfied{Now: metav1.NewTime(now), Placements: []UnsatisfiedPlacement{}}
 
 	for _, evaluation := range s.Evaluate(now, wanted) {
 		list.Evaluated++
-
 		if result := evaluation.Result; result != nil && !result.RequeueAt.IsZero() &&
 			(list.ChangesAt == nil || result.RequeueAt.Before(list.ChangesAt.Time)) {
 			list.ChangesAt = &metav1.Time{Time: result.RequeueAt}
 		}
-
 		if evaluation.Result != nil && !evaluation.Satisfied() {
 			list.Placements = append(list.Placements, newUnsatisfied(evaluation))
 		}
 	}
 
 	list.sort()
-
 	return list
 }
 
@@ -80,7 +76,6 @@ func (s *State) Unsatisfied(now time.Time, wanted func(inventory.Key) bool) Unsa
 func (s *State) WrittenUnsatisfied() Unsatisfied {
 	list := Unsatisfied{Evaluated: len(s.Placements), Placements: []UnsatisfiedPlacement{}}
 	pages := s.PagesByPlacement()
-
 	for _, p := range s.placements() {
 		conditions := p.Status.Conditions
 		existing := placement.NewExisting(p.API.Codec(), p, pages[p.Key()])
@@ -90,14 +85,12 @@ func (s *State) WrittenUnsatisfied() Unsatisfied {
 			Stalled: meta.IsStatusConditionTrue(conditions, placement.ConditionMisconfigured) ||
 				meta.IsStatusConditionTrue(conditions, removalbudget.Condition),
 		}
-
 		if managed, _ := p.Managed(); managed && reported.setReason(conditions) {
 			list.Placements = append(list.Placements, reported)
 		}
 	}
 
 	list.sort()
-
 	return list
 }
 
@@ -107,10 +100,8 @@ func (u Unsatisfied) sort() {
 		if held {
 			return 0
 		}
-
 		return 1
 	}
-
 	slices.SortStableFunc(u.Placements, func(a, b UnsatisfiedPlacement) int {
 		return cmp.Or(cmp.Compare(last(a.Stalled), last(b.Stalled)), cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.API, b.API))
 	})
@@ -125,11 +116,9 @@ func (p *UnsatisfiedPlacement) setReason(conditions []metav1.Condition) bool {
 	} {
 		if condition := meta.FindStatusCondition(conditions, wrong.Type); condition != nil && condition.Status == wrong.Status {
 			p.Reason, p.Message = condition.Reason, condition.Message
-
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -139,17 +128,14 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 		Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
 		Stalled: evaluation.Result.Outcome() != scheduling.Decided, Selected: len(evaluation.Result.Selected),
 	}
-
 	if reported.Stalled && !evaluation.Result.Applies() {
 		reported.Selected = len(evaluation.Existing.Incumbents())
 	}
-
 	reported.setReason(evaluation.Status.Conditions)
 
 	if causes := evaluation.Result.Rejections(); len(causes) > 0 {
 		reported.Cause = &CauseReport{Verdict: causes[0].Stage.String(), Clause: causes[0].Clause, Clusters: causes[0].Clusters}
 	}
-
 	return reported
 }
 

@@ -100,7 +100,6 @@ func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time
 	known := hub.inventory(c.compiler)
 	before := c.inputs(hub, wanted)
 	keys := make([]inventory.Key, 0, len(before))
-
 	for key, input := range before {
 		if input.request != nil {
 			known.Subscribe(key, input.request.Dependencies())
@@ -111,7 +110,6 @@ func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time
 	c.beforeSnapshot = known.SnapshotFor(keys...).WithDone(hub.Done)
 	concerned := hub.applyDiff(known, after)
 	c.afterSnapshot = known.Snapshot().WithDone(hub.Done)
-
 	var (
 		questions []placementPair
 		unchanged int
@@ -122,9 +120,7 @@ func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time
 		if wanted != nil && !wanted(key) {
 			continue
 		}
-
 		p := placementPair{before: before[key]}
-
 		if p.before != nil && p.before.placement.Object == placement.Object {
 			p.after = p.before
 		} else {
@@ -141,21 +137,18 @@ func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time
 	outcomes := c.compareAll(questions)
 	whatIf := collect(outcomes)
 	whatIf.Now, whatIf.Summary = metav1.NewTime(now), summarize(outcomes, unchanged)
-
 	return whatIf
 }
 
 // inputs returns the inputs of the wanted Placements of a State.
 func (c *comparison) inputs(state *State, wanted func(inventory.Key) bool) map[inventory.Key]*placementInput {
 	all := make(map[inventory.Key]*placementInput, len(state.Placements))
-
 	for _, object := range state.Placements {
 		placement := api.Read(object)
 		if key := placement.Key(); wanted == nil || wanted(key) {
 			all[key] = c.newInput(placement)
 		}
 	}
-
 	return all
 }
 
@@ -164,7 +157,6 @@ func (c *comparison) newInput(placement *api.Placement) *placementInput {
 	if !managed {
 		return &placementInput{placement: placement}
 	}
-
 	return &placementInput{placement: placement, request: placement.Request(c.compiler)}
 }
 
@@ -174,9 +166,7 @@ func (c *comparison) maybeStalled(a *placementInput) bool {
 	if a.request == nil {
 		return false
 	}
-
 	scope := c.afterSnapshot.Scope(a.request.Key.Namespace, a.request.ClusterSets)
-
 	return len(a.request.Errors) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, removalbudget.Condition) ||
 		slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
 }
@@ -192,7 +182,6 @@ type outcome struct {
 // the State is cancelled.
 func (c *comparison) compareAll(questions []placementPair) []outcome {
 	outcomes := make([]outcome, len(questions))
-
 	var (
 		workers sync.WaitGroup
 		next    atomic.Int64
@@ -205,9 +194,7 @@ func (c *comparison) compareAll(questions []placementPair) []outcome {
 			}
 		})
 	}
-
 	workers.Wait()
-
 	return outcomes
 }
 
@@ -215,12 +202,9 @@ func (c *comparison) compareAll(questions []placementPair) []outcome {
 func (c *comparison) compare(p placementPair) outcome {
 	key := p.after.placement.Key()
 	pages := c.pages[key]
-
 	var before Evaluation
-
 	if p.before != nil {
 		before = c.evaluate(p.before, c.before, c.beforeSnapshot, pages)
-
 		if decided := before.Result != nil && before.Result.Outcome() == scheduling.Decided; decided && len(pages) == 0 {
 			pages = writtenPages(before.Plan)
 			before = c.evaluate(p.before, c.before, c.beforeSnapshot, pages)
@@ -231,23 +215,19 @@ func (c *comparison) compare(p placementPair) outcome {
 	difference := newDifference(after)
 	difference.New = p.before == nil
 	difference.Notes = notesOf(after, c.after)
-
 	if difference.Stalled != "" {
 		difference.Stalled = stalledMessage(after, "first")
 	}
-
 	if p.before != nil {
 		markAnyway(&difference, before)
 	}
 
 	difference.ChangesAt = addedRequeue(before.Result, after.Result)
-
 	return outcome{difference: difference, unsatisfied: satisfied(before) && !satisfied(after)}
 }
 
 func (c *comparison) evaluate(a *placementInput, state *State, snapshot *inventory.Snapshot, pages []*api.Page) Evaluation {
 	existing := placement.NewExisting(a.placement.API.Codec(), a.placement, pages)
-
 	return evaluate(func() *scheduling.Request { return a.request }, snapshot, existing, state.options(), c.now)
 }
 
@@ -257,7 +237,6 @@ func writtenPages(plan placement.Plan) []*api.Page {
 	for _, write := range plan.Writes {
 		pages = append(pages, write.Desired)
 	}
-
 	return pages
 }
 
@@ -283,10 +262,8 @@ func satisfied(evaluation Evaluation) bool {
 // collect sorts the outcomes into the lists of a WhatIf.
 func collect(outcomes []outcome) WhatIf {
 	w := WhatIf{Changes: []string{}, Placements: []Difference{}, Stalled: []StalledPlacement{}}
-
 	for _, outcome := range outcomes {
 		difference := outcome.difference
-
 		switch {
 		case difference.Stalled != "" && !difference.Differs():
 			w.Stalled = append(w.Stalled, StalledPlacement{Placement: difference.Placement, API: difference.API, Reason: difference.Stalled})
@@ -298,12 +275,10 @@ func collect(outcomes []outcome) WhatIf {
 
 	slices.SortStableFunc(w.Placements, func(a, b Difference) int {
 		one, other := a.countChanges(), b.countChanges()
-
 		return cmp.Or(
 			cmp.Compare(other.lost, one.lost), cmp.Compare(other.gained, one.gained), cmp.Compare(other.moved, one.moved),
 			cmp.Compare(len(b.Lost), len(a.Lost)),
 		)
 	})
-
 	return w
 }

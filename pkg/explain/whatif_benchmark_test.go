@@ -26,7 +26,6 @@ const (
 // and the others for the twenty clusters of a team.
 func benchmarkState() *explain.State {
 	state := &explain.State{ClusterSets: []*clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "all"}}}}
-
 	for n := range benchmarkClusters {
 		state.Clusters = append(state.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("cluster-%05d", n),
@@ -39,7 +38,6 @@ func benchmarkState() *explain.State {
 	for n := range benchmarkPlacements {
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("ns%d", n%50), Name: fmt.Sprintf("p%d", n)}}
 		label := map[string]string{"team": fmt.Sprintf("t%d", n%500)}
-
 		switch n % 10 {
 		case 0:
 			label = nil
@@ -61,7 +59,6 @@ func benchmarkState() *explain.State {
 			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "all"},
 		})
 	}
-
 	return state
 }
 
@@ -69,7 +66,6 @@ func benchmarkState() *explain.State {
 // and everywhere.
 func BenchmarkWhatIf(b *testing.B) {
 	state := benchmarkState()
-
 	for name, change := range map[string]whatif.Change{
 		"drain":  whatif.Drain{Cluster: "cluster-00000"},
 		"label":  whatif.Label{Cluster: "cluster-00007", Key: "team", Value: "t8"},
@@ -82,7 +78,6 @@ func BenchmarkWhatIf(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-
 				whatIf := explain.NewWhatIf(state, after, nil, noon)
 				if !whatIf.Differs() {
 					b.Fatalf("%s makes no difference", change)

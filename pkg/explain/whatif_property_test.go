@@ -32,18 +32,15 @@ func TestWhatIfMatchesEvaluationOfTheChangedState(t *testing.T) {
 
 		whatIf := explain.NewWhatIf(state, after, nil, noon)
 		listed, held := map[string]explain.Difference{}, map[string]bool{}
-
 		for _, difference := range whatIf.Placements {
 			listed[difference.Key.String()] = difference
 		}
-
 		for _, placement := range whatIf.Stalled {
 			held[placement.Placement+placement.API] = true
 		}
 
 		for _, want := range explain.Diff(state, after, nil, noon).Placements {
 			got, is := listed[want.Key.String()]
-
 			switch {
 			case want.Stalled != "":
 				if !held[want.Placement+want.API] || is {
@@ -68,7 +65,6 @@ func due(d explain.Difference) bool {
 			return true
 		}
 	}
-
 	for _, loss := range d.Lost {
 		if !loss.Anyway {
 			return true
@@ -80,20 +76,17 @@ func due(d explain.Difference) bool {
 			return true
 		}
 	}
-
 	return false
 }
 
 // settled returns the State after the hub has written its decisions.
 func settled(state *explain.State) *explain.State {
 	after := *state
-
 	for _, evaluation := range state.Evaluate(noon, nil) {
 		for _, write := range evaluation.Plan.Writes {
 			after.Decisions = append(after.Decisions, evaluation.Existing.Codec.Write(write.Desired))
 		}
 	}
-
 	return &after
 }
 
@@ -104,14 +97,12 @@ func drawChanged(t *rapid.T, state *explain.State, label string) *explain.State 
 			state = changed
 		}
 	}
-
 	return state
 }
 
 func drawChange(t *rapid.T, label string) whatif.Change {
 	cluster := rapid.SampledFrom([]string{"c0", "c1", "c2", "c3", "c9"}).Draw(t, label+": cluster")
 	set := rapid.SampledFrom([]string{"prod", "eu", "default"}).Draw(t, label+": set")
-
 	switch rapid.IntRange(0, 9).Draw(t, label+": kind") {
 	case 0:
 		return whatif.Label{Cluster: cluster, Key: "region", Value: drawRegion(t)}
@@ -154,11 +145,9 @@ func drawCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 	if rapid.Bool().Draw(t, "claims") {
 		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "zone", Value: drawRegion(t)}}
 	}
-
 	if rapid.IntRange(0, 3).Draw(t, "tainted") == 0 {
 		cluster.Spec.Taints = []clusterv1.Taint{drawTaint(t)}
 	}
-
 	return cluster
 }
 
@@ -173,7 +162,6 @@ func drawScores(t *rapid.T, cluster string) *clusterv1alpha1.AddOnPlacementScore
 
 func drawState(t *rapid.T) *explain.State {
 	state := &explain.State{}
-
 	for _, set := range []struct {
 		name   string
 		labels *metav1.LabelSelector
@@ -187,7 +175,6 @@ func drawState(t *rapid.T) *explain.State {
 				SelectorType: clusterv1beta2.LabelSelector, LabelSelector: set.labels,
 			}
 		}
-
 		state.ClusterSets = append(state.ClusterSets, object)
 
 		if set.name != "broken" && rapid.Bool().Draw(t, "bound") || rapid.IntRange(0, 9).Draw(t, "bound though broken") == 0 {
@@ -200,16 +187,13 @@ func drawState(t *rapid.T) *explain.State {
 	for n := range rapid.IntRange(0, 4).Draw(t, "clusters") {
 		cluster := drawCluster(t, fmt.Sprint("c", n))
 		state.Clusters = append(state.Clusters, cluster)
-
 		if rapid.Bool().Draw(t, "scores") {
 			state.Scores = append(state.Scores, drawScores(t, cluster.Name))
 		}
 	}
-
 	for n := range rapid.IntRange(1, 4).Draw(t, "placements") {
 		state.Placements = append(state.Placements, drawPlacement(t, fmt.Sprint("p", n)))
 	}
-
 	return state
 }
 
@@ -228,14 +212,12 @@ func drawPlacement(t *rapid.T, name string) api.Object {
 				TopologyKey: "region", TopologyKeyType: placementv1alpha1.TopologyKeyTypeLabel,
 			}
 		}
-
 		return placement
 	}
 
 	placement := &clusterv1beta1.Placement{
 		ObjectMeta: meta, Spec: clusterv1beta1.PlacementSpec{NumberOfClusters: number, ClusterSets: sets},
 	}
-
 	switch rapid.IntRange(0, 3).Draw(t, "predicate") {
 	case 0:
 		placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{LabelSelector: eu}}}
@@ -249,7 +231,6 @@ func drawPlacement(t *rapid.T, name string) api.Object {
 	if rapid.Bool().Draw(t, "tolerates") {
 		placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists}}
 	}
-
 	if rapid.Bool().Draw(t, "scored") {
 		free := &clusterv1beta1.ScoreCoordinate{
 			Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: "cpu", ScoreName: "free"},
@@ -262,13 +243,11 @@ func drawPlacement(t *rapid.T, name string) api.Object {
 			GroupName: "first", ClusterSelector: clusterv1beta1.GroupClusterSelector{LabelSelector: eu},
 		}}
 	}
-
 	if rapid.Bool().Draw(t, "spread") {
 		placement.Spec.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{{
 			TopologyKey: "region", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1, WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
 		}}
 	}
-
 	return placement
 }
 
@@ -282,7 +261,6 @@ func TestWhatIfSaysWhatChangesLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	whatIf := explain.NewWhatIf(state, after, nil, noon)
 	if want := (explain.WhatIfSummary{Later: 1}); whatIf.Summary != want || len(whatIf.Placements) != 1 {
 		t.Fatalf("summary is %+v of %d placements, want %+v of 1", whatIf.Summary, len(whatIf.Placements), want)

@@ -19,12 +19,10 @@ import (
 
 func whatIfTable(t *testing.T, state *explain.State, changes ...whatif.Change) string {
 	t.Helper()
-
 	after, err := whatif.Apply(state, noon, changes...)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	whatIf := explain.NewWhatIf(state, after, nil, noon)
 	for _, change := range changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
@@ -34,13 +32,11 @@ func whatIfTable(t *testing.T, state *explain.State, changes ...whatif.Change) s
 	if err := printers.Print(&out, printers.FormatTable, whatIf, printers.Style{}); err != nil {
 		t.Fatal(err)
 	}
-
 	return out.String()
 }
 
 func TestWhatIf(t *testing.T) {
 	const disabled = ", annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: \"true\"}"
-
 	named := func(name, document string) string {
 		return strings.NewReplacer("name: a,", "name: "+name+",", "placement: a,", "placement: "+name+",", "a-decision", name+"-decision").
 			Replace(document)
@@ -50,7 +46,6 @@ func TestWhatIf(t *testing.T) {
 		"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {\"no key\": a}}}}\n" +
 		"---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 		"metadata: {name: broken, namespace: ns}\nspec: {clusterSet: broken}\n"
-
 	for _, tc := range []struct {
 		reason, state string
 		change        whatif.Change
@@ -136,7 +131,6 @@ func TestWhatIfOfPlacements(t *testing.T) {
 	if want := (explain.WhatIfSummary{Losing: 1, Lost: 3, Gaining: 2, Gained: 3}); whatIf.Summary != want {
 		t.Errorf("summary is %+v, want %+v", whatIf.Summary, want)
 	}
-
 	if len(whatIf.Placements) != 2 || whatIf.Placements[0].New || !whatIf.Placements[1].New {
 		t.Errorf("differences are %+v, want one of a placement that is new", whatIf.Placements)
 	}
@@ -156,23 +150,18 @@ func TestE1aWhatIfOnOneGoroutine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	want := explain.NewWhatIf(state, after, nil, noon)
 	if len(want.Placements) == 0 {
 		t.Fatal("nothing differs")
 	}
-
 	state.Workers = 1
 
 	if diff := cmp.Diff(want, explain.NewWhatIf(state, after, nil, noon)); diff != "" {
 		t.Errorf("with one goroutine (-want +got):\n%s", diff)
 	}
-
 	done := make(chan struct{})
 	close(done)
-
 	state.Done = done
-
 	if got := explain.NewWhatIf(state, after, nil, noon); len(got.Placements)+len(got.Stalled) > 0 {
 		t.Errorf("%d Placements were compared after the end", len(got.Placements))
 	}

@@ -29,19 +29,15 @@ type changeCounts struct{ lost, gained, moved int }
 
 func (d Difference) countChanges() changeCounts {
 	var due changeCounts
-
 	for _, loss := range d.Lost {
 		due.lost += toInt(!loss.Anyway)
 	}
-
 	for _, gain := range d.Gained {
 		due.gained += toInt(!gain.Anyway)
 	}
-
 	for _, move := range d.Moved {
 		due.moved += toInt(!move.Anyway)
 	}
-
 	return due
 }
 
@@ -49,17 +45,14 @@ func toInt(counts bool) int {
 	if counts {
 		return 1
 	}
-
 	return 0
 }
 
 // summarize counts the outcomes; unchanged is the number of Placements that were not compared.
 func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
 	s := WhatIfSummary{Unchanged: unchanged}
-
 	for _, o := range outcomes {
 		due := o.difference.countChanges()
-
 		switch {
 		case o.difference.Stalled != "" && due == changeCounts{}:
 			s.Stalled++

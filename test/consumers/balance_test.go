@@ -33,11 +33,9 @@ var balanced = []string{"one", "two", "three", "four"}
 func TestPlacementsThatChangeTogether(t *testing.T) {
 	p := startPlane(t)
 	stages := map[string]string{}
-
 	for n := range balancedClusters {
 		stages[fmt.Sprintf("cluster-%03d", n)] = "production"
 	}
-
 	f := startFleet(t, p.client, stages)
 	w := recordWorks(t, p.client)
 
@@ -46,7 +44,6 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 		must(t, f.api.Create(t.Context(), replicaSet(name, name,
 			clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}})))
 	}
-
 	before := settled(t, f, w, balancedClusters, 1)
 	first := w.count()
 
@@ -54,24 +51,19 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 	for _, name := range balanced {
 		group.Go(func() error {
 			placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-
 			return f.api.Patch(ctx, placement, mergePatch(fmt.Sprintf(`{"spec":{"numberOfClusters":%d}}`, balancedNumber)))
 		})
 	}
-
 	must(t, group.Wait())
-
 	reduced := settled(t, f, w, balancedNumber, 2)
 	checkMoves(t, w.since(first), before, reduced)
 
 	used := map[string]int{}
-
 	for _, selected := range reduced {
 		for _, cluster := range selected {
 			used[cluster]++
 		}
 	}
-
 	if len(used) != balancedClusters {
 		t.Errorf("%d placements of %d clusters each have %d of %d clusters in all, want Balance to use all",
 			len(balanced), balancedNumber, len(used), balancedClusters)
@@ -84,14 +76,12 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 			gone = cluster
 		}
 	}
-
 	first = w.count()
 	must(t, f.remove(t.Context(), []string{gone}))
 	eventually(t, "waiting for the cluster to leave the decisions", func() error { return absent(t.Context(), f.api, gone) })
 
 	after := settled(t, f, w, balancedNumber, 3)
 	checkMoves(t, w.since(first), reduced, after)
-
 	for _, name := range balanced {
 		lost := slices.DeleteFunc(slices.Clone(reduced[name]), func(cluster string) bool {
 			return cluster == gone || slices.Contains(after[name], cluster)
@@ -106,16 +96,13 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 // shows that the work manager has nothing left to do. It returns the clusters of each placement.
 func settled(t *testing.T, f *fleet, w *works, number, revision int) map[string][]string {
 	t.Helper()
-
 	selected := map[string][]string{}
-
 	for _, name := range balanced {
 		eventually(t, "waiting for the decisions and ManifestWorks", func() error {
 			clusters, err := decided(t.Context(), f.api, name, number)
 			if err != nil {
 				return err
 			}
-
 			return w.difference(name, clusters)
 		})
 		must(t, revise(t.Context(), f.api, name, revision))
@@ -127,13 +114,10 @@ func settled(t *testing.T, f *fleet, w *works, number, revision int) map[string]
 			if err != nil {
 				return err
 			}
-
 			selected[name] = clusters
-
 			return errors.Join(w.difference(name, clusters), w.behind(name, revision))
 		})
 	}
-
 	return selected
 }
 
@@ -143,7 +127,6 @@ func decided(ctx context.Context, api client.Client, name string, number int) ([
 	if err := api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, placement); err != nil {
 		return nil, err
 	}
-
 	condition := meta.FindStatusCondition(placement.Status.Conditions, clusterv1beta1.PlacementConditionSatisfied)
 	if condition == nil || condition.ObservedGeneration != placement.Generation {
 		return nil, fmt.Errorf("the status of placement %s is behind: %v", name, condition)
@@ -153,9 +136,7 @@ func decided(ctx context.Context, api client.Client, name string, number int) ([
 	if err := api.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name}); err != nil {
 		return nil, err
 	}
-
 	var clusters []string
-
 	for _, page := range list.Items {
 		for _, decision := range page.Status.Decisions {
 			clusters = append(clusters, decision.ClusterName)
@@ -166,9 +147,7 @@ func decided(ctx context.Context, api client.Client, name string, number int) ([
 		return nil, fmt.Errorf("placement %s has %d clusters and %d in its status, want %d",
 			name, len(clusters), placement.Status.NumberOfSelectedClusters, number)
 	}
-
 	slices.Sort(clusters)
-
 	return clusters, nil
 }
 
@@ -186,27 +165,23 @@ func absent(ctx context.Context, api client.Client, cluster string) error {
 			}
 		}
 	}
-
 	return nil
 }
 
 // checkMoves finds ManifestWorks that went although their cluster stays, that were created anew, or that came and went.
 func checkMoves(t *testing.T, events []workEvent, before, after map[string][]string) {
 	t.Helper()
-
 	for _, finding := range unstable(events, after) {
 		t.Error(finding)
 	}
 
 	for _, name := range balanced {
 		var anew []string
-
 		for _, event := range events {
 			if event.set == name && event.kind == watch.Added && slices.Contains(before[name], event.cluster) {
 				anew = append(anew, event.cluster)
 			}
 		}
-
 		if len(anew) > 0 {
 			t.Errorf("placement %s: ManifestWorks created anew: %s", name, some(anew))
 		}

@@ -45,9 +45,7 @@ type fleet struct {
 // startFleet creates the clusters and a namespace that the set is bound to.
 func startFleet(t *testing.T, api client.Client, stages map[string]string) *fleet {
 	t.Helper()
-
 	f := &fleet{api: api, stages: map[string]string{}}
-
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
 		&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: clusterSet}},
@@ -60,7 +58,6 @@ func startFleet(t *testing.T, api client.Client, stages map[string]string) *flee
 	}
 
 	must(t, f.add(t.Context(), stages))
-
 	return f
 }
 
@@ -76,23 +73,19 @@ func (f *fleet) of(stage string) []string {
 func (f *fleet) each(ctx context.Context, names []string, do func(context.Context, string) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
-
 	for _, name := range names {
 		group.Go(func() error { return do(ctx, name) })
 	}
-
 	return group.Wait()
 }
 
 // add creates clusters of these stages.
 func (f *fleet) add(ctx context.Context, stages map[string]string) error {
 	maps.Copy(f.stages, stages)
-
 	return f.each(ctx, slices.Sorted(maps.Keys(stages)), func(ctx context.Context, name string) error {
 		if err := f.api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}
-
 		return f.api.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 			Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: clusterSet, stageLabel: stages[name]},
 		}})
@@ -104,7 +97,6 @@ func (f *fleet) remove(ctx context.Context, names []string) error {
 	for _, name := range names {
 		delete(f.stages, name)
 	}
-
 	return f.each(ctx, names, func(ctx context.Context, name string) error {
 		return f.api.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	})
@@ -113,10 +105,8 @@ func (f *fleet) remove(ctx context.Context, names []string) error {
 // relabel moves clusters to other stages.
 func (f *fleet) relabel(ctx context.Context, stages map[string]string) error {
 	maps.Copy(f.stages, stages)
-
 	return f.each(ctx, slices.Sorted(maps.Keys(stages)), func(ctx context.Context, name string) error {
 		body := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, stageLabel, stages[name])
-
 		return f.api.Patch(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}, mergePatch(body))
 	})
 }
@@ -125,7 +115,6 @@ func (f *fleet) relabel(ctx context.Context, stages map[string]string) error {
 func payload(revision int) []workv1.Manifest {
 	raw := fmt.Sprintf(
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"payload"},"data":{%q:"%d"}}`, revisionKey, revision)
-
 	return []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(raw)}}}
 }
 
@@ -148,9 +137,7 @@ func revise(ctx context.Context, api client.Client, name string, revision int) e
 	if err != nil {
 		return err
 	}
-
 	set := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-
 	return api.Patch(ctx, set, mergePatch(string(body)))
 }
 

@@ -34,14 +34,11 @@ var underTest programs
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(klog.NewKlogr())
-
 	code, err := prepareAndRun(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-
 		code = 1
 	}
-
 	os.Exit(code)
 }
 
@@ -50,9 +47,7 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-
 	if underTest.hub, err = findHub(directory); err != nil {
 		return 0, err
 	}
@@ -61,9 +56,7 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-
 	underTest.work = work.Path
-
 	return m.Run(), nil
 }
 
@@ -72,24 +65,19 @@ func findHub(directory string) (string, error) {
 	if named := os.Getenv(binaryVariable); named != "" {
 		return filepath.Abs(named)
 	}
-
 	path := filepath.Join(directory, "placement")
-
 	output, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../../cmd/placement").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building the hub: %w\n%s", err, output)
 	}
-
 	return path, nil
 }
 
 // await waits until check returns nil, and returns its last error when that takes too long.
 func await(t *testing.T, most time.Duration, check func() error) error {
 	t.Helper()
-
 	ctx, cancel := context.WithTimeout(t.Context(), most)
 	defer cancel()
-
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 
@@ -98,7 +86,6 @@ func await(t *testing.T, most time.Duration, check func() error) error {
 		if err == nil {
 			return nil
 		}
-
 		select {
 		case <-ctx.Done():
 			return err
@@ -110,7 +97,6 @@ func await(t *testing.T, most time.Duration, check func() error) error {
 // eventually waits until check returns nil, and ends the test with its last error when that takes too long.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-
 	if err := await(t, stepTimeout, check); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -118,7 +104,6 @@ func eventually(t *testing.T, what string, check func() error) {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,6 @@ type plane struct {
 // startPlane starts all of it.
 func startPlane(t *testing.T) *plane {
 	t.Helper()
-
 	environment, err := localplane.Start(t.Context(), localplane.Options{})
 	must(t, err)
 	t.Cleanup(func() {
@@ -50,11 +49,9 @@ func startPlane(t *testing.T) *plane {
 
 	must(t, manifests.Install(t.Context(), environment.AdminConfig()))
 	installWorks(t, environment.AdminConfig())
-
 	scheme := system.Scheme()
 	must(t, workv1.Install(scheme))
 	must(t, workv1alpha1.Install(scheme))
-
 	admin := rest.CopyConfig(environment.AdminConfig())
 	admin.QPS = -1
 	admin.WarningHandler = rest.NoWarnings{}
@@ -76,14 +73,12 @@ func startPlane(t *testing.T) *plane {
 	p.hubConfig = kubeconfig(t, p.proxy.Config())
 	p.startHub()
 	startWorkManager(t, kubeconfig(t, environment.AdminConfig()))
-
 	return p
 }
 
 // startWorkManager starts OCM's work manager and returns when it serves.
 func startWorkManager(t *testing.T, kubeconfig string) {
 	t.Helper()
-
 	address := freeAddress(t)
 	manager := start(t, underTest.work, "manager", "--kubeconfig", kubeconfig, "--namespace", "default",
 		"--listen", address, "--disable-leader-election", "--feature-gates=ManifestWorkReplicaSet=true",
@@ -93,12 +88,10 @@ func startWorkManager(t *testing.T, kubeconfig string) {
 		if manager.ended() {
 			t.Fatalf("the work manager has ended:\n%s", &manager.output)
 		}
-
 		connection, err := net.Dial("tcp", address)
 		if err != nil {
 			return err
 		}
-
 		return connection.Close()
 	})
 }
@@ -113,18 +106,14 @@ const (
 // which it does not survive.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-
 	for {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports)))
-
 		listener, err := net.Listen("tcp", address)
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
 		}
-
 		must(t, err)
 		must(t, listener.Close())
-
 		return address
 	}
 }
@@ -132,7 +121,6 @@ func freeAddress(t *testing.T) string {
 // startHub starts the hub without the controller that taints every cluster of which nobody says that it is available.
 func (p *plane) startHub() {
 	p.test.Helper()
-
 	p.hub = start(p.test, underTest.hub, "controller", "--kubeconfig", p.hubConfig, "--controllers=*,-managedcluster-taints",
 		"--listen=127.0.0.1:0", "--webhook-listen=127.0.0.1:0", "--disable-leader-election=true")
 }
@@ -155,22 +143,18 @@ func installDefinition(ctx context.Context, config *rest.Config, pkg, name strin
 	if err != nil {
 		return err
 	}
-
 	file, err := os.Open(filepath.Join(strings.TrimSpace(string(directory)), name))
 	if err != nil {
 		return err
 	}
-
 	defer func() { err = errors.Join(err, file.Close()) }()
 
 	objects, err := manifests.Decode(file, name)
 	if err != nil {
 		return err
 	}
-
 	for _, object := range objects {
 		delete(object.Object, "status")
 	}
-
 	return manifests.Apply(ctx, config, objects)
 }

@@ -29,7 +29,6 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	return o.text.Write(p)
 }
 
@@ -37,9 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	lines := strings.Split(o.text.String(), "\n")
-
 	return strings.Join(lines[max(0, len(lines)-tail):], "\n")
 }
 
@@ -54,16 +51,13 @@ type program struct {
 // start runs a binary until kill or the end of the test. If it ends by itself, the test fails.
 func start(t *testing.T, binary string, args ...string) *program {
 	t.Helper()
-
 	p := &program{cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	p.cmd.Env = append(os.Environ(), "KUBECONFIG=", "TMPDIR="+p.cmd.Dir)
 	must(t, p.cmd.Start())
-
 	go func() {
 		defer close(p.done)
-
 		_ = p.cmd.Wait() // How it ends is in its output, which kill shows when nobody has killed it.
 	}()
 
@@ -72,7 +66,6 @@ func start(t *testing.T, binary string, args ...string) *program {
 			p.kill(t)
 		}
 	})
-
 	return p
 }
 
@@ -89,31 +82,23 @@ func (p *program) ended() bool {
 // kill ends a program that runs, without a chance to finish anything.
 func (p *program) kill(t *testing.T) {
 	t.Helper()
-
 	p.killed = true
-
 	if p.ended() {
 		t.Errorf("%s has ended by itself:\n%s", filepath.Base(p.cmd.Path), &p.output)
-
 		return
 	}
-
 	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Errorf("killing %s: %v", filepath.Base(p.cmd.Path), err)
 	}
-
 	<-p.done
 }
 
 // kubeconfig writes a configuration to a file.
 func kubeconfig(t *testing.T, config *rest.Config) string {
 	t.Helper()
-
 	content, err := localplane.Kubeconfig(config)
 	must(t, err)
-
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(path, content, 0o600))
-
 	return path
 }

@@ -65,16 +65,13 @@ type scene struct {
 // startScene has 105 clusters, of which 21 are canaries and 21 are in staging.
 func startScene(t *testing.T) *scene {
 	t.Helper()
-
 	s := &scene{
 		random: property.Random(t), plane: startPlane(t), rules: []string{"canary", "staging"}, length: 50, revisions: map[string]int{}, next: 1000,
 	}
 	stages := map[string]string{}
-
 	for n := range 105 {
 		stages[fmt.Sprintf("cluster-%03d", n)] = []string{"canary", "staging", "production", "production", "production"}[n%5]
 	}
-
 	s.fleet = startFleet(t, s.plane.client, stages)
 	s.works = recordWorks(t, s.plane.client)
 
@@ -82,9 +79,7 @@ func startScene(t *testing.T) *scene {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: placementName},
 		Spec:       clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: s.strategy()}},
 	}))
-
 	canaries := clusterv1alpha1.MandatoryDecisionGroups{MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}}
-
 	for name, strategy := range map[string]clusterv1alpha1.RolloutStrategy{
 		rolloutAll: {Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}},
 		rolloutSome: {Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
@@ -93,20 +88,17 @@ func startScene(t *testing.T) *scene {
 		rolloutPerGroup: {Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}},
 	} {
 		s.revisions[name] = 0
-
 		must(t, s.api.Create(t.Context(), replicaSet(name, placementName, strategy)))
 	}
 
 	s.settle(t)
 	s.judge(t)
-
 	return s
 }
 
 // strategy groups by the rules.
 func (s *scene) strategy() clusterv1beta1.GroupStrategy {
 	strategy := clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromInt(s.length)}
-
 	for _, rule := range s.rules {
 		strategy.DecisionGroups = append(strategy.DecisionGroups, clusterv1beta1.DecisionGroup{
 			GroupName: rule, ClusterSelector: clusterv1beta1.GroupClusterSelector{
@@ -114,7 +106,6 @@ func (s *scene) strategy() clusterv1beta1.GroupStrategy {
 			},
 		})
 	}
-
 	return strategy
 }
 
@@ -128,7 +119,6 @@ type change struct {
 func (s *scene) regroup(length int, rules ...string) change {
 	s.rules, s.length = rules, length
 	strategy := s.strategy()
-
 	return change{what: fmt.Sprintf("group by %v, %d at most", rules, length), apply: func(ctx context.Context) error {
 		return s.respec(ctx, map[string]any{
 			"predicates": nil,
@@ -145,9 +135,7 @@ func (s *scene) respec(ctx context.Context, spec map[string]any) error {
 	if err != nil {
 		return err
 	}
-
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: placementName}}
-
 	return s.api.Patch(ctx, placement, mergePatch(string(body)))
 }
 
@@ -157,9 +145,7 @@ func (s *scene) draw(stage string, least, most int) []string {
 	if stage != "" {
 		from = s.of(stage)
 	}
-
 	s.random.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
-
 	return from[:min(len(from), least+s.random.IntN(most-least+1))]
 }
 
@@ -169,7 +155,6 @@ func (s *scene) move(from, to string) change {
 	for _, name := range s.draw(from, 20, 79) {
 		stages[name] = to
 	}
-
 	return change{what: fmt.Sprintf("move %d clusters from %s to %s", len(stages), from, to), apply: func(ctx context.Context) error {
 		return s.relabel(ctx, stages)
 	}}
@@ -180,15 +165,12 @@ func (s *scene) swap(one, other string) change {
 	there := s.draw(one, 20, 40)
 	back := s.draw(other, len(there), len(there))
 	stages := map[string]string{}
-
 	for _, name := range there {
 		stages[name] = other
 	}
-
 	for _, name := range back {
 		stages[name] = one
 	}
-
 	return change{what: fmt.Sprintf("swap %d clusters between %s and %s", len(stages), one, other), apply: func(ctx context.Context) error {
 		return s.relabel(ctx, stages)
 	}}
@@ -197,12 +179,10 @@ func (s *scene) swap(one, other string) change {
 // insert is clusters that come and whose names sort before all others.
 func (s *scene) insert(stage string) change {
 	stages := map[string]string{}
-
 	for range 10 + s.random.IntN(30) {
 		s.next--
 		stages[fmt.Sprintf("before-%03d", s.next)] = stage
 	}
-
 	return change{what: fmt.Sprintf("insert %d clusters of %s", len(stages), stage), apply: func(ctx context.Context) error {
 		return s.add(ctx, stages)
 	}}
@@ -211,7 +191,6 @@ func (s *scene) insert(stage string) change {
 // leave is clusters of a stage that go.
 func (s *scene) leave(stage string) change {
 	names := s.draw(stage, 5, 40)
-
 	return change{what: fmt.Sprintf("remove %d clusters of %q", len(names), stage), apply: func(ctx context.Context) error {
 		return s.remove(ctx, names)
 	}}
@@ -220,9 +199,7 @@ func (s *scene) leave(stage string) change {
 // take carries a change out, waits until hub and work manager have followed, and judges what they did on the way.
 func (s *scene) take(t *testing.T, c change) {
 	t.Helper()
-
 	began := time.Now()
-
 	must(t, c.apply(t.Context()))
 	s.settle(t)
 	s.judge(t)
@@ -232,7 +209,6 @@ func (s *scene) take(t *testing.T, c change) {
 // takeAndKill is take with a hub that is killed after so many writes, while it waits for the answer to the next one.
 func (s *scene) takeAndKill(t *testing.T, c change, writes int) {
 	t.Helper()
-
 	began, before, killed := time.Now(), len(s.proxy.Requests(decisive)), "an idle hub"
 	mend := s.proxy.Break(faults.Rule{Match: decisive, Fault: faults.Hang, After: writes})
 	defer mend()
@@ -242,10 +218,8 @@ func (s *scene) takeAndKill(t *testing.T, c change, writes int) {
 		written := s.proxy.Requests(decisive)[before:]
 		if len(written) > writes {
 			killed = fmt.Sprintf("the hub at write %d, %s of %s %s", writes+1, written[writes].Verb, written[writes].Resource, written[writes].Name)
-
 			return nil
 		}
-
 		return s.unsettled(t.Context())
 	})
 	s.hub.kill(t)
@@ -260,30 +234,24 @@ func (s *scene) takeAndKill(t *testing.T, c change, writes int) {
 // groups roll a new revision out: what the work manager had under way for it before is finished by then. The others roll one out at the end.
 func (s *scene) settle(t *testing.T) {
 	t.Helper()
-
 	eventually(t, "waiting for the decisions", func() error { return s.unsettled(t.Context()) })
-
 	if err := await(t, orderTimeout, func() error { return s.disordered(t.Context()) }); err != nil {
 		t.Error(err)
 	}
-
 	for set := range s.revisions {
 		eventually(t, "waiting for the ManifestWorks", func() error { return s.works.difference(set, s.clusters()) })
 	}
-
 	s.rollOut(t, rolloutPerGroup)
 }
 
 // rollOut gives a ManifestWorkReplicaSet another revision and waits until all its ManifestWorks have it.
 func (s *scene) rollOut(t *testing.T, set string) {
 	t.Helper()
-
 	first := s.works.count()
 	s.revisions[set]++
 	revision := s.revisions[set]
 	must(t, revise(t.Context(), s.api, set, revision))
 	eventually(t, "waiting for a new revision", func() error { return s.works.behind(set, revision) })
-
 	if set != rolloutPerGroup {
 		return
 	}
@@ -298,20 +266,16 @@ func (s *scene) outOfOrder(events []workEvent, revision int) []string {
 	late := map[string][]string{} // by "earlier stage" after "later stage"
 	reached := 0
 	seen := map[string]bool{}
-
 	for _, event := range events {
 		if event.set != rolloutPerGroup || event.kind != watch.Modified || event.revision != revision || seen[event.cluster] {
 			continue
 		}
-
 		seen[event.cluster] = true
-
 		rank := s.rank(s.stages[event.cluster])
 		if rank < reached {
 			what := fmt.Sprintf("a rollout reached %s before %s", s.ruleAt(reached), s.ruleAt(rank))
 			late[what] = append(late[what], event.cluster)
 		}
-
 		reached = max(reached, rank)
 	}
 
@@ -319,9 +283,7 @@ func (s *scene) outOfOrder(events []workEvent, revision int) []string {
 	for what, clusters := range late {
 		findings = append(findings, fmt.Sprintf("%s: %s", what, some(clusters)))
 	}
-
 	slices.Sort(findings)
-
 	return findings
 }
 
@@ -330,7 +292,6 @@ func (s *scene) rank(stage string) int {
 	if i := slices.Index(s.rules, stage); i >= 0 {
 		return i
 	}
-
 	return len(s.rules)
 }
 
@@ -339,22 +300,18 @@ func (s *scene) ruleAt(rank int) string {
 	if rank < len(s.rules) {
 		return s.rules[rank]
 	}
-
 	return "the rest"
 }
 
 // judge looks at every event since it was called last.
 func (s *scene) judge(t *testing.T) {
 	t.Helper()
-
 	events := s.works.since(s.judged)
 	s.judged += len(events)
 	selected := map[string][]string{}
-
 	for set := range s.revisions {
 		selected[set] = s.clusters()
 	}
-
 	for _, finding := range unstable(events, selected) {
 		t.Error(finding)
 	}
@@ -364,7 +321,6 @@ func (s *scene) judge(t *testing.T) {
 func (s *scene) pages(ctx context.Context) ([]clusterv1beta1.PlacementDecision, error) {
 	list := &clusterv1beta1.PlacementDecisionList{}
 	err := s.api.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: placementName})
-
 	return list.Items, err
 }
 
@@ -373,12 +329,10 @@ func (s *scene) unsettled(ctx context.Context) error {
 	if s.hub.ended() {
 		return fmt.Errorf("the hub has ended:\n%s", &s.hub.output)
 	}
-
 	pages, err := s.pages(ctx)
 	if err != nil {
 		return err
 	}
-
 	groups, sizes := map[string]string{}, map[string]int{}
 
 	for _, page := range pages {
@@ -386,7 +340,6 @@ func (s *scene) unsettled(ctx context.Context) error {
 			if _, twice := groups[decision.ClusterName]; twice {
 				return fmt.Errorf("cluster %s has two decisions", decision.ClusterName)
 			}
-
 			groups[decision.ClusterName] = page.Labels[clusterv1beta1.DecisionGroupNameLabel]
 			sizes[page.Labels[clusterv1beta1.DecisionGroupIndexLabel]]++
 		}
@@ -397,7 +350,6 @@ func (s *scene) unsettled(ctx context.Context) error {
 		if slices.Contains(s.rules, stage) {
 			want = stage
 		}
-
 		if group, found := groups[name]; !found || group != want {
 			return fmt.Errorf("cluster %s is in group %q (found: %v), want %q", name, group, found, want)
 		}
@@ -408,7 +360,6 @@ func (s *scene) unsettled(ctx context.Context) error {
 			return fmt.Errorf("group %s has %d clusters, want at most %d", index, size, s.length)
 		}
 	}
-
 	placement := &clusterv1beta1.Placement{}
 	if err := s.api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: placementName}, placement); err != nil {
 		return err
@@ -420,7 +371,6 @@ func (s *scene) unsettled(ctx context.Context) error {
 		return fmt.Errorf("%d decisions and %d clusters in the status, want %d; condition %v",
 			len(groups), placement.Status.NumberOfSelectedClusters, len(s.stages), condition)
 	}
-
 	return nil
 }
 
@@ -430,7 +380,6 @@ func (s *scene) disordered(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-
 	names := map[int]string{}
 
 	for _, page := range pages {
@@ -438,12 +387,10 @@ func (s *scene) disordered(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("decision group index of %s: %w", page.Name, err)
 		}
-
 		name := page.Labels[clusterv1beta1.DecisionGroupNameLabel]
 		if other, found := names[index]; found && other != name {
 			return fmt.Errorf("group %d has two names, %q and %q", index, other, name)
 		}
-
 		names[index] = name
 	}
 
@@ -452,7 +399,6 @@ func (s *scene) disordered(ctx context.Context) error {
 		ranks  []int
 		gapped bool
 	)
-
 	for index := range len(names) {
 		name, found := names[index]
 		gapped = gapped || !found
@@ -462,6 +408,5 @@ func (s *scene) disordered(ctx context.Context) error {
 	if gapped || !slices.IsSorted(ranks) {
 		return fmt.Errorf("the groups are %s, want them in the order of %v, the rest last (gap: %v)", strings.Join(order, " "), s.rules, gapped)
 	}
-
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 // between two writes. Each ManifestWork of a cluster that is selected before and after a step keeps its UID, under every rollout strategy.
 func TestWorkloadsOfClustersThatStay(t *testing.T) {
 	s := startScene(t)
-
 	t.Run("clusters come and go", func(t *testing.T) {
 		s.take(t, s.insert("production"))
 		s.take(t, s.leave("production"))
@@ -80,7 +79,6 @@ func TestWorkloadsOfClustersThatStay(t *testing.T) {
 	for set := range s.revisions {
 		s.rollOut(t, set)
 	}
-
 	s.judge(t)
 	t.Logf("%d events of ManifestWorks were judged", s.judged)
 }
@@ -101,11 +99,9 @@ func (s *scene) expectMisconfigured(ctx context.Context) error {
 	if err := s.api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: placementName}, placement); err != nil {
 		return err
 	}
-
 	condition := meta.FindStatusCondition(placement.Status.Conditions, clusterv1beta1.PlacementConditionMisconfigured)
 	if condition == nil || condition.ObservedGeneration != placement.Generation || condition.Status != metav1.ConditionTrue {
 		return fmt.Errorf("condition is %v, want it to be True", condition)
 	}
-
 	return nil
 }

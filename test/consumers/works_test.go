@@ -62,15 +62,12 @@ type works struct {
 // recordWorks starts a watch that begins before there is any ManifestWork and lasts as long as the test.
 func recordWorks(t *testing.T, api client.WithWatch) *works {
 	t.Helper()
-
 	w := &works{client: api, reports: make(chan *workv1.ManifestWork, backlog), now: map[workKey]workState{}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	list := &workv1.ManifestWorkList{}
 	must(t, api.List(ctx, list))
-
 	opened, err := api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
 	must(t, err)
-
 	var group sync.WaitGroup
 
 	group.Go(func() {
@@ -79,10 +76,8 @@ func recordWorks(t *testing.T, api client.WithWatch) *works {
 			if !isWork && ctx.Err() != nil { // The end of a watch can be an event too.
 				return
 			}
-
 			if !isWork {
 				t.Errorf("the watch of ManifestWorks shows %v", event.Object)
-
 				return
 			}
 
@@ -116,7 +111,6 @@ func recordWorks(t *testing.T, api client.WithWatch) *works {
 		opened.Stop()
 		group.Wait()
 	})
-
 	return w
 }
 
@@ -125,39 +119,31 @@ func (w *works) record(kind watch.EventType, work *workv1.ManifestWork) error {
 	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, payload); err != nil {
 		return fmt.Errorf("payload of ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
 	}
-
 	revision, err := strconv.Atoi(payload.Data[revisionKey])
 	if err != nil {
 		return fmt.Errorf("revision of ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
 	}
-
 	event := workEvent{workKey{work.Namespace, work.Name}, workState{work.UID, revision}, kind}
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	w.events = append(w.events, event)
-
 	if kind == watch.Deleted {
 		delete(w.now, event.workKey)
-
 		return nil
 	}
-
 	w.now[event.workKey] = event.workState
 
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkApplied)
 	if applied == nil || applied.ObservedGeneration != work.Generation {
 		w.reports <- work
 	}
-
 	return nil
 }
 
 // report says what an agent says when everything is applied and ready.
 func (w *works) report(ctx context.Context, work *workv1.ManifestWork) error {
 	reported := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: work.Namespace, Name: work.Name}}
-
 	for kind, status := range map[string]metav1.ConditionStatus{
 		workv1.WorkApplied: metav1.ConditionTrue, workv1.WorkAvailable: metav1.ConditionTrue, workv1.WorkProgressing: metav1.ConditionFalse,
 	} {
@@ -172,12 +158,10 @@ func (w *works) report(ctx context.Context, work *workv1.ManifestWork) error {
 	if err != nil {
 		return err
 	}
-
 	err = w.client.Status().Patch(ctx, reported, client.RawPatch(types.MergePatchType, patch))
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // It is deleted, or created anew, which has an event of its own.
 		return nil
 	}
-
 	return err
 }
 
@@ -185,7 +169,6 @@ func (w *works) report(ctx context.Context, work *workv1.ManifestWork) error {
 func (w *works) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	return len(w.events)
 }
 
@@ -193,7 +176,6 @@ func (w *works) count() int {
 func (w *works) since(n int) []workEvent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	return slices.Clone(w.events[n:])
 }
 
@@ -201,9 +183,7 @@ func (w *works) since(n int) []workEvent {
 func (w *works) difference(set string, selected []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	var missing, surplus []string
-
 	for _, cluster := range selected {
 		if _, found := w.now[workKey{cluster, set}]; !found {
 			missing = append(missing, cluster)
@@ -215,11 +195,9 @@ func (w *works) difference(set string, selected []string) error {
 			surplus = append(surplus, key.cluster)
 		}
 	}
-
 	if len(missing)+len(surplus) > 0 {
 		return fmt.Errorf("ManifestWorks %s: missing %s, too many %s", set, some(missing), some(surplus))
 	}
-
 	return nil
 }
 
@@ -227,9 +205,7 @@ func (w *works) difference(set string, selected []string) error {
 func (w *works) behind(set string, revision int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	var old []string
-
 	for key, state := range w.now {
 		if key.set == set && state.revision != revision {
 			old = append(old, key.cluster)
@@ -239,7 +215,6 @@ func (w *works) behind(set string, revision int) error {
 	if len(old) > 0 {
 		return fmt.Errorf("ManifestWorks %s: not of revision %d: %s", set, revision, some(old))
 	}
-
 	return nil
 }
 
@@ -247,10 +222,8 @@ func (w *works) behind(set string, revision int) error {
 // clusters are not.
 func unstable(events []workEvent, selected map[string][]string) []string {
 	deleted, created, strange := map[string][]string{}, map[string]int{}, map[string][]string{}
-
 	for _, event := range events {
 		stays := slices.Contains(selected[event.set], event.cluster)
-
 		switch {
 		case event.kind == watch.Deleted && stays:
 			deleted[event.set] = append(deleted[event.set], event.cluster)
@@ -262,18 +235,14 @@ func unstable(events []workEvent, selected map[string][]string) []string {
 	}
 
 	var findings []string
-
 	for set, clusters := range deleted {
 		findings = append(findings, fmt.Sprintf("ManifestWorks %s of clusters that stay: deleted %s, of which %d were created anew",
 			set, some(clusters), created[set]))
 	}
-
 	for set, clusters := range strange {
 		findings = append(findings, fmt.Sprintf("ManifestWorks %s of clusters that are not selected: created %s", set, some(clusters)))
 	}
-
 	slices.Sort(findings)
-
 	return findings
 }
 
@@ -283,6 +252,5 @@ func some(names []string) string {
 	if len(names) <= shown {
 		return fmt.Sprintf("%d [%s]", len(names), strings.Join(names, " "))
 	}
-
 	return fmt.Sprintf("%d [%s ...]", len(names), strings.Join(names[:shown], " "))
 }

@@ -39,7 +39,6 @@ func (w Write) Kind() string {
 	}
 
 	full := fmt.Sprintf("%T", w.Object)
-
 	return full[strings.LastIndex(full, ".")+1:]
 }
 
@@ -47,50 +46,41 @@ func (w Write) Kind() string {
 // and so on, unless they have one.
 func Observe(see func(Write)) interceptor.Funcs {
 	created := 0
-
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			see(Write{Verb: "create", Object: object})
-
 			if object.GetUID() == "" {
 				created++
 				object.SetUID(types.UID(fmt.Sprintf("uid-%d", created)))
 			}
-
 			return c.Create(ctx, object, options...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
 			see(Write{Verb: "update", Object: object})
-
 			return c.Update(ctx, object, options...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			see(Write{Verb: "patch", Object: object})
-
 			return c.Patch(ctx, object, patch, options...)
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, applied runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			see(Write{Verb: "apply", Object: applied})
-
 			return c.Apply(ctx, applied, options...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			see(Write{Verb: "delete", Object: object})
-
 			return c.Delete(ctx, object, options...)
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch,
 			options ...client.SubResourcePatchOption,
 		) error {
 			see(Write{Verb: "patch", Subresource: name, Object: object})
-
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		},
 		SubResourceApply: func(ctx context.Context, c client.Client, name string, applied runtime.ApplyConfiguration,
 			options ...client.SubResourceApplyOption,
 		) error {
 			see(Write{Verb: "apply", Subresource: name, Object: applied})
-
 			return c.SubResource(name).Apply(ctx, applied, options...)
 		},
 	}

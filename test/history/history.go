@@ -51,7 +51,6 @@ type Adapter struct {
 func identity() Adapter {
 	return Adapter{List: &clusterv1beta1.PlacementDecisionList{}, Convert: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
 		page, _ := object.(*clusterv1beta1.PlacementDecision)
-
 		return page
 	}}
 }
@@ -76,42 +75,35 @@ func RecordWith(ctx context.Context, config *rest.Config, namespace string, adap
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-
 	if err := api.List(ctx, adapter.List, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing PlacementDecisions of namespace %s: %w", namespace, err)
 	}
-
 	h := &History{adapter: adapter, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
 
 	err = meta.EachListItem(adapter.List, func(object runtime.Object) error {
 		page := adapter.Convert(object)
 		h.pages[page.UID] = page
-
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading PlacementDecisions of namespace %s: %w", namespace, err)
 	}
-
 	from := &client.ListOptions{Namespace: namespace, Raw: &metav1.ListOptions{ResourceVersion: adapter.List.GetResourceVersion()}}
 
 	opened, err := api.Watch(ctx, adapter.List, from)
 	if err != nil {
 		return nil, fmt.Errorf("watching PlacementDecisions of namespace %s: %w", namespace, err)
 	}
-
 	events := make(chan watch.Event, bufferSize)
 	h.received = events
 
 	go func() {
 		defer close(events)
 		defer opened.Stop()
-
 		for event := range opened.ResultChan() {
 			events <- event
 		}
 	}()
-
 	return h, nil
 }
 
@@ -125,7 +117,6 @@ func (h *History) Next(ctx context.Context) (Event, error) {
 		if !open {
 			return Event{}, errWatchEnded
 		}
-
 		return h.apply(event)
 	case <-ctx.Done():
 		return Event{}, fmt.Errorf("waiting for an event of a PlacementDecision: %w", ctx.Err())
@@ -139,7 +130,6 @@ func (h *History) Until(ctx context.Context, pages []clusterv1beta1.PlacementDec
 			return err
 		}
 	}
-
 	return nil
 }
 
@@ -151,7 +141,6 @@ func (h *History) Drain() error {
 			if !open {
 				return errWatchEnded
 			}
-
 			if _, err := h.apply(event); err != nil {
 				return err
 			}
@@ -172,7 +161,6 @@ func (h *History) apply(event watch.Event) (Event, error) {
 	if page == nil {
 		return Event{}, fmt.Errorf("the watch of PlacementDecisions says %s: %v", event.Type, event.Object)
 	}
-
 	if event.Type == watch.Deleted {
 		delete(h.pages, page.UID)
 	} else {
@@ -181,14 +169,12 @@ func (h *History) apply(event watch.Event) (Event, error) {
 
 	recorded := Event{Type: event.Type, Page: page, Pages: h.Current()}
 	h.events = append(h.events, recorded)
-
 	return recorded, nil
 }
 
 func (h *History) shows(pages []clusterv1beta1.PlacementDecision) bool {
 	return len(h.pages) == len(pages) && !slices.ContainsFunc(pages, func(page clusterv1beta1.PlacementDecision) bool {
 		seen := h.pages[page.UID]
-
 		return seen == nil || seen.ResourceVersion != page.ResourceVersion
 	})
 }

@@ -34,17 +34,14 @@ import (
 func Moved(before, after State, length int) []string {
 	was, is := before.positions(), after.positions()
 	portions, groups := map[string]int{}, map[Group]int{}
-
 	for cluster, place := range was {
 		now, selected := is[cluster]
 		if !selected {
 			continue
 		}
-
 		if now.group.Name == place.group.Name {
 			portions[place.group.Name]++
 		}
-
 		if now.group == place.group {
 			groups[place.group]++
 		}
@@ -56,13 +53,11 @@ func Moved(before, after State, length int) []string {
 func unneededMoves(before, after State, length int) []string {
 	was, is := before.positions(), after.positions()
 	surplus := map[Group]int{}
-
 	for group, pages := range before.groups() {
 		if length > 0 {
 			surplus[group] = max(0, len(pages.Union())-length)
 		}
 	}
-
 	moved := map[Group][]string{}
 
 	for cluster, place := range was {
@@ -71,7 +66,6 @@ func unneededMoves(before, after State, length int) []string {
 			moved[place.group] = append(moved[place.group], cluster)
 		}
 	}
-
 	var findings []string
 
 	for group, clusters := range moved {
@@ -81,7 +75,6 @@ func unneededMoves(before, after State, length int) []string {
 				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
 		}
 	}
-
 	return findings
 }
 
@@ -92,7 +85,6 @@ func renumbered(before, after State, name string) bool {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -101,10 +93,8 @@ func unneededDeletions(before, after State, portions map[string]int, groups map[
 	for _, staying := range portions {
 		lowest += ceilDiv(staying, length)
 	}
-
 	left := map[string]int{}
 	stays := after.groups()
-
 	for group := range before.groups() {
 		left[group.Name]++
 	}
@@ -112,16 +102,13 @@ func unneededDeletions(before, after State, portions map[string]int, groups map[
 	for name := range left {
 		left[name] -= ceilDiv(portions[name], length) // so many groups the portion may give up
 	}
-
 	var findings []string
 
 	for _, group := range slices.SortedFunc(maps.Keys(before.groups()), func(a, b Group) int { return a.Index - b.Index }) {
 		pages := before.groups()[group]
-
 		if name, taken := after.nameAt(group.Index); taken && name != group.Name {
 			continue // Another rule has the index now (docs/spec/differences.md B8).
 		}
-
 		gone := len(slices.DeleteFunc(slices.Clone(pages), func(page *clusterv1beta1.PlacementDecision) bool { return after.has(page.UID) }))
 		spare := len(pages) - ceilDiv(groups[group], PageSize)
 

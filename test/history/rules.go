@@ -23,24 +23,20 @@ const maxShown = 5
 func Missing(before State, events []Event, after State) []string {
 	staying := before.Union()
 	maps.DeleteFunc(staying, func(cluster string, _ bool) bool { return !after.Union()[cluster] })
-
 	return MissingOf(slices.Sorted(maps.Keys(staying)), events)
 }
 
 // MissingOf reports the events after which one of these clusters was in no page.
 func MissingOf(clusters []string, events []Event) []string {
 	var findings []string
-
 	for n, event := range events {
 		union := event.Pages.Union()
 		missing := slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return union[cluster] })
-
 		if len(missing) > 0 {
 			findings = append(findings, fmt.Sprintf("event %d, %s: B1: %d clusters that stay selected are in no page: %s",
 				n, event, len(missing), strings.Join(missing[:min(maxShown, len(missing))], " ")))
 		}
 	}
-
 	return findings
 }
 
@@ -56,9 +52,7 @@ func MissingOf(clusters []string, events []Event) []string {
 //   - No group grows beyond its length, counting only pages that stay.
 func Unsafe(before State, events []Event, after State, length int) []string {
 	var findings []string
-
 	last := before
-
 	for n, event := range events {
 		found := slices.Concat(
 			unsafeState(event.Pages), relabeled(last, event), emptied(event, last, after, events[n:]),
@@ -66,7 +60,6 @@ func Unsafe(before State, events []Event, after State, length int) []string {
 		for _, finding := range found {
 			findings = append(findings, fmt.Sprintf("event %d, %s: %s", n, event, finding))
 		}
-
 		last = event.Pages
 	}
 
@@ -75,22 +68,17 @@ func Unsafe(before State, events []Event, after State, length int) []string {
 
 func unsafeState(pages State) []string {
 	var findings []string
-
 	indices := map[int]bool{}
 	names := map[int]string{}
-
 	for _, page := range pages {
 		group, err := GroupOf(page)
 		if err != nil {
 			findings = append(findings, "B5: "+err.Error())
-
 			continue
 		}
-
 		if name, other := names[group.Index]; other && name != group.Name {
 			findings = append(findings, fmt.Sprintf("B5: the groups %q and %q both have index %d", name, group.Name, group.Index))
 		}
-
 		indices[group.Index], names[group.Index] = true, group.Name
 
 		if size := len(page.Status.Decisions); size > PageSize {
@@ -103,7 +91,6 @@ func unsafeState(pages State) []string {
 			findings = append(findings, fmt.Sprintf("group index %d is missing among %v", index, slices.Sorted(maps.Keys(indices))))
 		}
 	}
-
 	return append(findings, untracked(pages)...)
 }
 
@@ -113,11 +100,9 @@ func untracked(pages State) []string {
 	if err := tracker.Refresh(); err != nil {
 		return []string{"B5: the tracker says: " + err.Error()}
 	}
-
 	if seen, all := len(tracker.ExistingClusterGroupsBesides().GetClusters()), len(pages.Union()); seen != all {
 		return []string{fmt.Sprintf("B5: the tracker sees %d of %d clusters", seen, all)}
 	}
-
 	return nil
 }
 
@@ -131,7 +116,6 @@ func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecisi
 
 func relabeled(before State, event Event) []string {
 	var findings []string
-
 	known := map[types.UID]*clusterv1beta1.PlacementDecision{}
 	for _, page := range before {
 		known[page.UID] = page
@@ -142,7 +126,6 @@ func relabeled(before State, event Event) []string {
 		if was == nil || groupLabels(was) == groupLabels(page) {
 			continue
 		}
-
 		sameIndex := was.Labels[clusterv1beta1.DecisionGroupIndexLabel] == page.Labels[clusterv1beta1.DecisionGroupIndexLabel]
 		if !sameIndex || !event.Gap && len(was.Status.Decisions)+len(page.Status.Decisions) > 0 {
 			findings = append(findings, fmt.Sprintf("B5: %s goes from group %s to %s with %d decisions", page.Name, groupLabels(was),
@@ -161,13 +144,11 @@ func emptied(event Event, before, after State, then []Event) []string {
 	if event.Type == watch.Deleted || len(event.Page.Status.Decisions) > 0 || len(after.Union()) == 0 {
 		return nil
 	}
-
 	for _, page := range before {
 		if page.UID == event.Page.UID && len(page.Status.Decisions) > 0 && !makesRoom(page, then) {
 			return []string{fmt.Sprintf("B3: %s becomes empty while clusters are selected", page.Name)}
 		}
 	}
-
 	return nil
 }
 
@@ -185,9 +166,7 @@ func overgrown(before, now, after State, length int) []string {
 	if length <= 0 {
 		return nil
 	}
-
 	var findings []string
-
 	sizes := groupSizes(before, after)
 
 	for group, size := range groupSizes(now, after) {
@@ -196,18 +175,15 @@ func overgrown(before, now, after State, length int) []string {
 				group.Index, group.Name, sizes[group], size, length))
 		}
 	}
-
 	return findings
 }
 
 // groupSizes counts the clusters of every group, on pages that exist in the state after.
 func groupSizes(pages, after State) map[Group]int {
 	sizes := map[Group]int{}
-
 	for group, pages := range pages.groups() {
 		sizes[group] = len(slices.DeleteFunc(pages, func(page *clusterv1beta1.PlacementDecision) bool { return !after.has(page.UID) }).Union())
 	}
-
 	return sizes
 }
 
@@ -219,20 +195,16 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 	groups := pages.groups()
 	counts := map[string]int{}
 	members := map[string][]string{}
-
 	for group, pages := range groups {
 		counts[group.Name]++
 
 		size := 0
-
 		for _, page := range pages {
 			size += len(page.Status.Decisions)
-
 			for _, decision := range page.Status.Decisions {
 				members[group.Name] = append(members[group.Name], decision.ClusterName)
 			}
 		}
-
 		if needed := max(1, ceilDiv(size, PageSize)); len(pages) != needed {
 			findings = append(findings, fmt.Sprintf("B2: group %d has %d clusters on %d pages, and needs %d", group.Index, size, len(pages), needed))
 		}
@@ -243,13 +215,11 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 	}
 
 	findings = append(findings, misordered(groups, order)...)
-
 	for _, name := range slices.Sorted(maps.Keys(union(counts, portions))) {
 		needed := ceilDiv(len(portions[name]), length)
 		if name == "" && len(pages.Union()) == 0 {
 			needed = 1
 		}
-
 		if counts[name] != needed {
 			findings = append(findings, fmt.Sprintf("B2: %q has %d clusters in %d groups, and needs %d",
 				name, len(members[name]), counts[name], needed))
@@ -268,27 +238,22 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 // misordered reports groups behind a group of a later rule. Two groups with the same index are no such finding: unsafeState reports them.
 func misordered(groups map[Group]State, order []string) []string {
 	var findings []string
-
 	rule := func(group Group) int {
 		if group.Name == "" {
 			return len(order)
 		}
-
 		return slices.Index(order, group.Name)
 	}
 
 	last := 0
-
 	for _, group := range slices.SortedFunc(maps.Keys(groups), func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(rule(a), rule(b)))
 	}) {
 		if rule(group) < last {
 			findings = append(findings, fmt.Sprintf("B8: group %d %q follows a group of a later rule", group.Index, group.Name))
 		}
-
 		last = max(last, rule(group))
 	}
-
 	return findings
 }
 
@@ -297,11 +262,9 @@ func union(counts map[string]int, portions map[string][]string) map[string]bool 
 	for name := range counts {
 		names[name] = true
 	}
-
 	for name := range portions {
 		names[name] = true
 	}
-
 	return names
 }
 
@@ -311,11 +274,9 @@ func difference(got, want []string) string {
 	for _, name := range got {
 		counts[name]++
 	}
-
 	for _, name := range want {
 		counts[name]--
 	}
-
 	var texts []string
 
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -323,6 +284,5 @@ func difference(got, want []string) string {
 			texts = append(texts, fmt.Sprintf("%s %+d", name, counts[name]))
 		}
 	}
-
 	return strings.Join(texts, ", ")
 }

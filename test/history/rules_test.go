@@ -23,11 +23,9 @@ func page(n int, group string, clusters ...string) *clusterv1beta1.PlacementDeci
 			clusterv1beta1.DecisionGroupIndexLabel: index, clusterv1beta1.DecisionGroupNameLabel: name,
 		},
 	}}
-
 	for _, cluster := range clusters {
 		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
 	}
-
 	return page
 }
 
@@ -36,7 +34,6 @@ func names(first, last int) []string {
 	for n := first; n <= last; n++ {
 		names = append(names, fmt.Sprintf("c%03d", n))
 	}
-
 	return names
 }
 
@@ -48,18 +45,15 @@ func eventOf(pages ...*clusterv1beta1.PlacementDecision) Event {
 // afterGap returns an event before which others were not seen.
 func afterGap(event Event) Event {
 	event.Gap = true
-
 	return event
 }
 
 // wantFindings compares each finding with a part of it.
 func wantFindings(t *testing.T, got []string, want ...string) {
 	t.Helper()
-
 	if len(got) != len(want) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
-
 	for n := range want {
 		if !strings.Contains(got[n], want[n]) {
 			t.Errorf("finding %d is %q, want %q", n, got[n], want[n])
@@ -75,7 +69,6 @@ func TestMissing(t *testing.T) {
 
 func TestUnsafe(t *testing.T) {
 	settled := State{page(1, "0/", "a", "b")}
-
 	for _, tc := range []struct {
 		reason string
 		events []Event
@@ -139,7 +132,6 @@ func TestUnsafe(t *testing.T) {
 
 func TestUnsettled(t *testing.T) {
 	together, apart := map[string][]string{"": {"a", "b"}}, map[string][]string{"x": {"a"}, "": {"b"}}
-
 	for _, tc := range []struct {
 		reason   string
 		pages    State
@@ -228,7 +220,6 @@ func TestHistoryHasEveryEvent(t *testing.T) {
 	events <- watch.Event{Type: watch.Added, Object: first}
 	events <- watch.Event{Type: watch.Added, Object: second}
 	events <- watch.Event{Type: watch.Deleted, Object: first}
-
 	if err := recorded.Until(t.Context(), []clusterv1beta1.PlacementDecision{*second}); err != nil {
 		t.Fatal(err)
 	}
@@ -236,21 +227,17 @@ func TestHistoryHasEveryEvent(t *testing.T) {
 	if events := recorded.Events(); len(events) != 3 || len(events[1].Pages) != 2 || len(recorded.Current()) != 1 {
 		t.Errorf("the history is %v", events)
 	}
-
 	events <- watch.Event{Type: watch.Error, Object: &metav1.Status{Message: "too old"}}
 	if err := recorded.Drain(); err == nil || !strings.Contains(err.Error(), "too old") {
 		t.Errorf("an event that is no page: %v", err)
 	}
-
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
 	if _, err := recorded.Next(ended); err == nil {
 		t.Error("there is nothing to wait for")
 	}
-
 	close(events)
-
 	if err := recorded.Drain(); err == nil {
 		t.Error("a watch that has ended is a gap")
 	}

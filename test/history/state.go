@@ -45,25 +45,21 @@ type Group struct {
 // GroupOf returns the group of a page. It returns an error if a label is missing or the index is not a number.
 func GroupOf(page *clusterv1beta1.PlacementDecision) (Group, error) {
 	name, named := page.Labels[clusterv1beta1.DecisionGroupNameLabel]
-
 	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
 	if err != nil || !named {
 		return Group{}, fmt.Errorf("%s has the labels %v, not a group index and a group name", page.Name, page.Labels)
 	}
-
 	return Group{Index: index, Name: name}, nil
 }
 
 // Union returns the set of clusters in all pages.
 func (s State) Union() map[string]bool {
 	union := map[string]bool{}
-
 	for _, page := range s {
 		for _, decision := range page.Status.Decisions {
 			union[decision.ClusterName] = true
 		}
 	}
-
 	return union
 }
 
@@ -76,31 +72,26 @@ type position struct {
 // positions returns the position of every cluster; of several pages the last one counts.
 func (s State) positions() map[string]position {
 	places := map[string]position{}
-
 	for _, page := range s {
 		group, err := GroupOf(page)
 		if err != nil {
 			continue // The rules find it.
 		}
-
 		for _, decision := range page.Status.Decisions {
 			places[decision.ClusterName] = position{page: page.UID, group: group}
 		}
 	}
-
 	return places
 }
 
 // groups returns the pages of every group.
 func (s State) groups() map[Group]State {
 	groups := map[Group]State{}
-
 	for _, page := range s {
 		if group, err := GroupOf(page); err == nil {
 			groups[group] = append(groups[group], page)
 		}
 	}
-
 	return groups
 }
 
@@ -108,7 +99,6 @@ func (s State) groups() map[Group]State {
 func (s State) hasPageOf(at position) bool {
 	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool {
 		group, err := GroupOf(page)
-
 		return page.UID == at.page && err == nil && group == at.group
 	})
 }
@@ -120,7 +110,6 @@ func (s State) nameAt(index int) (name string, taken bool) {
 			return group.Name, true
 		}
 	}
-
 	return "", false
 }
 
@@ -133,6 +122,5 @@ func ceilDiv(members, size int) int {
 	if members == 0 || size <= 0 {
 		return min(members, 1)
 	}
-
 	return (members + size - 1) / size
 }

@@ -28,7 +28,6 @@ const (
 // a copy of the repository in this way alone, generates what is generated, builds the program, and looks for the system in it.
 func TestASystemIsAPackageAndALine(t *testing.T) {
 	copied := copyWithToy(t)
-
 	run(t, filepath.Join(copied, "manifests"), 0, "go", "run", "./internal/kustomize")
 	expectIn(t, readText(t, copied, "manifests/toy/kustomization.yaml"), "- clusterrole.yaml\n- toy.example.com_widgets.yaml\n")
 	expectIn(t, readText(t, copied, "deploy/components/toy/kustomization.yaml"), "- ../../../manifests/toy\n", "value: --controllers=toy/*\n")
@@ -47,7 +46,6 @@ func TestASystemIsAPackageAndALine(t *testing.T) {
 			t.Errorf("the generator has changed %s", file)
 		}
 	}
-
 	program := filepath.Join(copied, "placement")
 	run(t, copied, 0, "go", "build", "-ldflags=-s", "-o", program, "./cmd/placement")
 
@@ -64,11 +62,9 @@ func TestASystemIsAPackageAndALine(t *testing.T) {
 func copyWithToy(t *testing.T) string {
 	t.Helper()
 	copied := t.TempDir()
-
 	for _, directory := range []string{"cmd", "pkg", "manifests", "deploy"} {
 		copyFiles(t, filepath.Join(copied, directory), filepath.Join(root(t), directory))
 	}
-
 	for _, file := range []string{"go.mod", "go.sum"} {
 		writeText(t, copied, file, readText(t, root(t), file))
 	}
@@ -76,9 +72,7 @@ func copyWithToy(t *testing.T) string {
 	if err := os.Symlink(filepath.Join(root(t), "vendor"), filepath.Join(copied, "vendor")); err != nil {
 		t.Fatal(err)
 	}
-
 	copyFiles(t, copied, toyDirectory)
-
 	list := readText(t, copied, listFile)
 	if strings.Count(list, lastLine) != 1 {
 		t.Fatalf("%s does not have the line %q once", listFile, lastLine)
@@ -87,30 +81,25 @@ func copyWithToy(t *testing.T) string {
 	list = strings.Replace(list, lastLine, lastLine+toyLine, 1)
 	list = strings.Replace(list, "import (\n", "import (\n\ttoy \""+module+"pkg/toy/controller\"\n", 1)
 	writeText(t, copied, listFile, list)
-
 	return copied
 }
 
 // copyFiles copies the files of a directory into one that may have others.
 func copyFiles(t *testing.T, to, from string) {
 	t.Helper()
-
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-
 		if strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
-
 		relative, err := filepath.Rel(from, path)
 		if err != nil {
 			return err
 		}
 
 		writeText(t, to, relative, readText(t, from, relative))
-
 		return nil
 	})
 	if err != nil {
@@ -120,23 +109,19 @@ func copyFiles(t *testing.T, to, from string) {
 
 func readText(t *testing.T, directory, file string) string {
 	t.Helper()
-
 	text, err := os.ReadFile(filepath.Join(directory, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return string(text)
 }
 
 func writeText(t *testing.T, directory, file, text string) {
 	t.Helper()
-
 	path := filepath.Join(directory, file)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +130,6 @@ func writeText(t *testing.T, directory, file, text string) {
 // run runs a command, and returns what it prints. It fails the test for another exit code.
 func run(t *testing.T, directory string, code int, command ...string) string {
 	t.Helper()
-
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Dir = directory
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PWD=") })
@@ -156,17 +140,14 @@ func run(t *testing.T, directory string, code int, command ...string) string {
 	if err != nil && !exited {
 		t.Fatalf("%s: %v", cmd, err)
 	}
-
 	if exited && exit.ExitCode() != code || !exited && code != 0 {
 		t.Fatalf("%s: %v, want exit code %d\n%s", cmd, err, code, out)
 	}
-
 	return string(bytes.ReplaceAll(out, []byte(directory), nil))
 }
 
 func expectIn(t *testing.T, text string, parts ...string) {
 	t.Helper()
-
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is missing in:\n%s", part, text)

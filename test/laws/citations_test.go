@@ -47,14 +47,11 @@ func TestCitationsLeadSomewhere(t *testing.T) {
 // checkCitations finds citations of rules and pages that are not in the tree, in comments, test names, other strings, and pages.
 func checkCitations(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	known, findings := readRules(t, repository)
-
 	walk(t, repository, func(file string, entry fs.DirEntry) {
 		if entry.IsDir() {
 			return
 		}
-
 		switch extension := path.Ext(file); {
 		case extension == ".go":
 			findings = append(findings, checkGoCitations(t, repository, file, known)...)
@@ -66,20 +63,16 @@ func checkCitations(t *testing.T, repository fs.FS) []string {
 	})
 
 	slices.Sort(findings)
-
 	return slices.Compact(findings)
 }
 
 func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) []string {
 	t.Helper()
-
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, readFile(t, repository, file), parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var findings []string
-
 	for _, comment := range parsed.Comments {
 		findings = append(findings, checkComment(repository, file, oneLine(comment.Text()), known)...)
 	}
@@ -89,12 +82,10 @@ func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) 
 		if !ok || literal.Kind != token.STRING || within(file, "test/laws") {
 			return true // The strings of this package are violations, by way of example.
 		}
-
 		text, err := strconv.Unquote(literal.Value)
 		if err != nil {
 			t.Fatalf("%s: %s: %v", file, literal.Value, err)
 		}
-
 		findings = append(findings, checkRules(file, text, known)...)
 
 		if match := testName.FindStringSubmatch(text); match != nil && strings.HasSuffix(file, "_test.go") {
@@ -102,10 +93,8 @@ func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) 
 			if match[1] != "" {
 				stated = func(rule string) bool { return slices.Contains(known[qualifiedPage(match[1])], rule) }
 			}
-
 			findings = append(findings, checkStated(file, "a test name", match[2], stated)...)
 		}
-
 		return true
 	})
 
@@ -115,7 +104,6 @@ func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) 
 // checkComment checks the rules and documents that a comment cites.
 func checkComment(repository fs.FS, file, text string, known rules) []string {
 	findings := checkRules(file, text, known)
-
 	for _, cited := range document.FindAllString(text, -1) {
 		if !strings.Contains(cited, "://") && !exists(repository, cited) && !exists(repository, path.Join(path.Dir(file), cited)) {
 			findings = append(findings, fmt.Sprintf("%s: a comment cites %s, which is not in the tree", file, cited))
@@ -127,17 +115,14 @@ func checkComment(repository fs.FS, file, text string, known rules) []string {
 			findings = append(findings, fmt.Sprintf("%s: a comment cites (%s) without the page; write docs/spec/... %[2]s", file, match[1]))
 		}
 	}
-
 	return findings
 }
 
 // checkPage checks the rules that a page cites, and its links to other pages.
 func checkPage(t *testing.T, repository fs.FS, file string, known rules) []string {
 	t.Helper()
-
 	text := readFile(t, repository, file)
 	findings := checkRules(file, oneLine(text), known)
-
 	for _, match := range link.FindAllStringSubmatch(text, -1) {
 		if !exists(repository, path.Join(path.Dir(file), match[1])) {
 			findings = append(findings, fmt.Sprintf("%s: links to %s, which is not in the tree", file, match[1]))
@@ -147,50 +132,42 @@ func checkPage(t *testing.T, repository fs.FS, file string, known rules) []strin
 	if !within(file, path.Dir(specPages)) {
 		return findings
 	}
-
 	for _, match := range linked.FindAllStringSubmatch(oneLine(text), -1) {
 		page := path.Join(path.Dir(file), match[1])
 		findings = append(findings, checkStated(file, page, match[2], func(rule string) bool { return slices.Contains(known[page], rule) })...)
 	}
-
 	return findings
 }
 
 // checkRules checks the rules that a text cites with their page.
 func checkRules(file, text string, known rules) []string {
 	var findings []string
-
 	for _, match := range citation.FindAllStringSubmatch(text, -1) {
 		findings = append(findings, checkStated(file, match[1], match[2], func(rule string) bool {
 			return slices.Contains(known[match[1]], rule)
 		})...)
 	}
-
 	return findings
 }
 
 func checkStated(file, where, cited string, stated func(rule string) bool) []string {
 	var findings []string
-
 	for _, rule := range rulePattern.FindAllString(cited, -1) {
 		if !stated(rule) {
 			findings = append(findings, fmt.Sprintf("%s: %s has the rule %s, which does not stand in docs/", file, where, rule))
 		}
 	}
-
 	return findings
 }
 
 // hashComments returns the text of the lines that begin with a #.
 func hashComments(text string) string {
 	var comments []string
-
 	for line := range strings.Lines(text) {
 		if comment, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok {
 			comments = append(comments, comment)
 		}
 	}
-
 	return oneLine(strings.Join(comments, "\n"))
 }
 
@@ -199,18 +176,15 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 func exists(repository fs.FS, file string) bool {
 	_, err := fs.Stat(repository, file)
-
 	return err == nil
 }
 
 func readFile(t *testing.T, repository fs.FS, file string) string {
 	t.Helper()
-
 	content, err := fs.ReadFile(repository, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return string(content)
 }
 
@@ -225,11 +199,9 @@ func citedRepository(files map[string]string) fstest.MapFS {
 
 		lawPage: {Data: []byte("## Laws\n\n**Law 4. No change, no request.** Text.\n")},
 	}
-
 	for name, content := range files {
 		repository[name] = &fstest.MapFile{Data: []byte(content)}
 	}
-
 	return repository
 }
 

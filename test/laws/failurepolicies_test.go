@@ -21,9 +21,7 @@ func isUnreachableByWebhooks(path string) bool {
 	if slices.Contains(reachable, path) {
 		return false
 	}
-
 	isBelow := func(parent string) bool { return within(path, parent) }
-
 	return within(path, "pkg") && strings.HasSuffix(path, "/controller") ||
 		slices.ContainsFunc([]string{"pkg/system", "pkg/hub", "pkg/clusterrequest/provider", "pkg/localplane"}, isBelow)
 }
@@ -48,9 +46,7 @@ func TestWebhooksReachNoController(t *testing.T) {
 // their configuration.
 func checkFailurePolicies(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	var findings []string
-
 	walkDocuments(t, repository, func(object metav1.PartialObjectMetadata, document []byte) {
 		if object.Kind != "MutatingWebhookConfiguration" && object.Kind != "ValidatingWebhookConfiguration" {
 			return
@@ -64,7 +60,6 @@ func checkFailurePolicies(t *testing.T, repository fs.FS) []string {
 
 		for _, webhook := range configuration.Webhooks {
 			first := configuration.Webhooks[0].FailurePolicy
-
 			switch {
 			case webhook.FailurePolicy == nil:
 				findings = append(findings, fmt.Sprintf("%s: webhook %s states no failurePolicy", object.Name, webhook.Name))
@@ -81,15 +76,12 @@ func checkFailurePolicies(t *testing.T, repository fs.FS) []string {
 // checkWebhookReach finds webhooks of systems that reach a controller or another cluster, over any number of imports.
 func checkWebhookReach(g graph) []string {
 	var findings []string
-
 	for _, path := range g.own() {
 		if !within(path, "pkg") || !strings.HasSuffix(path, "/webhook") {
 			continue
 		}
-
 		chain := g.chain(module+path, func(imported string) bool {
 			own, is := strings.CutPrefix(imported, module)
-
 			return is && isUnreachableByWebhooks(own)
 		})
 		if chain != nil {
@@ -102,7 +94,6 @@ func checkWebhookReach(g graph) []string {
 
 func TestFailurePolicyCheckerFindsMixtures(t *testing.T) {
 	const head = "kind: MutatingWebhookConfiguration\nmetadata: {name: x}\nwebhooks:\n- {name: a, failurePolicy: Fail}\n"
-
 	for name, test := range map[string]struct {
 		second string
 		want   []string

@@ -28,19 +28,15 @@ func TestWhatLeavesTheSurfaceIsAnnounced(t *testing.T) {
 // names them.
 func checkReleased(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	released, err := fs.Glob(repository, releasedSurface+"/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	announced := actionRequired(readFile(t, repository, changelog))
-
 	var findings []string
 
 	for _, file := range released {
 		current := map[string]bool{}
-
 		if now := path.Join(currentSurface, path.Base(file)); exists(repository, now) {
 			for line := range strings.Lines(readFile(t, repository, now)) {
 				current[strings.TrimSpace(line)] = true
@@ -62,9 +58,7 @@ func checkReleased(t *testing.T, repository fs.FS) []string {
 // actionRequired returns the section "Action required" of the section "Unreleased"; "" if there is none.
 func actionRequired(text string) string {
 	var section strings.Builder
-
 	unreleased, required := false, false
-
 	for line := range strings.Lines(text) {
 		switch title := strings.TrimSpace(line); {
 		case strings.HasPrefix(line, "## "):
@@ -94,12 +88,10 @@ func surfaceName(file, line string) string {
 				return w
 			}
 		}
-
 		return line
 	case "json.txt":
 		_, field, _ := strings.Cut(line, ": ")
 		key, _, _ := strings.Cut(field, " ")
-
 		return strings.TrimSuffix(key[strings.LastIndex(key, ".")+1:], "[]")
 	case "metrics.txt":
 		return words[0]
@@ -143,7 +135,6 @@ func TestReleasedCheckerFindsSilentChanges(t *testing.T) {
 		finding("manifests.txt", "manifests/a.yaml: v1 Role role-gone", "role-gone"),
 		finding("metrics.txt", "placement_hub_gone counter a,b", "placement_hub_gone"),
 	}
-
 	for reason, c := range map[string]struct {
 		changes string
 		want    []string

@@ -43,14 +43,11 @@ type rules map[string][]string
 // the rules of the qualified pages are exempt.
 func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 	t.Helper()
-
 	pages, err := fs.Glob(repository, specPages)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	found, pageOf := rules{}, map[string]string{}
-
 	var findings []string
 
 	for _, page := range append(pages, lawPage) {
@@ -59,9 +56,7 @@ func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 			if rule == "" {
 				continue
 			}
-
 			found[page] = append(found[page], rule)
-
 			if isQualified(page) {
 				continue
 			}
@@ -69,7 +64,6 @@ func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 			if other, taken := pageOf[rule]; taken {
 				findings = append(findings, fmt.Sprintf("%s: %s stands in %s already", page, rule, other))
 			}
-
 			pageOf[rule] = page
 		}
 	}
@@ -96,15 +90,12 @@ func (r rules) has(rule string) bool {
 			return true
 		}
 	}
-
 	return false
 }
 
 func TestRulesAreRead(t *testing.T) {
 	found, findings := readRules(t, citedRepository(nil))
-
 	expectFindings(t, findings, nil)
-
 	for page, want := range map[string]string{
 		"docs/spec/a.md": "1.2 1.4b A1 A2 39", "docs/spec/b.md": "B1", lawPage: "law 4",
 		qualifiedPage(qualifiedNames[0]): "1.2 2.1.4 A1 A3", qualifiedPage(qualifiedNames[1]): "3.1.2 A1 F2",

@@ -39,9 +39,7 @@ func TestEveryAlertAndConditionHasARunbook(t *testing.T) {
 // nothing for what is gone.
 func checkRunbooks(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	var findings []string
-
 	read := func(name string) string {
 		text, err := fs.ReadFile(repository, name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -49,12 +47,10 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-
 		return string(text)
 	}
 
 	wanted, reasons := map[string]string{}, map[string]bool{}
-
 	for line := range strings.Lines(read(conditionWords)) {
 		switch kind, word, _ := strings.Cut(strings.TrimSpace(line), " "); kind {
 		case "type":
@@ -66,21 +62,18 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 
 	rules := read(alertRules)
 	urls := alertURL.FindAllStringSubmatch(rules, -1)
-
 	for i, found := range alertName.FindAllStringSubmatch(rules, -1) {
 		wanted[found[1]] = "alert"
 		if want := runbookURL + found[1] + ".md"; i >= len(urls) || urls[i][1] != want {
 			findings = append(findings, fmt.Sprintf("%s: the runbook_url of %s is not %s", alertRules, found[1], want))
 		}
 	}
-
 	index := read(runbooks + "/README.md")
 
 	for name, what := range wanted {
 		if _, err := fs.Stat(repository, path.Join(runbooks, name+".md")); err != nil {
 			findings = append(findings, fmt.Sprintf("%s: the %s %s has no page", runbooks, what, name))
 		}
-
 		if !strings.Contains(index, "("+name+".md)") {
 			findings = append(findings, fmt.Sprintf("%s/README.md: no link to the page of the %s %s", runbooks, what, name))
 		}
@@ -96,7 +89,6 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 		if name == "README" {
 			continue
 		}
-
 		if wanted[name] == "" {
 			findings = append(findings, page+": there is no such alert or condition type")
 		}
@@ -105,12 +97,10 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 		if wanted[name] == conditionType && len(headings) == 0 {
 			findings = append(findings, page+": no section for a reason")
 		}
-
 		for _, heading := range headings {
 			if _, known := reasons[heading[1]]; !known {
 				findings = append(findings, fmt.Sprintf("%s: no condition has the reason %s", page, heading[1]))
 			}
-
 			reasons[heading[1]] = true
 		}
 	}
@@ -120,7 +110,6 @@ func checkRunbooks(t *testing.T, repository fs.FS) []string {
 			findings = append(findings, fmt.Sprintf("%s: no page has a section for the reason %s", runbooks, reason))
 		}
 	}
-
 	return findings
 }
 

@@ -50,11 +50,8 @@ func TestSecurityPageHasEveryRight(t *testing.T) {
 // checkRights compares the roles of the manifests with the table of securityPage.
 func checkRights(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	granted, written := grantedRights(t, repository), writtenRights(t, repository)
-
 	var findings []string
-
 	for _, role := range slices.Sorted(maps.Keys(granted)) {
 		if got, want := strings.Join(written[role], ", "), strings.Join(granted[role], ", "); got != want {
 			findings = append(findings, fmt.Sprintf("%s: the row of %s has the rights %q, the manifests grant %q", securityPage, role, got, want))
@@ -66,21 +63,17 @@ func checkRights(t *testing.T, repository fs.FS) []string {
 			findings = append(findings, fmt.Sprintf("%s: %s is no role of the manifests with rights to write", securityPage, role))
 		}
 	}
-
 	return findings
 }
 
 // grantedRights returns what the roles of the manifests permit beyond reading, sorted. A ClusterRole and a Role of one name are one entry.
 func grantedRights(t *testing.T, repository fs.FS) map[string][]string {
 	t.Helper()
-
 	granted := map[string][]string{}
-
 	walk(t, repository, func(file string, entry fs.DirEntry) {
 		if entry.IsDir() || !within(file, "manifests") || path.Ext(file) != ".yaml" {
 			return
 		}
-
 		for _, role := range rolesOf(t, file, readFile(t, repository, file)) {
 			name := strings.TrimPrefix(role.Name, rolePrefix)
 			granted[name] = append(granted[name], rightsOf(role.Rules)...)
@@ -88,27 +81,22 @@ func grantedRights(t *testing.T, repository fs.FS) map[string][]string {
 	})
 
 	maps.DeleteFunc(granted, func(_ string, rights []string) bool { return len(rights) == 0 })
-
 	for name, rights := range granted {
 		slices.Sort(rights)
 		granted[name] = slices.Compact(rights)
 	}
-
 	return granted
 }
 
 // rolesOf returns the ClusterRoles and Roles of a file.
 func rolesOf(t *testing.T, file, text string) []rbacv1.ClusterRole {
 	t.Helper()
-
 	var roles []rbacv1.ClusterRole
-
 	for documents := yaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text))); ; {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			return roles
 		}
-
 		var meta metav1.TypeMeta
 		if err := errors.Join(err, sigsyaml.Unmarshal(document, &meta)); err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -117,12 +105,10 @@ func rolesOf(t *testing.T, file, text string) []rbacv1.ClusterRole {
 		if meta.Kind != "ClusterRole" && meta.Kind != "Role" {
 			continue
 		}
-
 		var role rbacv1.ClusterRole
 		if err := sigsyaml.Unmarshal(document, &role); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-
 		roles = append(roles, role)
 	}
 }
@@ -130,7 +116,6 @@ func rolesOf(t *testing.T, file, text string) []rbacv1.ClusterRole {
 // rightsOf returns the resources that rules permit to write, and verb and resource where the verb is none of those of every resource.
 func rightsOf(rules []rbacv1.PolicyRule) []string {
 	var rights []string
-
 	for _, rule := range rules {
 		for _, resource := range slices.Concat(rule.Resources, rule.NonResourceURLs) {
 			for _, verb := range rule.Verbs {
@@ -150,20 +135,16 @@ func rightsOf(rules []rbacv1.PolicyRule) []string {
 // writtenRights returns the rights in the table of securityPage, sorted.
 func writtenRights(t *testing.T, repository fs.FS) map[string][]string {
 	t.Helper()
-
 	written := map[string][]string{}
-
 	for line := range strings.Lines(readFile(t, repository, securityPage)) {
 		row := rightsRow.FindStringSubmatch(line)
 		if row == nil {
 			continue
 		}
-
 		rights := []string{}
 		for _, right := range quoted.FindAllStringSubmatch(row[2], -1) {
 			rights = append(rights, right[1])
 		}
-
 		slices.Sort(rights)
 		written[row[1]] = rights
 	}
@@ -174,9 +155,7 @@ func writtenRights(t *testing.T, repository fs.FS) map[string][]string {
 func TestRightsAreCompared(t *testing.T) {
 	const role = "kind: ClusterRole\nmetadata: {name: 'open-cluster-management:placement-hub:x'}\nrules:\n" +
 		"- {resources: [pods], verbs: [get, create, patch]}\n- {resources: [sets], verbs: [bind]}\n"
-
 	const rowOf = securityPage + ": the row of x has the rights "
-
 	for name, test := range map[string]struct {
 		page string
 		want []string

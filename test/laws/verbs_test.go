@@ -51,11 +51,8 @@ func TestAccessPageHasEveryVerb(t *testing.T) {
 // checkVerbs compares the policies and roles of the manifests with the table of accessPage.
 func checkVerbs(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	policies, rows := askingPolicies(t, repository), verbRows(t, repository)
-
 	var findings []string
-
 	for _, policy := range slices.Sorted(maps.Keys(policies)) {
 		for _, verb := range askedVerbs(policies[policy]) {
 			if !slices.ContainsFunc(rows, func(r askedRight) bool { return r.verb == verb && slices.Contains(r.policies, policy) }) {
@@ -71,7 +68,6 @@ func checkVerbs(t *testing.T, repository fs.FS) []string {
 			}
 		}
 	}
-
 	return append(findings, checkHolders(t, repository, rows)...)
 }
 
@@ -80,13 +76,11 @@ func (r askedRight) isAskedBy(policy string) bool {
 	if !slices.Contains(askedVerbs(policy), r.verb) || !strings.Contains(policy, "group('"+r.group+"')") {
 		return false
 	}
-
 	for part := range strings.SplitSeq(r.resource, "/") {
 		if !strings.Contains(policy, "'"+part+"'") {
 			return false
 		}
 	}
-
 	return true
 }
 
@@ -98,18 +92,14 @@ func (r askedRight) isGrantedBy(rule rbacv1.PolicyRule) bool {
 // checkHolders returns a finding for each role of the manifests that has the right of a row which does not name it. Rows of reading are exempt.
 func checkHolders(t *testing.T, repository fs.FS, rows []askedRight) []string {
 	t.Helper()
-
 	var findings []string
-
 	walkManifests(t, repository, func(file, text string) {
 		for _, role := range rolesOf(t, file, text) {
 			name := strings.TrimPrefix(role.Name, rolePrefix)
-
 			for _, row := range rows {
 				if writes, ordinary := ordinaryVerbs[row.verb]; ordinary && !writes || slices.Contains(row.holders, name) {
 					continue
 				}
-
 				if slices.ContainsFunc(role.Rules, row.isGrantedBy) {
 					findings = append(findings,
 						fmt.Sprintf("%s: the row of %s on %s does not name %s, which has it", accessPage, row.verb, row.resource, name))
@@ -124,7 +114,6 @@ func checkHolders(t *testing.T, repository fs.FS, rows []askedRight) []string {
 // walkManifests calls visit with each YAML file of the manifests.
 func walkManifests(t *testing.T, repository fs.FS, visit func(file, text string)) {
 	t.Helper()
-
 	walk(t, repository, func(file string, entry fs.DirEntry) {
 		if !entry.IsDir() && within(file, "manifests") && path.Ext(file) == ".yaml" {
 			visit(file, readFile(t, repository, file))
@@ -138,24 +127,19 @@ func askedVerbs(policy string) []string {
 	for _, match := range askedVerb.FindAllStringSubmatch(policy, -1) {
 		asked = append(asked, match[1])
 	}
-
 	slices.Sort(asked)
-
 	return slices.Compact(asked)
 }
 
 // askingPolicies returns the text of each ValidatingAdmissionPolicy of the manifests that asks the authorizer, by its name.
 func askingPolicies(t *testing.T, repository fs.FS) map[string]string {
 	t.Helper()
-
 	policies := map[string]string{}
-
 	walkDocuments(t, repository, func(object metav1.PartialObjectMetadata, document []byte) {
 		if object.Kind == "ValidatingAdmissionPolicy" && askedVerb.Match(document) {
 			policies[strings.TrimPrefix(object.Name, policyPrefix)] = string(document)
 		}
 	})
-
 	return policies
 }
 
@@ -169,12 +153,10 @@ func walkDocuments(t *testing.T, repository fs.FS, visit func(object metav1.Part
 			if errors.Is(err, io.EOF) {
 				return
 			}
-
 			var object metav1.PartialObjectMetadata
 			if err := errors.Join(err, sigsyaml.Unmarshal(document, &object)); err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-
 			visit(object, document)
 		}
 	})
@@ -183,15 +165,12 @@ func walkDocuments(t *testing.T, repository fs.FS, visit func(object metav1.Part
 // verbRows returns the rows of the table of accessPage.
 func verbRows(t *testing.T, repository fs.FS) []askedRight {
 	t.Helper()
-
 	var rows []askedRight
-
 	for line := range strings.Lines(readFile(t, repository, accessPage)) {
 		if row := verbsRow.FindStringSubmatch(line); row != nil {
 			rows = append(rows, askedRight{verb: row[1], resource: row[2], group: row[3], policies: allQuoted(row[4]), holders: allQuoted(row[5])})
 		}
 	}
-
 	return rows
 }
 
@@ -201,17 +180,14 @@ func allQuoted(cell string) []string {
 	for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
 		all = append(all, match[1])
 	}
-
 	return all
 }
 
 func TestVerbsAreCompared(t *testing.T) {
 	const policy = "kind: ValidatingAdmissionPolicy\nmetadata: {name: open-cluster-management-placement-hub-x}\n" +
 		"spec: \"authorizer.group('g').resource('things').check('use')\"\n"
-
 	const role = "kind: ClusterRole\nmetadata: {name: 'open-cluster-management:placement-hub:user'}\n" +
 		"rules: [{apiGroups: [g], resources: [things], verbs: [use]}]\n"
-
 	const agreeing = "| `use` | `things` | `g` | use it | `x` | `user` |\n"
 
 	for name, test := range map[string]struct {

@@ -33,16 +33,13 @@ const maxPrefixBytes = 8
 
 func TestNoFileIsHeavy(t *testing.T) {
 	repository := os.DirFS(root(t))
-
 	files, tracked := trackedFiles(t, root(t))
 	if !tracked {
 		files = keptFiles(t, repository)
 	}
-
 	if len(files) == 0 {
 		t.Fatal("no file of this repository found")
 	}
-
 	expectLaw(t, checkWeight(t, repository, files))
 }
 
@@ -50,12 +47,10 @@ func TestNoFileIsHeavy(t *testing.T) {
 // such as an unpacked archive, or if git does not work.
 func trackedFiles(t *testing.T, dir string) (files []string, tracked bool) {
 	t.Helper()
-
 	top, err := exec.CommandContext(t.Context(), "git", "-C", dir, "rev-parse", "--show-toplevel").Output()
 	if err != nil {
 		return nil, false
 	}
-
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -64,26 +59,21 @@ func trackedFiles(t *testing.T, dir string) (files []string, tracked bool) {
 	if strings.TrimSpace(string(top)) != filepath.ToSlash(resolved) {
 		return nil, false
 	}
-
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", dir, "ls-files", "-z", "--", ":!vendor").Output()
 	if err != nil {
 		t.Fatalf("git ls-files: %v", err)
 	}
-
 	return strings.FieldsFunc(string(listed), func(r rune) bool { return r == 0 }), true
 }
 
 // keptFiles returns the files that .gitignore does not have, except vendor.
 func keptFiles(t *testing.T, repository fs.FS) []string {
 	t.Helper()
-
 	content, err := fs.ReadFile(repository, ".gitignore")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-
 	patterns := strings.Fields(string(content))
-
 	var files []string
 
 	walk(t, repository, func(file string, entry fs.DirEntry) {
@@ -91,7 +81,6 @@ func keptFiles(t *testing.T, repository fs.FS) []string {
 			files = append(files, file)
 		}
 	})
-
 	return files
 }
 
@@ -99,11 +88,9 @@ func keptFiles(t *testing.T, repository fs.FS) []string {
 // anywhere.
 func ignores(t *testing.T, pattern, file string) bool {
 	t.Helper()
-
 	if directory, anywhere := strings.CutPrefix(pattern, "**/"); anywhere {
 		return strings.Contains("/"+file, "/"+directory)
 	}
-
 	outermost, rooted := strings.CutPrefix(strings.TrimSuffix(pattern, "/"), "/")
 	first, _, _ := strings.Cut(file, "/")
 
@@ -111,22 +98,18 @@ func ignores(t *testing.T, pattern, file string) bool {
 	if err != nil {
 		t.Fatalf(".gitignore: %s: %v", pattern, err)
 	}
-
 	return rooted && matches
 }
 
 // checkWeight finds files that are too large, and binaries.
 func checkWeight(t *testing.T, repository fs.FS, files []string) []string {
 	t.Helper()
-
 	var findings []string
-
 	for _, name := range files {
 		size, start := readStart(t, repository, name)
 		if size > maxBytes {
 			findings = append(findings, fmt.Sprintf("%s: %d bytes; a file in the tree has at most %d", name, size, maxBytes))
 		}
-
 		if slices.ContainsFunc(binaryPrefixes, func(magic string) bool { return bytes.HasPrefix(start, []byte(magic)) }) {
 			findings = append(findings, name+": a built binary; build it into bin/, which git ignores")
 		}
@@ -138,12 +121,10 @@ func checkWeight(t *testing.T, repository fs.FS, files []string) []string {
 // readStart returns the size of a file and its first bytes; nothing for a directory, or for a file that is deleted and not committed yet.
 func readStart(t *testing.T, repository fs.FS, name string) (size int64, start []byte) {
 	t.Helper()
-
 	file, err := repository.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +134,6 @@ func readStart(t *testing.T, repository fs.FS, name string) (size int64, start [
 			t.Error(err)
 		}
 	}()
-
 	info, err := file.Stat()
 	if err != nil {
 		t.Fatal(err)
@@ -162,12 +142,10 @@ func readStart(t *testing.T, repository fs.FS, name string) (size int64, start [
 	if !info.Mode().IsRegular() {
 		return 0, nil
 	}
-
 	start, err = io.ReadAll(io.LimitReader(file, maxPrefixBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return info.Size(), start
 }
 

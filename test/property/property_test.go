@@ -32,7 +32,6 @@ func (r *recorder) Logf(format string, arguments ...any) {
 
 func (r *recorder) Errorf(format string, arguments ...any) {
 	r.Logf(format, arguments...)
-
 	r.failed = true
 }
 
@@ -43,53 +42,42 @@ func (r *recorder) Fatalf(format string, arguments ...any) {
 
 func (r *recorder) FailNow() {
 	r.failed = true
-
 	runtime.Goexit()
 }
 
 // during runs a function with a recorder and returns it.
 func during(t *testing.T, name string, run func(*recorder)) *recorder {
 	t.Helper()
-
 	r, ended := &recorder{T: t, name: name}, make(chan struct{})
-
 	go func() {
 		defer close(ended)
-
 		run(r)
 	}()
 	<-ended
-
 	return r
 }
 
 // draws checks a property that holds, and returns what it drew.
 func draws(t *testing.T, checks int) []uint64 {
 	t.Helper()
-
 	var drawn []uint64
-
 	r := during(t, "TestDraws", func(r *recorder) {
 		settings{factor: 1}.check(r, checks, func(t *rapid.T) { drawn = append(drawn, rapid.Uint64().Draw(t, "number")) })
 	})
 	if r.failed {
 		t.Fatal(r.output)
 	}
-
 	return drawn
 }
 
 func TestHalfOfTheChecksHaveAFixedSeed(t *testing.T) {
 	first, second := draws(t, 11), draws(t, 11)
-
 	if len(first) != 11 || len(second) != 11 {
 		t.Fatalf("got %d and %d checks, want 11", len(first), len(second))
 	}
-
 	if diff := cmp.Diff(first[:6], second[:6]); diff != "" {
 		t.Errorf("inputs from the fixed seed differ (-first +second):\n%s", diff)
 	}
-
 	if cmp.Equal(first[6:], second[6:]) {
 		t.Errorf("inputs from fresh seeds are equal: %v", first[6:])
 	}
@@ -100,12 +88,10 @@ func TestCheckChecksAHundredTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	checks, want := 0, 0
 	for _, r := range s.runs(100) {
 		want += r.checks
 	}
-
 	Check(t, func(*rapid.T) { checks++ })
 
 	if checks != want {
@@ -153,21 +139,18 @@ func TestRuns(t *testing.T) {
 			flags := flag.NewFlagSet("test", flag.ContinueOnError)
 			flags.Uint64(seedFlag, 0, "")
 			flags.Int(checksFlag, 100, "")
-
 			if err := flags.Parse(c.arguments); err != nil {
 				t.Fatal(err)
 			}
 
 			s, err := readSettings(flags, func(variable string) (string, bool) {
 				value, found := c.environment[variable]
-
 				return value, found
 			})
 			if err != nil || c.wantError != "" {
 				if fmt.Sprint(err) != c.wantError {
 					t.Errorf("got error %v, want %s", err, c.wantError)
 				}
-
 				return
 			}
 
@@ -177,7 +160,6 @@ func TestRuns(t *testing.T) {
 					if got[i].seed <= fixedSeed {
 						t.Errorf("the fresh seed is %d", got[i].seed)
 					}
-
 					got[i].seed = anySeed
 				}
 			}
@@ -191,7 +173,6 @@ func TestRuns(t *testing.T) {
 
 func TestAWrongFactorFailsTheTest(t *testing.T) {
 	t.Setenv(factorVariable, "0")
-
 	r := during(t, "TestA", func(r *recorder) { Check(r, func(*rapid.T) {}) })
 	if want := []string{`property: PROPERTY_FACTOR="0": must be a whole number of at least 1`}; !r.failed || !cmp.Equal(r.output, want) {
 		t.Errorf("failed: %t, output: %q, want: %q", r.failed, r.output, want)
@@ -201,9 +182,7 @@ func TestAWrongFactorFailsTheTest(t *testing.T) {
 // A failure shows the seed and the command, which draws the same inputs, and leaves the flags as they were.
 func TestAFailureCanBeRepeated(t *testing.T) {
 	setUntilTheEnd(t, "rapid.nofailfile", "true")
-
 	var drawn []uint64
-
 	before := flagValues()
 	property := func(t *rapid.T) {
 		drawn = append(drawn, rapid.Uint64().Draw(t, "number"))
@@ -216,14 +195,12 @@ func TestAFailureCanBeRepeated(t *testing.T) {
 	if !r.failed {
 		t.Fatal("a false property passed")
 	}
-
 	fresh := run{checks: 5}
 
 	prefix := "property: 5 checks from seed "
 	if _, err := fmt.Sscanf(r.output[1], prefix+"%d;", &fresh.seed); err != nil {
 		t.Fatalf("no seed in %q: %v", r.output[1], err)
 	}
-
 	want := fmt.Sprintf("%s%d; again: go test github.com/placement-hub/placement-hub/test/property -run '^TestA$/^a case \\(1\\)$' "+
 		"-rapid.seed=%d -rapid.checks=5", prefix, fresh.seed, fresh.seed)
 	if diff := cmp.Diff(want, r.output[1]); diff != "" {
@@ -233,10 +210,8 @@ func TestAFailureCanBeRepeated(t *testing.T) {
 	if after := flagValues(); after != before {
 		t.Errorf("the flags are left at %q, they were at %q", after, before)
 	}
-
 	first := drawn[5:8]
 	drawn = nil
-
 	during(t, "TestA", func(r *recorder) {
 		fresh.check(r, func(t *rapid.T) { drawn = append(drawn, rapid.Uint64().Draw(t, "number")) })
 	})
@@ -253,10 +228,8 @@ func flagValues() [2]string {
 // setUntilTheEnd sets a flag until the end of the test.
 func setUntilTheEnd(t *testing.T, name, value string) {
 	t.Helper()
-
 	set := flag.Lookup(name).Value
 	before := set.String()
-
 	if err := set.Set(value); err != nil {
 		t.Fatal(err)
 	}
@@ -270,21 +243,17 @@ func setUntilTheEnd(t *testing.T, name, value string) {
 
 func TestRandomIsRepeated(t *testing.T) {
 	var first, second uint64
-
 	r := during(t, "TestA", func(r *recorder) { first = Random(r).Uint64() })
 
 	_, seed, found := strings.Cut(r.output[0], "PLACEMENT_SEED=")
 	if !found {
 		t.Fatalf("no seed in %q", r.output)
 	}
-
 	t.Setenv(seedVariable, seed)
 	during(t, "TestA", func(r *recorder) { second = Random(r).Uint64() })
-
 	if first != second {
 		t.Errorf("got %d again, want %d", second, first)
 	}
-
 	t.Setenv(seedVariable, "one")
 
 	if r := during(t, "TestA", func(r *recorder) { Random(r) }); !r.failed || !strings.HasPrefix(r.output[0], "PLACEMENT_SEED: ") {

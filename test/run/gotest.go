@@ -52,7 +52,6 @@ func (d *driver) environment(servers bool) []string {
 func (t *testRun) testUnits(ctx context.Context, packages []string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-
 	results := t.newResults(stop)
 	var err error
 	for _, nested := range slices.Concat([]string{""}, t.driver.modules) {

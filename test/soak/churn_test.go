@@ -39,7 +39,6 @@ func (c *churn) create(ctx context.Context, object client.Object) {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-
 	labels[roundLabel] = "comes"
 	object.SetLabels(labels)
 	c.g.Expect(c.hub.Create(ctx, object)).To(Succeed())
@@ -52,7 +51,6 @@ func cluster(name, set string) *clusterv1.ManagedCluster {
 // stays makes the clusters that stay, of the set "residents".
 func (c *churn) stays(ctx context.Context) {
 	c.g.Expect(c.hub.Create(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "residents"}})).To(Succeed())
-
 	for n := range residents {
 		c.g.Expect(c.hub.Create(ctx, cluster(fmt.Sprintf("resident-%d", n), "residents"))).To(Succeed())
 	}
@@ -67,25 +65,20 @@ func (c *churn) round(ctx context.Context) {
 	for n := range namespaces {
 		names = append(names, fmt.Sprintf("round-%d-%d", c.rounds, n))
 	}
-
 	for _, name := range names {
 		c.comes(ctx, name)
 	}
-
 	for _, name := range names {
 		c.decided(ctx, name)
 	}
 
 	mine := client.MatchingLabels{roundLabel: "comes"}
-
 	for n, name := range names {
 		if n%2 == 0 { // The other half ends with its namespace.
 			c.g.Expect(c.hub.DeleteAllOf(ctx, &clusterv1beta1.Placement{}, client.InNamespace(name))).To(Succeed())
 		}
-
 		c.g.Expect(c.hub.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
-
 	c.g.Expect(c.hub.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
 	c.g.Expect(c.hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
 	c.gone(ctx, mine)
@@ -94,10 +87,8 @@ func (c *churn) round(ctx context.Context) {
 // comes makes a namespace with a set of its own, and clusters in it, of which the first has the name and the scores.
 func (c *churn) comes(ctx context.Context, name string) {
 	in := func(object string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: name, Name: object} }
-
 	c.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	c.create(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}})
-
 	for _, set := range []string{name, "residents"} {
 		c.create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
 			ObjectMeta: in(set), Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
@@ -107,12 +98,9 @@ func (c *churn) comes(ctx context.Context, name string) {
 	for n := range clusters {
 		c.create(ctx, cluster(fmt.Sprintf("%s-%d", name, n), name))
 	}
-
 	c.create(ctx, cluster(name, name))
-
 	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: in("demo")}
 	c.create(ctx, score)
-
 	score.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: "x", Value: 1}}
 	c.g.Expect(c.hub.Status().Update(ctx, score)).To(Succeed())
 
@@ -132,7 +120,6 @@ func (*churn) placements(name string) []client.Object {
 	of := func(placement string, spec clusterv1beta1.PlacementSpec) client.Object {
 		return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: placement}, Spec: spec}
 	}
-
 	return []client.Object{
 		of("one", clusterv1beta1.PlacementSpec{Predicates: broad}),
 		of("same", clusterv1beta1.PlacementSpec{Predicates: broad}),

@@ -20,15 +20,12 @@ const howToUpdate = "go test ./test/surface ./cmd/placement -run TestSurface -up
 // Golden compares lines, sorted and without repetitions, with the golden file name in the directory; with update it writes the file.
 func Golden(t *testing.T, directory, name string, lines []string, update bool) {
 	t.Helper()
-
 	got := slices.Compact(slices.Sorted(slices.Values(lines)))
 	file := filepath.Join(directory, name)
-
 	if update {
 		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-
 		return
 	}
 
@@ -36,7 +33,6 @@ func Golden(t *testing.T, directory, name string, lines []string, update bool) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-
 	want := strings.FieldsFunc(string(content), func(r rune) bool { return r == '\n' })
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what users can rely on has changed (-%s +program):\n%s\n"+

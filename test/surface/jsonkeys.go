@@ -27,17 +27,14 @@ func (k *Keys) Add(title string, of reflect.Type) {
 	if k.Reached == nil {
 		k.Reached = map[string]bool{}
 	}
-
 	k.walk(title+": ", of, "", map[reflect.Type]bool{})
 }
 
 func (k *Keys) walk(path string, of reflect.Type, note string, under map[reflect.Type]bool) {
 	if of.Kind() == reflect.Pointer {
 		k.walk(path, of.Elem(), note, under)
-
 		return
 	}
-
 	if of.Name() != "" && of.Kind() == reflect.Struct {
 		k.Reached[of.PkgPath()+"."+of.Name()] = true
 	}
@@ -65,7 +62,6 @@ func (k *Keys) walk(path string, of reflect.Type, note string, under map[reflect
 // encodes reports whether a type writes its JSON itself, as metav1.Time does.
 func encodes(of reflect.Type) bool {
 	pointer := reflect.PointerTo(of) // It has the methods of the type too.
-
 	return pointer.Implements(marshaler) || pointer.Implements(textMarshaler)
 }
 
@@ -74,21 +70,17 @@ func (k *Keys) leaf(path, kind, note string) { k.Lines = append(k.Lines, path+" 
 func (k *Keys) fields(path string, of reflect.Type, under map[reflect.Type]bool) {
 	for field := range of.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-
 		if !field.IsExported() && !field.Anonymous || name == "-" {
 			continue
 		}
-
 		if field.Anonymous && name == "" {
 			k.walk(path, field.Type, "", under)
-
 			continue
 		}
 
 		if name == "" {
 			name = field.Name
 		}
-
 		note := ""
 		if strings.Contains(options, "omit") {
 			note = ", optional"
@@ -98,7 +90,6 @@ func (k *Keys) fields(path string, of reflect.Type, under map[reflect.Type]bool)
 		if strings.HasSuffix(path, ": ") {
 			dot = ""
 		}
-
 		k.walk(path+dot+name, field.Type, note, under)
 	}
 }

@@ -32,9 +32,7 @@ type tree struct {
 
 func TestKeysOfGoTypes(t *testing.T) {
 	var keys surface.Keys
-
 	keys.Add("tree", reflect.TypeOf(&tree{own: ""}))
-
 	want := []string{
 		"tree: name string", "tree: kind string, optional", "tree: apiVersion string, optional", "tree: children[] as above, optional",
 		"tree: counts{} int32", "tree: at Time, optional", "tree: For int64", "tree: spec any",

@@ -56,7 +56,6 @@ func Load(ctx context.Context, directory string, patterns ...string) (*Program, 
 	if err != nil {
 		return nil, err
 	}
-
 	exports := map[string]string{}
 	for _, p := range packages {
 		exports[p.ImportPath] = p.Export
@@ -72,12 +71,10 @@ func Load(ctx context.Context, directory string, patterns ...string) (*Program, 
 		if p.Module == nil || !p.Module.Main {
 			continue
 		}
-
 		one, err := check(fset, p, from)
 		if err != nil {
 			return nil, err
 		}
-
 		from.source[p.ImportPath] = one.types
 		program.packages = append(program.packages, one)
 	}
@@ -85,7 +82,6 @@ func Load(ctx context.Context, directory string, patterns ...string) (*Program, 
 	for _, p := range program.packages {
 		program.index(p)
 	}
-
 	return program, nil
 }
 
@@ -93,28 +89,23 @@ func Load(ctx context.Context, directory string, patterns ...string) (*Program, 
 func list(ctx context.Context, directory string, patterns ...string) ([]listed, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-export", "-deps", "-json"}, patterns...)...)
 	cmd.Dir = directory
-
 	var stderr bytes.Buffer
-
 	cmd.Stderr = &stderr
 
 	output, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, stderr.Bytes())
 	}
-
 	var packages []listed
 
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		var p listed
-
 		switch err := decoder.Decode(&p); {
 		case errors.Is(err, io.EOF):
 			return packages, nil
 		case err != nil:
 			return nil, fmt.Errorf("reading the output of %s: %w", cmd, err)
 		}
-
 		packages = append(packages, p)
 	}
 }
@@ -130,7 +121,6 @@ func (i *imports) Import(path string) (*types.Package, error) {
 	if p := i.source[path]; p != nil {
 		return p, nil
 	}
-
 	return i.export.Import(path) //nolint:wrapcheck // The type checker names the import.
 }
 
@@ -144,22 +134,18 @@ func check(fset *token.FileSet, p listed, from types.Importer) (*checked, error)
 	if _, err := os.ReadDir(p.Dir); err != nil {
 		return nil, fmt.Errorf("reading the directory of %s: %w", p.ImportPath, err)
 	}
-
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, fmt.Errorf("parsing: %w", err)
 		}
-
 		one.files = append(one.files, file)
 	}
 
 	var err error
-
 	one.types, err = (&types.Config{Importer: from}).Check(p.ImportPath, fset, one.files, one.info)
 	if err != nil {
 		return nil, fmt.Errorf("type-checking %s: %w", p.ImportPath, err)
 	}
-
 	return one, nil
 }

@@ -31,13 +31,10 @@ func (p *Program) index(in *checked) {
 	for _, file := range in.files {
 		for _, declaration := range file.Decls {
 			function, _ := declaration.(*ast.FuncDecl)
-
 			ast.Inspect(declaration, func(node ast.Node) bool {
 				p.assign(in, node)
-
 				return true
 			})
-
 			if function != nil && function.Body != nil {
 				p.returns(in, function)
 			}
@@ -54,13 +51,11 @@ func (p *Program) assign(in *checked, node ast.Node) {
 		for i, name := range node.Names {
 			names[i] = name
 		}
-
 		p.bindAll(in, names, node.Values)
 	case *ast.RangeStmt:
 		if node.Value != nil {
 			p.bind(in.object(node.Value), source{in: in, expr: node.X, part: element})
 		}
-
 		if node.Key != nil {
 			p.bind(in.object(node.Key), source{in: in, expr: node.X, part: mapKey})
 		}
@@ -108,9 +103,7 @@ func (p *Program) bindArguments(in *checked, call *ast.CallExpr) {
 	if !ok {
 		return
 	}
-
 	parameters := function.Signature().Params()
-
 	for i, argument := range call.Args {
 		if i < parameters.Len() {
 			p.bind(parameters.At(i), source{in: in, expr: argument})
@@ -121,20 +114,16 @@ func (p *Program) bindArguments(in *checked, call *ast.CallExpr) {
 // returns records the results of a function. Those of function literals in it are not its own.
 func (p *Program) returns(in *checked, function *ast.FuncDecl) {
 	object := in.info.Defs[function.Name]
-
 	ast.Inspect(function.Body, func(node ast.Node) bool {
 		if _, nested := node.(*ast.FuncLit); nested {
 			return false
 		}
-
 		statement, ok := node.(*ast.ReturnStmt)
 		if !ok {
 			return true
 		}
-
 		signature, _ := object.Type().(*types.Signature)
 		results := make([]source, signature.Results().Len())
-
 		for i := range results {
 			switch {
 			case len(statement.Results) == len(results):
@@ -145,7 +134,6 @@ func (p *Program) returns(in *checked, function *ast.FuncDecl) {
 		}
 
 		p.results[object] = append(p.results[object], results)
-
 		return true
 	})
 }
@@ -162,7 +150,6 @@ func (c *checked) object(expr ast.Expr) types.Object {
 			return function
 		}
 	}
-
 	return nil
 }
 

@@ -39,7 +39,6 @@ func newTrace(program *Program) *trace {
 func (t *trace) first(of visit) bool {
 	before := t.visited[of]
 	t.visited[of] = true
-
 	return !before
 }
 
@@ -51,14 +50,12 @@ func (s stringSet) add(others stringSet) { maps.Copy(s, others) }
 // values are the strings that an expression can be, without regard to the order of statements.
 func (p *Program) values(in *checked, expr ast.Expr) []string {
 	found := newTrace(p).from(source{in: in, expr: expr})
-
 	return slices.Sorted(maps.Keys(found))
 }
 
 // valuesOf are the strings that a variable or field can be.
 func (p *Program) valuesOf(object types.Object) []string {
 	found := newTrace(p).object(object, whole)
-
 	return slices.Sorted(maps.Keys(found))
 }
 
@@ -66,7 +63,6 @@ func (t *trace) from(s source) stringSet {
 	if s.expr == nil {
 		return stringSet{}
 	}
-
 	if value := s.in.info.Types[s.expr].Value; value != nil && s.part == whole {
 		return stringSet{text(value): true}
 	}
@@ -95,7 +91,6 @@ func text(value constant.Value) string {
 	if value.Kind() == constant.String {
 		return constant.StringVal(value)
 	}
-
 	return value.ExactString()
 }
 
@@ -105,9 +100,7 @@ func (t *trace) object(object types.Object, of part) stringSet {
 	if _, isNil := object.(*types.Nil); isNil || object == nil || !t.first(visit{object: object, part: of}) {
 		return stringSet{}
 	}
-
 	found := stringSet{}
-
 	for _, s := range t.program.sources[object] {
 		s.part = max(s.part, of)
 		found.add(t.from(s))
@@ -116,14 +109,12 @@ func (t *trace) object(object types.Object, of part) stringSet {
 	if len(t.program.sources[object]) == 0 {
 		found.add(t.constantsOf(object.Type()))
 	}
-
 	return found
 }
 
 // constantsOf are the constants of a type, or Unknown if it is none that has constants.
 func (t *trace) constantsOf(kind types.Type) stringSet {
 	found := stringSet{}
-
 	if named, ok := kind.(*types.Named); ok && t.program.has(named.Obj().Pkg()) {
 		for _, name := range named.Obj().Pkg().Scope().Names() {
 			if c, ok := named.Obj().Pkg().Scope().Lookup(name).(*types.Const); ok && types.Identical(c.Type(), kind) {
@@ -135,7 +126,6 @@ func (t *trace) constantsOf(kind types.Type) stringSet {
 	if len(found) == 0 {
 		found[Unknown] = true
 	}
-
 	return found
 }
 
@@ -145,7 +135,6 @@ func (p *Program) has(other *types.Package) bool {
 
 func (t *trace) elements(s source, literal *ast.CompositeLit) stringSet {
 	found := stringSet{}
-
 	for _, each := range literal.Elts {
 		switch pair, keyed := each.(*ast.KeyValueExpr); {
 		case keyed && s.part == mapKey:
@@ -153,10 +142,8 @@ func (t *trace) elements(s source, literal *ast.CompositeLit) stringSet {
 		case keyed:
 			each = pair.Value
 		}
-
 		found.add(t.from(source{in: s.in, expr: each}))
 	}
-
 	return found
 }
 
@@ -164,11 +151,9 @@ func (t *trace) sum(in *checked, expr *ast.BinaryExpr) stringSet {
 	if expr.Op != token.ADD {
 		return stringSet{Unknown: true}
 	}
-
 	if found, known := t.program.sums[expr]; known {
 		return found
 	}
-
 	t.program.sums[expr] = nil
 	found := stringSet{}
 
@@ -176,15 +161,12 @@ func (t *trace) sum(in *checked, expr *ast.BinaryExpr) stringSet {
 	if len(lefts)*len(rights) > maxSum {
 		lefts, rights = stringSet{Unknown: true}, stringSet{"": true}
 	}
-
 	for left := range lefts {
 		for right := range rights {
 			found[left+right] = true
 		}
 	}
-
 	t.program.sums[expr] = found
-
 	return found
 }
 
@@ -197,11 +179,9 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 	if s.in.info.Types[call.Fun].IsType() { // A conversion.
 		return t.from(source{in: s.in, expr: call.Args[0], part: s.part})
 	}
-
 	if builtin, ok := s.in.object(call.Fun).(*types.Builtin); ok && !call.Ellipsis.IsValid() {
 		return t.builtin(s, builtin.Name(), call.Args)
 	}
-
 	function, ok := s.in.object(call.Fun).(*types.Func)
 	if !ok || len(t.program.results[function]) == 0 && !composed(function) {
 		return stringSet{Unknown: true}
@@ -215,7 +195,6 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 		for _, argument := range call.Args {
 			found.add(t.from(source{in: s.in, expr: argument}))
 		}
-
 		return found
 	}
 
@@ -223,13 +202,11 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 	if !t.first(visit{object: function, result: s.result, part: s.part}) {
 		return found
 	}
-
 	for _, results := range t.program.results[function] {
 		result := results[s.result]
 		result.part = max(result.part, s.part)
 		found.add(t.from(result))
 	}
-
 	return found
 }
 
@@ -246,11 +223,9 @@ func (t *trace) builtin(s source, name string, arguments []ast.Expr) stringSet {
 	case "append":
 		found := stringSet{}
 		found.add(t.from(source{in: s.in, expr: arguments[0], part: s.part}))
-
 		for _, argument := range arguments[1:] {
 			found.add(t.from(source{in: s.in, expr: argument}))
 		}
-
 		return found
 	default:
 		return stringSet{Unknown: true}

@@ -18,7 +18,6 @@ func TestValuesAreFollowedToConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var found []string
 	for _, use := range example.Calls(func(name string) bool { return strings.HasSuffix(name, "/example.Use") }) {
 		found = append(found, use.Arguments[0]...)

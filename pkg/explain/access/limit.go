@@ -23,7 +23,6 @@ func InScope(explained counterfactual.ClusterExplanation) bool {
 		return len(explained.Sets)+len(explained.Predicates)+len(explained.Taints)+len(explained.Spread) == 0 && explained.AntiAffinity == nil &&
 			!explained.Terminating && explained.Gone == ""
 	}
-
 	return explained.Verdict != scheduling.StageScope.String()
 }
 
@@ -52,15 +51,12 @@ func LimitRequest(report *requests.Report) {
 		if shown(cluster.Namespace, cluster.Name) {
 			return false
 		}
-
 		hidden++
-
 		if cluster.LackKind == "" {
 			lacks["nothing"]++
 		} else {
 			lacks[cluster.LackKind]++
 		}
-
 		return true
 	})
 
@@ -70,7 +66,6 @@ func LimitRequest(report *requests.Report) {
 			change.Cluster = "a Cluster of another namespace"
 		}
 	}
-
 	if hidden == 0 {
 		return
 	}
@@ -79,7 +74,6 @@ func LimitRequest(report *requests.Report) {
 	for _, lack := range slices.Sorted(maps.Keys(lacks)) {
 		counts = append(counts, fmt.Sprintf("%d lack %s", lacks[lack], lack))
 	}
-
 	report.Notes = append(report.Notes, fmt.Sprintf("Clusters of other namespaces are only counted: %s", strings.Join(counts, ", ")))
 }
 
@@ -89,12 +83,10 @@ func LimitRequestDifference(difference *requests.Difference, shown func(types.Na
 	difference.Requests = slices.DeleteFunc(difference.Requests, func(d requests.RequestDifference) bool {
 		return !shown(types.NamespacedName{Namespace: d.Namespace, Name: d.Name})
 	})
-
 	for i := range difference.Requests {
 		d := &difference.Requests[i]
 		d.Before, d.After = limitResult(d.Before, d.Namespace), limitResult(d.After, d.Namespace)
 	}
-
 	difference.Granted, difference.Before, difference.After = 0, requests.Totals{}, requests.Totals{}
 	difference.Limited = true
 }
@@ -105,7 +97,6 @@ func limitResult(result, namespace string) string {
 	if !granted || strings.HasPrefix(cluster, namespace+"/") {
 		return result
 	}
-
 	return requests.GrantedPrefix + "of another namespace"
 }
 
@@ -116,7 +107,6 @@ func LimitPodDifferences(differences *pods.Differences) {
 		if d.After == nil {
 			continue
 		}
-
 		before := ""
 		if d.Before != nil {
 			before = fmt.Sprintf(" (%d before)", len(d.Before.Fit))
@@ -136,10 +126,8 @@ func LimitWorkload(report *pods.Report) {
 		if other {
 			hidden++
 		}
-
 		return other
 	})
-
 	if hidden > 0 {
 		report.Notes = append(report.Notes, fmt.Sprintf("ClusterPodSchedulingPolicies that do not match are only counted: %d", hidden))
 	}
@@ -147,7 +135,6 @@ func LimitWorkload(report *pods.Report) {
 	if report.Nodes == nil {
 		return
 	}
-
 	report.Notes = append(report.Notes, fmt.Sprintf("%d of %d nodes fit, which are not named: %s",
 		len(report.Nodes.Fit), report.Nodes.Total, report.Nodes.Message))
 	report.Nodes = nil

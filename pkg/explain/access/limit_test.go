@@ -70,7 +70,6 @@ func TestE1aClustersOfOtherNamespacesAreOnlyCounted(t *testing.T) {
 	}, report.Clusters); diff != "" {
 		t.Errorf("Clusters (-want +got):\n%s", diff)
 	}
-
 	if got := report.Changes[0].Cluster + ", " + report.Changes[1].Cluster + ", " + report.Changes[2].Cluster; got !=
 		"a Cluster of another namespace, team-a/own, platform/new" {
 		t.Errorf("changes grant %s", got)

@@ -49,15 +49,12 @@ func (a Asked) String() string {
 	if a.Subresource != "" {
 		text += "/" + a.Subresource
 	}
-
 	if a.Name != "" {
 		text += " " + a.Name
 	}
-
 	if a.Namespace != "" {
 		text += " in namespace " + a.Namespace
 	}
-
 	return text
 }
 
@@ -86,12 +83,9 @@ type RefusalError struct {
 
 func (r *RefusalError) Error() string {
 	lacks := make([]string, 0, len(r.Lacks))
-
 	var permits, roles []string
-
 	for _, asked := range r.Lacks {
 		lacks = append(lacks, asked.String())
-
 		if asked.Role != "" {
 			roles = append(roles, asked.Role)
 		}
@@ -100,11 +94,9 @@ func (r *RefusalError) Error() string {
 	if len(roles) < len(r.Lacks) {
 		permits = append(permits, "a Role with these verbs permits the explanation")
 	}
-
 	if len(roles) > 0 {
 		permits = append(permits, fmt.Sprintf("a ClusterRoleBinding to %s permits what belongs to no namespace", strings.Join(roles, ", ")))
 	}
-
 	return fmt.Sprintf("user %q may not %s; %s", r.User, strings.Join(lacks, ", nor "), strings.Join(permits, ", and "))
 }
 
@@ -114,11 +106,9 @@ func Check(ctx context.Context, authority Authorizer, who user.Info, asked ...As
 	if who == nil || who.GetName() == "" || who.GetName() == user.Anonymous {
 		return &RefusalError{User: user.Anonymous, Lacks: asked}
 	}
-
 	if len(asked) == 0 {
 		return errors.New("the question is about no object")
 	}
-
 	var lacks []Asked
 
 	for _, each := range asked {
@@ -143,6 +133,5 @@ func Check(ctx context.Context, authority Authorizer, who user.Info, asked ...As
 	if len(lacks) > 0 {
 		return &RefusalError{User: who.GetName(), Lacks: lacks}
 	}
-
 	return nil
 }

@@ -20,7 +20,6 @@ func (a authority) Authorize(_ context.Context, asked authorizer.Attributes) (au
 	if asked.GetUser().GetName() == "unlucky" {
 		return authorizer.DecisionAllow, "", errors.New("no reply")
 	}
-
 	resource := asked.GetResource()
 	if asked.GetSubresource() != "" {
 		resource += "/" + asked.GetSubresource()
@@ -30,13 +29,11 @@ func (a authority) Authorize(_ context.Context, asked authorizer.Attributes) (au
 	if a[text] && asked.IsResourceRequest() && asked.GetAPIGroup() == "example.com" {
 		return authorizer.DecisionAllow, "", nil
 	}
-
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
 func asked(verb, namespace, name string) Asked {
 	things := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
-
 	return Asked{Verb: verb, Resource: things, Namespace: namespace, Name: name}
 }
 
@@ -44,7 +41,6 @@ func asked(verb, namespace, name string) Asked {
 func bind(namespace, name string) Asked {
 	right := asked(VerbCreate, namespace, name)
 	right.Subresource, right.Role = "bind", "binds:"+name
-
 	return right
 }
 
@@ -52,7 +48,6 @@ func TestE1aWhoMayAsk(t *testing.T) {
 	granted := authority{
 		"get things a/x": true, "get things a/y": true, "list things a/": true, "create things a/": true, "create things/bind /s": true,
 	}
-
 	for _, tc := range []struct {
 		reason string
 		user   user.Info
@@ -119,7 +114,6 @@ func TestE1aWhoMayAsk(t *testing.T) {
 			if (err == nil) != (len(tc.want) == 0) {
 				t.Fatalf("Check: %v, want %q", err, tc.want)
 			}
-
 			for _, words := range tc.want {
 				if !strings.Contains(err.Error(), words) {
 					t.Errorf("Check: %v, want %q", err, words)

@@ -64,7 +64,6 @@ func addPoints(cluster string, points int64) candidate {
 	if points == 1 {
 		noun = "point"
 	}
-
 	return candidate{
 		kind: kindPoints, text: fmt.Sprintf("%d more %s", points, noun), cost: costUsual + min(int(points/pointsPerStep), costUsual),
 		prioritizers: []scheduling.Prioritizer{{Resource: addedPointsName, Score: addedPointsName, Weight: int32(points)}},
@@ -76,7 +75,6 @@ func addPoints(cluster string, points int64) candidate {
 					Scores: []clusterv1alpha1.AddOnPlacementScoreItem{{Name: addedPointsName, Value: 1}},
 				},
 			})
-
 			return &after, nil
 		},
 	}
@@ -110,7 +108,6 @@ func changePlacement(key inventory.Key, change func(api.Object)) func(*explain.S
 	return func(state *explain.State, _ time.Time) (*explain.State, error) {
 		return whatif.WithPlacement(state, key, func(object api.Object) error {
 			change(object)
-
 			return nil
 		})
 	}

@@ -54,16 +54,13 @@ func (s *clusterSearch) candidates(at step) []candidate {
 // scopeCandidates brings a set of the cluster into the scope of the Placement, or the cluster into a set in scope.
 func (s *clusterSearch) scopeCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	var candidates []candidate
-
 	for _, standing := range result.Sets(verdict.Cluster) {
 		set := standing.Set
-
 		if standing.Contains && !standing.Bound {
 			text := fmt.Sprintf("set %s bound to namespace %s", set.Name, s.key.Namespace)
 			candidates = append(candidates, s.newCandidate(KindBinding, set.Name, costUnusual, text,
 				whatif.WithBinding{Namespace: s.key.Namespace, Set: set.Name}))
 		}
-
 		if standing.Contains && !standing.Asked {
 			candidates = append(candidates, addClusterSet(s.key, set.Name))
 		}
@@ -84,11 +81,9 @@ func (s *clusterSearch) scopeCandidates(result *scheduling.Result, verdict sched
 func (s *clusterSearch) predicateCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	asked := result.Clauses(verdict.Cluster)
 	candidates := make([]candidate, 0, len(asked))
-
 	for i, clauses := range asked {
 		candidates = append(candidates, s.satisfyClauses(result, verdict.Cluster, failing(clauses), i)...)
 	}
-
 	return candidates
 }
 
@@ -99,12 +94,10 @@ func (s *clusterSearch) taintCandidates(result *scheduling.Result, verdict sched
 		if tolerance.Tolerated || !slices.Contains(effects, taint.Effect) {
 			continue
 		}
-
 		if s.key.API() != inventory.V1beta1 {
 			return []candidate{s.newCandidate(kindTaint, tolerance.Text, costUsual, "taint "+tolerance.Text+" were taken away",
 				whatif.Untaint{Cluster: s.cluster, Key: taint.Key, Effect: taint.Effect})}
 		}
-
 		return []candidate{s.newCandidate(kindToleration, tolerance.Text, costUsual, "toleration "+tolerance.Text, whatif.Toleration{
 			Placement: s.key, Toleration: clusterv1beta1.Toleration{
 				Key: taint.Key, Operator: clusterv1beta1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect,
@@ -122,7 +115,6 @@ const maxThresholds = 16
 // domain; the fewest first.
 func (s *clusterSearch) scoreCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	competitors := slices.Clone(result.Best())
-
 	if key := result.Request.AntiAffinity; key != nil {
 		value, _ := verdict.Cluster.Value(*key)
 		for _, other := range result.Verdicts() {
@@ -131,7 +123,6 @@ func (s *clusterSearch) scoreCandidates(result *scheduling.Result, verdict sched
 			}
 		}
 	}
-
 	var points []int64
 
 	for _, competitor := range competitors {
@@ -139,7 +130,6 @@ func (s *clusterSearch) scoreCandidates(result *scheduling.Result, verdict sched
 		if competitor.Cluster.Name < verdict.Cluster.Name {
 			missing++
 		}
-
 		if missing > 0 {
 			points = append(points, missing)
 		}
@@ -152,7 +142,6 @@ func (s *clusterSearch) scoreCandidates(result *scheduling.Result, verdict sched
 	for _, missing := range points[:min(len(points), maxThresholds)] {
 		candidates = append(candidates, addPoints(s.cluster, missing))
 	}
-
 	return candidates
 }
 
@@ -163,10 +152,8 @@ func (s *clusterSearch) numberCandidates(at step) []candidate {
 	if wanted == nil {
 		return nil
 	}
-
 	enough := func(number int) bool {
 		next, answered := s.Extend(at, s.withNumber(number))
-
 		return answered && next.selected
 	}
 
@@ -182,16 +169,13 @@ func (s *clusterSearch) numberCandidates(at step) []candidate {
 			low = middle
 		}
 	}
-
 	enlarged := s.withNumber(high)
 	enlarged.cost += min(high-int(*wanted)-1, costUsual)
-
 	return []candidate{enlarged}
 }
 
 func (s *clusterSearch) withNumber(number int) candidate {
 	clusters := int32(number)
-
 	return s.newCandidate(kindNumber, "", costUsual, fmt.Sprintf("numberOfClusters %d", number), whatif.NumberOfClusters{
 		Placement: s.key, Clusters: &clusters,
 	})
@@ -200,18 +184,15 @@ func (s *clusterSearch) withNumber(number int) candidate {
 // domainCandidates moves the cluster to other domains of the spread constraints and of anti-affinity.
 func (s *clusterSearch) domainCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	var candidates []candidate
-
 	for _, spread := range result.Spreads {
 		values := make([]string, 0, len(spread.Selected))
 		for value := range spread.Selected {
 			values = append(values, value)
 		}
-
 		slices.SortFunc(values, func(a, b string) int {
 			if fewer := spread.Selected[a] - spread.Selected[b]; fewer != 0 {
 				return fewer
 			}
-
 			return slices.Compare([]byte(a), []byte(b))
 		})
 
@@ -221,7 +202,6 @@ func (s *clusterSearch) domainCandidates(result *scheduling.Result, verdict sche
 	if key := result.Request.AntiAffinity; key != nil {
 		candidates = append(candidates, s.uniqueValue(result, *key))
 	}
-
 	return candidates
 }
 
@@ -230,14 +210,11 @@ func (s *clusterSearch) uniqueValue(result *scheduling.Result, key clusterinfo.P
 	value := "value-of-its-own"
 	for i := 1; slices.ContainsFunc(result.Verdicts(), func(v scheduling.Verdict) bool {
 		other, _ := v.Cluster.Value(key)
-
 		return other == value
 	}); i++ {
 		value = fmt.Sprintf("value-of-its-own-%d", i)
 	}
-
 	lone := s.setValue(key, value)
 	lone.text = key.String() + " were one that no other cluster has"
-
 	return lone
 }

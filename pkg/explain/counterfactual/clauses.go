@@ -51,12 +51,10 @@ func (s *clusterSearch) satisfyClauses(
 	if len(failing) == 0 || len(failing) > maxFailingClauses {
 		return nil
 	}
-
 	clause := failing[0]
 	if clause.Expression != "" {
 		return s.satisfyExpression(result, info, clause, predicate)
 	}
-
 	if clause.Key.Kind != clusterinfo.Label && clause.Key.Kind != clusterinfo.Claim {
 		return nil // Other properties cannot be changed.
 	}
@@ -76,7 +74,6 @@ func (s *clusterSearch) satisfyClauses(
 // beyond returns the number nearest to the bound of a comparison that satisfies it; nothing if there is no such label value.
 func beyond(clause selector.Clause) []string {
 	bound, err := strconv.ParseInt(clause.Values[0], 10, 64)
-
 	switch {
 	case err != nil:
 		return nil
@@ -98,23 +95,19 @@ func (s *clusterSearch) satisfyExpression(
 	result *scheduling.Result, info *clusterinfo.ClusterInfo, clause selector.Clause, predicate int,
 ) []candidate {
 	texts := make([]string, 0, maxValues)
-
 	for _, match := range literal.FindAllStringSubmatch(clause.Expression, maxValues) {
 		texts = append(texts, match[1]+match[2])
 	}
-
 	var candidates []candidate
 
 	for _, key := range clause.Reads {
 		if key.Kind != clusterinfo.Label || key.Name == "" {
 			continue
 		}
-
 		values := slices.DeleteFunc(append(commonValues(result, key), texts...), func(value string) bool { return value == key.Name })
 		candidates = append(candidates, s.setValues(info, key, values)...)
 		candidates = append(candidates, s.unsetValue(key))
 	}
-
 	return append(candidates, dropExpression(s.key, predicate, clause.Expression))
 }
 
@@ -122,18 +115,14 @@ func (s *clusterSearch) satisfyExpression(
 func (s *clusterSearch) setValues(info *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
 	present, has := info.Value(key)
 	known := map[string]bool{}
-
 	var candidates []candidate
-
 	for _, value := range values {
 		if known[value] || has && value == present || len(candidates) == maxValues {
 			continue
 		}
-
 		known[value] = true
 		candidates = append(candidates, s.setValue(key, value))
 	}
-
 	return candidates
 }
 
@@ -143,11 +132,9 @@ func (s *clusterSearch) setValue(key clusterinfo.Property, value string) candida
 	if value == "" {
 		text = key.String() + " were empty"
 	}
-
 	if key.Kind == clusterinfo.Claim {
 		return s.newCandidate(kindClaim, key.Name, costUsual, text, whatif.Claim{Cluster: s.cluster, Name: key.Name, Value: value})
 	}
-
 	return s.newCandidate(kindLabel, key.Name, costUsual, text, whatif.Label{Cluster: s.cluster, Key: key.Name, Value: value})
 }
 
@@ -155,23 +142,19 @@ func (s *clusterSearch) unsetValue(key clusterinfo.Property) candidate {
 	if key.Kind == clusterinfo.Claim {
 		return s.newCandidate(kindClaim, key.Name, costUsual, key.String()+" were not set", whatif.Unclaim{Cluster: s.cluster, Name: key.Name})
 	}
-
 	return s.newCandidate(kindLabel, key.Name, costUsual, key.String()+" were not set", whatif.Unlabel{Cluster: s.cluster, Key: key.Name})
 }
 
 // commonValues returns the values of feasible clusters, those of the most clusters first, at most maxValues.
 func commonValues(result *scheduling.Result, key clusterinfo.Property) []string {
 	counts := map[string]int{}
-
 	for info := range result.Scores() {
 		if value, has := info.Value(key); has {
 			counts[value]++
 		}
 	}
-
 	values := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-
 	return values[:min(len(values), maxValues)]
 }

@@ -32,7 +32,6 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	if info == nil {
 		return ClusterExplanation{}, false
 	}
-
 	explained := ClusterExplanation{
 		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Existing.Incumbents()[cluster], Terminating: info.Terminating,
 		Sets: setsOf(result, info), Predicates: predicatesOf(result, info), Taints: taintsOf(result, info), Prioritizers: []Prioritizer{},
@@ -42,10 +41,8 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	verdict, answered := result.Verdict(cluster)
 	if !answered {
 		explained.Reason = "no answer: the placement or a set that it needs is broken, so its last decisions stay"
-
 		return explained, true
 	}
-
 	explained.Verdict, explained.Rank, explained.Reason = verdict.Stage.String(), verdict.Rank, result.Reason(verdict)
 	if verdict.Rank > 0 {
 		explained.Score = &verdict.Score
@@ -59,56 +56,45 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 				domain.Selected[value]++
 			}
 		}
-
 		explained.AntiAffinity = &domain
 	}
-
 	return explained, true
 }
 
 // setsOf returns the sets that contain the cluster or that the Placement may use.
 func setsOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Set {
 	sets := []Set{}
-
 	for _, standing := range result.Sets(info) {
 		set := Set{Name: standing.Set.Name, Contains: standing.Contains, Bound: standing.Bound, Asked: standing.Asked}
 		if standing.Set.Err != nil {
 			set.Broken = standing.Set.Err.Error()
 		}
-
 		if set.Contains || set.Bound && set.Asked {
 			sets = append(sets, set)
 		}
 	}
-
 	return sets
 }
 
 func predicatesOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Predicate {
 	asked := result.Clauses(info)
 	predicates := make([]Predicate, 0, len(asked))
-
 	for i, clauses := range asked {
 		predicate := Predicate{Number: i + 1, Matches: true, Clauses: []Clause{}}
-
 		for _, clause := range clauses {
 			predicate.Matches = predicate.Matches && clause.Matches
 			predicate.Clauses = append(predicate.Clauses, Clause{Text: clause.Text, Holds: clause.Matches, Failure: clause.Failure})
 		}
-
 		predicates = append(predicates, predicate)
 	}
-
 	return predicates
 }
 
 func taintsOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Taint {
 	tolerances := result.Tolerances(info)
 	taints := make([]Taint, 0, len(tolerances))
-
 	for _, tolerance := range tolerances {
 		taint := Taint{Text: tolerance.Text, Effect: string(tolerance.Taint.Effect), Tolerated: tolerance.Tolerated}
-
 		switch {
 		case tolerance.By != nil:
 			taint.By = "toleration " + tolerationText(*tolerance.By)
@@ -121,7 +107,6 @@ func taintsOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Taint 
 		if !tolerance.Until.IsZero() {
 			taint.Until = &metav1.Time{Time: tolerance.Until}
 		}
-
 		taints = append(taints, taint)
 	}
 
@@ -145,7 +130,6 @@ func remedy(key string) string {
 // tolerationText returns a text such as "gpu=a100:NoSelect for 60s".
 func tolerationText(toleration clusterv1beta1.Toleration) string {
 	text := toleration.Key
-
 	switch {
 	case text == "":
 		text = "of every taint"
@@ -158,25 +142,20 @@ func tolerationText(toleration clusterv1beta1.Toleration) string {
 	if toleration.Effect != "" {
 		text += ":" + string(toleration.Effect)
 	}
-
 	if toleration.TolerationSeconds != nil {
 		text += fmt.Sprintf(" for %ds", *toleration.TolerationSeconds)
 	}
-
 	return text
 }
 
 func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
 	prioritizers := make([]Prioritizer, 0, len(result.Prioritizers()))
-
 	for _, scores := range result.Prioritizers() {
 		weight := scores.Prioritizer.Weight
 		reported := Prioritizer{Name: scores.Prioritizer.Name(), Weight: weight, Points: int64(weight) * scores.Scores[cluster], Rank: 1}
-
 		if score, given := scores.Scores[cluster]; given {
 			reported.Score = &score
 		}
-
 		if reported.Points < 0 {
 			reported.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
 		}
@@ -186,7 +165,6 @@ func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
 				reported.Rank++
 			}
 		}
-
 		prioritizers = append(prioritizers, reported)
 	}
 
@@ -198,26 +176,20 @@ func newDomain(key clusterinfo.Property, info *clusterinfo.ClusterInfo) Domain {
 	if value, has := info.Value(key); has {
 		domain.Value = &value
 	}
-
 	return domain
 }
 
 func spreadOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Domain {
 	domains := make([]Domain, 0, len(result.Spreads))
-
 	for _, spread := range result.Spreads {
 		domain := newDomain(spread.Constraint.Key, info)
 		domain.MaxSkew, domain.WhenUnsatisfiable = spread.Constraint.MaxSkew, string(clusterv1beta1.ScheduleAnyway)
-
 		if spread.Constraint.Hard {
 			domain.WhenUnsatisfiable = string(clusterv1beta1.DoNotSchedule)
 		}
-
 		maps.Copy(domain.Selected, spread.Selected)
-
 		domains = append(domains, domain)
 	}
-
 	return domains
 }
 
@@ -230,7 +202,6 @@ func locationOf(evaluation explain.Evaluation, cluster string) *Location {
 				if evaluation.Placement.API == api.V1beta1 {
 					place.Group = new(int32(group.Index))
 				}
-
 				return place
 			}
 		}
@@ -241,6 +212,5 @@ func locationOf(evaluation explain.Evaluation, cluster string) *Location {
 			return &Location{Page: page}
 		}
 	}
-
 	return nil
 }

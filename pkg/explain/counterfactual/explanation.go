@@ -33,7 +33,6 @@ func NewExplanation(report explain.Report, clusters []ClusterExplanation) Explan
 			return !slices.ContainsFunc(clusters, func(explained ClusterExplanation) bool { return explained.Cluster == cluster.Name })
 		})
 	}
-
 	return Explanation{Report: report, Explanations: clusters}
 }
 

@@ -21,12 +21,10 @@ var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 // readWorld reads the objects by the definitions that the hub installs.
 func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 	tb.Helper()
-
 	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
 	if err != nil || len(files) == 0 {
 		tb.Fatal("no definitions", err)
 	}
-
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
 
 	for i, file := range files {
@@ -34,7 +32,6 @@ func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 		if err != nil {
 			tb.Fatal(err)
 		}
-
 		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
 			tb.Fatalf("%s: %v", file, err)
 		}
@@ -44,7 +41,6 @@ func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	for _, content := range contents {
 		reader.Read("world.yaml", content)
 	}
@@ -53,23 +49,19 @@ func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return state
 }
 
 func testState(tb testing.TB, more ...string) *explain.State {
 	tb.Helper()
-
 	content, err := os.ReadFile("testdata/world.yaml")
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	contents := [][]byte{content}
 	for _, text := range more {
 		contents = append(contents, []byte(text))
 	}
-
 	return readTestState(tb, contents...)
 }
 
@@ -80,12 +72,10 @@ func newer(namespace, name string) inventory.Key {
 // explainPlacement explains one Placement for some clusters.
 func explainPlacement(tb testing.TB, state *explain.State, key inventory.Key, clusters ...string) Explanation {
 	tb.Helper()
-
 	evaluations := state.Evaluate(noon, func(other inventory.Key) bool { return other == key })
 	if len(evaluations) != 1 {
 		tb.Fatalf("%d placements %s", len(evaluations), key)
 	}
-
 	explanations := make([]ClusterExplanation, 0, len(clusters))
 
 	for _, cluster := range clusters {
@@ -93,10 +83,8 @@ func explainPlacement(tb testing.TB, state *explain.State, key inventory.Key, cl
 		if !known {
 			tb.Fatalf("no cluster %s", cluster)
 		}
-
 		explained.Counterfactuals = append(explained.Counterfactuals, Search(state, key, cluster, noon)...)
 		explanations = append(explanations, explained)
 	}
-
 	return NewExplanation(state.Explain(evaluations[0], true), explanations)
 }

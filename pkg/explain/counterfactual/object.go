@@ -46,17 +46,14 @@ func NewObjectExplanation(
 ) (explanation ObjectExplanation, unknown string) {
 	report := federated.NewReport(e, all || len(clusters) > 0)
 	explanation.Report = report
-
 	for _, cluster := range clusters {
 		explained, known := explainObject(e, report, cluster)
 		if !known {
 			return explanation, cluster
 		}
-
 		if e.Result != nil && e.State == federation.Delivering {
 			explained.Counterfactuals = append(explained.Counterfactuals, Search(state, e.Key(), cluster, now)...)
 		}
-
 		explanation.Explanations = append(explanation.Explanations, explained)
 	}
 
@@ -65,7 +62,6 @@ func NewObjectExplanation(
 			return !slices.Contains(clusters, other.Name)
 		})
 	}
-
 	return explanation, ""
 }
 
@@ -88,12 +84,10 @@ func explainObject(e federated.Evaluation, report federated.Report, name string)
 
 	// An object has no prioritizers, so that ranks and scores mean nothing.
 	explained.Rank, explained.Score, explained.Prioritizers = 0, nil, []Prioritizer{}
-
 	switch {
 	case at >= 0:
 		cluster := report.Clusters[at]
 		explained.Verdict = cluster.Verdict
-
 		if cluster.Reason != "" {
 			explained.Reason = cluster.Reason
 		}

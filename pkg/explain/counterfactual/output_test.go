@@ -25,7 +25,6 @@ func TestOutputIsGolden(t *testing.T) {
 	best, two := counterfactual.NewKey("team-a", "best"), counterfactual.NewKey("team-b", "two")
 	apart := inventory.NewPlacementKey(inventory.V1alpha1, "team-a", "apart")
 	every := []string{"eu1", "eu2", "us1", "us2", "e1", "gone"}
-
 	for _, tc := range []struct {
 		golden, reason string
 		format         printers.Format
@@ -49,7 +48,6 @@ func TestOutputIsGolden(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			var out bytes.Buffer
-
 			explanations := counterfactual.Explanations{
 				Now: metav1.NewTime(counterfactual.Noon), Placements: []counterfactual.Explanation{
 					counterfactual.ExplainPlacement(t, counterfactual.NewTestState(t), tc.key, tc.clusters...),
@@ -62,7 +60,6 @@ func TestOutputIsGolden(t *testing.T) {
 			if err := printers.Print(&out, tc.format, explanations, style); err != nil {
 				t.Fatal(err)
 			}
-
 			golden := filepath.Join("testdata", tc.golden+".golden")
 			if *update {
 				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
@@ -74,7 +71,6 @@ func TestOutputIsGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			if diff := cmp.Diff(string(want), out.String()); diff != "" {
 				t.Errorf("%s (-want +got); if it is right, run go test -update:\n%s", tc.reason, diff)
 			}
@@ -86,9 +82,7 @@ func TestColoursAreAllThatColoursAdd(t *testing.T) {
 	explanations := counterfactual.Explanations{Placements: []counterfactual.Explanation{
 		counterfactual.ExplainPlacement(t, counterfactual.NewTestState(t), counterfactual.NewKey("team-a", "best"), "us1"),
 	}}
-
 	var plain, colored bytes.Buffer
-
 	for out, color := range map[*bytes.Buffer]bool{&plain: false, &colored: true} {
 		style := printers.Style{Options: document.Options{Scores: true}, Color: color}
 		if err := printers.Print(out, printers.FormatTable, explanations, style); err != nil {
@@ -100,7 +94,6 @@ func TestColoursAreAllThatColoursAdd(t *testing.T) {
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"} {
 		left = strings.ReplaceAll(left, code, "")
 	}
-
 	if left == colored.String() || left != plain.String() {
 		t.Errorf("without its colours:\n%s\nplain:\n%s", left, plain.String())
 	}

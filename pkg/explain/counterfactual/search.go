@@ -50,14 +50,11 @@ func Search(state *explain.State, key inventory.Key, cluster string, now time.Ti
 	if s.evaluator == nil {
 		return nil
 	}
-
 	found := s.steps()
-
 	counterfactuals := make([]Counterfactual, 0, len(found))
 	for _, step := range found {
 		counterfactuals = append(counterfactuals, newCounterfactual(step.candidates, step.leaving))
 	}
-
 	return counterfactuals
 }
 
@@ -67,7 +64,6 @@ func newSearch(state *explain.State, key inventory.Key, cluster string, now time
 		Changes: s.changes, Apply: s.apply, Evaluate: s.evaluate, Helps: func(at step) bool { return at.selected }, Subject: candidate.subject,
 		Left: search.MaxEvaluations,
 	}
-
 	return s
 }
 
@@ -77,14 +73,11 @@ func (s *clusterSearch) steps() []step {
 	if !answered || present.selected {
 		return nil
 	}
-
 	s.selected = namesOf(present.result.Selected)
-
 	helps, fails := s.One(present)
 	if len(helps) > 0 {
 		return nearest(append(helps, s.keeping(helps)...))
 	}
-
 	return nearest(s.Two(fails, s.sufficient))
 }
 
@@ -94,7 +87,6 @@ func (s *clusterSearch) keeping(helps []step) []step {
 	if slices.ContainsFunc(helps, func(help step) bool { return len(help.leaving) == 0 }) {
 		return nil
 	}
-
 	var found []step
 
 	for _, help := range helps {
@@ -102,13 +94,11 @@ func (s *clusterSearch) keeping(helps []step) []step {
 		if wanted == nil {
 			continue
 		}
-
 		next, answered := s.Extend(help, s.withNumber(int(*wanted)+len(help.leaving)))
 		if answered && next.selected && len(next.leaving) == 0 {
 			found = append(found, next)
 		}
 	}
-
 	return found
 }
 
@@ -117,7 +107,6 @@ func namesOf(clusters []*clusterinfo.ClusterInfo) []string {
 	for _, cluster := range clusters {
 		names = append(names, cluster.Name)
 	}
-
 	return names
 }
 
@@ -131,7 +120,6 @@ func (s *clusterSearch) changes(from step) []candidate {
 // apply returns a step with one more candidate; false if the hub would refuse it.
 func (s *clusterSearch) apply(from step, more candidate) (step, bool) {
 	state, err := more.apply(from.state, s.now)
-
 	return step{state: state, candidates: append(slices.Clone(from.candidates), more)}, err == nil
 }
 
@@ -140,7 +128,6 @@ func (s *clusterSearch) sufficient(pair step) step {
 	if single, answered := s.Extend(step{state: s.state}, pair.candidates[1]); answered && single.selected {
 		return single
 	}
-
 	return pair
 }
 
@@ -149,15 +136,12 @@ func (s *clusterSearch) evaluate(at step) (step, bool) {
 	for _, candidate := range at.candidates {
 		more = append(more, candidate.prioritizers...)
 	}
-
 	at.result = s.evaluator.Evaluate(at.state, more...)
 	if at.result == nil || at.result.Outcome() != scheduling.Decided {
 		return at, false
 	}
-
 	selected := namesOf(at.result.Selected)
 	_, at.selected = slices.BinarySearch(selected, s.cluster)
-
 	for _, name := range s.selected {
 		if _, still := slices.BinarySearch(selected, name); !still {
 			at.leaving = append(at.leaving, name)
@@ -175,7 +159,6 @@ func nearest(helps []step) []step {
 		for _, candidate := range s.candidates {
 			sum += candidate.cost
 		}
-
 		return sum
 	}
 
@@ -191,7 +174,6 @@ func nearest(helps []step) []step {
 		if fewest == 0 || len(s.candidates) < fewest && len(s.leaving) > 0 {
 			fewest = len(s.candidates)
 		}
-
 		return len(s.candidates) > fewest
 	})
 
@@ -201,13 +183,10 @@ func nearest(helps []step) []step {
 		for _, candidate := range s.candidates {
 			subjects = append(subjects, candidate.subject())
 		}
-
 		slices.Sort(subjects)
-
 		subject := strings.Join(subjects, "\n")
 		again := known[subject]
 		known[subject] = true
-
 		return again
 	})
 
@@ -217,12 +196,9 @@ func nearest(helps []step) []step {
 // newCounterfactual composes the sentence of a set of changes, by which clusters leave.
 func newCounterfactual(candidates []candidate, leaving []string) Counterfactual {
 	var conditions, demands []string
-
 	counterfactual := Counterfactual{Leaving: leaving}
-
 	for _, candidate := range candidates {
 		counterfactual.Changes = append(counterfactual.Changes, Change{Kind: candidate.kind, Text: candidate.text})
-
 		if candidate.conditional() {
 			conditions = append(conditions, candidate.text)
 		} else {
@@ -231,7 +207,6 @@ func newCounterfactual(candidates []candidate, leaving []string) Counterfactual 
 	}
 
 	condition, demand := strings.Join(conditions, " and "), strings.Join(demands, " and ")
-
 	switch {
 	case demand == "":
 		counterfactual.Text = "would be selected if " + condition
@@ -244,7 +219,6 @@ func newCounterfactual(candidates []candidate, leaving []string) Counterfactual 
 	if len(leaving) > 0 {
 		counterfactual.Text += "; then " + named(leaving) + " would leave"
 	}
-
 	return counterfactual
 }
 
@@ -256,6 +230,5 @@ func named(names []string) string {
 	if len(names) <= namesShown {
 		return strings.Join(names, ", ")
 	}
-
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesShown], ", "), len(names)-namesShown)
 }

@@ -33,7 +33,6 @@ func TestSearchFindsTheNearest(t *testing.T) {
 	older := func(spec string) string {
 		return strings.Replace(withSpec("team-a", spec), clusterv1beta1.GroupVersion.String(), placementv1alpha1.GroupVersion.String(), 1)
 	}
-
 	for _, tc := range []struct {
 		reason, placement, cluster string
 		want                       []string
@@ -153,12 +152,10 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			state := testState(t, tc.placement)
 			key := newer("team-a", "asked")
-
 			for _, placement := range state.Placements {
 				if placement.GetName() == key.Name {
 					key.Namespace = placement.GetNamespace()
 				}
-
 				if _, isOlder := placement.(*placementv1alpha1.Placement); isOlder && placement.GetName() == key.Name {
 					key = inventory.NewPlacementKey(inventory.V1alpha1, key.Namespace, key.Name)
 				}
@@ -168,7 +165,6 @@ func TestSearchFindsTheNearest(t *testing.T) {
 			for _, counterfactual := range Search(state, key, tc.cluster, noon) {
 				texts = append(texts, counterfactual.Text)
 			}
-
 			if diff := cmp.Diff(tc.want, texts); diff != "" {
 				t.Errorf("counterfactuals (-want +got):\n%s", diff)
 			}
@@ -192,7 +188,6 @@ func TestWrongCandidatesAreNotReturned(t *testing.T) {
 	if !answered {
 		t.Fatal("no answer")
 	}
-
 	candidates := s.candidates(present)
 	if len(candidates) < 3 {
 		t.Fatalf("only %d proposals", len(candidates))
@@ -202,7 +197,6 @@ func TestWrongCandidatesAreNotReturned(t *testing.T) {
 	if len(helps) != 0 || len(fails) == 0 {
 		t.Errorf("%d of the proposals help alone, although the taint is not tolerated; %d were tried", len(helps), len(helps)+len(fails))
 	}
-
 	for _, counterfactual := range Search(state, key, "us1", noon) {
 		if len(counterfactual.Changes) != 2 || !strings.Contains(counterfactual.Text, "toleration gpu=a100:NoSelect") {
 			t.Errorf("%q leaves the taint out", counterfactual.Text)
@@ -215,7 +209,6 @@ func TestTheSearchIsBounded(t *testing.T) {
 	key := newer("team-b", "fussy")
 	s := newSearch(state, key, "us1", noon)
 	s.Left = 3
-
 	if found := s.steps(); len(found) > 0 || s.Left != 0 {
 		t.Errorf("found %d, and %d questions are left", len(found), s.Left)
 	}

@@ -79,10 +79,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	response, err := h.serve(w, req)
 	if err == nil {
 		write(w, req, http.StatusOK, response)
-
 		return
 	}
-
 	refused := &statusError{code: http.StatusInternalServerError, err: errors.New("the hub could not be asked; try again, or see the log of the hub")}
 	if !errors.As(err, &refused) {
 		klog.FromContext(req.Context()).Error(err, "Cannot answer a question about a placement", "method", req.Method, "path", req.URL.Path)
@@ -94,28 +92,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter)
 	}
-
 	write(w, req, refused.code, &Response{Error: refused.Error()})
 }
 
 func write(w http.ResponseWriter, req *http.Request, code int, response *Response) {
 	var text bytes.Buffer
-
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-
 	if err := encoder.Encode(response); err != nil {
 		klog.FromContext(req.Context()).Error(err, "Cannot encode an answer", "path", req.URL.Path)
 		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
-
 		return
 	}
 
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-
 	if _, err := text.WriteTo(w); err != nil {
 		klog.FromContext(req.Context()).V(4).Info("Nobody took the answer", "path", req.URL.Path, "err", err)
 	}
@@ -125,7 +118,6 @@ func (h *Handler) serve(w http.ResponseWriter, req *http.Request) (*Response, er
 	if req.Method != http.MethodGet && req.Method != http.MethodPost {
 		return nil, newStatusError(http.StatusMethodNotAllowed, "method %s: use GET for a placement of the hub, or POST to send one", req.Method)
 	}
-
 	caller, known := request.UserFrom(req.Context())
 	if !known {
 		return nil, newStatusError(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
@@ -135,11 +127,9 @@ func (h *Handler) serve(w http.ResponseWriter, req *http.Request) (*Response, er
 	if err != nil {
 		return nil, err
 	}
-
 	if req.Method == http.MethodGet {
 		return h.get(req, caller, adapter)
 	}
-
 	return h.post(w, req, caller, adapter)
 }
 
@@ -151,11 +141,9 @@ func (h *Handler) get(req *http.Request, caller user.Info, adapter api.Adapter) 
 	if err != nil {
 		return nil, err
 	}
-
 	if err := h.authorize(ctx, caller, "get", key); err != nil {
 		return nil, err
 	}
-
 	if err := h.checkReady(adapter); err != nil {
 		return nil, err
 	}
@@ -165,7 +153,6 @@ func (h *Handler) get(req *http.Request, caller user.Info, adapter api.Adapter) 
 		return nil, err
 	}
 	defer leave()
-
 	placement, err := h.hub.Placement(ctx, key)
 	if err != nil {
 		return nil, err
@@ -175,12 +162,10 @@ func (h *Handler) get(req *http.Request, caller user.Info, adapter api.Adapter) 
 		return nil, newStatusError(http.StatusNotFound,
 			"there is no Placement %s; check its namespace, its name and its API (?%s=GROUP), or send one by POST to %s", key, apiParameter, Path)
 	}
-
 	existing, err := h.hub.Present(ctx, placement)
 	if err != nil {
 		return nil, err
 	}
-
 	return h.evaluate(existing, placement)
 }
 
@@ -197,12 +182,10 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 	if err := h.authorize(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API(), proposed.key.Namespace, "")); err != nil {
 		return nil, err
 	}
-
 	placement, err := h.admit(proposed)
 	if err != nil {
 		return nil, err
 	}
-
 	if err := h.checkReady(proposed.api); err != nil {
 		return nil, err
 	}
@@ -212,7 +195,6 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 		return nil, err
 	}
 	defer leave()
-
 	live, note, err := h.readLive(ctx, caller, placement)
 	if err != nil {
 		return nil, err
@@ -222,7 +204,6 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 	if err != nil {
 		return nil, err
 	}
-
 	response, err := h.evaluate(existing, live)
 	if err != nil {
 		return nil, err
@@ -231,7 +212,6 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 	if note != "" {
 		response.Warnings = append(response.Warnings, note)
 	}
-
 	return response, nil
 }
 
@@ -241,7 +221,6 @@ func (h *Handler) admit(proposed *postedPlacement) (*api.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	unnamed := proposed.key.Name == ""
 	if metadata, _ := proposed.object["metadata"].(map[string]any); unnamed && (metadata["name"] == nil || metadata["name"] == "") {
 		metadata["name"] = "unnamed"
@@ -251,12 +230,10 @@ func (h *Handler) admit(proposed *postedPlacement) (*api.Placement, error) {
 	if err != nil {
 		return nil, &statusError{code: http.StatusBadRequest, err: err}
 	}
-
 	if unnamed {
 		placement.Object.SetName("")
 		placement = proposed.api.Read(placement.Object)
 	}
-
 	return placement, nil
 }
 
@@ -266,19 +243,15 @@ func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *api
 	if placement.Name == "" {
 		return nil, "", nil
 	}
-
 	key := placement.Key()
-
 	if err := h.authorize(ctx, caller, "get", key); err != nil {
 		if refused := (*statusError)(nil); errors.As(err, &refused) {
 			return nil, "present decisions are not looked at: " + refused.Error(), nil
 		}
-
 		return nil, "", err
 	}
 
 	live, err := h.hub.Placement(ctx, key)
-
 	return live, "", err
 }
 
@@ -288,7 +261,6 @@ func (h *Handler) incumbents(ctx context.Context, p, live *api.Placement) (place
 	if live == nil {
 		// A created Placement has generation 1.
 		p.UID, p.Generation, p.Status = "", 1, api.Status{}
-
 		return placement.NewExisting(p.API.Codec(), p, nil), nil
 	}
 
@@ -297,9 +269,7 @@ func (h *Handler) incumbents(ctx context.Context, p, live *api.Placement) (place
 	if err != nil {
 		return placement.Existing{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", p.Key(), err)
 	}
-
 	p.UID, p.Generation, p.Status = live.UID, generation, live.Status
-
 	return h.hub.Present(ctx, p)
 }
 
@@ -312,19 +282,16 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, 
 	if err != nil {
 		return fmt.Errorf("asking the API server whether %s may %s placements in namespace %s: %w", caller.GetName(), verb, key.Namespace, err)
 	}
-
 	if allowed == authorizer.DecisionAllow {
 		return nil
 	}
 
 	klog.FromContext(ctx).V(2).Info("Refused a question about a placement", "user", caller.GetName(), "verb", verb,
 		"placement", klog.KRef(key.Namespace, key.Name), "reason", reason)
-
 	named := ""
 	if key.Name != "" {
 		named = " " + key.Name
 	}
-
 	return newStatusError(http.StatusForbidden,
 		"user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
 		caller.GetName(), verb, named, key.API(), key.Namespace)
@@ -357,15 +324,12 @@ func (h *Handler) acquire(ctx context.Context) (leave func(), err error) {
 func (h *Handler) evaluate(existing placement.Existing, live *api.Placement) (*Response, error) {
 	asked, options := existing.Placement, h.hub.Options()
 	_, skipped := asked.Managed()
-
 	existing.Placement = asManaged(asked)
 	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), existing, options, h.now())
 	evaluation.Placement, evaluation.Skipped = asked, skipped
-
 	if live != nil {
 		evaluation.LimitUnknown = evaluation.LimitUnknown || options.Limit.Forgotten(live.RemovalSubject(), asked.RemovalSubject())
 	}
-
 	return newResponse(evaluation)
 }
 
@@ -374,11 +338,9 @@ func asManaged(placement *api.Placement) *api.Placement {
 	if is, _ := placement.Managed(); is {
 		return placement
 	}
-
 	other := *placement
 	other.DeletionTimestamp = nil
 	other.Annotations = maps.Clone(placement.Annotations)
 	delete(other.Annotations, clusterv1beta1.PlacementDisableAnnotation)
-
 	return &other
 }

@@ -39,30 +39,23 @@ var asker = &user.DefaultInfo{Name: "ada", UID: "7", Groups: []string{"team-a"},
 // getDecision puts a question; the body is sent if there is one.
 func getDecision(t *testing.T, h *hub, r *rights, caller user.Info, method, target, body string) *httptest.ResponseRecorder {
 	t.Helper()
-
 	ctx := t.Context()
 	if caller != nil {
 		ctx = request.WithUser(ctx, caller)
 	}
-
 	recorder := httptest.NewRecorder()
 	debug.New(h, r, admission, func() time.Time { return noon }).
 		ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, method, target, strings.NewReader(body)))
-
 	return recorder
 }
 
 func decode(t *testing.T, recorder *httptest.ResponseRecorder) debug.Response {
 	t.Helper()
-
 	var answer debug.Response
-
 	must(t, json.Unmarshal(recorder.Body.Bytes(), &answer))
-
 	if got := recorder.Header().Get("Content-Type"); got != "application/json" {
 		t.Errorf("Content-Type %q", got)
 	}
-
 	return answer
 }
 
@@ -71,7 +64,6 @@ const sent = `{"apiVersion":"cluster.open-cluster-management.io/v1beta1","kind":
 // docs/spec/upstream-placement.md 1.17: every code, in the order in which they are found out. Whoever is refused has had nothing looked up.
 func TestCodes(t *testing.T) {
 	get := "/debug/placements/team-a/rollout"
-
 	for _, tc := range []struct {
 		reason, method, target, body string
 		nobody                       bool
@@ -148,15 +140,12 @@ func TestCodes(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(h, r)
 			}
-
 			var caller user.Info = asker
 			if tc.nobody {
 				caller = nil
 			}
-
 			recorder := getDecision(t, h, r, caller, tc.method, tc.target, tc.body)
 			answer := decode(t, recorder)
-
 			if recorder.Code != tc.want {
 				t.Errorf("code %d, want %d: %s", recorder.Code, tc.want, recorder.Body)
 			}
@@ -164,11 +153,9 @@ func TestCodes(t *testing.T) {
 			if !strings.Contains(answer.Error, tc.says) || (tc.want != 200) != (answer.Error != "") || strings.Contains(answer.Error, "10.0.0.1") {
 				t.Errorf("error %q, want one with %q", answer.Error, tc.says)
 			}
-
 			if got := r.questions(); got != tc.asked {
 				t.Errorf("asked %q, want %q", got, tc.asked)
 			}
-
 			if h.lookups != tc.lookups {
 				t.Errorf("%d lookups, want %d", h.lookups, tc.lookups)
 			}
@@ -176,7 +163,6 @@ func TestCodes(t *testing.T) {
 			if allow := recorder.Header().Get("Allow"); (allow == "GET, POST") != (tc.want == http.StatusMethodNotAllowed) {
 				t.Errorf("Allow: %q", allow)
 			}
-
 			if retry := recorder.Header().Get("Retry-After"); (retry != "") != (tc.want == http.StatusServiceUnavailable) {
 				t.Errorf("Retry-After: %q", retry)
 			}
@@ -189,11 +175,9 @@ func TestRefusalsAreAlike(t *testing.T) {
 	h, r := newHub(t), &rights{}
 	there := getDecision(t, h, r, asker, "GET", "/debug/placements/team-a/rollout", "")
 	missing := getDecision(t, h, r, asker, "GET", "/debug/placements/team-a/missing", "")
-
 	if diff := cmp.Diff(there.Body.String(), strings.ReplaceAll(missing.Body.String(), "missing", "rollout")); diff != "" {
 		t.Errorf("the answers differ (-there +missing):\n%s", diff)
 	}
-
 	if diff := cmp.Diff(there.Header(), missing.Header()); diff != "" {
 		t.Errorf("the headers differ (-there +missing):\n%s", diff)
 	}
@@ -209,7 +193,6 @@ func TestRightsAreReviewedForTheUser(t *testing.T) {
 		if recorder := getDecision(t, newHub(t), r, asker, "GET", tc.target, ""); recorder.Code != http.StatusOK {
 			t.Fatalf("%s: code %d: %s", tc.target, recorder.Code, recorder.Body)
 		}
-
 		asked := r.asked[0]
 		if diff := cmp.Diff(user.Info(asker), asked.GetUser()); diff != "" {
 			t.Errorf("user (-want +got):\n%s", diff)
@@ -241,19 +224,16 @@ func TestResponses(t *testing.T) {
 			if recorder.Code != http.StatusOK {
 				t.Fatalf("code %d: %s", recorder.Code, recorder.Body)
 			}
-
 			file := filepath.Join("testdata", tc.golden)
 			if *update {
 				must(t, os.WriteFile(file, recorder.Body.Bytes(), 0o600))
 			}
-
 			want, err := os.ReadFile(file)
 			must(t, err)
 
 			if diff := cmp.Diff(string(want), recorder.Body.String()); diff != "" {
 				t.Errorf("run with -update if that is meant (-want +got):\n%s", diff)
 			}
-
 			again := getDecision(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
 			if again.Body.String() != recorder.Body.String() {
 				t.Error("the same question has another answer")
@@ -265,7 +245,6 @@ func TestResponses(t *testing.T) {
 // docs/spec/upstream-placement.md 1.17: clients decode what the answer is about into the type of the API.
 func TestThePlacementIsAnObject(t *testing.T) {
 	h := newHub(t)
-
 	for _, object := range h.state.Placements {
 		if placement, is := object.(*clusterv1beta1.Placement); is && placement.Name == "rollout" {
 			placement.Status.NumberOfSelectedClusters = 1
@@ -300,19 +279,15 @@ func TestThePlacementIsAnObject(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			recorder := getDecision(t, h, &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
-
 			var got struct {
 				Placement clusterv1beta1.Placement `json:"placement"`
 			}
-
 			decoder := json.NewDecoder(recorder.Body)
 			must(t, decoder.Decode(&got))
-
 			tc.want.TypeMeta = metav1.TypeMeta{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement"}
 
 			number := got.Placement.Spec.NumberOfClusters
 			got.Placement.Spec = clusterv1beta1.PlacementSpec{NumberOfClusters: number} // The rest are defaults, which the golden files have.
-
 			if diff := cmp.Diff(tc.want, got.Placement); diff != "" {
 				t.Errorf("placement (-want +got):\n%s", diff)
 			}

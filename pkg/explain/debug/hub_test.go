@@ -35,7 +35,6 @@ var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefin
 	if err != nil {
 		return nil, err
 	}
-
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
 
 	for i, file := range files {
@@ -43,12 +42,10 @@ var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefin
 		if err == nil {
 			err = yaml.Unmarshal(content, &crds[i])
 		}
-
 		if err != nil {
 			return nil, err
 		}
 	}
-
 	return crds, nil
 })
 
@@ -57,7 +54,6 @@ var admission = sync.OnceValues(func() (*statefile.Admission, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	return statefile.NewAdmission(crds)
 })
 
@@ -76,30 +72,23 @@ var _ debug.Hub = (*hub)(nil)
 
 func newHub(t *testing.T) *hub {
 	t.Helper()
-
 	crds, err := definitions()
 	must(t, err)
-
 	reader, err := statefile.NewReader(crds)
 	must(t, err)
-
 	content, err := os.ReadFile("testdata/world.yaml")
 	must(t, err)
 	reader.Read("world.yaml", content)
-
 	state, err := reader.State()
 	must(t, err)
 
 	h := &hub{state: state, inventory: inventory.New(selector.NewCompiler()), apis: api.Adapters()}
-
 	for _, set := range state.ClusterSets {
 		h.inventory.SetClusterSet(set)
 	}
-
 	for _, binding := range state.Bindings {
 		h.inventory.SetBinding(binding)
 	}
-
 	for _, scores := range state.Scores {
 		h.inventory.SetScores(scores)
 	}
@@ -107,11 +96,9 @@ func newHub(t *testing.T) *hub {
 	for _, cluster := range state.Clusters {
 		h.inventory.SetCluster(cluster)
 	}
-
 	for _, object := range state.Decisions {
 		h.inventory.SetDecision(api.InventoryPage(api.V1beta1, api.V1beta1.Codec().Read(object)))
 	}
-
 	return h
 }
 
@@ -121,7 +108,6 @@ func (h *hub) Synced() bool { return !h.syncing }
 
 func (h *hub) Snapshot() *inventory.Snapshot {
 	h.lookups++
-
 	return h.inventory.Snapshot()
 }
 
@@ -129,28 +115,23 @@ func (h *hub) Options() placement.Options { return h.options }
 
 func (h *hub) Placement(_ context.Context, key inventory.Key) (*api.Placement, error) {
 	h.lookups++
-
 	for _, object := range h.state.Placements {
 		if placement := api.Read(object); placement.Key() == key {
 			return placement, h.broken
 		}
 	}
-
 	return nil, h.broken
 }
 
 func (h *hub) Present(_ context.Context, p *api.Placement) (placement.Existing, error) {
 	h.lookups++
-
 	var pages []*api.Page
-
 	for _, object := range h.state.Decisions {
 		if page := p.API.Codec().Read(object); page != nil && page.Namespace == p.Namespace &&
 			slices.Contains(placement.PlacementsOf(p.API.Codec(), page), p.Name) {
 			pages = append(pages, page)
 		}
 	}
-
 	return placement.NewExisting(p.API.Codec(), p, pages), h.broken
 }
 
@@ -163,15 +144,12 @@ type rights struct {
 
 func (r *rights) Authorize(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
 	r.asked = append(r.asked, asked)
-
 	if r.broken != nil {
 		return authorizer.DecisionNoOpinion, "", r.broken
 	}
-
 	if slices.Contains(r.allowed, question(asked)) {
 		return authorizer.DecisionAllow, "", nil
 	}
-
 	return authorizer.DecisionNoOpinion, "nobody said so", nil
 }
 
@@ -184,7 +162,6 @@ func (r *rights) questions() string {
 	for _, asked := range r.asked {
 		texts = append(texts, question(asked))
 	}
-
 	return strings.Join(texts, ", ")
 }
 
@@ -192,7 +169,6 @@ var errDown = errors.New("connection refused by 10.0.0.1")
 
 func must(t *testing.T, err error) {
 	t.Helper()
-
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,6 +185,5 @@ type oneByOne struct {
 func (o *oneByOne) Authorize(ctx context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-
 	return o.rights.Authorize(ctx, asked)
 }

@@ -40,7 +40,6 @@ func apiOf(request *http.Request) (api.Adapter, error) {
 	if len(named) == 0 {
 		return api.V1beta1, nil
 	}
-
 	if adapter, found := api.Find(named[0]); found && len(named) == 1 && named[0] == string(adapter.Name()) {
 		return adapter, nil
 	}
@@ -49,7 +48,6 @@ func apiOf(request *http.Request) (api.Adapter, error) {
 	for _, adapter := range api.Adapters() {
 		names = append(names, string(adapter.Name()))
 	}
-
 	return nil, newStatusError(http.StatusBadRequest, "parameter %s: no such API group %q: use one of %s, once",
 		apiParameter, named, strings.Join(names, ", "))
 }
@@ -57,7 +55,6 @@ func apiOf(request *http.Request) (api.Adapter, error) {
 // keyOf returns the Placement key in the path of a GET.
 func keyOf(adapter api.Adapter, path string) (inventory.Key, error) {
 	namespace, name, found := strings.Cut(strings.TrimPrefix(path, Path), "/")
-
 	switch {
 	case found && namespace != "" && name == "":
 		return inventory.Key{}, newStatusError(http.StatusNotFound, "there is no Placement without a name in namespace %s: name one as "+
@@ -66,7 +63,6 @@ func keyOf(adapter api.Adapter, path string) (inventory.Key, error) {
 		return inventory.Key{}, newStatusError(http.StatusBadRequest,
 			"path %q: name one placement as %s<namespace>/<name>, or send one by POST to %s", path, Path, Path)
 	}
-
 	return inventory.NewPlacementKey(adapter.Name(), namespace, name), nil
 }
 
@@ -85,7 +81,6 @@ func readPosted(w http.ResponseWriter, request *http.Request, adapter api.Adapte
 		return nil, newStatusError(http.StatusRequestEntityTooLarge, "the Placement has more than %d bytes: send it without managedFields and status",
 			tooLong.Limit)
 	}
-
 	if err != nil {
 		return nil, newStatusError(http.StatusBadRequest, "reading the Placement: %w; send it again", err)
 	}
@@ -94,7 +89,6 @@ func readPosted(w http.ResponseWriter, request *http.Request, adapter api.Adapte
 	if err != nil {
 		return nil, err
 	}
-
 	p := &postedPlacement{object: object, api: adapter}
 	if err := p.setAPI(request.URL.Query().Has(apiParameter)); err != nil {
 		return nil, err
@@ -103,13 +97,11 @@ func readPosted(w http.ResponseWriter, request *http.Request, adapter api.Adapte
 	if err := p.setKey(); err != nil {
 		return nil, err
 	}
-
 	return p, nil
 }
 
 func decode(body []byte) (map[string]any, error) {
 	var object map[string]any
-
 	strict, err := json.UnmarshalStrict(body, &object)
 	if err == nil {
 		err = errors.Join(strict...)
@@ -135,12 +127,9 @@ func (p *postedPlacement) setAPI(byParameter bool) error {
 			return newStatusError(http.StatusBadRequest, "apiVersion: is %s, and the parameter %s says %s: change one of the two, "+
 				"or leave out the parameter", version, apiParameter, p.api.Name())
 		}
-
 		p.api = adapter
 	}
-
 	is := p.api.Kind()
-
 	switch {
 	case version != nil && version != is.GroupVersion().String():
 		return newStatusError(http.StatusBadRequest, "apiVersion: is %q, and must be one of %s", version, api.GroupVersions(", "))
@@ -149,7 +138,6 @@ func (p *postedPlacement) setAPI(byParameter bool) error {
 	}
 
 	p.object["apiVersion"], p.object["kind"] = is.GroupVersion().String(), is.Kind
-
 	return nil
 }
 
@@ -158,12 +146,9 @@ func (p *postedPlacement) setKey() error {
 	metadata, _ := p.object["metadata"].(map[string]any)
 	namespace, _ := metadata["namespace"].(string)
 	name, _ := metadata["name"].(string)
-
 	if namespace == "" {
 		return newStatusError(http.StatusBadRequest, "metadata.namespace: is required, as a string: the cluster sets that are bound there decide")
 	}
-
 	p.key = inventory.NewPlacementKey(p.api.Name(), namespace, name)
-
 	return nil
 }

@@ -88,11 +88,9 @@ func TestBodies(t *testing.T) {
 			h, r := newHub(t), &rights{allowed: everything}
 			recorder := getDecision(t, h, r, asker, "POST", debug.Path+tc.target, tc.body)
 			answer := decode(t, recorder)
-
 			if recorder.Code != tc.want || !strings.Contains(answer.Error, tc.says) || (answer.Error == "") != (tc.want == 200) {
 				t.Errorf("code %d, error %q; want %d, %q", recorder.Code, answer.Error, tc.want, tc.says)
 			}
-
 			if tc.want != 200 && h.lookups > 0 {
 				t.Errorf("%d lookups", h.lookups)
 			}
@@ -103,7 +101,6 @@ func TestBodies(t *testing.T) {
 // Nobody without the right to create learns more than that his placement has a namespace: it is not even checked.
 func TestNothingIsCheckedForStrangers(t *testing.T) {
 	recorder := getDecision(t, newHub(t), &rights{}, asker, "POST", debug.Path, `{"metadata":{"namespace":"team-a","name":5},"spec":{"x":1}}`)
-
 	answer := decode(t, recorder)
 	if recorder.Code != http.StatusForbidden || !strings.Contains(answer.Error, "does not have permission to create placements") {
 		t.Errorf("code %d: %s", recorder.Code, answer.Error)
@@ -120,7 +117,6 @@ const steady = `{"metadata":{"namespace":"team-a","name":"%s","uid":"made-up"},"
 // callers.
 func TestIncumbents(t *testing.T) {
 	const noted = `present decisions are not looked at: user "ada" does not have permission to get placements`
-
 	for _, tc := range []struct {
 		reason, name string
 		allowed      []string
@@ -135,11 +131,9 @@ func TestIncumbents(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			recorder := getDecision(t, newHub(t), &rights{allowed: tc.allowed}, asker, "POST", debug.Path, fmt.Sprintf(steady, tc.name))
 			answer := decode(t, recorder)
-
 			if diff := cmp.Diff(tc.want, answer.Selected); diff != "" {
 				t.Errorf("selected (-want +got):\n%s%s", diff, recorder.Body)
 			}
-
 			if slices.ContainsFunc(answer.Warnings, func(text string) bool { return strings.HasPrefix(text, noted) }) != tc.noted {
 				t.Errorf("warnings %q", answer.Warnings)
 			}
@@ -164,7 +158,6 @@ type slowHub struct {
 func (h *slowHub) Placement(context.Context, inventory.Key) (*api.Placement, error) {
 	h.arrived <- struct{}{}
 	<-h.proceed
-
 	return nil, nil
 }
 
@@ -172,7 +165,6 @@ func (h *slowHub) Placement(context.Context, inventory.Key) (*api.Placement, err
 func TestQuestionsTakeTurns(t *testing.T) {
 	known := newHub(t)
 	may := &rights{allowed: everything}
-
 	synctest.Test(t, func(t *testing.T) {
 		h := &slowHub{hub: known, arrived: make(chan struct{}), proceed: make(chan struct{})}
 		handler := debug.New(h, locked(may), admission, func() time.Time { return noon })
@@ -184,30 +176,24 @@ func TestQuestionsTakeTurns(t *testing.T) {
 			handler.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodGet, "/debug/placements/team-a/missing", http.NoBody))
 			codes <- recorder.Code
 		}
-
 		for range 2 {
 			go put(context.WithoutCancel(ctx))
 			<-h.arrived
 		}
-
 		go put(ctx)
 
 		synctest.Wait()
-
 		select {
 		case <-h.arrived:
 			t.Error("a third question is answered at the same time")
 		default:
 		}
-
 		cancel()
-
 		if code := <-codes; code != http.StatusServiceUnavailable {
 			t.Errorf("code %d for who waited in vain", code)
 		}
 
 		close(h.proceed)
-
 		for range 2 {
 			if code := <-codes; code != http.StatusNotFound {
 				t.Errorf("code %d for who had a turn", code)

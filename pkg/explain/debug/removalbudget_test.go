@@ -23,10 +23,8 @@ func annotated(spec string) string {
 // as on the hub.
 func TestChangedSpecsAreNotBlocked(t *testing.T) {
 	const cel = `"celSelector":{"celExpressions":["size(managedCluster.metadata.name) > 1"]}`
-
 	const scores = `"prioritizerPolicy":{"configurations":[{"scoreCoordinate":{"type":"AddOn","addOn":{"resourceName":"cpu",
 		"scoreName":"free"}},"weight":2}]}`
-
 	for _, tc := range []struct {
 		reason, name, body string
 		held               bool
@@ -57,10 +55,8 @@ func TestChangedSpecsAreNotBlocked(t *testing.T) {
 					}}
 				}
 			}
-
 			recorder := getDecision(t, h, &rights{allowed: everything}, asker, http.MethodPost, debug.Path, tc.body)
 			answer := decode(t, recorder)
-
 			if answer.Stalled != tc.held {
 				t.Errorf("held %v, want %v: %s", answer.Stalled, tc.held, recorder.Body)
 			}

@@ -83,29 +83,24 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	report := explain.NewReport(evaluation, false)
 	response := &Response{
 		Placement: placement, Skipped: report.Skipped, Stalled: report.Stalled, Selected: report.Selected, Groups: report.Groups,
 		Conditions: report.Conditions, Warnings: report.Warnings, ChangesAt: report.ChangesAt, Verdicts: report.Clusters,
 		OutOfScope: report.OutOfScope, OutOfScopeReason: report.OutOfScopeReason,
 	}
-
 	if report.Stalled {
 		response.Error = stalledMessage(evaluation)
-
 		return response, nil
 	}
 
 	result := evaluation.Result
 	response.Filters = filtersOf(result)
-
 	for _, scores := range result.Prioritizers() {
 		response.Prioritizers = append(response.Prioritizers, Prioritizer{
 			Name: scores.Prioritizer.Name(), Weight: scores.Prioritizer.Weight, Scores: scores.Scores,
 		})
 	}
-
 	for cluster, score := range result.Scores() {
 		response.Scores = append(response.Scores, Score{Cluster: cluster.Name, Score: score})
 	}
@@ -113,7 +108,6 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 	slices.SortFunc(response.Scores, func(a, b Score) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster, b.Cluster))
 	})
-
 	return response, nil
 }
 
@@ -121,17 +115,14 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 func filtersOf(result *scheduling.Result) []Filter {
 	steps := scheduling.FilterSteps()
 	filters, name := make([]Filter, 0, len(steps)), ""
-
 	for _, step := range steps {
 		name = strings.TrimPrefix(name+","+string(step), ",")
 		filter := Filter{Name: name, Clusters: []string{}}
-
 		for _, verdict := range result.Verdicts() {
 			if verdict.Passed(step) {
 				filter.Clusters = append(filter.Clusters, verdict.Cluster.Name)
 			}
 		}
-
 		filters = append(filters, filter)
 	}
 
@@ -146,7 +137,6 @@ func stalledMessage(evaluation explain.Evaluation) string {
 			return condition.Message
 		}
 	}
-
 	return ""
 }
 
@@ -164,16 +154,13 @@ func newPlacement(placement *api.Placement) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the metadata of Placement %s: %w", placement.Key(), err)
 	}
-
 	delete(metadata, "creationTimestamp")
 
 	status, err := json.Marshal(placement.API.Status(placement.Status))
 	if err != nil {
 		return nil, fmt.Errorf("reading the status of Placement %s: %w", placement.Key(), err)
 	}
-
 	owner := placement.API.Kind()
-
 	return map[string]any{
 		"apiVersion": owner.GroupVersion().String(), "kind": owner.Kind, "metadata": metadata, "spec": object["spec"],
 		"status": json.RawMessage(status),

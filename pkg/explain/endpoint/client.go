@@ -39,7 +39,6 @@ type Address struct {
 func Discover(ctx context.Context, hub client.Reader, namespace string) (Address, error) {
 	published := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: namespace, Name: ConfigMap}
-
 	switch err := hub.Get(ctx, key, published); {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return Address{}, fmt.Errorf("no address of its explanations is in ConfigMap %s; name the namespace of the hub with --hub-namespace, or the "+
@@ -52,7 +51,6 @@ func Discover(ctx context.Context, hub client.Reader, namespace string) (Address
 	if len(address.Authorities) == 0 {
 		return Address{}, fmt.Errorf("ConfigMap %s has no %s, without which nobody is trusted there", key, AuthoritiesKey)
 	}
-
 	return address, nil
 }
 
@@ -63,7 +61,6 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 	if err != nil {
 		return Answer{}, err
 	}
-
 	text, err := json.Marshal(question)
 	if err != nil {
 		return Answer{}, fmt.Errorf("encoding the question: %w", err)
@@ -73,9 +70,7 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 	if err != nil {
 		return Answer{}, fmt.Errorf("asking %s: %w", target, err)
 	}
-
 	request.Header.Set("Content-Type", "application/json")
-
 	asker := &http.Client{
 		Transport: transport, Timeout: clientTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -85,7 +80,6 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 	if err != nil {
 		return Answer{}, fmt.Errorf("the hub cannot be reached there: %w", err)
 	}
-
 	answer, err := readAnswer(response)
 	if err != nil {
 		return Answer{}, fmt.Errorf("asking %s: %w", target, err)
@@ -103,16 +97,13 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 
 func readAnswer(response *http.Response) (answer Answer, err error) {
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
-
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	if err != nil {
 		return answer, fmt.Errorf("reading the answer: %w", err)
 	}
-
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return answer, fmt.Errorf("%s is no explanation of a hub: %w", response.Status, err)
 	}
-
 	return answer, nil
 }
 
@@ -145,6 +136,5 @@ func transportFor(config *rest.Config, address Address) (string, http.RoundTripp
 	if err != nil {
 		return "", nil, fmt.Errorf("preparing to ask %s: %w", target, err)
 	}
-
 	return target.String(), transport, nil
 }

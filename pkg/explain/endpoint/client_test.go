@@ -24,16 +24,13 @@ type asked struct {
 
 func newAsked(t *testing.T, handler http.HandlerFunc) *asked {
 	t.Helper()
-
 	a := &asked{}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		a.token, a.certificate = request.Header.Get("Authorization"), len(request.TLS.PeerCertificates) > 0
 		handler(w, request)
 	}))
 	t.Cleanup(server.Close)
-
 	a.address = Address{URL: server.URL, Authorities: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
-
 	return a
 }
 
@@ -43,7 +40,6 @@ func TestE1aTheTokenOfTheCallerIsSent(t *testing.T) {
 		New(r, r, &explainer{}).ServeHTTP(w, request)
 	})
 	file := filepath.Join(t.TempDir(), "token")
-
 	if err := os.WriteFile(file, []byte("team-a"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +53,6 @@ func TestE1aTheTokenOfTheCallerIsSent(t *testing.T) {
 	} {
 		config.Host = "https://api.example"
 		config.Username = ""
-
 		answer, err := Ask(t.Context(), config, a.address, Question{Namespace: "team-a", Objects: []Object{{Kind: "Thing", Name: "x"}}})
 		if err != nil || answer.Output != "because" {
 			t.Errorf("%s: %q, %v", reason, answer.Output, err)
@@ -77,7 +72,6 @@ func TestE1aTheTokenGoesNowhereElse(t *testing.T) {
 		http.Redirect(w, request, elsewhere.address.URL, http.StatusTemporaryRedirect)
 	})
 	token := &rest.Config{BearerToken: "team-a"}
-
 	for _, tc := range []struct {
 		reason  string
 		config  *rest.Config
@@ -103,7 +97,6 @@ func TestE1aTheTokenGoesNowhereElse(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
 		}
-
 		if elsewhere.token != "" {
 			t.Errorf("%s: the token was sent", tc.reason)
 		}

@@ -77,11 +77,9 @@ func New(authenticator authenticator.Request, authority access.Authorizer, expla
 func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithTimeout(request.Context(), timeout)
 	defer cancel()
-
 	answer, err := h.serve(ctx, w, request)
 	if err == nil {
 		respond(ctx, w, http.StatusOK, answer)
-
 		return
 	}
 
@@ -89,7 +87,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if answered := (*AnswerError)(nil); errors.As(err, &answered) {
 		answer.Error = answered.Error()
 		respond(ctx, w, http.StatusOK, answer)
-
 		return
 	} else if !errors.As(err, &refused) {
 		klog.FromContext(ctx).Error(err, "Cannot explain an object to a user")
@@ -101,7 +98,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
 	}
-
 	respond(ctx, w, refused.code, Answer{Error: refused.Error()})
 }
 
@@ -110,7 +106,6 @@ func respond(ctx context.Context, w http.ResponseWriter, code int, answer Answer
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-
 	if err := json.NewEncoder(w).Encode(answer); err != nil {
 		klog.FromContext(ctx).V(4).Info("The caller did not take the explanation", "err", err)
 	}
@@ -121,7 +116,6 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 	if request.Method != http.MethodPost {
 		return Answer{}, refuse(http.StatusMethodNotAllowed, "method %s: use POST", request.Method)
 	}
-
 	select {
 	case h.open <- struct{}{}:
 		defer func() { <-h.open }()
@@ -133,7 +127,6 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 	if err != nil {
 		return Answer{}, err
 	}
-
 	own, joined := h.turns.join(caller.GetName())
 	if !joined {
 		return Answer{}, refuse(http.StatusTooManyRequests, "user %q has %d questions already; ask again in some seconds",
@@ -145,7 +138,6 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 	if err != nil {
 		return Answer{}, err
 	}
-
 	if err := h.authorize(ctx, caller, question); err != nil {
 		return Answer{}, err
 	}
@@ -159,15 +151,12 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 	answer, err := h.explainer.Explain(ctx, question)
 	if answered := (*AnswerError)(nil); apierrors.IsForbidden(err) && !errors.As(err, &answered) {
 		klog.FromContext(ctx).V(2).Info("The hub may not read what decides about an object", "err", err)
-
 		return Answer{}, refuse(http.StatusNotImplemented, "the hub itself may not read what decides about it: "+
 			"the system is not installed, or a role is missing")
 	}
-
 	if ctx.Err() != nil { // An evaluation that was cancelled has no result.
 		return Answer{}, refuse(http.StatusServiceUnavailable, "the explanation took longer than %s; ask again in some seconds", timeout)
 	}
-
 	return answer, err
 }
 
@@ -176,10 +165,8 @@ func (h *Handler) authenticate(ctx context.Context, request *http.Request) (user
 	response, known, err := h.authenticator.AuthenticateRequest(request)
 	if err != nil || !known || response == nil || response.User == nil {
 		klog.FromContext(ctx).V(2).Info("A question comes without a token that the API server accepts", "err", err)
-
 		return nil, refuse(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
 	}
-
 	return response.User, nil
 }
 
@@ -189,14 +176,11 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, question *Que
 	if err != nil {
 		return &statusError{code: http.StatusBadRequest, err: err}
 	}
-
 	err = access.Check(ctx, h.authority, caller, asked...)
 	if refusal := (*access.RefusalError)(nil); errors.As(err, &refusal) {
 		klog.FromContext(ctx).V(2).Info("Refused a question", "user", caller.GetName(), "namespace", question.Namespace)
-
 		return &statusError{code: http.StatusForbidden, err: refusal}
 	}
-
 	return err
 }
 
@@ -208,7 +192,6 @@ func read(ctx context.Context, w http.ResponseWriter, request *http.Request) (*Q
 			return nil, fmt.Errorf("limiting the time to read a question: %w", err)
 		}
 	}
-
 	text, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", tooLarge.Limit)
@@ -217,17 +200,14 @@ func read(ctx context.Context, w http.ResponseWriter, request *http.Request) (*Q
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "the body could not be read: %w", err)
 	}
-
 	question := &Question{}
 	if err := json.Unmarshal(text, question); err != nil {
 		return nil, refuse(http.StatusBadRequest, "the body is no question in JSON: %w", err)
 	}
-
 	question.complete()
 
 	if err := question.validate(); err != nil {
 		return nil, &statusError{code: http.StatusBadRequest, err: err}
 	}
-
 	return question, nil
 }

@@ -28,7 +28,6 @@ type reviewer struct{ reviews atomic.Int32 }
 
 func (r *reviewer) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {
 	r.reviews.Add(1)
-
 	token, bears := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case !bears:
@@ -61,26 +60,21 @@ type explainer struct {
 
 func (e *explainer) Asked(question *Question) ([]access.Asked, error) {
 	var asked []access.Asked
-
 	for _, object := range question.Objects {
 		if object.Kind != "Thing" {
 			return nil, errors.New("objects: use Thing")
 		}
-
 		asked = append(asked, access.Asked{
 			Verb: access.VerbGet, Resource: schema.GroupVersionResource{Resource: "things"}, Namespace: question.Namespace, Name: object.Name,
 		})
 	}
-
 	return asked, nil
 }
 
 func (e *explainer) Explain(ctx context.Context, question *Question) (Answer, error) {
 	e.explained.Add(1)
 	e.most.Store(max(e.most.Load(), e.running.Add(1)))
-
 	defer e.running.Add(-1)
-
 	if e.blocked != nil {
 		select {
 		case <-e.blocked:
@@ -106,15 +100,12 @@ func post(ctx context.Context, h http.Handler, token, body string) (int, Answer,
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, request)
-
 	var answer Answer
 	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil {
 		answer.Error = "no JSON: " + recorder.Body.String()
 	}
-
 	return recorder.Code, answer, recorder.Header()
 }
 
@@ -189,12 +180,10 @@ func TestE1aQuestionsAndAttacks(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			r, e := &reviewer{}, &explainer{}
 			code, answer, header := post(t.Context(), New(r, r, e), tc.token, tc.body)
-
 			if code != tc.code || answer.Output != tc.want.Output || !strings.Contains(answer.Error, tc.want.Error) ||
 				(answer.Error == "") != (tc.want.Error == "") {
 				t.Errorf("%d %+v, want %d %+v", code, answer, tc.code, tc.want)
 			}
-
 			if e.explained.Load() > 0 == tc.asksFirst {
 				t.Errorf("%d explanations", e.explained.Load())
 			}
@@ -210,7 +199,6 @@ func TestOnlyPOST(t *testing.T) {
 	r := &reviewer{}
 	recorder := httptest.NewRecorder()
 	New(r, r, &explainer{}).ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, Path, http.NoBody))
-
 	if recorder.Code != http.StatusMethodNotAllowed || recorder.Header().Get("Allow") != http.MethodPost || r.reviews.Load() != 0 {
 		t.Errorf("%d %v after %d reviews", recorder.Code, recorder.Header(), r.reviews.Load())
 	}
@@ -222,20 +210,17 @@ func TestE1aAFloodOfOneUser(t *testing.T) {
 		r, e := &reviewer{}, &explainer{blocked: make(chan struct{})}
 		h := New(r, r, e)
 		codes := make(chan int, 100)
-
 		for range 20 {
 			go func() {
 				code, _, _ := post(t.Context(), h, "team-a", question("team-a", "x"))
 				codes <- code
 			}()
 		}
-
 		synctest.Wait()
 
 		if e.running.Load() != 1 || len(codes) != 20-maxOpenOfUser {
 			t.Errorf("%d evaluations of one user at a time, %d refused", e.running.Load(), len(codes))
 		}
-
 		go func() {
 			code, _, _ := post(t.Context(), h, "team-b", question("team-b", "x"))
 			if code != http.StatusOK {
@@ -247,10 +232,8 @@ func TestE1aAFloodOfOneUser(t *testing.T) {
 		if e.running.Load() != maxConcurrent {
 			t.Errorf("%d evaluations, want one of the other user too", e.running.Load())
 		}
-
 		close(e.blocked)
 		synctest.Wait()
-
 		counts := map[int]int{}
 		for range 20 {
 			counts[<-codes]++
@@ -259,7 +242,6 @@ func TestE1aAFloodOfOneUser(t *testing.T) {
 		if counts[http.StatusOK] != maxOpenOfUser || counts[http.StatusTooManyRequests] != 20-maxOpenOfUser {
 			t.Errorf("codes %v", counts)
 		}
-
 		if len(h.turns.users) != 0 {
 			t.Errorf("%d users are kept", len(h.turns.users))
 		}
@@ -272,10 +254,8 @@ func TestE1aAFloodOfManyUsers(t *testing.T) {
 		r, e := &reviewer{}, &explainer{blocked: make(chan struct{})}
 		h := New(r, r, e)
 		codes := make(chan int, 100)
-
 		for i := range 80 {
 			name := "team-" + strings.Repeat("x", i+1)
-
 			go func() {
 				code, _, _ := post(t.Context(), h, name, question(name, "x"))
 				codes <- code
@@ -283,11 +263,9 @@ func TestE1aAFloodOfManyUsers(t *testing.T) {
 		}
 
 		synctest.Wait()
-
 		if e.running.Load() != maxConcurrent || len(codes) != 80-maxOpen || int(r.reviews.Load()) != maxOpen {
 			t.Errorf("%d evaluations, %d refused, %d reviews", e.running.Load(), len(codes), r.reviews.Load())
 		}
-
 		counts := map[int]int{}
 		for range 80 {
 			counts[<-codes]++ // The clock of the test moves on to the timeout.

@@ -139,7 +139,6 @@ func (q *Question) validate() error {
 			return fmt.Errorf("objects[%d]: kind and name are required", i)
 		}
 	}
-
 	for i, kind := range q.Kinds {
 		if kind.Kind == "" {
 			return fmt.Errorf("kinds[%d]: kind is required", i)
@@ -151,11 +150,9 @@ func (q *Question) validate() error {
 			return fmt.Errorf("workloads[%d]: a workload has a name, and a kind of those in kinds", i)
 		}
 	}
-
 	if slices.Contains(q.WithoutBindings, "") {
 		return errors.New("withoutBindings: a set has a name")
 	}
-
 	return q.validateCommand()
 }
 
@@ -201,6 +198,5 @@ func atMost(field string, count, most int) error {
 	if count > most {
 		return fmt.Errorf("%s: %d are too many; ask for at most %d at once", field, count, most)
 	}
-
 	return nil
 }

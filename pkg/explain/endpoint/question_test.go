@@ -11,7 +11,6 @@ import (
 // docs/spec/differences.md E1a: what a question asks for is bounded, and belongs to its command.
 func TestE1aQuestionsAreChecked(t *testing.T) {
 	thing, kind := Object{Kind: "Thing", Name: "x"}, KindRef{Kind: "Thing"}
-
 	for _, tc := range []struct {
 		reason   string
 		question Question
@@ -90,7 +89,6 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			tc.question.Namespace = "team-a"
 			tc.question.complete()
-
 			switch err := tc.question.validate(); {
 			case tc.refused == "" && (err != nil || tc.question.Command != tc.command):
 				t.Errorf("command %q, error %v", tc.question.Command, err)

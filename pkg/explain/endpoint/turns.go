@@ -38,26 +38,22 @@ func newTurns() *turns {
 func (t *turns) join(user string) (*turn, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-
 	own := t.users[user]
 	if own == nil {
 		own = &turn{taken: make(chan struct{}, 1)}
 		t.users[user] = own
 	}
-
 	if own.open == maxOpenOfUser {
 		return nil, false
 	}
 
 	own.open++
-
 	return own, true
 }
 
 func (t *turns) leave(user string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-
 	if own := t.users[user]; own.open == 1 {
 		delete(t.users, user)
 	} else {
@@ -78,14 +74,11 @@ func (t *turns) take(ctx context.Context, own *turn) (done func()) {
 		done = func() { <-t.all; <-own.taken }
 		if ctx.Err() != nil { // Of two ready cases select takes any.
 			done()
-
 			return nil
 		}
-
 		return done
 	case <-ctx.Done():
 		<-own.taken
-
 		return nil
 	}
 }

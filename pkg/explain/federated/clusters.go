@@ -16,20 +16,17 @@ import (
 // verdicts returns the verdicts on all clusters by name, and counts those out of scope in a report.
 func (e Evaluation) verdicts(report *Report) map[string]scheduling.Verdict {
 	verdicts := map[string]scheduling.Verdict{}
-
 	if e.Result == nil || e.Result.Outcome() != scheduling.Decided {
 		return verdicts
 	}
 
 	for _, verdict := range e.Result.Verdicts() {
 		verdicts[verdict.Cluster.Name] = verdict
-
 		if verdict.Stage == scheduling.StageScope {
 			report.OutOfScope++
 			report.OutOfScopeReason = e.Result.Reason(verdict)
 		}
 	}
-
 	return verdicts
 }
 
@@ -38,33 +35,27 @@ func addClusters(report *Report, e Evaluation, all bool) {
 	verdicts, causeOf := e.verdicts(report), e.causes()
 	works := make(map[string]federation.ExistingWork, len(e.Works))
 	names := slices.AppendSeq(slices.Clone(e.Selected), maps.Keys(verdicts))
-
 	for _, work := range e.Works {
 		works[work.Cluster] = work
 		names = append(names, work.Cluster)
 	}
-
 	slices.Sort(names)
 
 	for _, name := range slices.Compact(names) {
 		work, delivered := works[name]
 		_, selected := slices.BinarySearch(e.Selected, name)
 		verdict, known := verdicts[name]
-
 		if known && verdict.Stage == scheduling.StageScope && !delivered && !selected && !all {
 			continue
 		}
-
 		cluster := Cluster{Name: name, Delivered: delivered && !work.Foreign}
 		cluster.Verdict, cluster.Reason = e.verdict(name, selected, verdict, known)
 		cluster.Clause = causeOf(cluster, verdict)
 
 		cluster.Pending = e.pending(name, work, delivered)
-
 		if cluster.Delivered {
 			cluster.Applied, cluster.Available, cluster.Problem = string(work.Applied), string(work.Available), work.Problem
 		}
-
 		if e.Object.Kind.HasReplicas() && (selected || cluster.Delivered) {
 			cluster.Wanted = ptr.To(e.wanted(name, work))
 			if !e.worksUnread {
@@ -85,7 +76,6 @@ func (e Evaluation) causes() func(Cluster, scheduling.Verdict) string {
 	if e.Result != nil {
 		causeOf = e.Result.Causes()
 	}
-
 	return func(cluster Cluster, verdict scheduling.Verdict) string {
 		switch {
 		case cluster.Verdict == scheduling.StageSelected.String():
@@ -103,7 +93,6 @@ func (e Evaluation) wanted(cluster string, work federation.ExistingWork) int32 {
 	if e.State == federation.Delivering {
 		return e.Replicas[cluster]
 	}
-
 	return work.Replicas
 }
 
@@ -128,7 +117,6 @@ func (e Evaluation) selectedBy(cluster string) string {
 	if slices.Contains(e.Propagated, cluster) {
 		return usersText(e.Users[cluster])
 	}
-
 	return e.SelectedReason()
 }
 

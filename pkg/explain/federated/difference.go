@@ -65,11 +65,9 @@ func (d Difference) Due() bool {
 // replicas returns the number of replicas in clusters that would lose the object because of the change.
 func (d Difference) replicas() int32 {
 	var sum int32
-
 	for _, loss := range d.due(d.Lost) {
 		sum += ptr.Deref(loss.Replicas, 0)
 	}
-
 	return sum
 }
 
@@ -85,7 +83,6 @@ func Differences(before, after []Evaluation) []Difference {
 	for i := range before {
 		known[before[i].Key()] = &before[i]
 	}
-
 	differences := []Difference{}
 
 	for _, evaluation := range after {
@@ -101,7 +98,6 @@ func Differences(before, after []Evaluation) []Difference {
 			cmp.Compare(len(b.due(b.Gained)), len(a.due(a.Gained))),
 		)
 	})
-
 	return differences
 }
 
@@ -117,27 +113,21 @@ func compare(before *Evaluation, after Evaluation) Difference {
 		Name: identity.Name, New: before == nil, State: string(after.State), Reason: after.Reason, Message: after.Message,
 		Gained: []Change{}, Lost: []Change{}, RemovalHeld: after.Withdrawal.Held,
 	}
-
 	if after.Unwritten != "" {
 		d.Message = after.Unwritten
 	}
-
 	d.Kept = len(after.Own())
 
 	if after.State != federation.Delivering && len(after.Plan.Lose) == 0 {
 		return d
 	}
-
 	d = d.withClusters(before, after)
-
 	if note := after.scopeHoldNote(); note != "" {
 		d.Notes = append(d.Notes, note)
 	}
-
 	if after.BudgetUnknown && len(d.Lost) > 0 {
 		d.Notes = append(d.Notes, unknownBudget)
 	}
-
 	return d
 }
 
@@ -147,7 +137,6 @@ func (d Difference) withClusters(before *Evaluation, after Evaluation) Differenc
 	for _, work := range after.Own() {
 		works[work.Cluster] = work
 	}
-
 	reasons := map[string]string{}
 	for _, cluster := range NewReport(after, true).Clusters {
 		reasons[cluster.Name] = cluster.Reason
@@ -156,15 +145,12 @@ func (d Difference) withClusters(before *Evaluation, after Evaluation) Differenc
 	for _, cluster := range slices.Concat(after.Plan.Gain, after.Plan.Reduce) {
 		if _, has := works[cluster]; has {
 			d.Updated++
-
 			continue
 		}
-
 		change := Change{Cluster: cluster, Reason: reasons[cluster], Anyway: before != nil && slices.Contains(before.Plan.Gain, cluster)}
 		if after.Object.Kind.HasReplicas() {
 			change.Replicas = ptr.To(after.Replicas[cluster])
 		}
-
 		d.Gained = append(d.Gained, change)
 	}
 
@@ -175,10 +161,8 @@ func (d Difference) withClusters(before *Evaluation, after Evaluation) Differenc
 		if after.Object.Kind.HasReplicas() {
 			change.Replicas = ptr.To(works[cluster].Replicas)
 		}
-
 		if slices.Contains(after.Withdrawal.Kept, cluster) {
 			d.Held = append(d.Held, change)
-
 			continue
 		}
 
@@ -187,6 +171,5 @@ func (d Difference) withClusters(before *Evaluation, after Evaluation) Differenc
 	}
 
 	slices.SortFunc(d.Gained, func(a, b Change) int { return cmp.Compare(a.Cluster, b.Cluster) })
-
 	return d
 }

@@ -11,11 +11,8 @@ import (
 // differences returns what differs after a change of the world.
 func (w *world) differences(change func()) []Difference {
 	w.t.Helper()
-
 	before := w.evaluate()
-
 	change()
-
 	return Differences(before, w.evaluate())
 }
 
@@ -25,9 +22,7 @@ func TestDifferencesOfARelabelledCluster(t *testing.T) {
 	w.deliver(w.add(configMap("z", inUSA)), 0, "us1")
 	w.add(configMap("all", `a: b`))
 	w.deliver(w.add(deployment(inEurope)), 4, "eu1", "eu2")
-
 	differences := w.differences(func() { w.cluster("eu2", "usa") })
-
 	var got []string
 	for _, d := range differences {
 		got = append(got, d.Object)
@@ -36,10 +31,8 @@ func TestDifferencesOfARelabelledCluster(t *testing.T) {
 	if diff := cmp.Diff([]string{"Deployment.apps/team-a/web", "ConfigMap/team-a/x", "ConfigMap/team-a/z", "ConfigMap/team-a/all"}, got); diff != "" {
 		t.Fatalf("largest loss first: %s", diff)
 	}
-
 	x := differences[1]
 	want := []Change{{Cluster: "eu2", Reason: "predicate 1 label location In [europe]: is usa"}}
-
 	if diff := cmp.Diff(want, x.Lost); diff != "" || len(x.Gained) > 0 || x.Kept != 1 || x.Updated > 0 {
 		t.Errorf("%+v: %s", x, diff)
 	}
@@ -48,7 +41,6 @@ func TestDifferencesOfARelabelledCluster(t *testing.T) {
 	if all.Due() || len(all.Gained) != 3 || !all.Gained[0].Anyway {
 		t.Errorf("what the hub has not written yet is due anyway: %+v", all)
 	}
-
 	summary := Summary{
 		Losing: 2, Lost: 2, Gaining: 1, Gained: 1, Workloads: []WorkloadSummary{{Kind: "Deployment", Objects: 1, Replicas: 4}},
 	}
@@ -62,7 +54,6 @@ func TestDifferencesAreHeld(t *testing.T) {
 	w := newWorld(t)
 	w.objects.MaxRemovalPercent = new(0)
 	w.deliver(w.add(configMap("x", inEurope)), 0, "eu1", "eu2")
-
 	differences := w.differences(func() { w.cluster("eu2", "usa") })
 	if len(differences) != 1 || differences[0].RemovalHeld == "" || Summarize(differences).Held != 1 {
 		t.Errorf("%+v", differences)
@@ -77,7 +68,6 @@ func TestAssumedWorks(t *testing.T) {
 	evaluate := func() []Evaluation {
 		evaluator := NewEvaluator(&w.objects)
 		evaluator.Assume(assumed)
-
 		return evaluator.Evaluate(Hub{Compiler: w.compiler, Snapshot: w.inventory.Snapshot()}, epoch)
 	}
 
@@ -85,9 +75,7 @@ func TestAssumedWorks(t *testing.T) {
 	if differences := Differences(before, evaluate()); len(differences) > 0 {
 		t.Errorf("without a change: %+v", differences)
 	}
-
 	w.cluster("us1", "europe")
-
 	differences := Differences(before, evaluate())
 	if len(differences) != 2 || len(differences[0].Gained) != 1 || differences[0].Gained[0].Anyway {
 		t.Errorf("%+v", differences)

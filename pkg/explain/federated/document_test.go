@@ -28,7 +28,6 @@ func TestSelectionText(t *testing.T) {
 // U10: the report says that ManifestWorks could not be read, instead of printing zero.
 func TestU10ManifestWorksThatCouldNotBeRead(t *testing.T) {
 	replicas := &Replicas{Total: 9}
-
 	for _, tc := range []struct {
 		report Report
 		want   string

@@ -67,13 +67,11 @@ func (e Evaluation) Clusters() []string {
 	case federation.Held, federation.Suspended:
 		own := e.Own()
 		clusters := make([]string, 0, len(own))
-
 		for _, work := range own {
 			if !slices.Contains(e.Plan.Lose, work.Cluster) || slices.Contains(e.Withdrawal.Kept, work.Cluster) {
 				clusters = append(clusters, work.Cluster)
 			}
 		}
-
 		return clusters
 	default:
 		return nil
@@ -95,7 +93,6 @@ type Evaluator struct {
 func NewEvaluator(objects *Objects) *Evaluator {
 	e := &Evaluator{objects: objects}
 	e.prepared, e.problems, e.stray = objects.prepare()
-
 	return e
 }
 
@@ -105,7 +102,6 @@ func (e *Evaluator) Stray() []string { return e.stray }
 // Evaluate evaluates all objects at a time, sorted by namespace, name and kind.
 func (e *Evaluator) Evaluate(hub Hub, now time.Time) []Evaluation {
 	round := &round{Evaluator: e, hub: hub, now: now, done: map[inventory.Key]*Evaluation{}, users: map[inventory.Key]map[string][]string{}}
-
 	for _, p := range e.prepared {
 		if len(p.object.Body.Dependencies) > 0 {
 			round.propagate(round.evaluate(p, false), p)
@@ -117,17 +113,14 @@ func (e *Evaluator) Evaluate(hub Hub, now time.Time) []Evaluation {
 			round.evaluate(p, true)
 		}
 	}
-
 	evaluations := make([]Evaluation, 0, len(e.prepared))
 
 	for _, p := range e.prepared {
 		if len(p.object.Body.Dependencies) > 0 {
 			round.evaluate(p, true)
 		}
-
 		evaluations = append(evaluations, *round.done[p.object.Key()])
 	}
-
 	return evaluations
 }
 
@@ -147,10 +140,8 @@ func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 	key := p.object.Key()
 	e := &Evaluation{Users: r.users[key], worksUnread: r.objects.WorksUnread}
 	r.done[key] = e
-
 	if problem := r.problems[key]; problem != "" {
 		e.Evaluation = &federation.Evaluation{Object: p.object, State: federation.Held, Message: problem, Works: p.works}
-
 		return e
 	}
 
@@ -171,7 +162,6 @@ func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 			if !others {
 				return nil, false
 			}
-
 			return r.reached(key.Namespace, d)
 		},
 	}, r.now)
@@ -185,9 +175,7 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 	if e.State == federation.Deleting {
 		return
 	}
-
 	e.hashes = make(map[string]string, len(e.Selected))
-
 	for _, cluster := range e.Selected {
 		if hash, err := p.hash(e.Variant(cluster)); err == nil {
 			e.hashes[cluster] = hash
@@ -197,7 +185,6 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 	if r.objects.WorksUnread && !r.assumed {
 		return
 	}
-
 	var err error
 	if e.Plan, err = e.Evaluation.Plan(p.hash); err != nil {
 		e.Unwritten = err.Error()
@@ -210,7 +197,6 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 	if r.objects.MaxRemovalPercent != nil {
 		limit = *r.objects.MaxRemovalPercent
 	}
-
 	e.scopeHold = ptr.Deref(r.objects.LostScopeHold, removalbudget.DefaultLostScopeHold)
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
 	outcome := e.Evaluation.Outcome(
@@ -224,13 +210,11 @@ func (r *round) propagate(e *Evaluation, p *prepared) {
 	if p.namespace == nil || !federation.Propagates(p.object.Meta.Annotations, p.namespace.Annotations) {
 		return
 	}
-
 	for _, dependency := range p.object.Body.Dependencies {
 		kind, delivered := r.dependencyKind(dependency)
 		if !delivered {
 			continue
 		}
-
 		key := Key(kind, p.object.Meta.Namespace, dependency.Name)
 		if r.users[key] == nil {
 			r.users[key] = map[string][]string{}
@@ -245,12 +229,10 @@ func (r *round) propagate(e *Evaluation, p *prepared) {
 // dependencyKind returns the delivered kind of a dependency; false for ServiceAccounts.
 func (r *round) dependencyKind(dependency federation.Dependency) (federation.FederatedKind, bool) {
 	kinds := r.objects.kinds()
-
 	at := slices.IndexFunc(kinds, func(kind federation.FederatedKind) bool { return kind.Group == "" && kind.Kind == dependency.Kind })
 	if at < 0 {
 		return federation.FederatedKind{}, false
 	}
-
 	return kinds[at], true
 }
 
@@ -259,16 +241,13 @@ func (r *round) reached(namespace string, dependency federation.Dependency) ([]s
 	if slices.Contains(r.objects.KindsUnread, dependency.Kind) {
 		return nil, false
 	}
-
 	kind, delivered := r.dependencyKind(dependency)
 	if !delivered {
 		return nil, true
 	}
-
 	if e := r.done[Key(kind, namespace, dependency.Name)]; e != nil {
 		return e.Clusters(), true
 	}
-
 	return nil, true
 }
 
@@ -276,16 +255,13 @@ func (r *round) reached(namespace string, dependency federation.Dependency) ([]s
 // object, its Namespace and its works say so, and empty otherwise.
 func (e *Evaluator) Written() []Report {
 	reports := make([]Report, 0, len(e.prepared))
-
 	for _, p := range e.prepared {
 		written := &federation.Evaluation{Object: p.object, Works: p.works}
 		if why := e.objects.excluded(p); why != "" {
 			written.State, written.Message = federation.NotDelivered, why
 		}
-
 		reports = append(reports, NewReport(Evaluation{Evaluation: written, worksUnread: e.objects.WorksUnread}, false))
 	}
-
 	return reports
 }
 
@@ -295,10 +271,8 @@ func (e *Evaluator) Assume(evaluations []Evaluation) {
 	e.assumed = true
 	selected := make(map[inventory.Key]Evaluation, len(evaluations))
 	e.pasts = make(map[inventory.Key]federation.Past, len(evaluations))
-
 	for _, evaluation := range evaluations {
 		selected[evaluation.Key()] = evaluation
-
 		if evaluation.State == federation.Delivering {
 			e.pasts[evaluation.Key()] = federation.Past{Target: evaluation.OwnTarget(), Selected: evaluation.Target.String()}
 		}
@@ -309,7 +283,6 @@ func (e *Evaluator) Assume(evaluations []Evaluation) {
 		if !found || len(p.works) > 0 || evaluation.State != federation.Delivering {
 			continue
 		}
-
 		for _, cluster := range evaluation.Selected {
 			replicas := evaluation.Replicas[cluster]
 			p.works = append(p.works, federation.ExistingWork{

@@ -16,13 +16,11 @@ var shortNames = map[string]string{
 // FindKind returns the kind that a user names as kubectl does: deployment, deployments, deploy, deployments.apps or deployments.v1.apps.
 func FindKind(kinds []federation.FederatedKind, text string) (federation.FederatedKind, bool) {
 	name, suffix, qualified := strings.Cut(strings.ToLower(text), ".")
-
 	for _, kind := range kinds {
 		named := strings.EqualFold(name, kind.Kind) || name == kind.Resource || shortNames[name] == kind.Kind
 		if named && (!qualified || suffix == kind.Group || suffix == kind.Version+"."+kind.Group) {
 			return kind, true
 		}
 	}
-
 	return federation.FederatedKind{}, false
 }

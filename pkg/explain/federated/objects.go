@@ -68,7 +68,6 @@ func (o *Objects) kinds() []federation.FederatedKind {
 	if o.Kinds == nil {
 		return federation.DefaultKinds()
 	}
-
 	return o.Kinds
 }
 
@@ -80,12 +79,10 @@ func (o *Objects) kindOf(object *unstructured.Unstructured) (federation.Federate
 // KindOf returns the delivered kind; false if objects of the kind are not delivered.
 func (o *Objects) KindOf(gvk schema.GroupVersionKind) (federation.FederatedKind, bool) {
 	kinds := o.kinds()
-
 	at := slices.IndexFunc(kinds, func(kind federation.FederatedKind) bool { return kind.GroupVersionKind == gvk })
 	if at < 0 {
 		return federation.FederatedKind{}, false
 	}
-
 	return kinds[at], true
 }
 
@@ -96,14 +93,12 @@ func (o *Objects) namespace(name string) *metav1.ObjectMeta {
 			return &namespace.ObjectMeta
 		}
 	}
-
 	return nil
 }
 
 // TakesPart reports whether the objects of a namespace are delivered, or were before: it has the label, or a work is of one of its objects.
 func (o *Objects) TakesPart(namespace string) bool {
 	meta := o.namespace(namespace)
-
 	return meta != nil && meta.Labels[federation.FederatedLabel] == "true" ||
 		slices.ContainsFunc(o.Works, func(work *workv1.ManifestWork) bool { return work.Labels[federation.NamespaceLabel] == namespace })
 }
@@ -112,7 +107,6 @@ func (o *Objects) TakesPart(namespace string) bool {
 func (o *Objects) unserved(e *Evaluation) []string {
 	return slices.DeleteFunc(slices.Clone(e.Plan.Gain), func(cluster string) bool {
 		has := slices.ContainsFunc(e.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster })
-
 		return has || !slices.Contains(o.WithoutNamespace, cluster)
 	})
 }
@@ -120,7 +114,6 @@ func (o *Objects) unserved(e *Evaluation) []string {
 // Key returns the key of an object of a delivered kind.
 func Key(kind federation.FederatedKind, namespace, name string) inventory.Key {
 	object := federation.Object{Kind: kind, Meta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-
 	return object.Key()
 }
 
@@ -131,7 +124,6 @@ func (o *Objects) find(key inventory.Key) *unstructured.Unstructured {
 			return object
 		}
 	}
-
 	return nil
 }
 
@@ -145,7 +137,6 @@ func (o *Objects) Request(compiler *selector.Compiler, key inventory.Key) *sched
 	if object == nil || namespace == nil {
 		return nil
 	}
-
 	target, err := federation.Choose(object.GetAnnotations(), namespace.Annotations)
 	if err != nil {
 		return nil
@@ -155,25 +146,21 @@ func (o *Objects) Request(compiler *selector.Compiler, key inventory.Key) *sched
 	if err != nil {
 		return nil
 	}
-
 	return request
 }
 
 // Placements returns the Placements that objects follow.
 func (o *Objects) Placements() map[types.NamespacedName]bool {
 	named := map[types.NamespacedName]bool{}
-
 	for _, object := range o.Objects {
 		var defaults map[string]string
 		if namespace := o.namespace(object.GetNamespace()); namespace != nil {
 			defaults = namespace.Annotations
 		}
-
 		if target, err := federation.Choose(object.GetAnnotations(), defaults); err == nil && target.Placement != "" {
 			named[types.NamespacedName{Namespace: object.GetNamespace(), Name: target.Placement}] = true
 		}
 	}
-
 	return named
 }
 
@@ -192,7 +179,6 @@ func (o *Objects) prepare() (all []*prepared, problems map[inventory.Key]string,
 	for _, work := range o.Works {
 		works[work.Name] = append(works[work.Name], work)
 	}
-
 	problems = map[inventory.Key]string{}
 
 	for _, object := range o.Objects {
@@ -200,18 +186,15 @@ func (o *Objects) prepare() (all []*prepared, problems map[inventory.Key]string,
 		if !known {
 			continue
 		}
-
 		p, err := o.prepareOne(kind, object, works)
 		if err != nil {
 			problems[p.object.Key()] = err.Error()
 		}
-
 		all = append(all, p)
 		delete(works, p.object.Identity().WorkName())
 	}
 
 	slices.SortFunc(all, func(a, b *prepared) int { return a.object.Key().Compare(b.object.Key()) })
-
 	return all, problems, o.strayWorks(works)
 }
 
@@ -228,14 +211,11 @@ func (o *Objects) prepareOne(
 	body, payload := federation.BodyOf(kind, object)
 	p.object.Body, p.hash = body, hasher(payload)
 	identity := p.object.Identity()
-
 	var err error
 	if p.works, err = federation.ExistingWorksOf(identity, works[identity.WorkName()]); err != nil {
 		return p, fmt.Errorf("reading its works: %w", err)
 	}
-
 	slices.SortFunc(p.works, func(a, b federation.ExistingWork) int { return cmp.Compare(a.Cluster, b.Cluster) })
-
 	return p, nil
 }
 
@@ -244,7 +224,6 @@ func (o *Objects) excluded(p *prepared) string {
 	if len(p.works) > 0 {
 		return ""
 	}
-
 	if p.namespace != nil {
 		if why := federation.ExcludedNamespace(p.namespace.Name, o.HubNamespace, p.namespace.Labels, false); why != "" {
 			return "the Namespace " + p.namespace.Name + " " + why
@@ -254,26 +233,21 @@ func (o *Objects) excluded(p *prepared) string {
 	if why := p.object.Body.Excluded; why != "" {
 		return p.object.Identity().String() + " " + why
 	}
-
 	return ""
 }
 
 // hasher returns a function for the hashes of the works of a payload, which computes each once.
 func hasher(payload *federation.Payload) func(federation.Variant) (string, error) {
 	known := map[federation.Variant]string{}
-
 	return func(variant federation.Variant) (string, error) {
 		if hash, found := known[variant]; found {
 			return hash, nil
 		}
-
 		work, err := payload.Work("", variant)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", payload.Identity(), err)
 		}
-
 		known[variant] = work.Annotations[federation.HashAnnotation]
-
 		return known[variant], nil
 	}
 }
@@ -282,12 +256,10 @@ func hasher(payload *federation.Payload) func(federation.Variant) (string, error
 // returns none of objects while a kind could not be read.
 func (o *Objects) strayWorks(works map[string][]*workv1.ManifestWork) []string {
 	clusters, others := map[string][]string{}, map[string]int{}
-
 	for _, left := range works {
 		for _, work := range left {
 			of := work.Annotations[federation.ObjectAnnotation]
 			kind, _, valid := federation.ParseObject(of)
-
 			switch {
 			case o.namespace(work.Labels[federation.NamespaceLabel]) == nil:
 			case valid && !slices.ContainsFunc(o.kinds(), func(known federation.FederatedKind) bool { return known.GroupKind().String() == kind }):
@@ -299,18 +271,14 @@ func (o *Objects) strayWorks(works map[string][]*workv1.ManifestWork) []string {
 	}
 
 	stray := make([]string, 0, len(clusters)+len(others))
-
 	for kind, count := range others {
 		stray = append(stray, fmt.Sprintf("there are %d ManifestWorks of objects of the kind %s, which is not read here: name it with "+
 			"--federated-kinds if the hub delivers it", count, kind))
 	}
-
 	for of, in := range clusters {
 		slices.Sort(in)
 		stray = append(stray, fmt.Sprintf("%s does not exist, and has a ManifestWork in %s", of, strings.Join(in, ", ")))
 	}
-
 	slices.Sort(stray)
-
 	return stray
 }

@@ -143,22 +143,18 @@ func NewReport(e Evaluation, all bool) Report {
 	if !misread && e.State != federation.NotDelivered && e.State != federation.Deleting {
 		report.Target, report.FromNamespace = e.Target.String(), e.Target.FromNamespace
 	}
-
 	if e.Unwritten != "" {
 		report.Message = e.Unwritten
 	}
-
 	for _, missing := range e.Missing {
 		report.Missing = append(report.Missing, Missing{Kind: missing.Kind, Name: missing.Name, Clusters: missing.Clusters})
 	}
 
 	addClusters(&report, e, all)
-
 	for _, cluster := range report.Clusters {
 		if cluster.Delivered {
 			report.Delivered++
 		}
-
 		if cluster.Applied == string(metav1.ConditionTrue) {
 			report.Applied++
 		}
@@ -167,40 +163,32 @@ func NewReport(e Evaluation, all bool) Report {
 	if identity.Kind.HasReplicas() && e.State != federation.NotDelivered {
 		report.Replicas = replicasOf(e, report.Clusters)
 	}
-
 	report.Notes = notesOf(e)
-
 	return report
 }
 
 func replicasOf(e Evaluation, clusters []Cluster) *Replicas {
 	replicas := &Replicas{Total: e.Object.Body.Replicas}
-
 	for _, cluster := range clusters {
 		if cluster.Wanted != nil {
 			replicas.Wanted += *cluster.Wanted
 		}
-
 		if cluster.Ready != nil {
 			replicas.Ready += *cluster.Ready
 		}
 	}
-
 	return replicas
 }
 
 // notesOf returns the warnings of an Evaluation.
 func notesOf(e Evaluation) []string {
 	var notes []string
-
 	if e.BudgetMistake != "" {
 		notes = append(notes, "warning: "+e.BudgetMistake)
 	}
-
 	if e.BudgetUnknown && len(e.Plan.Lose) > 0 {
 		notes = append(notes, unknownBudget)
 	}
-
 	if note := e.scopeHoldNote(); note != "" {
 		notes = append(notes, note)
 	}
@@ -209,11 +197,9 @@ func notesOf(e Evaluation) []string {
 		notes = append(notes, "the clusters are the decisions of a Placement: placement explain "+e.Object.Meta.Namespace+"/"+e.Target.Placement+
 			" says why")
 	}
-
 	if slices.ContainsFunc(e.Works, func(work federation.ExistingWork) bool { return work.Applied == metav1.ConditionTrue && !work.Orphan }) {
 		notes = append(notes, mergedNote)
 	}
-
 	return notes
 }
 
@@ -224,7 +210,6 @@ func (e Evaluation) scopeHoldNote() string {
 			return "the hub is taken to run with --lost-scope-hold=" + e.scopeHold.String() + "; give this flag here too if it has another value"
 		}
 	}
-
 	return ""
 }
 

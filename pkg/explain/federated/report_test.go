@@ -16,12 +16,10 @@ import (
 
 func clusterOf(t *testing.T, report Report, name string) Cluster {
 	t.Helper()
-
 	at := slices.IndexFunc(report.Clusters, func(cluster Cluster) bool { return cluster.Name == name })
 	if at < 0 {
 		t.Fatalf("%s is not among %+v", name, report.Clusters)
 	}
-
 	return report.Clusters[at]
 }
 
@@ -39,7 +37,6 @@ func TestReportOfSelected(t *testing.T) {
 			Clause: "predicate 1 label location In [europe]", Delivered: true, Pending: PendingWithdraw,
 		},
 	}
-
 	if diff := cmp.Diff(want, report.Clusters); diff != "" || report.State != "Delivering" || report.OutOfScope != 1 {
 		t.Errorf("state %s, %d out of scope, clusters: %s", report.State, report.OutOfScope, diff)
 	}
@@ -68,7 +65,6 @@ func TestReportOfDeletion(t *testing.T) {
 	now := metav1.NewTime(epoch)
 	w.deliver(object, 0, "eu2")[0].DeletionTimestamp = &now
 	object.SetDeletionTimestamp(&now)
-
 	report := w.report("ConfigMap/team-a/x")
 	if report.State != "Deleting" || report.Message != "waiting for clusters eu2 to remove team-a/x" {
 		t.Errorf("%s: %s", report.State, report.Message)
@@ -87,7 +83,6 @@ func TestReportOfDependencies(t *testing.T) {
 	if diff := cmp.Diff(want, w.report("Deployment.apps/team-a/web").Missing); diff != "" {
 		t.Error(diff)
 	}
-
 	w = newWorld(t, configMap("settings", inEurope), deployment(inUSA+`, federation.kubernetes.io/propagate-dependencies: "true"`))
 	if missing := w.report("Deployment.apps/team-a/web").Missing; len(missing) > 0 {
 		t.Errorf("missing: %v", missing)
@@ -97,7 +92,6 @@ func TestReportOfDependencies(t *testing.T) {
 	if diff := cmp.Diff([]string{"us1"}, report.Propagated); diff != "" {
 		t.Error(diff)
 	}
-
 	if got := clusterOf(t, report, "us1"); got.Verdict != "Selected" || got.Reason != "needed by Deployment.apps/team-a/web" {
 		t.Errorf("%+v", got)
 	}
@@ -110,7 +104,6 @@ func TestReportOfDependencyOfHeldUser(t *testing.T) {
 		`, placement-hub.open-cluster-management.io/max-removal-percent: "0"`))
 	w.deliver(user, 0, "eu3", "us1")
 	w.cluster("eu3", "asia")
-
 	if got := clusterOf(t, w.report("ConfigMap/team-a/settings"), "eu3"); got.Verdict != "Selected" {
 		t.Errorf("%+v", got)
 	}
@@ -120,7 +113,6 @@ func TestReportOfDependencyOfHeldUser(t *testing.T) {
 func TestReportOfUnreadKind(t *testing.T) {
 	w := newWorld(t, deployment(inUSA))
 	w.objects.KindsUnread = []string{"ConfigMap"}
-
 	if missing := w.report("Deployment.apps/team-a/web").Missing; len(missing) > 0 {
 		t.Errorf("missing: %v", missing)
 	}
@@ -137,9 +129,7 @@ func TestReportWarnsOfMergedCopies(t *testing.T) {
 	if warns() {
 		t.Error("a warning before anything was applied")
 	}
-
 	work.Status.Conditions = []metav1.Condition{{Type: workv1.WorkApplied, Status: metav1.ConditionTrue}}
-
 	if !warns() {
 		t.Error("no warning")
 	}
@@ -148,7 +138,6 @@ func TestReportWarnsOfMergedCopies(t *testing.T) {
 // federated-selector F38.
 func TestReportByPlacement(t *testing.T) {
 	const byPlacement = "placement.open-cluster-management.io/placement: p"
-
 	w := newWorld(t)
 	w.deliver(w.add(configMap("x", byPlacement)), 0, "us1")
 	w.decisions = map[string]federation.Decisions{"p": federation.DecisionsOf(nil, nil)}
@@ -166,7 +155,6 @@ func TestReportByPlacement(t *testing.T) {
 		!strings.Contains(report.Message, "does not exist in namespace team-a; did you mean pp? Correct the annotation") {
 		t.Errorf("%+v", report)
 	}
-
 	w.decisions["p"] = federation.Decisions{Clusters: []string{"eu1"}}
 
 	report = w.report("ConfigMap/team-a/x")
@@ -176,7 +164,6 @@ func TestReportByPlacement(t *testing.T) {
 			Name: "us1", Reason: "no decision of Placement p", Clause: "no decision of Placement p", Delivered: true, Pending: PendingWithdraw,
 		},
 	}
-
 	if diff := cmp.Diff(want, report.Clusters); diff != "" {
 		t.Error(diff)
 	}
@@ -197,7 +184,6 @@ func TestReportOfHeldRemoval(t *testing.T) {
 	if !strings.Contains(report.RemovalHeld, "exceeds 30%") || clusterOf(t, report, "eu1").Pending != PendingHold {
 		t.Errorf("%+v", report)
 	}
-
 	w.objects.MaxRemovalPercent = nil
 
 	report = w.report("ConfigMap/team-a/x")
@@ -210,7 +196,6 @@ func TestReportOfHeldRemoval(t *testing.T) {
 func TestReportOfTooLarge(t *testing.T) {
 	w := newWorld(t)
 	w.add(configMap("x", inEurope)).Object["data"] = map[string]any{"a": strings.Repeat("a", federation.MaxPayload)}
-
 	report := w.report("ConfigMap/team-a/x")
 	if report.Reason != federation.ReasonTooLarge || !strings.Contains(report.Message, "exceeds the limit") {
 		t.Errorf("%s: %s", report.Reason, report.Message)
@@ -229,7 +214,6 @@ func TestReportOfReplicas(t *testing.T) {
 	if diff := cmp.Diff(&Replicas{Total: 9, Wanted: 9, Ready: 4}, report.Replicas); diff != "" {
 		t.Error(diff)
 	}
-
 	eu1, eu2 := clusterOf(t, report, "eu1"), clusterOf(t, report, "eu2")
 	if *eu1.Ready != 4 || *eu1.Wanted+*eu2.Wanted != 9 {
 		t.Errorf("eu1 %+v, eu2 %+v", eu1, eu2)
@@ -241,11 +225,9 @@ func TestReportOfSuspended(t *testing.T) {
 	w := newWorld(t, configMap("z", inEurope))
 	w.deliver(w.add(configMap("x", inEurope)), 0, "us1")
 	w.objects.Namespaces[0].Labels = nil
-
 	if report := w.report("ConfigMap/team-a/x"); report.State != "Suspended" || clusterOf(t, report, "us1").Pending != "" {
 		t.Errorf("%+v", report)
 	}
-
 	if report := w.report("ConfigMap/team-a/z"); report.State != "NotDelivered" || len(report.Clusters) > 0 && report.Clusters[0].Pending != "" {
 		t.Errorf("%+v", report)
 	}
@@ -265,7 +247,6 @@ func TestStrayWorks(t *testing.T) {
 	if diff := cmp.Diff(want, NewEvaluator(&w.objects).Stray()); diff != "" {
 		t.Error(diff)
 	}
-
 	w.objects.KindsUnread = []string{"ConfigMap"}
 	if stray := NewEvaluator(&w.objects).Stray(); len(stray) > 0 {
 		t.Errorf("%v", stray)
@@ -275,7 +256,6 @@ func TestStrayWorks(t *testing.T) {
 	want = []string{
 		"there are 2 ManifestWorks of objects of the kind ConfigMap, which is not read here: name it with --federated-kinds if the hub delivers it",
 	}
-
 	if diff := cmp.Diff(want, NewEvaluator(&w.objects).Stray()); diff != "" {
 		t.Error(diff)
 	}
@@ -287,10 +267,8 @@ func TestU10WrittenReports(t *testing.T) {
 	w.objects.WorksUnread = true
 
 	states := map[string]string{}
-
 	for _, report := range NewEvaluator(&w.objects).Written() {
 		states[report.Object] = report.State
-
 		if !report.WorksUnread {
 			t.Errorf("%s does not say that the ManifestWorks were not read", report.Object)
 		}
@@ -302,14 +280,12 @@ func TestU10WrittenReports(t *testing.T) {
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
-
 	report := w.report("Deployment.apps/team-a/web")
 	if cluster := clusterOf(t, report, "us1"); cluster.Wanted == nil || cluster.Ready != nil || !report.WorksUnread {
 		t.Errorf("%+v of %+v; the wanted replicas are known, and the ready ones are not", cluster, report)
 	}
 
 	w.objects.Namespaces[0].Labels = nil
-
 	for _, report := range NewEvaluator(&w.objects).Written() {
 		if report.State != "NotDelivered" {
 			t.Errorf("%s is %q in a Namespace that takes no part", report.Object, report.State)

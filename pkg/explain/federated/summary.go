@@ -31,16 +31,12 @@ type WorkloadSummary struct {
 // Summarize counts Differences.
 func Summarize(differences []Difference) Summary {
 	var s Summary
-
 	for _, d := range differences {
 		lost, held, gained := len(d.due(d.Lost)), len(d.due(d.Held)), len(d.due(d.Gained))
-
 		if d.State != "Delivering" && lost+held == 0 {
 			s.Stopped++
-
 			continue
 		}
-
 		if held > 0 {
 			s.Held++
 		}
@@ -50,7 +46,6 @@ func Summarize(differences []Difference) Summary {
 			s.Lost += lost
 			s.addWorkload(d)
 		}
-
 		if gained > 0 {
 			s.Gaining++
 			s.Gained += gained
@@ -58,7 +53,6 @@ func Summarize(differences []Difference) Summary {
 	}
 
 	slices.SortFunc(s.Workloads, func(a, b WorkloadSummary) int { return cmp.Compare(a.Kind, b.Kind) })
-
 	return s
 }
 
@@ -67,13 +61,11 @@ func (s *Summary) addWorkload(d Difference) {
 	if !slices.ContainsFunc(d.Lost, func(loss Change) bool { return loss.Replicas != nil }) {
 		return
 	}
-
 	at := slices.IndexFunc(s.Workloads, func(w WorkloadSummary) bool { return w.Kind == d.Kind })
 	if at < 0 {
 		at = len(s.Workloads)
 		s.Workloads = append(s.Workloads, WorkloadSummary{Kind: d.Kind})
 	}
-
 	s.Workloads[at].Objects++
 	s.Workloads[at].Replicas += d.replicas()
 }

@@ -38,7 +38,6 @@ type world struct {
 
 func newWorld(t *testing.T, objects ...string) *world {
 	t.Helper()
-
 	compiler := selector.NewCompiler()
 	w := &world{t: t, compiler: compiler, inventory: inventory.New(compiler), objects: Objects{HubNamespace: "hub", Namespaces: []*corev1.Namespace{
 		{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: map[string]string{federation.FederatedLabel: "true"}}},
@@ -52,13 +51,10 @@ func newWorld(t *testing.T, objects ...string) *world {
 	for name, location := range map[string]string{"eu1": "europe", "eu2": "europe", "us1": "usa"} {
 		w.cluster(name, location)
 	}
-
 	w.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
-
 	for _, object := range objects {
 		w.add(object)
 	}
-
 	return w
 }
 
@@ -74,31 +70,25 @@ func (w *world) cluster(name, location string) {
 // add adds an object in YAML.
 func (w *world) add(text string) *unstructured.Unstructured {
 	w.t.Helper()
-
 	encoded, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(encoded); err != nil {
 		w.t.Fatal(err)
 	}
-
 	w.objects.Objects = append(w.objects.Objects, object)
-
 	return object
 }
 
 // deliver adds the ManifestWorks of an object to clusters, with a number of replicas for workloads.
 func (w *world) deliver(object *unstructured.Unstructured, replicas int32, clusters ...string) []*workv1.ManifestWork {
 	w.t.Helper()
-
 	kind, found := w.objects.kindOf(object)
 	if !found {
 		w.t.Fatalf("%s is not delivered", object.GetKind())
 	}
-
 	var works []*workv1.ManifestWork
 
 	for _, cluster := range clusters {
@@ -106,12 +96,9 @@ func (w *world) deliver(object *unstructured.Unstructured, replicas int32, clust
 		if err != nil {
 			w.t.Fatal(err)
 		}
-
 		works = append(works, work)
 	}
-
 	w.objects.Works = append(w.objects.Works, works...)
-
 	return works
 }
 
@@ -120,22 +107,18 @@ func (w *world) evaluate() []Evaluation {
 		Compiler: w.compiler, Snapshot: w.inventory.Snapshot(),
 		Decisions: func(name types.NamespacedName) federation.Decisions { return w.decisions[name.Name] },
 	}
-
 	return NewEvaluator(&w.objects).Evaluate(hub, epoch)
 }
 
 // report returns the report of an object.
 func (w *world) report(object string) Report {
 	w.t.Helper()
-
 	for _, evaluation := range w.evaluate() {
 		if evaluation.Object.Identity().String() == object {
 			return NewReport(evaluation, false)
 		}
 	}
-
 	w.t.Fatalf("%s is not evaluated", object)
-
 	return Report{}
 }
 

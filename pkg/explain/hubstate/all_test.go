@@ -33,7 +33,6 @@ func TestReadAllListsEverythingOnce(t *testing.T) {
 				of("Placement", tc.namespace), of("PlacementDecision", ""),
 				of("older Placement", tc.namespace), of("older PlacementDecision", ""),
 			}
-
 			if diff := cmp.Diff(want, h.asked); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
@@ -83,7 +82,6 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 			if len(tc.want) == 0 && (err != nil || len(state.Placements) != 1 || len(state.Decisions) != 1) {
 				t.Errorf("world %v, error %v", state, err)
 			}
-
 			for _, part := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("error is %v, want one with %q", err, part)
@@ -95,7 +93,6 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 
 func TestReadAllDoesNotCountWhatNobodyHas(t *testing.T) {
 	h := &hub{refuse: map[string]error{"older PlacementDecision ": forbidden("placementdecisions")}, none: "older Placement"}
-
 	state, err := AllFromCluster(t.Context(), h, "")
 	if err != nil || !slices.Equal(state.Uncounted, []api.Adapter{api.V1alpha1}) {
 		t.Errorf("not counted is %v, error %v", state, err)

@@ -20,7 +20,6 @@ import (
 func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.Key) (*explain.State, error) {
 	return readPlacements(ctx, hub, namespacesOf(placements, api.Adapters()...), func(adapter api.Adapter) ([]string, bool) {
 		namespaces := namespacesOf(placements, adapter)
-
 		return namespaces, len(namespaces) > 0
 	})
 }
@@ -29,7 +28,6 @@ func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.
 // State.Uncounted names it when it has no Placements and the user may not list its decisions.
 func AllFromCluster(ctx context.Context, hub client.Reader, namespace string) (*explain.State, error) {
 	namespaces := []string{namespace}
-
 	return readPlacements(ctx, hub, namespaces, func(adapter api.Adapter) ([]string, bool) { return namespaces, adapter == api.V1beta1 })
 }
 
@@ -39,18 +37,14 @@ func readPlacements(
 	ctx context.Context, hub client.Reader, namespaces []string, in func(api.Adapter) (namespaces []string, required bool),
 ) (*explain.State, error) {
 	r := newReader(ctx, hub, &explain.State{}, forPlacements)
-
 	r.readAll(r.kinds(func(kind *explain.Kind) bool { return adapterOf(kind) == nil }), namespaces...)
-
 	for _, adapter := range api.Adapters() {
 		namespaces, required := in(adapter)
 		r.readAPI(adapter, namespaces, required)
 	}
-
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-
 	return r.state, nil
 }
 
@@ -61,7 +55,6 @@ func adapterOf(kind *explain.Kind) api.Adapter {
 			return adapter
 		}
 	}
-
 	return nil
 }
 
@@ -73,15 +66,12 @@ func decisionsOf(adapter api.Adapter) *explain.Kind {
 // namespacesOf returns the namespaces of the Placements of some APIs, sorted and without duplicates.
 func namespacesOf(placements []inventory.Key, apis ...api.Adapter) []string {
 	var namespaces []string
-
 	for _, key := range placements {
 		if slices.ContainsFunc(apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() }) {
 			namespaces = append(namespaces, key.Namespace)
 		}
 	}
-
 	slices.Sort(namespaces)
-
 	return slices.Compact(namespaces)
 }
 
@@ -89,12 +79,10 @@ func namespacesOf(placements []inventory.Key, apis ...api.Adapter) []string {
 // decisions are only counted, and may be missing.
 func (r *reader) readAPI(adapter api.Adapter, namespaces []string, required bool) {
 	placements, decisions, before := explain.FindKind(adapter.Kind()), decisionsOf(adapter), len(r.state.Placements)
-
 	for _, namespace := range namespaces {
 		if r.failed != nil {
 			return
 		}
-
 		err := r.add(placements, namespace)
 		if isUnserved(err) && !required {
 			return // Then there is nothing of it.
@@ -109,7 +97,6 @@ func (r *reader) readAPI(adapter api.Adapter, namespaces []string, required bool
 	if r.failed != nil {
 		return
 	}
-
 	required = required || len(r.state.Placements) > before
 
 	switch err := r.add(decisions, ""); {

@@ -40,19 +40,16 @@ const fleetSize = 1200
 func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var options client.ListOptions
 	options.ApplyOptions(opts)
-
 	version, kind, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(fmt.Sprintf("%T", list), "List"), "*"), ".")
 	if version == "v1alpha1" && strings.HasPrefix(kind, "Placement") {
 		kind = "older " + kind
 	}
-
 	request := kind + " " + options.Namespace
 	h.asked = append(h.asked, fmt.Sprintf("%s limit %d from %q", request, options.Limit, options.Continue))
 
 	if err := h.refuse[request]; err != nil {
 		return err
 	}
-
 	if kind == h.none {
 		return nil
 	}
@@ -75,12 +72,10 @@ func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 
 func (h *hub) clusters(list *clusterv1.ManagedClusterList, options client.ListOptions) error {
 	first := 0
-
 	if options.Continue != "" {
 		if options.Continue == h.expires {
 			return apierrors.NewResourceExpired("the continue parameter is too old")
 		}
-
 		var err error
 		if first, err = strconv.Atoi(options.Continue); err != nil {
 			return err
@@ -92,11 +87,9 @@ func (h *hub) clusters(list *clusterv1.ManagedClusterList, options client.ListOp
 		end = first + int(options.Limit)
 		list.Continue = strconv.Itoa(end)
 	}
-
 	for i := first; i < end; i++ {
 		list.Items = append(list.Items, clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: strconv.Itoa(i)}})
 	}
-
 	return nil
 }
 
@@ -134,7 +127,6 @@ func TestReadListsInChunksAndOnlyWhatIsNeeded(t *testing.T) {
 			if diff := cmp.Diff(want, h.asked); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
-
 			if len(state.Clusters) != fleetSize || len(state.Placements) != 2 {
 				t.Fatalf("%d clusters, %d placements", len(state.Clusters), len(state.Placements))
 			}
@@ -154,7 +146,6 @@ func keys(api inventory.API, namespaces ...string) []inventory.Key {
 	for i, namespace := range namespaces {
 		placements = append(placements, inventory.NewPlacementKey(api, namespace, strconv.Itoa(i)))
 	}
-
 	return placements
 }
 
@@ -204,9 +195,7 @@ func TestReadListsOnlyTheRequestedAPIs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			var placements []string
-
 			for _, object := range state.Placements {
 				key := api.Read(object).Key()
 				placements = append(placements, string(key.API())+" "+key.NamespacedName.String())
@@ -215,7 +204,6 @@ func TestReadListsOnlyTheRequestedAPIs(t *testing.T) {
 			if diff := cmp.Diff(tc.wantPlacements, placements); diff != "" {
 				t.Errorf("placements (-want +got):\n%s", diff)
 			}
-
 			if len(state.Decisions) != tc.wantDecisions || !slices.Equal(state.Uncounted, tc.wantUncounted) {
 				t.Errorf("%d pages of decisions, want %d; not counted are %v, want %v", len(state.Decisions), tc.wantDecisions, state.Uncounted,
 					tc.wantUncounted)

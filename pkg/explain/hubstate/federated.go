@@ -33,15 +33,12 @@ var managedWorks = client.MatchingLabels{federation.ManagedLabel: "true"}
 func FederatedFromCluster(ctx context.Context, hub client.Reader, namespace string, kinds []federation.FederatedKind) (*explain.State, error) {
 	r := newReader(ctx, hub, &explain.State{}, forDelivery)
 	r.readAll(r.kinds(r.required), namespace)
-
 	if r.failed != nil {
 		return nil, r.failed
 	}
-
 	if err := AddFederated(ctx, hub, r.state, namespace, kinds); err != nil {
 		return nil, err
 	}
-
 	return r.state, r.err()
 }
 
@@ -55,7 +52,6 @@ func AddFederated(
 	if kinds == nil {
 		kinds = federation.DefaultKinds()
 	}
-
 	r := &federatedReader{reader: newReader(ctx, hub, state, forDelivery), objects: &state.Federated}
 	r.objects.Kinds = kinds
 	r.readWorks(namespace)
@@ -70,15 +66,12 @@ func AddFederated(
 	for _, kind := range kinds {
 		known := state.KindOf(kind.GroupVersionKind)
 		r.read(known, namespaces)
-
 		if r.unread[known] != nil {
 			r.objects.KindsUnread = append(r.objects.KindsUnread, kind.Kind)
 		}
 	}
-
 	r.readForeign(given)
 	r.readGuard()
-
 	return r.err()
 }
 
@@ -100,7 +93,6 @@ func (r *federatedReader) readWorks(namespace string) {
 	if namespace != "" {
 		selected[federation.NamespaceLabel] = namespace
 	}
-
 	r.read(workKind, nil, selected)
 	r.objects.WorksUnread = r.unread[workKind] != nil
 }
@@ -110,7 +102,6 @@ func (r *federatedReader) readNamespaces(name string) {
 	if r.failed != nil {
 		return
 	}
-
 	var options []client.ListOption
 	if name != "" {
 		options = append(options, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(nameField, name)})
@@ -123,7 +114,6 @@ func (r *federatedReader) readNamespaces(name string) {
 			r.objects.Namespaces = []*corev1.Namespace{namespace}
 		}
 	}
-
 	if r.namespacesUnread = err != nil; err != nil {
 		r.record(namespaceKind.Several(), namespaceKind.IfMissing[r.concern], err)
 	}
@@ -136,13 +126,11 @@ func (r *federatedReader) readNamespaces(name string) {
 // takingPart returns the names of the Namespaces whose objects are delivered, or were before.
 func (r *federatedReader) takingPart() []string {
 	var names []string
-
 	for _, namespace := range r.objects.Namespaces {
 		if r.objects.TakesPart(namespace.Name) {
 			names = append(names, namespace.Name)
 		}
 	}
-
 	return names
 }
 
@@ -151,12 +139,10 @@ func (r *federatedReader) withoutNamespace(clusters []*clusterv1.ManagedCluster)
 	if r.namespacesUnread {
 		return nil
 	}
-
 	exists := map[string]bool{}
 	for _, namespace := range r.objects.Namespaces {
 		exists[namespace.Name] = namespace.DeletionTimestamp == nil // The API server creates nothing in one that is terminating.
 	}
-
 	var without []string
 
 	for _, cluster := range clusters {
@@ -164,6 +150,5 @@ func (r *federatedReader) withoutNamespace(clusters []*clusterv1.ManagedCluster)
 			without = append(without, cluster.Name)
 		}
 	}
-
 	return without
 }

@@ -40,7 +40,6 @@ func NewFederatedWatcher(
 	if kinds == nil {
 		kinds = federation.DefaultKinds()
 	}
-
 	w := &FederatedWatcher{Watcher: newWatcher(explain.OfDelivery), namespace: namespace, delivered: kinds}
 	w.hub = hub
 
@@ -48,10 +47,8 @@ func NewFederatedWatcher(
 	if err != nil {
 		return nil, state, err
 	}
-
 	w.foreign = foreignIn(state.Federated.Works)
 	named := cache.ByObject{}
-
 	var namespaces []string
 
 	if namespace != "" {
@@ -66,25 +63,21 @@ func NewFederatedWatcher(
 	if err := w.open(config, options, namespaces...); err != nil {
 		return nil, nil, err
 	}
-
 	return w, state, nil
 }
 
 // Watch starts the watches, and returns when they are in sync. They end with ctx.
 func (w *FederatedWatcher) Watch(ctx context.Context) error {
 	kinds := w.Watcher.kinds(explain.OfDelivery, func(*explain.Kind) bool { return true })
-
 	for _, kind := range w.delivered {
 		list := kind.GroupVersion().WithKind(kind.Kind + "List")
 		if w.refused[list] != nil {
 			continue
 		}
-
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind.GroupVersionKind)
 		kinds = append(kinds, object)
 	}
-
 	return w.watch(ctx, kinds)
 }
 
@@ -105,6 +98,5 @@ func (r refusals) List(ctx context.Context, list client.ObjectList, options ...c
 	if apierrors.IsForbidden(err) || isUnserved(err) {
 		r.byKind[kindIn(list)] = err
 	}
-
 	return err //nolint:wrapcheck // Its kind decides what is done.
 }

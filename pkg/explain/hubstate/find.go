@@ -25,12 +25,9 @@ const nameField = "metadata.name"
 // user may not list, unless no Placement is found.
 func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inventory.Key, error) {
 	r := newReader(ctx, hub, nil, forPlacements)
-
 	var found []inventory.Key
-
 	for _, key := range keys {
 		placement, err := get(ctx, hub, key)
-
 		switch {
 		case err == nil && placement != nil:
 			found = append(found, key)
@@ -43,7 +40,6 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inven
 	if r.failed != nil || len(found) == 0 && len(r.forbidden) > 0 {
 		return nil, r.err()
 	}
-
 	return found, nil
 }
 
@@ -53,7 +49,6 @@ func get(ctx context.Context, hub client.Reader, key inventory.Key) (*api.Placem
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}
-
 	return api.Read(objects[0]), nil
 }
 
@@ -62,31 +57,26 @@ func listByName(ctx context.Context, hub client.Reader, namespace string, key in
 	if !isList {
 		return nil, fmt.Errorf("%T is no list", api.Of(key).EmptyList())
 	}
-
 	if err := hub.List(ctx, page, client.InNamespace(namespace), client.MatchingFields{nameField: key.Name}); err != nil {
 		return nil, err //nolint:wrapcheck // Callers choose their message by its type.
 	}
-
 	return appendItems[api.Object](nil, page)
 }
 
 // Namespaces returns the namespaces with a Placement of the same API and name as one of the keys, sorted, as far as the user may list them.
 func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.Key) []string {
 	var namespaces []string
-
 	for _, key := range keys {
 		objects, err := listByName(ctx, hub, "", key)
 		if err != nil { // It is a hint: users who may not list all namespaces get none.
 			continue
 		}
-
 		for _, object := range objects {
 			namespaces = append(namespaces, object.GetNamespace())
 		}
 	}
 
 	slices.Sort(namespaces)
-
 	return slices.Compact(namespaces)
 }
 
@@ -103,20 +93,16 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading Placement %s: %w", key, err))
 		}
-
 		if p == nil {
 			continue
 		}
-
 		codec := p.API.Codec()
 
 		objects, err := list[runtime.Object](ctx, hub, key.Namespace, codec.EmptyList())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading the decisions of Placement %s: %w", key, err))
 		}
-
 		var pages []*api.Page
-
 		for _, object := range objects {
 			if page := codec.Read(object); slices.Contains(placement.PlacementsOf(codec, page), key.Name) {
 				pages = append(pages, page)
@@ -127,7 +113,6 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 		if err != nil {
 			report.Notes = append(report.Notes, "the decisions could not be read: "+err.Error())
 		}
-
 		reports = append(reports, report)
 	}
 
@@ -138,13 +123,11 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 // as the user may list them.
 func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string) (explain.Unsatisfied, error) {
 	state := &explain.State{}
-
 	for _, adapter := range api.Adapters() {
 		placements, err := list[api.Object](ctx, hub, namespace, adapter.EmptyList())
 		if err != nil && !isUnserved(err) && !apierrors.IsForbidden(err) {
 			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", explain.FindKind(adapter.Kind()).Several(), err)
 		}
-
 		if len(placements) == 0 {
 			continue
 		}
@@ -155,7 +138,6 @@ func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string
 		} else if err != nil {
 			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", decisionsOf(adapter).Several(), err)
 		}
-
 		state.Placements = append(state.Placements, placements...)
 		state.Decisions = append(state.Decisions, decisions...)
 	}

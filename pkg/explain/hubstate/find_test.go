@@ -17,7 +17,6 @@ func TestFind(t *testing.T) {
 	both := []inventory.Key{
 		inventory.NewPlacementKey(inventory.V1beta1, "a", "p"), inventory.NewPlacementKey(inventory.V1alpha1, "a", "p"),
 	}
-
 	for _, tc := range []struct {
 		reason    string
 		refuse    map[string]error
@@ -54,7 +53,6 @@ func TestNamespacesAreAHint(t *testing.T) {
 	if namespaces := Namespaces(t.Context(), &hub{}, key); len(namespaces) != 1 {
 		t.Errorf("namespaces are %q", namespaces)
 	}
-
 	if namespaces := Namespaces(t.Context(), &hub{refuse: map[string]error{"Placement ": forbidden("placements")}}, key); namespaces != nil {
 		t.Errorf("namespaces are %q although they may not be listed", namespaces)
 	}
@@ -62,13 +60,11 @@ func TestNamespacesAreAHint(t *testing.T) {
 
 func TestWrittenSaysWhatCouldNotBeRead(t *testing.T) {
 	h := &hub{refuse: map[string]error{"PlacementDecision a": forbidden("placementdecisions")}}
-
 	reports, err := Written(t.Context(), h, keys(inventory.V1beta1, "a"), "as this is a test")
 	if err == nil || len(reports) != 1 || reports[0].Unanswered != "as this is a test" ||
 		!slices.ContainsFunc(reports[0].Notes, func(note string) bool { return strings.HasPrefix(note, "the decisions could not be read") }) {
 		t.Errorf("reports are %+v, error %v", reports, err)
 	}
-
 	list, err := WrittenUnsatisfied(t.Context(), &hub{refuse: map[string]error{"older Placement a": forbidden("older")}}, "a")
 	if err != nil || list.Evaluated != 1 {
 		t.Errorf("list is %+v, error %v", list, err)

@@ -37,12 +37,10 @@ var inNamespace = []string{
 // of test/integration/access has the same roles.
 func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object) client.Client {
 	t.Helper()
-
 	text, err := os.ReadFile("../../../manifests/rbac/people/fleetview.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var role rbacv1.ClusterRole
 	if err := yaml.Unmarshal(text, &role); err != nil {
 		t.Fatal(err)
@@ -51,13 +49,11 @@ func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object
 	if role.Name != FleetViewRole {
 		t.Errorf("messages name the role %s, the manifests %s", FleetViewRole, role.Name)
 	}
-
 	allowed := func(c client.Client, verb string, object client.ObjectList, single client.Object, in string) error {
 		var (
 			kind schema.GroupVersionKind
 			err  error
 		)
-
 		if single != nil {
 			kind, err = apiutil.GVKForObject(single, c.Scheme())
 		} else {
@@ -68,9 +64,7 @@ func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object
 		if err != nil {
 			return err
 		}
-
 		resource, _ := meta.UnsafeGuessKindToResource(kind)
-
 		if in == namespace && slices.Contains(inNamespace, resource.Resource) {
 			return nil
 		}
@@ -81,7 +75,6 @@ func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object
 				return nil
 			}
 		}
-
 		return apierrors.NewForbidden(resource.GroupResource(), "", nil)
 	}
 
@@ -89,20 +82,16 @@ func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			var o client.ListOptions
 			o.ApplyOptions(options)
-
 			if err := allowed(c, "list", list, nil, o.Namespace); err != nil {
 				return err
 			}
-
 			o.FieldSelector = nil // The fake client has no index.
-
 			return c.List(ctx, list, &o)
 		},
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			if err := allowed(c, "get", nil, object, key.Namespace); err != nil {
 				return err
 			}
-
 			return c.Get(ctx, key, object, options...)
 		},
 	}).Build()
@@ -113,7 +102,6 @@ func viewer(t *testing.T, namespace string, fleet bool, objects ...client.Object
 func TestFleetViewHasAllThatAnExplanationReads(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}
 	withoutSecrets := slices.DeleteFunc(federation.DefaultKinds(), func(kind federation.FederatedKind) bool { return kind.Kind == "Secret" })
-
 	for _, fleet := range []bool{true, false} {
 		hub := viewer(t, "team-a", fleet, namespace)
 
@@ -127,7 +115,6 @@ func TestFleetViewHasAllThatAnExplanationReads(t *testing.T) {
 		reader.readClusterWide()
 		reader.readWebhook()
 		_, workloads := reader.result()
-
 		for what, err := range map[string]error{
 			"placements": placements, "objects": objects, "requests": requests, "workloads": workloads,
 		} {
@@ -150,11 +137,9 @@ func TestWrittenRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if len(reports) != 1 || reports[0].Status != "Pending" || reports[0].Reason != "ProviderNotReady" || reports[0].Unanswered != "because" {
 		t.Errorf("got %+v, want the status of ci", reports)
 	}
-
 	if _, err := WrittenRequests(t.Context(), viewer(t, "team-b", false, request), "team-a", []string{"ci"}, ""); !apierrors.IsForbidden(err) {
 		t.Errorf("in a namespace of others: got %v, want that it is forbidden", err)
 	}

@@ -39,35 +39,28 @@ func (r rememberedForeign) foreignWorks() []*workv1.ManifestWork { return r.work
 func (r *federatedReader) readForeign(given []*unstructured.Unstructured) {
 	if known, is := r.hub.(foreignReader); is {
 		r.objects.Works = append(r.objects.Works, known.foreignWorks()...)
-
 		return
 	}
-
 	names := r.workNames(given)
 	if r.failed != nil || r.objects.WorksUnread || len(names) == 0 {
 		return
 	}
-
 	empty := &metav1.PartialObjectMetadataList{}
 	empty.SetGroupVersionKind(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWorkList"))
 
 	unmanaged, err := labels.NewRequirement(federation.ManagedLabel, selection.NotEquals, []string{"true"})
 	if err != nil {
 		r.fail(fmt.Errorf("selecting the ManifestWorks of others: %w", err))
-
 		return
 	}
-
 	var foreign []*workv1.ManifestWork
 
 	err = eachPage(r.ctx, r.hub, "", empty, func(page client.ObjectList, first bool) error {
 		if first {
 			foreign = nil
 		}
-
 		works, err := appendItems[*metav1.PartialObjectMetadata](nil, page)
 		foreign = append(foreign, worksNamed(works, names)...)
-
 		return err
 	}, client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*unmanaged)})
 	if err != nil {
@@ -88,13 +81,11 @@ func (r *federatedReader) workNames(given []*unstructured.Unstructured) map[stri
 	}
 
 	parts := map[string]bool{}
-
 	for _, object := range r.objects.Objects {
 		namespace := object.GetNamespace()
 		if _, known := parts[namespace]; !known {
 			parts[namespace] = r.objects.TakesPart(namespace)
 		}
-
 		if parts[namespace] {
 			add(object)
 		}
@@ -103,14 +94,12 @@ func (r *federatedReader) workNames(given []*unstructured.Unstructured) map[stri
 	for _, object := range given {
 		add(object)
 	}
-
 	return names
 }
 
 // worksNamed returns works with some names. They share no memory with the others of their page.
 func worksNamed(works []*metav1.PartialObjectMetadata, names map[string]bool) []*workv1.ManifestWork {
 	var found []*workv1.ManifestWork
-
 	for _, work := range works {
 		if names[work.Name] {
 			found = append(found, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
@@ -119,20 +108,17 @@ func worksNamed(works []*metav1.PartialObjectMetadata, names map[string]bool) []
 			}})
 		}
 	}
-
 	return found
 }
 
 // foreignIn returns the works of readForeign.
 func foreignIn(works []*workv1.ManifestWork) []*workv1.ManifestWork {
 	var foreign []*workv1.ManifestWork
-
 	for _, work := range works {
 		if work.Labels[federation.ManagedLabel] == "" {
 			foreign = append(foreign, work)
 		}
 	}
-
 	return foreign
 }
 
@@ -142,23 +128,18 @@ func (r *federatedReader) readGuard() {
 	if r.failed != nil || r.objects.WorksUnread || !hasReplicas(r.objects.Kinds, r.objects.Objects) {
 		return
 	}
-
 	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
-
 	for _, object := range []client.Object{policy, binding} {
 		switch err := r.hub.Get(r.ctx, client.ObjectKey{Name: federation.WorksPolicy}, object); {
 		case apierrors.IsNotFound(err):
 			r.objects.WorksUnguarded = true
-
 			return
 		case apierrors.IsForbidden(err):
 			r.note("whether the policy " + federation.WorksPolicy + " guards ManifestWorks may not be read by this user; replicas are those of a " +
 				"hub that has it")
-
 			return
 		case err != nil:
 			r.fail(fmt.Errorf("reading the policy %s: %w; check the connection to the hub and try again", federation.WorksPolicy, err))
-
 			return
 		}
 	}
@@ -175,6 +156,5 @@ func hasReplicas(kinds []federation.FederatedKind, objects []*unstructured.Unstr
 			}
 		}
 	}
-
 	return false
 }

@@ -54,14 +54,12 @@ func newCrowded(objects ...client.Object) *crowded {
 			if err := c.refuse(object); err != nil {
 				return err
 			}
-
 			return hub.Get(ctx, key, object, options...)
 		},
 		List: func(ctx context.Context, hub client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if works, is := list.(*metav1.PartialObjectMetadataList); is {
 				return c.works(works, options)
 			}
-
 			return hub.List(ctx, list, options...)
 		},
 	})
@@ -72,16 +70,13 @@ func newCrowded(objects ...client.Object) *crowded {
 func (c *crowded) works(list *metav1.PartialObjectMetadataList, given []client.ListOption) error {
 	var options client.ListOptions
 	options.ApplyOptions(given)
-
 	c.asked = append(c.asked, fmt.Sprintf("%s %s limit %d from %q", list.Kind, options.LabelSelector, options.Limit, options.Continue))
 
 	first := 0
-
 	if options.Continue != "" {
 		if options.Continue == c.expires {
 			return apierrors.NewResourceExpired("the continue parameter is too old")
 		}
-
 		var err error
 		if first, err = strconv.Atoi(options.Continue); err != nil {
 			return err
@@ -99,23 +94,18 @@ func (c *crowded) works(list *metav1.PartialObjectMetadataList, given []client.L
 		if name == "" {
 			name = "fed-configmap-" + strconv.Itoa(i)
 		}
-
 		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "c" + strconv.Itoa(i), Name: name}})
 	}
-
 	return nil
 }
 
 func workNameOf(t *testing.T, kind, name string) string {
 	t.Helper()
-
 	kinds := federation.DefaultKinds()
-
 	at := slices.IndexFunc(kinds, func(k federation.FederatedKind) bool { return k.Kind == kind })
 	if at < 0 {
 		t.Fatalf("%s is not delivered", kind)
 	}
-
 	return federation.Identity{Kind: kinds[at], NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}}.WorkName()
 }
 
@@ -123,7 +113,6 @@ func workNameOf(t *testing.T, kind, name string) string {
 func TestWorksOfOthersAreReadInChunks(t *testing.T) {
 	all := "ManifestWorkList " + federation.ManagedLabel + "!=true "
 	chunks := []string{all + `limit 500 from ""`, all + `limit 500 from "500"`, all + `limit 500 from "1000"`}
-
 	for _, tc := range []struct {
 		reason, expires string
 		given           []*unstructured.Unstructured
@@ -152,7 +141,6 @@ func TestWorksOfOthersAreReadInChunks(t *testing.T) {
 			if err := AddFederated(t.Context(), hub, state, "team-a", nil, tc.given...); err != nil {
 				t.Fatal(err)
 			}
-
 			var kept []string
 			for _, work := range state.Federated.Works {
 				kept = append(kept, work.Namespace)
@@ -170,7 +158,6 @@ func configMap(name string) *unstructured.Unstructured {
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	object.SetNamespace("team-a")
 	object.SetName(name)
-
 	return object
 }
 
@@ -178,11 +165,9 @@ func configMap(name string) *unstructured.Unstructured {
 func TestWorksOfOthersAreReadOnlyForDelivery(t *testing.T) {
 	hub := newCrowded(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-b"}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "x"}})
-
 	if err := AddFederated(t.Context(), hub, &explain.State{}, "team-b", nil); err != nil {
 		t.Fatal(err)
 	}
-
 	if len(hub.asked) > 0 {
 		t.Errorf("requests: %v", hub.asked)
 	}
@@ -227,13 +212,10 @@ func TestReadGuard(t *testing.T) {
 			state := &explain.State{}
 			r := &federatedReader{reader: newReader(t.Context(), hub, state, forDelivery), objects: &state.Federated}
 			r.objects.Kinds, r.objects.Objects = federation.DefaultKinds(), []*unstructured.Unstructured{deployment}
-
 			if tc.object != nil {
 				r.objects.Objects = []*unstructured.Unstructured{tc.object}
 			}
-
 			r.readGuard()
-
 			if r.objects.WorksUnguarded != tc.unguarded {
 				t.Errorf("unguarded is %v", r.objects.WorksUnguarded)
 			}
@@ -241,7 +223,6 @@ func TestReadGuard(t *testing.T) {
 			if text := strings.Join(r.objects.Missing, "\n"); !strings.Contains(text, tc.missing) || tc.missing == "" && text != "" {
 				t.Errorf("missing is %q, want %q", text, tc.missing)
 			}
-
 			if text := fmt.Sprint(r.failed); r.failed != nil && tc.fails == "" || !strings.Contains(text, tc.fails) {
 				t.Errorf("the error is %v, want %q", r.failed, tc.fails)
 			}
@@ -256,10 +237,8 @@ func TestClustersWithoutNamespace(t *testing.T) {
 		if _, is := list.(*corev1.NamespaceList); is {
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", nil)
 		}
-
 		return nil
 	}
-
 	for _, test := range []struct {
 		reason    string
 		namespace string
@@ -281,7 +260,6 @@ func TestClustersWithoutNamespace(t *testing.T) {
 						return err
 					}
 				}
-
 				return hub.List(ctx, list, options...)
 			},
 		})
@@ -290,7 +268,6 @@ func TestClustersWithoutNamespace(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.reason, err)
 		}
-
 		if diff := cmp.Diff(test.want, state.Federated.WithoutNamespace); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 		}

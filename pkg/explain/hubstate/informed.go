@@ -34,14 +34,11 @@ func NewInformed(live client.Client, informers client.Reader, serves func(adapte
 // isInformed reports whether there is an informer of the kind of a list.
 func (i *Informed) isInformed(list client.ObjectList) bool {
 	some := false
-
 	for _, adapter := range api.Adapters() {
 		if !i.serves(adapter) {
 			continue
 		}
-
 		some = true
-
 		if sameType(list, adapter.EmptyList()) || sameType(list, adapter.Codec().EmptyList()) {
 			return true
 		}
@@ -61,10 +58,8 @@ func (i *Informed) List(ctx context.Context, list client.ObjectList, options ...
 	if !i.isInformed(list) {
 		return i.Client.List(ctx, list, options...) //nolint:wrapcheck // Its kind decides what is done.
 	}
-
 	var given client.ListOptions
 	given.ApplyOptions(options)
-
 	if given.FieldSelector != nil {
 		if name, exact := given.FieldSelector.RequiresExactMatch(nameField); exact {
 			return i.listByName(ctx, list, client.ObjectKey{Namespace: given.Namespace, Name: name})
@@ -73,8 +68,7 @@ func (i *Informed) List(ctx context.Context, list client.ObjectList, options ...
 
 	err := i.informers.List(ctx, list, client.InNamespace(given.Namespace), client.UnsafeDisableDeepCopy)
 	list.SetContinue("") // An informer has no pages.
-
-	return err //nolint:wrapcheck // As above.
+	return err           //nolint:wrapcheck // As above.
 }
 
 // listByName lists the object of a name, or none.
@@ -86,7 +80,6 @@ func (i *Informed) listByName(ctx context.Context, list client.ObjectList, key c
 	if err != nil {
 		return fmt.Errorf("listing %s by name: %w", kind, err)
 	}
-
 	object, is := made.(client.Object)
 	if !is {
 		return fmt.Errorf("%T is no object", made)
@@ -97,10 +90,8 @@ func (i *Informed) listByName(ctx context.Context, list client.ObjectList, key c
 	} else if err != nil {
 		return err //nolint:wrapcheck // Its kind decides what is done.
 	}
-
 	if err := meta.SetList(list, []runtime.Object{object}); err != nil {
 		return fmt.Errorf("listing %s by name: %w", kind, err)
 	}
-
 	return nil
 }

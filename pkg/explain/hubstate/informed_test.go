@@ -25,14 +25,11 @@ func informers(objects ...client.Object) client.Reader {
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			var o client.ListOptions
 			o.ApplyOptions(options)
-
 			if o.Continue != "" || o.Limit != 0 || o.FieldSelector != nil {
 				return errors.New("not supported by the cache")
 			}
-
 			err := c.List(ctx, list, options...)
 			list.SetContinue("continue-not-supported")
-
 			return err
 		},
 	}).Build()
@@ -54,12 +51,10 @@ func TestInformedListsFromInformersThatRun(t *testing.T) {
 		{"no controller of Placements runs", func(api.Adapter) bool { return false }, "live"},
 	} {
 		hub := NewInformed(live, fromInformers, tc.serves)
-
 		state, err := FromCluster(t.Context(), hub, keys(api.V1beta1.Name(), "a"))
 		if err != nil || len(state.Clusters) != 1 || state.Clusters[0].Name != tc.want {
 			t.Errorf("%s: %v, %v; want the cluster %s", tc.reason, state, err, tc.want)
 		}
-
 		namespaces := &corev1.NamespaceList{}
 		if err := hub.List(t.Context(), namespaces); err != nil || len(namespaces.Items) != 1 {
 			t.Errorf("%s: Namespaces %v, %v", tc.reason, namespaces.Items, err)
@@ -75,7 +70,6 @@ func TestInformedFindsByName(t *testing.T) {
 
 	for name, want := range map[string]int{"p": 1, "other": 0} {
 		list := &clusterv1beta1.PlacementList{}
-
 		err := hub.List(t.Context(), list, client.InNamespace("a"), client.MatchingFields{nameField: name})
 		if err != nil || len(list.Items) != want {
 			t.Errorf("%s: %d Placements, %v; want %d", name, len(list.Items), err, want)

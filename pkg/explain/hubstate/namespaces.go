@@ -13,12 +13,9 @@ import (
 // ReadNamespaces reads the Namespaces of the given names that exist. If the user may not read some, the error names the missing right.
 func ReadNamespaces(ctx context.Context, hub client.Reader, names []string) ([]*corev1.Namespace, error) {
 	var namespaces []*corev1.Namespace
-
 	r := newReader(ctx, hub, nil, forNamespaces)
-
 	for _, name := range names {
 		namespace := &corev1.Namespace{}
-
 		switch err := hub.Get(ctx, client.ObjectKey{Name: name}, namespace); {
 		case err == nil:
 			namespaces = append(namespaces, namespace)
@@ -30,6 +27,5 @@ func ReadNamespaces(ctx context.Context, hub client.Reader, names []string) ([]*
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-
 	return namespaces, nil
 }

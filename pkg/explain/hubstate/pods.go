@@ -36,21 +36,17 @@ type Workload struct {
 // the error names all missing rights, and the objects are those that could be read. After any other error the objects are nil.
 func PodsFromCluster(ctx context.Context, hub client.Client, workloads []Workload) (*pods.Objects, error) {
 	r := newPodsReader(ctx, hub)
-
 	var namespaces []string
-
 	for _, workload := range workloads {
 		object, err := r.get(workload.Kind.GroupVersionKind, workload.Namespace, workload.Name)
 		if err != nil {
 			return nil, err
 		}
-
 		r.objects.Workloads = append(r.objects.Workloads, object)
 		namespaces = append(namespaces, workload.Namespace)
 	}
 
 	slices.Sort(namespaces)
-
 	return r.readInputs(slices.Compact(namespaces)...)
 }
 
@@ -63,18 +59,15 @@ func PodInputsFromCluster(ctx context.Context, hub client.Client, namespace stri
 // PodsFromCluster.
 func SomePodsFromCluster(ctx context.Context, hub client.Client, namespace string, workloads []Workload) (*pods.Objects, error) {
 	r := newPodsReader(ctx, hub)
-
 	for _, workload := range workloads {
 		object, err := r.find(workload.Kind.GroupVersionKind, workload.Namespace, workload.Name)
 		if err != nil {
 			return nil, err
 		}
-
 		if object != nil {
 			r.objects.Workloads = append(r.objects.Workloads, object)
 		}
 	}
-
 	return r.readInputs(namespace)
 }
 
@@ -84,20 +77,17 @@ func AllPodsFromCluster(ctx context.Context, hub client.Client, namespace string
 	r := newPodsReader(ctx, hub)
 	r.readAll(r.kinds(func(kind *explain.Kind) bool { return kind.Untyped }), namespace)
 	r.readPolicies(namespace)
-
 	if namespace == "" {
 		r.read(namespaceKind, nil)
 	} else {
 		r.readNamespace(namespace)
 	}
-
 	r.readClusterWide()
 	r.readWebhook()
 
 	if len(r.objects.Tenants) > 0 {
 		r.readReleases(namespace)
 	}
-
 	return r.result()
 }
 
@@ -128,7 +118,6 @@ func newPodsReader(ctx context.Context, hub client.Client) *podsReader {
 	}
 	r.objects = &r.state.Pods
 	r.objects.Owner, r.objects.Application = r.owner, r.application
-
 	return r
 }
 
@@ -138,10 +127,8 @@ func (r *podsReader) readInputs(namespaces ...string) (*pods.Objects, error) {
 		r.readPolicies(namespace)
 		r.readNamespace(namespace)
 	}
-
 	r.readClusterWide()
 	r.readWebhook()
-
 	return r.result()
 }
 
@@ -149,7 +136,6 @@ func (r *podsReader) result() (*pods.Objects, error) {
 	if r.failed != nil {
 		return nil, r.failed
 	}
-
 	return r.objects, r.err()
 }
 
@@ -160,7 +146,6 @@ func (r *podsReader) readPolicies(namespace string) {
 
 func (r *podsReader) readNamespace(name string) {
 	namespace := &corev1.Namespace{}
-
 	switch err := r.hub.Get(r.ctx, client.ObjectKey{Name: name}, namespace); {
 	case err == nil:
 		r.objects.Namespaces = append(r.objects.Namespaces, namespace)
@@ -174,7 +159,6 @@ func (r *podsReader) readNamespace(name string) {
 func (r *podsReader) readClusterWide() {
 	for _, kind := range r.kinds(func(kind *explain.Kind) bool { return !r.limited(kind) && kind != namespaceKind }) {
 		r.read(kind, nil)
-
 		if apierrors.IsForbidden(r.unread[kind]) {
 			r.objects.Unread = append(r.objects.Unread, kind.Kind)
 		}
@@ -187,10 +171,8 @@ func (r *podsReader) readWebhook() {
 	if r.failed != nil || len(r.objects.Policies)+len(r.objects.ClusterPolicies) == 0 {
 		return
 	}
-
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
 	err := r.hub.Get(r.ctx, client.ObjectKey{Name: webhook.Configuration}, configuration)
-
 	switch {
 	case err == nil:
 		r.objects.Webhook = configuration
@@ -210,7 +192,6 @@ func (r *podsReader) readReleases(namespace string) {
 	if r.failed != nil {
 		return
 	}
-
 	err := r.addReleases(namespace)
 	if err != nil && !meta.IsNoMatchError(err) {
 		r.record(releaseKind.Several(), releaseKind.IfMissing[r.concern], err)
@@ -222,10 +203,8 @@ func (r *podsReader) addReleases(namespace string) error {
 	if err != nil {
 		return err //nolint:wrapcheck // Its kind decides what is done.
 	}
-
 	empty := &metav1.PartialObjectMetadataList{}
 	empty.SetGroupVersionKind(mapping.GroupVersionKind.GroupVersion().WithKind(releaseKind.Kind + "List"))
-
 	releases, err := list[*metav1.PartialObjectMetadata](r.ctx, r.hub, namespace, empty)
 	if err != nil {
 		return err
@@ -241,7 +220,6 @@ func (r *podsReader) addReleases(namespace string) error {
 		release.SetOwnerReferences(read.OwnerReferences)
 		r.objects.Releases = append(r.objects.Releases, release)
 	}
-
 	return nil
 }
 
@@ -256,10 +234,8 @@ func pruned(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if metadata, isMap := fields["metadata"].(map[string]any); isMap {
 		fields["metadata"] = maps.Clone(metadata)
 	}
-
 	shallow := &unstructured.Unstructured{Object: fields}
 	prune(shallow)
-
 	return shallow
 }
 
@@ -269,7 +245,6 @@ func (r *podsReader) get(kind schema.GroupVersionKind, namespace, name string) (
 	if object == nil && err == nil {
 		err = fmt.Errorf("there is no %s %s/%s; correct the name or the namespace", kind.Kind, namespace, name)
 	}
-
 	return object, err
 }
 
@@ -277,13 +252,10 @@ func (r *podsReader) get(kind schema.GroupVersionKind, namespace, name string) (
 func (r *podsReader) find(kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
-
 	err := r.hub.Get(r.ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
-
 	switch {
 	case err == nil:
 		prune(object)
-
 		return object, nil
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -299,7 +271,6 @@ func (r *podsReader) owner(target affinityclass.Target) (*affinityclass.Object, 
 		known.object, known.err = r.readOwner(target)
 		r.owners[target] = known
 	}
-
 	return known.object, known.err
 }
 
@@ -310,17 +281,14 @@ func (r *podsReader) readOwner(target affinityclass.Target) (*affinityclass.Obje
 		if err != nil {
 			return nil, ignoreUnserved(err)
 		}
-
 		kind = mapping.GroupVersionKind
 	}
-
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(kind)
 
 	if err := r.hub.Get(r.ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, object); err != nil {
 		return nil, ignoreUnserved(err)
 	}
-
 	return &affinityclass.Object{
 		Kind: kind.GroupKind(), Namespace: object.Namespace, Name: object.Name, UID: object.UID,
 		Labels: object.Labels, Owners: object.OwnerReferences,
@@ -333,14 +301,11 @@ func (r *podsReader) application(kind schema.GroupKind, namespace, name string) 
 	if err != nil {
 		return nil, ignoreUnserved(err)
 	}
-
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(mapping.GroupVersionKind)
-
 	if err := r.hub.Get(r.ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
 		return nil, ignoreUnserved(err)
 	}
-
 	return object, nil
 }
 
@@ -348,6 +313,5 @@ func ignoreUnserved(err error) error {
 	if isUnserved(err) {
 		return nil
 	}
-
 	return err
 }

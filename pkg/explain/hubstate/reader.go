@@ -101,12 +101,10 @@ func (r *reader) read(kind *explain.Kind, namespaces []string, options ...client
 	if !r.limited(kind) {
 		namespaces = []string{""}
 	}
-
 	for _, namespace := range namespaces {
 		if r.failed != nil {
 			return
 		}
-
 		if err := r.add(kind, namespace, options...); err != nil {
 			r.unread[kind] = err
 			r.record(kind.Several(), kind.IfMissing[r.concern], err)
@@ -120,7 +118,6 @@ func (r *reader) add(kind *explain.Kind, namespace string, options ...client.Lis
 	if err != nil {
 		return err
 	}
-
 	objects, err := list[api.Object](r.ctx, r.hub, namespace, empty, options...)
 	if err != nil {
 		return err
@@ -130,31 +127,25 @@ func (r *reader) add(kind *explain.Kind, namespace string, options ...client.Lis
 		if untyped, is := object.(*unstructured.Unstructured); is {
 			object = pruned(untyped)
 		}
-
 		if err := kind.AddFor(r.concern, r.state, object); err != nil {
 			return fmt.Errorf("%s: %w", kind.Name(object), err)
 		}
 	}
-
 	return nil
 }
 
 // emptyList returns an empty list of a kind.
 func emptyList(kind *explain.Kind) (runtime.Object, error) {
 	gvk := kind.GroupVersion().WithKind(kind.Kind + "List")
-
 	if kind.Untyped {
 		untyped := &unstructured.UnstructuredList{}
 		untyped.SetGroupVersionKind(gvk)
-
 		return untyped, nil
 	}
-
 	empty, err := scheme.Known().New(gvk)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", kind.Several(), err)
 	}
-
 	return empty, nil
 }
 
@@ -162,13 +153,10 @@ func emptyList(kind *explain.Kind) (runtime.Object, error) {
 func (r *reader) record(what, consequence string, err error) {
 	if consequence != "" && isUnserved(err) {
 		r.note(fmt.Sprintf("%s are not installed on this %s%s; %s", what, r.server, installs(err), consequence))
-
 		return
 	}
-
 	if consequence != "" && apierrors.IsForbidden(err) {
 		r.note(fmt.Sprintf("%s may not be read by this user; %s", what, consequence))
-
 		if r.noteSuffices {
 			return
 		}
@@ -205,7 +193,6 @@ func (r *reader) err() error {
 	if r.failed == nil && len(r.forbidden) > 0 {
 		return &refusal{what: r.refused, refused: r.forbidden, advice: r.advice}
 	}
-
 	return r.failed
 }
 
@@ -229,15 +216,12 @@ func list[T runtime.Object](
 	ctx context.Context, hub client.Reader, namespace string, empty runtime.Object, options ...client.ListOption,
 ) ([]T, error) {
 	var objects []T
-
 	err := eachPage(ctx, hub, namespace, empty, func(page client.ObjectList, first bool) error {
 		if first {
 			objects = nil
 		}
-
 		var err error
 		objects, err = appendItems(objects, page)
-
 		return err
 	}, options...)
 	if err != nil {
@@ -255,28 +239,23 @@ func eachPage(
 ) error {
 	options = slices.Clip(options)
 	next := ""
-
 	for limit := int64(pageSize); ; {
 		page, isList := empty.DeepCopyObject().(client.ObjectList)
 		if !isList {
 			return fmt.Errorf("%T is no list", empty)
 		}
-
 		err := hub.List(ctx, page, append(options, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))...)
 		if apierrors.IsResourceExpired(err) && next != "" {
 			next, limit = "", 0
-
 			continue
 		}
 
 		if err != nil {
 			return err //nolint:wrapcheck // Callers choose their message by its type.
 		}
-
 		if err := visit(page, next == ""); err != nil {
 			return err
 		}
-
 		if next = page.GetContinue(); next == "" {
 			return nil
 		}
@@ -289,9 +268,7 @@ func appendItems[T runtime.Object](objects []T, page runtime.Object) ([]T, error
 		if !isOne {
 			return fmt.Errorf("%T holds a %T", page, object)
 		}
-
 		objects = append(objects, typed)
-
 		return nil
 	})
 	if err != nil {

@@ -32,7 +32,6 @@ func listRefused(err error) client.Client {
 // What reports lack without a kind is in the table of kinds, and its note is the same wherever the kind is read.
 func TestNotesOfKindsThatAreNotRead(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", errors.New("not you"))
-
 	t.Run("Pods, kinds that are not served", func(t *testing.T) {
 		objects, err := AllPodsFromCluster(t.Context(), listRefused(&meta.NoKindMatchError{}), "")
 		if err != nil {
@@ -65,7 +64,6 @@ func TestNotesOfKindsThatAreNotRead(t *testing.T) {
 		if !apierrors.IsForbidden(err) {
 			t.Fatalf("error %v", err)
 		}
-
 		want := []string{"ClusterPodSchedulingPolicy", "AffinityClass", "Tenant", "Node"}
 		if diff := cmp.Diff(want, objects.Unread); diff != "" {
 			t.Errorf("kinds of the whole cluster (-want +got):\n%s", diff)

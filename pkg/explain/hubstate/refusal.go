@@ -23,15 +23,12 @@ func (r *refusal) Error() string {
 	if len(r.refused) == 1 {
 		return r.what + ": " + r.refused[0].Error() + "\n" + r.advice
 	}
-
 	var resources []string
-
 	for _, err := range r.refused {
 		if resource := resourceIn(err); !slices.Contains(resources, resource) {
 			resources = append(resources, resource)
 		}
 	}
-
 	return r.what + ": it may not list or get " + strings.Join(resources, ", ") + "\n" + r.advice
 }
 
@@ -47,11 +44,9 @@ func resourceIn(err error) string {
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return err.Error()
 	}
-
 	resource := schema.GroupResource{Group: status.Status().Details.Group, Resource: status.Status().Details.Kind}.String()
 	if _, namespace, namespaced := strings.Cut(status.Status().Message, inNamespaceOf); namespaced {
 		resource += inNamespaceOf + namespace
 	}
-
 	return resource
 }

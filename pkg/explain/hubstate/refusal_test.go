@@ -23,14 +23,11 @@ func TestE1aRefusalsAreOneLine(t *testing.T) {
 	if got, want := err.Error(), "you may not read it: it may not list or get clusters.g, things.g in the namespace \"a\"\nask"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-
 	if !apierrors.IsForbidden(err) {
 		t.Error("it is not forbidden")
 	}
-
 	err.refused = err.refused[:1]
 	want := "you may not read it: clusters.g is forbidden: User \"u\" cannot list resource \"clusters\" in API group \"g\" at the cluster scope\nask"
-
 	if got := err.Error(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

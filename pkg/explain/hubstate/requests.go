@@ -19,11 +19,9 @@ import (
 func RequestsFromCluster(ctx context.Context, hub client.Reader) (*requests.Objects, error) {
 	r := newReader(ctx, hub, &explain.State{}, forRequests)
 	r.readAll(r.kinds(r.required))
-
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-
 	return &r.state.ClusterRequests, nil
 }
 
@@ -34,12 +32,10 @@ func WrittenRequests(ctx context.Context, hub client.Reader, namespace string, n
 	if err != nil {
 		return nil, fmt.Errorf("reading the ClusterRequests of namespace %s: %w", namespace, err)
 	}
-
 	grants, err := list[*openmcpv1alpha1.ClusterRequestGrant](ctx, hub, namespace, &openmcpv1alpha1.ClusterRequestGrantList{})
 	if err != nil {
 		err = fmt.Errorf("reading the ClusterRequestGrants of namespace %s: %w", namespace, err)
 	}
-
 	var reports []requests.Report
 
 	for _, name := range names {
@@ -49,14 +45,12 @@ func WrittenRequests(ctx context.Context, hub client.Reader, namespace string, n
 			}
 		}
 	}
-
 	return reports, err
 }
 
 // ReadManaged adds the ManagedClusters of a hub to objects, or says in objects.Missing that the user may not read them.
 func ReadManaged(ctx context.Context, hub client.Reader, objects *requests.Objects) error {
 	managed, err := list[*clusterv1.ManagedCluster](ctx, hub, "", &clusterv1.ManagedClusterList{})
-
 	switch {
 	case err == nil:
 		objects.Managed = managed
@@ -66,6 +60,5 @@ func ReadManaged(ctx context.Context, hub client.Reader, objects *requests.Objec
 	case !isUnserved(err):
 		return fmt.Errorf("listing ManagedClusters: %w; check the connection to the hub and try again", err)
 	}
-
 	return nil
 }

@@ -48,9 +48,7 @@ type Watcher struct {
 func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
 	w := newWatcher(explain.OfPlacements)
 	w.allNamespaces = informers
-
 	err := w.subscribe(ctx, w.placementKinds(api.Adapters()))
-
 	return w, err
 }
 
@@ -65,40 +63,32 @@ func newWatcher(concern explain.Concern) *Watcher {
 // The decisions of uncounted APIs are left out. It has its own watches, which Watch starts; a forbidden one ends it.
 func NewWatcher(config *rest.Config, uncounted []api.Adapter, namespaces ...string) (*Watcher, error) {
 	w := newWatcher(explain.OfPlacements)
-
 	for _, adapter := range uncounted {
 		resource := schema.GroupResource{Group: string(adapter.Name()), Resource: "placementdecisions"}
 		w.refused[kindIn(adapter.Codec().EmptyList())] = apierrors.NewForbidden(resource, "", errors.New("this user may not list them"))
 	}
-
 	err := w.open(config, cache.Options{}, namespaces...)
-
 	return w, err
 }
 
 // open makes the caches of all namespaces, with the limits by kind of the options, and of each of some namespaces.
 func (w *Watcher) open(config *rest.Config, options cache.Options, namespaces ...string) error {
 	var err error
-
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
 	options.Scheme, options.DefaultTransform = scheme.Known(), cache.TransformStripManagedFields()
 	options.DefaultUnsafeDisableDeepCopy, options.DefaultWatchErrorHandler = ptr.To(true), w.handleWatchError
-
 	if w.allNamespaces, err = decoding.NewCache(config, options); err != nil {
 		return fmt.Errorf("preparing to watch %s: %w", config.Host, err)
 	}
-
 	options.ByObject = nil
 
 	for _, namespace := range namespaces {
 		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-
 		if w.byNamespace[namespace], err = decoding.NewCache(config, options); err != nil {
 			return fmt.Errorf("preparing to watch namespace %s of %s: %w", namespace, config.Host, err)
 		}
 	}
-
 	return nil
 }
 
@@ -112,7 +102,6 @@ func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
 	if len(w.byNamespace) > 0 && w.limited(kind) {
 		return w.byNamespace
 	}
-
 	return map[string]cache.Cache{"": w.allNamespaces}
 }
 
@@ -123,7 +112,6 @@ func limitedFor(concern explain.Concern) func(runtime.Object) bool {
 		gvk := kindIn(object)
 		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
 		kind := explain.FindKind(gvk)
-
 		return kind == nil || kind.Limited&concern != 0
 	}
 }
@@ -136,7 +124,6 @@ func kindIn(object runtime.Object) schema.GroupVersionKind {
 	if err != nil {
 		return schema.GroupVersionKind{}
 	}
-
 	return kind
 }
 
@@ -145,7 +132,6 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return
 	}
-
 	select {
 	case w.failed <- fmt.Errorf("the hub does not allow this user to watch what the result depends on:\n  %w\n"+
 		"ask an administrator of the hub for the verbs list and watch on this resource", err):
@@ -164,7 +150,6 @@ func (w *Watcher) watch(ctx context.Context, kinds []client.Object) error {
 	if err := w.subscribe(ctx, kinds); err != nil {
 		return err
 	}
-
 	return w.start(ctx)
 }
 
@@ -172,7 +157,6 @@ func (w *Watcher) watch(ctx context.Context, kinds []client.Object) error {
 func (w *Watcher) placementKinds(apis []api.Adapter) []client.Object {
 	return w.kinds(explain.OfPlacements, func(kind *explain.Kind) bool {
 		adapter := adapterOf(kind)
-
 		return adapter == nil || kind == decisionsOf(adapter) || slices.Contains(apis, adapter)
 	})
 }
@@ -180,14 +164,12 @@ func (w *Watcher) placementKinds(apis []api.Adapter) []client.Object {
 // kinds returns the kinds that are read for some results, whose lists are not refused and for which wanted is true.
 func (w *Watcher) kinds(concern explain.Concern, wanted func(*explain.Kind) bool) []client.Object {
 	var kinds []client.Object
-
 	for _, kind := range explain.Kinds() {
 		list := kind.GroupVersion().WithKind(kind.Kind + "List")
 		if kind.Reads&concern != 0 && wanted(kind) && w.refused[list] == nil {
 			kinds = append(kinds, kind.Type)
 		}
 	}
-
 	return kinds
 }
 
@@ -209,11 +191,9 @@ func (w *Watcher) subscribe(ctx context.Context, kinds []client.Object) error {
 			if isUnserved(err) {
 				continue
 			}
-
 			if err != nil {
 				return fmt.Errorf("watching %T: %w", kind, err)
 			}
-
 			if _, err := informer.AddEventHandler(handler); err != nil {
 				return fmt.Errorf("watching %T: %w", kind, err)
 			}
@@ -244,7 +224,6 @@ func (w *Watcher) start(ctx context.Context) error {
 		if !complete && ctx.Err() == nil {
 			return errors.New("the watches of the hub did not start; try again")
 		}
-
 		return ctx.Err()
 	}
 }
@@ -276,10 +255,8 @@ func (w watchedReader) List(ctx context.Context, list client.ObjectList, options
 	if err := w.refused[kindIn(list)]; err != nil {
 		return err
 	}
-
 	var given client.ListOptions
 	given.ApplyOptions(options)
-
 	in, followed := w.cachesOf(list)[given.Namespace]
 	if whole := w.cachesOf(list)[""]; !followed && whole != nil {
 		in, followed = whole, true
@@ -288,9 +265,7 @@ func (w watchedReader) List(ctx context.Context, list client.ObjectList, options
 	if !followed {
 		return fmt.Errorf("%T of namespace %q are not watched", list, given.Namespace)
 	}
-
 	err := in.List(ctx, list, client.InNamespace(given.Namespace), client.UnsafeDisableDeepCopy)
 	list.SetContinue("")
-
 	return err //nolint:wrapcheck // Its kind decides what is done.
 }

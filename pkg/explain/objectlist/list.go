@@ -13,7 +13,6 @@ import (
 // arguments.
 func Overlay[T metav1.Object](list, objects []T) []T {
 	list = slices.Clone(list)
-
 	for _, object := range objects {
 		if at := Index(list, object); at >= 0 {
 			list[at] = object
@@ -21,7 +20,6 @@ func Overlay[T metav1.Object](list, objects []T) []T {
 			list = append(list, object)
 		}
 	}
-
 	return list
 }
 
@@ -36,11 +34,9 @@ func Index[T metav1.Object](list []T, object T) int {
 // Find returns the object of the same kind, namespace and name; the zero value if there is none.
 func Find[T metav1.Object](list []T, object T) T {
 	var none T
-
 	if at := Index(list, object); at >= 0 {
 		return list[at]
 	}
-
 	return none
 }
 
@@ -49,6 +45,5 @@ func kindIn(object metav1.Object) string {
 	if untyped, is := object.(interface{ GetKind() string }); is {
 		return untyped.GetKind()
 	}
-
 	return ""
 }

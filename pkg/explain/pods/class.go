@@ -34,7 +34,6 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 	if err == nil && ancestry.Release == nil {
 		return nil
 	}
-
 	namespace := ev.object.GetNamespace()
 	labels, known := e.namespaces[namespace]
 	explained := &Class{Denial: verdict.Message, Warnings: verdict.Warnings, Verified: labels[affinityclass.VerifyLabel] == "true"}
@@ -44,7 +43,6 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 		explained.Denial = ""
 		explained.Notes = append(explained.Notes, fmt.Sprintf("the class is not known, as this user may not read an owner: %v", err))
 	}
-
 	if known && !explained.Verified {
 		explained.Notes = append(explained.Notes, fmt.Sprintf("namespace %s has no label %s=true: its Pods are not verified until the controller "+
 			"affinityclass/namespaces sets it", namespace, affinityclass.VerifyLabel))
@@ -53,7 +51,6 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 	if err != nil {
 		return explained
 	}
-
 	release := ancestry.Release
 	explained.Release = release.Namespace + "/" + release.Name
 	explained.Application = release.Labels[applicationKind] + " " + release.Labels[applicationName]
@@ -66,7 +63,6 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 		explained.Denial = ""
 		explained.Notes = append(explained.Notes, "it is not known whether Pods satisfy the class, which this user may not read")
 	}
-
 	return explained
 }
 
@@ -76,11 +72,9 @@ func (c *Class) addContract(class *cozystackv1alpha1.AffinityClass, ev *evaluati
 	for _, key := range slices.Sorted(maps.Keys(class.Spec.NodeSelector)) {
 		c.NodeSelector[key] = string(class.Spec.NodeSelector[key])
 	}
-
 	if class.DeletionTimestamp != nil {
 		c.Notes = append(c.Notes, fmt.Sprintf("AffinityClass %q is being deleted; Pods are checked against it as before", class.Name))
 	}
-
 	constraints := podscheduling.Constraints{NodeSelector: c.NodeSelector}
 	missing := constraints.Verify(ev.pod.scheduling().NodeSelector)
 	c.Satisfied = len(missing) == 0
@@ -88,7 +82,6 @@ func (c *Class) addContract(class *cozystackv1alpha1.AffinityClass, ev *evaluati
 	if ev.pod.own == nil {
 		return
 	}
-
 	for _, label := range missing {
 		c.Lacks = append(c.Lacks, label.Key+"="+label.Value)
 	}
@@ -98,17 +91,13 @@ func (c *Class) addContract(class *cozystackv1alpha1.AffinityClass, ev *evaluati
 func (e *Evaluator) application(release *affinityclass.Object) readApplication {
 	kind := schema.GroupKind{Group: release.Labels[applicationGroup], Kind: release.Labels[applicationKind]}
 	name := release.Labels[applicationName]
-
 	if found := e.owners[owner{kind, release.Namespace, name}]; found != nil {
 		return readApplication{object: found}
 	}
-
 	if e.objects.Application == nil {
 		return readApplication{}
 	}
-
 	found, err := e.objects.Application(kind, release.Namespace, name)
-
 	return readApplication{object: found, err: err}
 }
 
@@ -123,12 +112,10 @@ func (a readApplication) class() string {
 	if a.object == nil {
 		return ""
 	}
-
 	class, _, err := unstructured.NestedString(a.object.Object, "spec", "affinityClass")
 	if err != nil {
 		return "" // The schema of every application kind says that it is a string.
 	}
-
 	return class
 }
 
@@ -138,11 +125,9 @@ func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplic
 	if tenant == "" {
 		tenant = "the record of namespace " + namespace
 	}
-
 	if application.err != nil {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s could not be read, so its own class is not known: %v", c.Application, application.err))
 	}
-
 	named := application.class()
 	wanted := cmp.Or(named, effective.Default)
 
@@ -159,7 +144,6 @@ func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplic
 	if application.object != nil && wanted != c.Class && (named != "" || !e.objects.unread("Tenant")) {
 		c.Notes = append(c.Notes, fmt.Sprintf("the next change of the spec of %s resolves %s instead", c.Application, orNone(wanted)))
 	}
-
 	if c.Class != "" && !effective.Allowed.Has(c.Class) {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s does not allow the class any more (allowed: %s); what runs keeps it until the spec of %s changes",
 			tenant, effective.Allowed, c.Application))
@@ -172,7 +156,6 @@ func (e *Evaluator) tenantOf(namespace string) string {
 	if tenant == nil {
 		return ""
 	}
-
 	return "Tenant " + tenant.Namespace + "/" + tenant.Name
 }
 
@@ -180,6 +163,5 @@ func orNone(class string) string {
 	if class == "" {
 		return "no class"
 	}
-
 	return fmt.Sprintf("class %q", class)
 }

@@ -79,18 +79,15 @@ func (d *Differences) Differ() bool { return len(d.Workloads)+len(d.Tenants) > 0
 func Diff(before, after *Objects) (Differences, error) {
 	differences := Differences{Objects: []Applied{}, Workloads: []Difference{}, Tenants: diffTenants(before, after), Notes: before.Missing}
 	one, other := NewEvaluator(before), NewEvaluator(after)
-
 	for _, object := range sorted(before.Workloads) {
 		if !IsAdmitted(object) {
 			lacking, err := other.olderThanClass(object)
 			if err != nil {
 				return differences, err
 			}
-
 			if lacking != nil {
 				differences.Workloads = append(differences.Workloads, *lacking)
 			}
-
 			continue
 		}
 
@@ -98,7 +95,6 @@ func Diff(before, after *Objects) (Differences, error) {
 		if err != nil {
 			return differences, err
 		}
-
 		then, err := other.next(object)
 		if err != nil {
 			return differences, err
@@ -108,7 +104,6 @@ func Diff(before, after *Objects) (Differences, error) {
 		if err != nil {
 			return differences, err
 		}
-
 		if difference != nil {
 			differences.Workloads = append(differences.Workloads, *difference)
 		}
@@ -128,7 +123,6 @@ func sorted(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 func IsAdmitted(object metav1.Object) bool {
 	return !slices.ContainsFunc(object.GetOwnerReferences(), func(reference metav1.OwnerReference) bool {
 		_, known := KindOf(schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind))
-
 		return known && reference.Controller != nil && *reference.Controller
 	})
 }
@@ -143,12 +137,10 @@ func (e *Evaluator) olderThanClass(object *unstructured.Unstructured) (*Differen
 	if object.GetKind() != podKind.Kind {
 		return nil, nil
 	}
-
 	report, err := e.Explain(object, false)
 	if err != nil || report.Class == nil || len(report.Class.Lacks) == 0 {
 		return nil, err
 	}
-
 	return &Difference{
 		Kind: report.Kind, Namespace: report.Namespace, Name: report.Name, LacksOfClass: report.Class.Lacks, Anyway: true,
 	}, nil
@@ -163,15 +155,12 @@ func (e *Evaluator) compare(other *Evaluator, now, then *evaluation) (*Differenc
 	if err != nil {
 		return nil, err
 	}
-
 	if difference.Patch, err = unified(then); err != nil {
 		return nil, err
 	}
-
 	difference.Skipped = newSkips(&now.result, &then.result)
 	was, is := e.report(now), other.report(then)
 	changed := before != difference.Patch || len(difference.Skipped) > 0
-
 	if is.Class != nil {
 		difference.Denial = is.Class.Denial
 	}
@@ -179,28 +168,23 @@ func (e *Evaluator) compare(other *Evaluator, now, then *evaluation) (*Differenc
 	if was.Refused() != is.Refused() || was.Refused() && was.Class.Denial != is.Class.Denial {
 		difference.Admitted, changed = !is.Refused(), true
 	}
-
 	difference.Before, difference.After = was.Nodes, is.Nodes
 	changed = changed || was.Nodes != nil && is.Nodes != nil && !slices.Equal(was.Nodes.Fit, is.Nodes.Fit)
 	difference.Anyway = !changed
-
 	if !changed && difference.Patch == "" && difference.Denial == "" {
 		return nil, nil
 	}
-
 	return difference, nil
 }
 
 // newSkips returns what one result skips and another does not.
 func newSkips(before, after *podscheduling.Result) []Skip {
 	known := map[string]bool{}
-
 	for _, policy := range before.Policies {
 		for _, skip := range policy.Skipped {
 			known[policy.Policy.String()+skip.Message] = true
 		}
 	}
-
 	var skips []Skip
 
 	for _, policy := range after.Policies {
@@ -210,7 +194,6 @@ func newSkips(before, after *podscheduling.Result) []Skip {
 			}
 		}
 	}
-
 	return skips
 }
 
@@ -222,14 +205,12 @@ func unified(ev *evaluation) (string, error) {
 	if len(ev.result.Operations) == 0 {
 		return "", nil
 	}
-
 	name := fileName(ev)
 
 	live, err := yaml.Marshal(ev.object.Object)
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", name, err)
 	}
-
 	merged, err := yaml.Marshal(ev.injected.Object)
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", name, err)
@@ -242,13 +223,11 @@ func unified(ev *evaluation) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("compare %s: %w", name, err)
 	}
-
 	return text, nil
 }
 
 // fileName is the name that kubectl diff has for an object: apps.v1.Deployment.team-a.web.
 func fileName(ev *evaluation) string {
 	parts := []string{ev.kind.Group, ev.kind.Version, ev.kind.Kind, ev.object.GetNamespace(), ev.object.GetName()}
-
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ".")
 }

@@ -29,7 +29,6 @@ func summarize(d Difference) summary {
 	if d.After != nil {
 		s.Before, s.After = d.Before.Fit, d.After.Fit
 	}
-
 	return s
 }
 

@@ -34,11 +34,9 @@ func NewEvaluator(objects *Objects) *Evaluator {
 		objects: objects, namespaces: map[string]map[string]string{}, recorded: map[string]string{},
 		class: affinityclass.ClassesOf(objects.Classes), tree: affinityclass.NewTree(objects.Tenants), owners: ownersOf(objects),
 	}
-
 	for _, policy := range objects.ClusterPolicies {
 		e.prepared = append(e.prepared, podscheduling.NewClusterPolicy(policy))
 	}
-
 	for _, policy := range objects.Policies {
 		e.prepared = append(e.prepared, podscheduling.NewPolicy(policy))
 	}
@@ -47,11 +45,9 @@ func NewEvaluator(objects *Objects) *Evaluator {
 		return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	e.policies = podscheduling.NewPolicies(e.prepared)
-
 	for _, namespace := range objects.Namespaces {
 		e.namespaces[namespace.Name], e.recorded[namespace.Name] = namespace.Labels, namespace.Annotations[affinityclass.AllowedAnnotation]
 	}
-
 	return e
 }
 
@@ -61,9 +57,7 @@ func (e *Evaluator) namespaceLabels(name string) map[string]string {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-
 	labels[corev1.LabelMetadataName] = name
-
 	return labels
 }
 
@@ -100,7 +94,6 @@ func (e *Evaluator) evaluateAs(object *unstructured.Unstructured, as admission) 
 	if !known {
 		return nil, fmt.Errorf("%s has no Pods that policies or classes apply to", object.GroupVersionKind())
 	}
-
 	workload, err := read(kind, object)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
@@ -119,11 +112,9 @@ func (e *Evaluator) evaluateAs(object *unstructured.Unstructured, as admission) 
 			return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
 		}
 	}
-
 	if ev.pod, err = e.podOf(ev); err != nil {
 		return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
 	}
-
 	return ev, nil
 }
 
@@ -138,7 +129,6 @@ func read(kind WorkloadKind, object *unstructured.Unstructured) (*podscheduling.
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
-
 	return podscheduling.ReadWorkload(kind.GroupKind(), raw)
 }
 
@@ -149,12 +139,10 @@ func (e *Evaluator) Explain(object *unstructured.Unstructured, isNew bool) (Repo
 	if isNew {
 		as = creation
 	}
-
 	ev, err := e.evaluateAs(object, as)
 	if err != nil {
 		return Report{}, err
 	}
-
 	return e.report(ev), nil
 }
 
@@ -163,21 +151,17 @@ func (e *Evaluator) report(ev *evaluation) Report {
 		Kind: ev.kind.Kind, Namespace: ev.object.GetNamespace(), Name: ev.object.GetName(), New: ev.admission == creation,
 		Exempt: ev.exempt, Policies: e.explainPolicies(ev),
 	}
-
 	if ev.admission != creation {
 		report.Drift = drift(ev)
 	}
-
 	if ev.pod == nil {
 		return report
 	}
 
 	report.Class = e.explainClass(ev)
 	report.Notes = ev.pod.notes()
-
 	if !e.objects.unread("Node") {
 		report.Nodes = explainNodes(ev.pod, e.objects.Nodes)
 	}
-
 	return report
 }

@@ -67,7 +67,6 @@ func explained(t *testing.T, text string, isNew bool) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return report
 }
 
@@ -171,7 +170,6 @@ func TestExplainReadsOwnersAndApplications(t *testing.T) {
 		if target.Name != "c" {
 			t.Errorf("%s is read", target)
 		}
-
 		return nil, errors.New("clusters.db is forbidden")
 	}
 	report, err := NewEvaluator(objects).Explain(objects.Workloads[0], false)
@@ -205,7 +203,6 @@ func TestExplainReadsOwnersAndApplications(t *testing.T) {
 				return nil, tc.err
 			}
 			named := application.DeepCopy()
-
 			return named, unstructured.SetNestedField(named.Object, tc.class, "spec", "affinityClass")
 		}
 		report, err := NewEvaluator(objects).Explain(objects.Workloads[0], false)

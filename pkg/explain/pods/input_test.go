@@ -60,7 +60,6 @@ func decoded[T any](t *testing.T, raw []byte) *T {
 	if err := json.Unmarshal(raw, object); err != nil {
 		t.Fatal(err)
 	}
-
 	return object
 }
 

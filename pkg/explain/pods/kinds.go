@@ -59,21 +59,18 @@ func KindOf(gvk schema.GroupVersionKind) (WorkloadKind, bool) {
 	if at < 0 {
 		return WorkloadKind{}, false
 	}
-
 	return kinds[at], true
 }
 
 // FindKind returns the kind that a user names as kubectl does: deployment, deployments, deploy, deployments.apps or deployments.v1.apps.
 func FindKind(text string) (WorkloadKind, bool) {
 	name, suffix, qualified := strings.Cut(strings.ToLower(text), ".")
-
 	for _, kind := range kinds {
 		named := strings.EqualFold(name, kind.Kind) || name == kind.Resource || kind.shortName != "" && name == kind.shortName
 		if named && (!qualified || suffix == kind.Group || suffix == kind.Version+"."+kind.Group) {
 			return kind, true
 		}
 	}
-
 	return WorkloadKind{}, false
 }
 

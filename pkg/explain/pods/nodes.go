@@ -40,7 +40,6 @@ func explainNodes(p *pod, nodes []*corev1.Node) *Nodes {
 		nodeName: spec.NodeName, nodeSelector: spec.NodeSelector, tolerations: spec.Tolerations,
 		affinity: nodeaffinity.NewRequiredNodeAffinity(spec.NodeSelector, spec.Affinity),
 	}
-
 	if p.node != "" {
 		f.nodeName = ""
 	}
@@ -48,7 +47,6 @@ func explainNodes(p *pod, nodes []*corev1.Node) *Nodes {
 	if p.ofDaemonSet() {
 		f.tolerations = slices.Concat(f.tolerations, daemonTolerations(spec))
 	}
-
 	explained := &Nodes{Total: len(nodes), Fit: []string{}}
 
 	for _, node := range slices.SortedFunc(slices.Values(nodes), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) }) {
@@ -64,7 +62,6 @@ func explainNodes(p *pod, nodes []*corev1.Node) *Nodes {
 		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Cause, b.Cause))
 	})
 	explained.Message = explained.message()
-
 	return explained
 }
 
@@ -75,7 +72,6 @@ func (n *Nodes) reject(reason, cause, node string) {
 		at = len(n.Rejected)
 		n.Rejected = append(n.Rejected, Rejection{Reason: reason, Cause: cause})
 	}
-
 	n.Rejected[at].Nodes = append(n.Rejected[at].Nodes, node)
 }
 
@@ -85,19 +81,16 @@ func (n *Nodes) message() string {
 	for _, rejection := range n.Rejected {
 		counts[rejection.Reason] += len(rejection.Nodes)
 	}
-
 	reasons := make([]string, 0, len(counts))
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		reasons = append(reasons, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-
 	slices.Sort(reasons)
 
 	message := fmt.Sprintf("%d/%d nodes are available", len(n.Fit), n.Total)
 	if len(reasons) > 0 {
 		message += ": " + strings.Join(reasons, ", ")
 	}
-
 	return message + "."
 }
 
@@ -107,11 +100,9 @@ func (f *filter) reject(node *corev1.Node) (reason, cause string) {
 	if taint, untolerated := f.untolerated(unschedulable); node.Spec.Unschedulable && untolerated {
 		return reasonUnschedulable, "spec.unschedulable, and taint " + taint.ToString() + " not tolerated"
 	}
-
 	if f.nodeName != "" && f.nodeName != node.Name {
 		return reasonNodeName, "nodeName " + f.nodeName
 	}
-
 	if taint, untolerated := f.untolerated(node.Spec.Taints...); untolerated {
 		return reasonTaint, "taint " + taint.ToString() + " not tolerated"
 	}
@@ -120,7 +111,6 @@ func (f *filter) reject(node *corev1.Node) (reason, cause string) {
 	if match, err := f.affinity.Match(node); err != nil || !match {
 		return reasonAffinity, f.unmatched(node)
 	}
-
 	return "", ""
 }
 
@@ -138,7 +128,6 @@ func (f *filter) unmatched(node *corev1.Node) string {
 			return fmt.Sprintf("nodeSelector %s=%s", key, f.nodeSelector[key])
 		}
 	}
-
 	return "required node affinity"
 }
 
@@ -167,6 +156,5 @@ func daemonTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	for i := range tolerations {
 		tolerations[i].Operator = corev1.TolerationOpExists
 	}
-
 	return tolerations
 }

@@ -18,13 +18,11 @@ type owner struct {
 // ownersOf returns the objects that Pods may belong to.
 func ownersOf(objects *Objects) map[owner]*unstructured.Unstructured {
 	owners := map[owner]*unstructured.Unstructured{}
-
 	for _, list := range [][]*unstructured.Unstructured{objects.Workloads, objects.Releases, objects.Applications} {
 		for _, object := range list {
 			owners[owner{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetName()}] = object
 		}
 	}
-
 	return owners
 }
 
@@ -36,11 +34,9 @@ func (e *Evaluator) lookup(ev *evaluation) affinityclass.Lookup {
 		if between := ev.pod.between; between != nil && between.Kind == kind && between.Name == target.Name {
 			return between, nil
 		}
-
 		if !ev.kind.isPod() && ev.kind.GroupKind() == kind && ev.object.GetName() == target.Name {
 			return walked(kind, ev.object), nil
 		}
-
 		if found := e.owners[owner{kind, target.Namespace, target.Name}]; found != nil {
 			return walked(kind, found), nil
 		}
@@ -48,7 +44,6 @@ func (e *Evaluator) lookup(ev *evaluation) affinityclass.Lookup {
 		if e.objects.Owner == nil {
 			return nil, nil
 		}
-
 		return e.objects.Owner(target)
 	}
 }

@@ -45,7 +45,6 @@ func (e *Evaluator) podOf(ev *evaluation) (*pod, error) {
 		if made == nil || err != nil {
 			return nil, err
 		}
-
 		if object, err = e.injectedPod(made); err != nil {
 			return nil, err
 		}
@@ -55,11 +54,9 @@ func (e *Evaluator) podOf(ev *evaluation) (*pod, error) {
 	if spec == nil || err != nil {
 		return nil, err
 	}
-
 	p := &pod{spec: spec, object: walked(podKind.GroupKind(), object)}
 	if !ev.kind.isPod() {
 		p.between = betweenOf(ev)
-
 		return p, nil
 	}
 
@@ -67,12 +64,10 @@ func (e *Evaluator) podOf(ev *evaluation) (*pod, error) {
 		return nil, err
 	} else if ev.admission != creation {
 		p.node = own.NodeName
-
 		if ev.admission == existing {
 			p.own = own
 		}
 	}
-
 	return p, nil
 }
 
@@ -82,14 +77,11 @@ func (e *Evaluator) injectedPod(made *unstructured.Unstructured) (*unstructured.
 	if e.notReviewed(kind, made, creation) != "" {
 		return made, nil
 	}
-
 	workload, err := read(kind, made)
 	if err != nil {
 		return nil, err
 	}
-
 	result := podscheduling.Inject(workload, e.matching(workload))
-
 	return patched(made, &result)
 }
 
@@ -99,7 +91,6 @@ func podFromTemplate(kind WorkloadKind, object *unstructured.Unstructured) (*uns
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(kind.template, "."), err)
 	}
-
 	if !found || template["spec"] == nil {
 		return nil, nil
 	}
@@ -109,7 +100,6 @@ func podFromTemplate(kind WorkloadKind, object *unstructured.Unstructured) (*uns
 	made.SetNamespace(object.GetNamespace())
 	made.SetName(podName(kind, object.GetName()))
 	made.SetOwnerReferences([]metav1.OwnerReference{controllerReference(kind, object)})
-
 	return made, nil
 }
 
@@ -118,7 +108,6 @@ func podName(kind WorkloadKind, workload string) string {
 	if kind.Kind == "StatefulSet" {
 		return workload + "-0"
 	}
-
 	return workload + "-*"
 }
 
@@ -128,10 +117,8 @@ func controllerReference(kind WorkloadKind, object *unstructured.Unstructured) m
 	if !kind.between.Empty() {
 		gvk, name, uid = kind.between, name+"-*", betweenUID(object)
 	}
-
 	apiVersion, kindName := gvk.ToAPIVersionAndKind()
 	controller := true
-
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kindName, Name: name, UID: uid, Controller: &controller}
 }
 
@@ -140,9 +127,7 @@ func betweenOf(ev *evaluation) *affinityclass.Object {
 	if ev.kind.between.Empty() {
 		return nil
 	}
-
 	controller, apiVersion, kind := true, ev.kind.GroupVersion().String(), ev.kind.Kind
-
 	return &affinityclass.Object{
 		Kind: ev.kind.between.GroupKind(), Namespace: ev.object.GetNamespace(), Name: ev.object.GetName() + "-*", UID: betweenUID(ev.object),
 		Owners: []metav1.OwnerReference{{
@@ -160,7 +145,6 @@ func patched(object *unstructured.Unstructured, result *podscheduling.Result) (*
 	if text == nil || err != nil {
 		return object, err
 	}
-
 	patch, err := jsonpatch.DecodePatch(text)
 	if err != nil {
 		return nil, fmt.Errorf("decode the patch: %w", err)
@@ -170,7 +154,6 @@ func patched(object *unstructured.Unstructured, result *podscheduling.Result) (*
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
-
 	if raw, err = patch.Apply(raw); err != nil {
 		return nil, fmt.Errorf("apply the patch: %w", err)
 	}
@@ -179,7 +162,6 @@ func patched(object *unstructured.Unstructured, result *podscheduling.Result) (*
 	if err := after.UnmarshalJSON(raw); err != nil {
 		return nil, fmt.Errorf("decode the patched object: %w", err)
 	}
-
 	return after, nil
 }
 
@@ -189,12 +171,10 @@ func specOf(object *unstructured.Unstructured) (*corev1.PodSpec, error) {
 	if !found || err != nil {
 		return nil, err //nolint:wrapcheck // The caller names the workload, and the error the field.
 	}
-
 	spec := &corev1.PodSpec{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, spec); err != nil {
 		return nil, fmt.Errorf("decode the pod spec: %w", err)
 	}
-
 	return spec, nil
 }
 
@@ -211,19 +191,16 @@ func (p *pod) scheduling() *corev1.PodSpec {
 	if p.own != nil {
 		return p.own
 	}
-
 	return p.spec
 }
 
 // notes says what decides about the Pod besides policies, classes and nodes.
 func (p *pod) notes() []string {
 	var notes []string
-
 	spec := p.scheduling()
 	if p.node != "" {
 		notes = append(notes, fmt.Sprintf("the Pod is bound to node %s; the nodes are those that fit without that", p.node))
 	}
-
 	if spec.SchedulerName != "" && spec.SchedulerName != corev1.DefaultSchedulerName {
 		notes = append(notes, fmt.Sprintf("scheduler %s binds the Pods; the nodes are those that kube-scheduler would choose from",
 			spec.SchedulerName))
@@ -234,7 +211,6 @@ func (p *pod) notes() []string {
 		for _, gate := range spec.SchedulingGates {
 			names = append(names, gate.Name)
 		}
-
 		slices.Sort(names)
 		notes = append(notes, "the Pod is not scheduled until its schedulingGates are removed: "+strings.Join(names, ", "))
 	}
@@ -242,7 +218,6 @@ func (p *pod) notes() []string {
 	if len(spec.TopologySpreadConstraints) > 0 || hasPodAffinity(spec) {
 		notes = append(notes, "podAffinity, podAntiAffinity and topologySpreadConstraints depend on other Pods and do not count here")
 	}
-
 	return notes
 }
 

@@ -14,18 +14,15 @@ func (e *Evaluator) explainPolicies(ev *evaluation) []Policy {
 	policies := make([]Policy, 0, len(e.prepared))
 	matching := e.matching(ev.workload)
 	blank := ev.workload.WithoutConstraints()
-
 	for i, policy := range matching {
 		explained := Policy{Policy: policy.String(), Matches: true, Warnings: policy.Warnings}
 		if ev.exempt == "" {
 			explained.add(&ev.result.Policies[i], podscheduling.Inject(blank, []*podscheduling.Policy{policy}))
 		}
-
 		policies = append(policies, explained)
 	}
 
 	namespaceLabels := e.namespaceLabels(ev.workload.Namespace)
-
 	for _, policy := range e.prepared {
 		if !slices.Contains(matching, policy) {
 			mismatch := policy.Mismatch(ev.workload.Namespace, namespaceLabels, ev.workload.Labels)
@@ -34,7 +31,6 @@ func (e *Evaluator) explainPolicies(ev *evaluation) []Policy {
 			})
 		}
 	}
-
 	return policies
 }
 
@@ -44,12 +40,10 @@ func (p *Policy) add(result *podscheduling.PolicyResult, alone podscheduling.Res
 
 	skipped := make([]string, 0, len(result.Skipped))
 	whole := false // the policy is skipped as a whole
-
 	for _, skip := range result.Skipped {
 		p.Skipped = append(p.Skipped, Skip{Field: skip.Field, Reason: string(skip.Reason), Message: skip.Message})
 		skipped, whole = append(skipped, skip.Field), whole || skip.Field == ""
 	}
-
 	if whole {
 		return
 	}
@@ -81,14 +75,12 @@ func valueOf(labels map[string]string, key string) string {
 	if value, found := labels[key]; found {
 		return fmt.Sprintf("is %q", value)
 	}
-
 	return "is absent"
 }
 
 // drift returns the fields that the policies would add to an existing workload, each once.
 func drift(ev *evaluation) []string {
 	var fields []string
-
 	for _, policy := range ev.result.Policies {
 		for _, field := range policy.Added {
 			if !slices.Contains(fields, field) {
@@ -96,6 +88,5 @@ func drift(ev *evaluation) []string {
 			}
 		}
 	}
-
 	return fields
 }

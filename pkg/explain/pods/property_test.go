@@ -32,7 +32,6 @@ var (
 		if rapid.IntRange(0, 4).Draw(t, "absent") == 0 {
 			return nil
 		}
-
 		return &metav1.LabelSelector{MatchLabels: rapid.MapOfN(keys, values, 0, 1).Draw(t, "matchLabels")}
 	})
 	affinities = rapid.Custom(func(t *rapid.T) *corev1.Affinity {
@@ -44,7 +43,6 @@ var (
 				Key: keys.Draw(t, "key"), Operator: corev1.NodeSelectorOpIn, Values: []string{values.Draw(t, "value")},
 			}}}
 		}), 1, 2).Draw(t, "terms")
-
 		return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
 		}}
@@ -64,7 +62,6 @@ var (
 // drawWorld draws policies, nodes, and a class that the HelmRelease "r" of the namespace "a" has.
 func drawWorld(t *rapid.T) *Objects {
 	objects := &Objects{Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: labelSets.Draw(t, "namespace")}}}}
-
 	for i := range rapid.IntRange(0, 3).Draw(t, "policies") {
 		policy := &kupidv1alpha1.ClusterPodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p", i)}}
 		policy.Spec.NamespaceSelector, policy.Spec.PodSelector = selectors.Draw(t, "namespaceSelector"), selectors.Draw(t, "podSelector")
@@ -75,13 +72,11 @@ func drawWorld(t *rapid.T) *Objects {
 	for i := range rapid.IntRange(0, 4).Draw(t, "nodes") {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i), Labels: labelSets.Draw(t, "node")}}
 		node.Spec.Unschedulable = rapid.IntRange(0, 4).Draw(t, "unschedulable") == 0
-
 		if rapid.Bool().Draw(t, "tainted") {
 			node.Spec.Taints = []corev1.Taint{{Key: keys.Draw(t, "taint"), Effect: rapid.SampledFrom([]corev1.TaintEffect{
 				corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute,
 			}).Draw(t, "effect")}}
 		}
-
 		objects.Nodes = append(objects.Nodes, node)
 	}
 
@@ -90,7 +85,6 @@ func drawWorld(t *rapid.T) *Objects {
 	class.Spec.Enforcement = rapid.SampledFrom([]cozystackv1alpha1.Enforcement{
 		cozystackv1alpha1.EnforcementDeny, cozystackv1alpha1.EnforcementWarn,
 	}).Draw(t, "enforcement")
-
 	for key, value := range labelSets.Draw(t, "class") {
 		class.Spec.NodeSelector[key] = cozystackv1alpha1.NodeLabelValue(value)
 	}

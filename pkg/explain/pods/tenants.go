@@ -34,9 +34,7 @@ type TenantSettings struct {
 // diffTenants compares the effective settings and the compliance of Tenants.
 func diffTenants(before, after *Objects) []TenantDifference {
 	was, is := affinityclass.NewTree(before.Tenants), affinityclass.NewTree(after.Tenants)
-
 	var differences []TenantDifference
-
 	for _, tenant := range slices.SortedFunc(slices.Values(after.Tenants), func(a, b *appsv1alpha1.Tenant) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	}) {
@@ -49,7 +47,6 @@ func diffTenants(before, after *Objects) []TenantDifference {
 			settings := settingsOf(was, before.Tenants[at], before)
 			difference.Before = &settings
 		}
-
 		if difference.Before == nil || !difference.Before.equal(difference.After) {
 			differences = append(differences, difference)
 		}
@@ -62,19 +59,16 @@ func settingsOf(tree *affinityclass.Tree, tenant *appsv1alpha1.Tenant, objects *
 	namespace := affinityclass.WorkloadNamespace(tenant.Namespace, tenant.Name)
 	effective := tree.Effective(namespace)
 	settings := TenantSettings{Default: effective.Default, Restricted: effective.Allowed.Restricted, Allowed: effective.Allowed.Names}
-
 	compliant, reason, message := tree.Compliance(tenant, classesIn(objects, namespace))
 	if !compliant {
 		settings.Reason, settings.Message = reason, message
 	}
-
 	return settings
 }
 
 // classesIn returns the applications of a namespace with the classes of their HelmReleases.
 func classesIn(objects *Objects, namespace string) []affinityclass.ApplicationClass {
 	var classes []affinityclass.ApplicationClass
-
 	for _, release := range objects.Releases {
 		labels := release.GetLabels()
 		if release.GetNamespace() == namespace && labels[affinityclass.ClassLabel] != "" && labels[applicationName] != "" {
@@ -83,7 +77,6 @@ func classesIn(objects *Objects, namespace string) []affinityclass.ApplicationCl
 			})
 		}
 	}
-
 	return classes
 }
 

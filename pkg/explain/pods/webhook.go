@@ -21,17 +21,14 @@ func (e *Evaluator) notReviewed(kind WorkloadKind, object *unstructured.Unstruct
 	if e.objects.Webhook == nil {
 		return ""
 	}
-
 	operation := admissionregistrationv1.Update
 	if as == creation || kind.isPod() || kind.Kind == "Job" {
 		operation = admissionregistrationv1.Create
 	}
-
 	reason := fmt.Sprintf("MutatingWebhookConfiguration %s has no webhook", e.objects.Webhook.Name)
 
 	for i := range e.objects.Webhook.Webhooks {
 		webhook := &e.objects.Webhook.Webhooks[i]
-
 		switch {
 		case !selects(webhook.NamespaceSelector, e.namespaceLabels(object.GetNamespace())):
 			reason = fmt.Sprintf("the namespaceSelector of MutatingWebhookConfiguration %s leaves namespace %s out",
@@ -55,9 +52,7 @@ func selects(selector *metav1.LabelSelector, given map[string]string) bool {
 	if selector == nil {
 		return true
 	}
-
 	compiled, err := metav1.LabelSelectorAsSelector(selector)
-
 	return err == nil && compiled.Matches(labels.Set(given)) // The API server has validated it.
 }
 

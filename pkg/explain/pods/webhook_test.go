@@ -25,7 +25,6 @@ func shippedWebhook(t *testing.T) *admissionregistrationv1.MutatingWebhookConfig
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, configuration); err != nil {
 				t.Fatal(err)
 			}
-
 			return configuration
 		}
 	}

@@ -15,14 +15,12 @@ func init() { //nolint:gochecknoinits // The package of State, which has With, i
 		if err != nil {
 			panic(err)
 		}
-
 		var results []pods.Applied
 		for _, one := range applied {
 			if one.Kind.Admit != nil {
 				results = append(results, one.Result)
 			}
 		}
-
 		return &after.Pods, results
 	}
 }

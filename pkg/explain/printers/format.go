@@ -38,7 +38,6 @@ func Print(out io.Writer, format Format, result document.Source, style Style) er
 	if !slices.Contains(WideFormats(), format) {
 		return fmt.Errorf("unknown format %q; use one of %v", format, WideFormats())
 	}
-
 	var text bytes.Buffer
 
 	switch format {
@@ -57,7 +56,6 @@ func Print(out io.Writer, format Format, result document.Source, style Style) er
 	if _, err := text.WriteTo(out); err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
-
 	return nil
 }
 
@@ -68,19 +66,15 @@ func marshal(text *bytes.Buffer, format Format, value any) error {
 		if err != nil {
 			return fmt.Errorf("encoding the answer as YAML: %w", err)
 		}
-
 		text.Write(encoded)
-
 		return nil
 	}
 
 	encoder := json.NewEncoder(text)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-
 	if err := encoder.Encode(value); err != nil {
 		return fmt.Errorf("encoding the answer as JSON: %w", err)
 	}
-
 	return nil
 }

@@ -26,26 +26,20 @@ func Align(rows []document.Text) []string { return Style{}.align(rows, 0) }
 // little room for it, it is below the row. A width that is not above 0 is no limit.
 func (s Style) align(rows []document.Text, width int) []string {
 	widths := map[int]int{}
-
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell.Text))
 		}
 	}
-
 	lines := make([]string, 0, len(rows))
 
 	for _, row := range rows {
 		if len(row) == 0 {
 			lines = append(lines, "")
-
 			continue
 		}
-
 		var line strings.Builder
-
 		last, start := len(row)-1, 0
-
 		for i, cell := range row[:last] {
 			line.WriteString(s.paint(cell.Tone, Printable(cell.Text)) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)) + columnGap)
 			start += widths[i] + len(columnGap)
@@ -57,7 +51,6 @@ func (s Style) align(rows []document.Text, width int) []string {
 		if width > 0 && room < minRoom && utf8.RuneCountInString(text) > room {
 			lines = append(lines, strings.TrimRight(line.String(), " "))
 			line.Reset()
-
 			indent, room = len(detailIndent), width-len(detailIndent)
 			line.WriteString(detailIndent)
 		}
@@ -66,7 +59,6 @@ func (s Style) align(rows []document.Text, width int) []string {
 			if i > 0 {
 				line.WriteString(strings.Repeat(" ", indent))
 			}
-
 			line.WriteString(s.paint(row[last].Tone, part))
 			lines = append(lines, line.String())
 			line.Reset()
@@ -82,7 +74,6 @@ func Printable(text string) string {
 		if unicode.IsControl(r) && r != '\n' {
 			return ' '
 		}
-
 		return r
 	}, text)
 }

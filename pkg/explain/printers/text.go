@@ -26,12 +26,10 @@ func (s Style) write(out *bytes.Buffer, d document.Document) {
 		if i > 0 && !section.Joined {
 			out.WriteByte('\n')
 		}
-
 		headline := section.Headline
 		if section.Title != "" {
 			headline = slices.Concat(document.Text{{Text: section.Title, Tone: document.Strong}, {Text: ": "}}, headline)
 		}
-
 		if len(headline) > 0 {
 			s.writeLine(out, "", headline)
 		}
@@ -39,7 +37,6 @@ func (s Style) write(out *bytes.Buffer, d document.Document) {
 		for _, block := range section.Blocks {
 			s.writeBlock(out, block)
 		}
-
 		for _, note := range section.Notes {
 			s.writeLine(out, "", document.Plainly(note))
 		}
@@ -60,11 +57,9 @@ func (s Style) writeBlock(out *bytes.Buffer, block document.Block) {
 // writeLine writes a line. It indents the further lines of a message: CEL compilers point at positions with lines of their own.
 func (s Style) writeLine(out *bytes.Buffer, indent string, line document.Text) {
 	var text strings.Builder
-
 	for _, span := range line {
 		text.WriteString(s.paint(span.Tone, Printable(span.Text)))
 	}
-
 	out.WriteString(indent + strings.ReplaceAll(strings.TrimRight(text.String(), "\n"), "\n", "\n"+detailIndent) + "\n")
 }
 
@@ -73,10 +68,8 @@ func (s Style) writeTable(out *bytes.Buffer, table document.Table) {
 	indent := strings.Repeat(columnGap, 1+table.Depth)
 	if table.Title != "" {
 		out.WriteString(indent + Printable(table.Title) + ":\n")
-
 		indent += columnGap
 	}
-
 	rows := make([]document.Text, 0, 1+len(table.Rows))
 
 	if len(table.Columns) > 0 {
@@ -84,10 +77,8 @@ func (s Style) writeTable(out *bytes.Buffer, table document.Table) {
 		for _, column := range table.Columns {
 			columns = append(columns, document.Span{Text: column, Tone: document.Strong})
 		}
-
 		rows = append(rows, columns)
 	}
-
 	for _, row := range table.Rows {
 		rows = append(rows, row.Cells)
 	}
@@ -109,6 +100,5 @@ func (s Style) paint(tone document.Tone, text string) string {
 	if !s.Color || text == "" || colors[tone] == "" {
 		return text
 	}
-
 	return colors[tone] + text + noColor
 }

@@ -18,15 +18,12 @@ func Wrap(line string, width int) []string {
 	indent := line[:len(line)-len(text)]
 	parts := broken(text, width-len(indent)-len(columnGap))
 	lines := make([]string, 0, len(parts))
-
 	for i, part := range parts {
 		if i > 0 {
 			part = columnGap + part
 		}
-
 		lines = append(lines, indent+part)
 	}
-
 	return lines
 }
 
@@ -35,7 +32,6 @@ func broken(text string, width int) []string {
 	if width < minWidth || utf8.RuneCountInString(text) <= width {
 		return []string{text}
 	}
-
 	var (
 		parts []string
 		part  []rune
@@ -45,7 +41,6 @@ func broken(text string, width int) []string {
 		if len(part) > 0 && len(part)+1+utf8.RuneCountInString(word) > width {
 			parts, part = append(parts, string(part)), nil
 		}
-
 		if len(part) > 0 {
 			part = append(part, ' ')
 		}
@@ -54,7 +49,6 @@ func broken(text string, width int) []string {
 			if len(part) > 0 && len(part)+len(chunk) > width {
 				parts, part = append(parts, string(part)), nil
 			}
-
 			part = append(part, chunk...)
 		}
 	}

@@ -43,19 +43,16 @@ func TestTableInAWidth(t *testing.T) {
 	table := document.Table{Columns: []string{"CLUSTER", "REASON"}}
 	table.Row("eu1", "score 100, rank 1 of 2")
 	table.Row("a-longer-name", "taint gpu=a100:NoSelect not tolerated")
-
 	want := "  CLUSTER        REASON\n" +
 		"  eu1            score 100, rank 1 of 2\n" +
 		"  a-longer-name  taint gpu=a100:NoSelect not\n" +
 		"                 tolerated\n"
-
 	var out bytes.Buffer
 	Style{Width: 48}.writeTable(&out, table)
 
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
-
 	out.Reset()
 	table.Rows[0].Cells[1].Tone, table.Rows[1].Cells[1].Tone = document.Good, document.Bad
 	Style{Width: 48, Color: true}.writeTable(&out, table)
@@ -65,10 +62,8 @@ func TestTableInAWidth(t *testing.T) {
 	if got := ansi.ReplaceAllString(out.String(), ""); got != want || strings.Count(out.String(), noColor) != 5 {
 		t.Errorf("coloured table:\n%q", &out)
 	}
-
 	out.Reset()
 	Style{Width: 44}.writeTable(&out, table)
-
 	if diff := cmp.Diff("  CLUSTER        REASON\n  eu1            score 100, rank 1 of 2\n  a-longer-name\n"+
 		"      taint gpu=a100:NoSelect not tolerated\n", out.String()); diff != "" {
 		t.Errorf("little room beside the other columns (-want +got):\n%s", diff)

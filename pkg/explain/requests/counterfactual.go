@@ -49,7 +49,6 @@ func searchChanges(objects *Objects, request *openmcpv1alpha1.ClusterRequest, ev
 		Apply:   func(from *trial, edits []edit) (*trial, bool) { return from.with(edits[0], edits[1:]), true },
 		Evaluate: func(t *trial) (*trial, bool) {
 			t.evaluate()
-
 			return t, true
 		},
 		Helps: func(t *trial) bool { return t.change.Cluster != "" }, Limit: maxChanges, Left: search.MaxEvaluations,
@@ -59,12 +58,10 @@ func searchChanges(objects *Objects, request *openmcpv1alpha1.ClusterRequest, ev
 	if len(helps) == 0 {
 		helps = s.Two(fails, nil)
 	}
-
 	found := make([]Change, 0, len(helps))
 	for _, help := range helps {
 		found = append(found, help.change)
 	}
-
 	return found
 }
 
@@ -74,7 +71,6 @@ func (t *trial) changes() [][]edit {
 	for at := range t.others {
 		changes = append(changes, t.others[at:])
 	}
-
 	return changes
 }
 
@@ -83,7 +79,6 @@ func (t *trial) with(more edit, others []edit) *trial {
 	edited := &trial{objects: t.objects, request: t.request.DeepCopy(), others: others}
 	edited.change.Edits = append(slices.Clip(t.change.Edits), more.text)
 	more.apply(edited)
-
 	return edited
 }
 
@@ -101,13 +96,11 @@ func (t *trial) evaluate() {
 func editsFor(objects *Objects, request *openmcpv1alpha1.ClusterRequest, evaluation *clusterrequest.Evaluation) []edit {
 	requirement := &evaluation.Requirement
 	edits := createPurposes(requirement)
-
 	if evaluation.Result.Reason == openmcpv1alpha1.ReasonClusterConflict {
 		edits = append(edits, edit{"label the ClusterRequest " + openmcpv1alpha1.RandomizeNameLabel + "=true", func(t *trial) {
 			t.request.Labels = map[string]string{openmcpv1alpha1.RandomizeNameLabel: "true"}
 		}})
 	}
-
 	edits = append(edits, requestEdits(objects, request, requirement)...)
 
 	for _, trait := range requirement.Traits {
@@ -117,13 +110,11 @@ func editsFor(objects *Objects, request *openmcpv1alpha1.ClusterRequest, evaluat
 			}
 		}
 	}
-
 	return append(edits, providerEdits(objects, requirement)...)
 }
 
 func createPurposes(requirement *clusterrequest.Requirement) []edit {
 	var edits []edit
-
 	for _, name := range requirement.Missing {
 		edits = append(edits, edit{"have an administrator create Purpose " + name, func(t *trial) {
 			t.objects.Purposes = append(slices.Clip(t.objects.Purposes), &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: name}})
@@ -139,14 +130,12 @@ func createPurposes(requirement *clusterrequest.Requirement) []edit {
 			}})
 		}
 	}
-
 	return edits
 }
 
 // requestEdits returns the edits of the request itself.
 func requestEdits(objects *Objects, request *openmcpv1alpha1.ClusterRequest, requirement *clusterrequest.Requirement) []edit {
 	var edits []edit
-
 	for _, trait := range requirement.Traits {
 		if !trait.Optional && slices.Contains(trait.By, "") {
 			edits = append(edits, edit{"create another ClusterRequest without " + trait.String(), func(t *trial) {
@@ -162,11 +151,9 @@ func requestEdits(objects *Objects, request *openmcpv1alpha1.ClusterRequest, req
 			t.request.Spec.Dedicated = ptr.To(false)
 		}})
 	}
-
 	if requirement.Version == "" {
 		return edits
 	}
-
 	edits = append(edits, edit{"create another ClusterRequest without a version", func(t *trial) { t.request.Spec.Kubernetes = nil }})
 
 	for _, version := range supportedVersions(objects) {
@@ -176,14 +163,12 @@ func requestEdits(objects *Objects, request *openmcpv1alpha1.ClusterRequest, req
 			}})
 		}
 	}
-
 	return edits
 }
 
 // supportedVersions returns the versions of all profiles that are not deprecated, in the order of the providers.
 func supportedVersions(objects *Objects) []string {
 	var versions []string
-
 	for _, provider := range objects.Providers {
 		for _, profile := range provider.Status.Profiles {
 			for _, version := range profile.SupportedVersions {
@@ -193,7 +178,6 @@ func supportedVersions(objects *Objects) []string {
 			}
 		}
 	}
-
 	return versions
 }
 
@@ -215,7 +199,6 @@ func mentions(item *openmcpv1alpha1.TraitRequirement, trait clusterrequest.Trait
 	if len(item.AnyOf) == 0 {
 		return len(trait.AnyOf) == 1 && trait.AnyOf[0].Name == item.TraitName()
 	}
-
 	return slices.EqualFunc(item.AnyOf, trait.AnyOf, func(a openmcpv1alpha1.TraitAlternative, b clusterrequest.Alternative) bool {
 		return a.TraitName() == b.Name && a.Negated == b.Negated
 	})
@@ -224,10 +207,8 @@ func mentions(item *openmcpv1alpha1.TraitRequirement, trait clusterrequest.Trait
 // providerEdits returns the edits of providers: one that becomes ready, and profiles that gain what is required of them.
 func providerEdits(objects *Objects, requirement *clusterrequest.Requirement) []edit {
 	var edits []edit
-
 	for _, provider := range objects.Providers {
 		name := provider.Name
-
 		if !provider.Status.Ready {
 			edits = append(edits, edit{fmt.Sprintf("wait until ClusterProvider %s is ready", name), func(t *trial) {
 				t.objects.Providers = replaced(t.objects.Providers, name, func(p *openmcpv1alpha1.ClusterProvider) { p.Status.Ready = true })
@@ -265,13 +246,11 @@ type named[T any] interface {
 // replaced returns a list with a changed copy of the object of a name.
 func replaced[T named[T]](objects []T, name string, change func(T)) []T {
 	changed := slices.Clone(objects)
-
 	for i := range changed {
 		if changed[i].GetName() == name {
 			changed[i] = changed[i].DeepCopy()
 			change(changed[i])
 		}
 	}
-
 	return changed
 }

@@ -56,13 +56,11 @@ func (d *Difference) Differ() bool { return d != nil && (len(d.Requests) > 0 || 
 func Compare(before, after *Objects, now metav1.Time) *Difference {
 	earlier, later := before.run(now), after.run(now)
 	difference := &Difference{Requests: []RequestDifference{}, Before: before.anew().run(now).totals(), After: after.anew().run(now).totals()}
-
 	for _, key := range earlier.keysWith(later) {
 		was, is := earlier[key], later[key]
 		if is.kept {
 			difference.Granted++
 		}
-
 		if was.text != is.text {
 			difference.Requests = append(difference.Requests, RequestDifference{
 				Namespace: key.Namespace, Name: key.Name, Before: was.text, After: is.text,
@@ -86,11 +84,9 @@ type outcome struct {
 // keysWith returns the keys of both, sorted.
 func (o outcomes) keysWith(others outcomes) []types.NamespacedName {
 	keys := make([]types.NamespacedName, 0, len(o)+len(others))
-
 	for key := range o {
 		keys = append(keys, key)
 	}
-
 	for key := range others {
 		if _, known := o[key]; !known {
 			keys = append(keys, key)
@@ -100,14 +96,12 @@ func (o outcomes) keysWith(others outcomes) []types.NamespacedName {
 	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-
 	return keys
 }
 
 func (o outcomes) totals() Totals {
 	totals := Totals{Requests: len(o)}
 	clusters := map[types.NamespacedName]bool{}
-
 	for _, each := range o {
 		if each.cluster.Name == "" {
 			totals.Refused++
@@ -115,9 +109,7 @@ func (o outcomes) totals() Totals {
 			clusters[each.cluster] = true
 		}
 	}
-
 	totals.Clusters = len(clusters)
-
 	return totals
 }
 
@@ -126,7 +118,6 @@ func (o *Objects) run(now metav1.Time) outcomes {
 	catalog := o.catalog()
 	requests := o.sorted()
 	results := make(outcomes, len(requests))
-
 	slices.SortStableFunc(requests, func(a, b *openmcpv1alpha1.ClusterRequest) int {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})
@@ -136,7 +127,6 @@ func (o *Objects) run(now metav1.Time) outcomes {
 			results[keyOf(request)] = carryOut(catalog, withUID(request), now)
 		}
 	}
-
 	return results
 }
 
@@ -145,49 +135,39 @@ func withUID(request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha1.ClusterRe
 	if request.UID != "" {
 		return request
 	}
-
 	identified := request.DeepCopy()
 	identified.UID = types.UID(keyOf(request).String())
-
 	return identified
 }
 
 // carryOut decides a request, and changes the Catalog as the controller changes the hub.
 func carryOut(catalog *clusterrequest.Catalog, request *openmcpv1alpha1.ClusterRequest, now metav1.Time) outcome {
 	decided := catalog.Decide(request, now)
-
 	for _, cluster := range decided.Leave {
 		catalog.SetCluster(cluster)
 	}
-
 	if decided.Obsolete != nil {
 		catalog.DeleteGrant(keyOf(decided.Obsolete))
-
 		return carryOut(catalog, request, now)
 	}
 
 	if decided.Outcome == clusterrequest.OutcomeIgnored {
 		return outcome{text: "ignored"}
 	}
-
 	if decided.Grant == nil {
 		return outcome{text: fmt.Sprintf("%s, %s", decided.Result.Status, decided.Result.Reason)}
 	}
-
 	if decided.Cluster != nil {
 		catalog.SetCluster(decided.Cluster)
 	}
-
 	catalog.SetGrant(decided.Grant)
 
 	ref := decided.Grant.Spec.ClusterRef
 	result := outcome{cluster: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, kept: decided.Outcome == clusterrequest.OutcomeKept}
 	result.text = GrantedPrefix + result.cluster.String()
-
 	if decided.Create && !result.kept {
 		result.text = "Granted new Cluster " + result.cluster.String()
 	}
-
 	return result
 }
 
@@ -195,15 +175,12 @@ func carryOut(catalog *clusterrequest.Catalog, request *openmcpv1alpha1.ClusterR
 func (o *Objects) anew() *Objects {
 	fresh := *o
 	fresh.Grants, fresh.Clusters = nil, nil
-
 	for _, cluster := range o.Clusters {
 		uids := clusterrequest.RequestUIDs(cluster)
 		if _, made := cluster.Labels[openmcpv1alpha1.DeleteWithoutRequestsLabel]; len(uids) > 0 && made {
 			continue
 		}
-
 		fresh.Clusters = append(fresh.Clusters, clusterrequest.Leave(cluster, uids...))
 	}
-
 	return &fresh
 }

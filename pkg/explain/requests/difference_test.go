@@ -16,7 +16,6 @@ func TestCompareTellsWhatALimitMeans(t *testing.T) {
 	for i := range 12 {
 		objects.carryOut(t, objects.request(fmt.Sprintf("r%02d", i), "workload"))
 	}
-
 	after := *objects
 	after.Purposes = replaced(objects.Purposes, "workload", func(p *openmcpv1alpha1.Purpose) { p.Spec.TenancyLimit = 3 })
 
@@ -26,7 +25,6 @@ func TestCompareTellsWhatALimitMeans(t *testing.T) {
 	if diff := cmp.Diff(want, Compare(objects, &after, now)); diff != "" {
 		t.Errorf("difference (-want +got):\n%s", diff)
 	}
-
 	if !want.Differ() || Compare(objects, objects, now).Differ() {
 		t.Error("the difference is not told")
 	}
@@ -36,7 +34,6 @@ func TestCompareTellsWhichRequestsGetAnotherResult(t *testing.T) {
 	before := newObjects()
 	before.carryOut(t, before.request("granted", "workload"))
 	before.request("no-gpu", "gpu")
-
 	after := *before
 	after.Purposes = replaced(before.Purposes, "gpu", func(p *openmcpv1alpha1.Purpose) { p.Spec.Traits = nil })
 	added := newObjects().request("added", "workload")
@@ -52,7 +49,6 @@ func TestCompareTellsWhichRequestsGetAnotherResult(t *testing.T) {
 	if diff := cmp.Diff(want, got.Requests); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-
 	if got.Granted != 1 || got.Before.Refused != 1 || got.After.Refused != 0 {
 		t.Errorf("totals: %+v", got)
 	}
@@ -66,7 +62,6 @@ func TestCompareKeepsClustersThatWereMadeByHand(t *testing.T) {
 		Tenancy:            openmcpv1alpha1.TenancyShared, Purposes: []openmcpv1alpha1.PurposeName{"workload"},
 	}})
 	objects.Clusters[0].Namespace, objects.Clusters[0].Name = "team-a", "by-hand"
-
 	for i := range 3 {
 		objects.carryOut(t, objects.request(fmt.Sprintf("r%d", i), "workload"))
 	}

@@ -28,7 +28,6 @@ func (o *Objects) goneNotes(granted *openmcpv1alpha1.ClusterRequestGrant) []stri
 	if granted == nil {
 		return nil
 	}
-
 	var notes []string
 
 	ref := granted.Spec.ClusterRef
@@ -39,7 +38,6 @@ func (o *Objects) goneNotes(granted *openmcpv1alpha1.ClusterRequestGrant) []stri
 			notes = append(notes, GoneNote(*condition))
 		}
 	}
-
 	return notes
 }
 

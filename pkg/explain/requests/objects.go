@@ -34,13 +34,11 @@ type Objects struct {
 // Find returns the requests of a name, in any namespace if namespace is empty, sorted by namespace.
 func (o *Objects) Find(namespace, name string) []*openmcpv1alpha1.ClusterRequest {
 	var found []*openmcpv1alpha1.ClusterRequest
-
 	for _, request := range o.sorted() {
 		if request.Name == name && (namespace == "" || request.Namespace == namespace) {
 			found = append(found, request)
 		}
 	}
-
 	return found
 }
 
@@ -50,22 +48,18 @@ func (o *Objects) sorted() []*openmcpv1alpha1.ClusterRequest {
 	slices.SortFunc(requests, func(a, b *openmcpv1alpha1.ClusterRequest) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-
 	return requests
 }
 
 // catalog returns the Catalog of the objects.
 func (o *Objects) catalog() *clusterrequest.Catalog {
 	catalog := clusterrequest.NewCatalog(o.Options)
-
 	for _, purpose := range o.Purposes {
 		catalog.SetPurpose(purpose)
 	}
-
 	for _, equivalence := range o.Equivalences {
 		catalog.SetTraitEquivalence(equivalence)
 	}
-
 	for _, provider := range o.Providers {
 		catalog.SetClusterProvider(provider)
 	}
@@ -73,11 +67,9 @@ func (o *Objects) catalog() *clusterrequest.Catalog {
 	for _, cluster := range o.Clusters {
 		catalog.SetCluster(cluster)
 	}
-
 	for _, grant := range o.Grants {
 		catalog.SetGrant(grant)
 	}
-
 	return catalog
 }
 
@@ -93,10 +85,8 @@ func (o *Objects) without(request *openmcpv1alpha1.ClusterRequest) *Objects {
 		if request.UID != "" && clusterrequest.HasRequest(cluster, request.UID) {
 			cluster = clusterrequest.Leave(cluster, request.UID)
 		}
-
 		others.Clusters = append(others.Clusters, cluster)
 	}
-
 	return &others
 }
 

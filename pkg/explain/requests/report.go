@@ -111,13 +111,11 @@ type Profile struct {
 // NewReports explains all requests of a namespace, or of all namespaces if it is empty.
 func NewReports(objects *Objects, namespace string, now metav1.Time) []Report {
 	var reports []Report
-
 	for _, request := range objects.sorted() {
 		if namespace == "" || request.Namespace == namespace {
 			reports = append(reports, NewReport(objects, request, now))
 		}
 	}
-
 	return reports
 }
 
@@ -129,11 +127,9 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 	request = withUID(request)
 	catalog := objects.catalog()
 	decided := catalog.Decide(request, now)
-
 	if decided.Evaluation == nil { // A Grant is never computed again: the verdicts are those on a new request.
 		catalog = objects.without(request).catalog()
 	}
-
 	evaluation := catalog.Explain(request)
 
 	report := Report{
@@ -142,7 +138,6 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 		Requirement: newRequirement(&evaluation.Requirement),
 		Clusters:    newClusters(evaluation.Clusters), Profiles: newProfiles(evaluation.Profiles),
 	}
-
 	if written := string(request.Status.Status); report.Status != "" && written != report.Status {
 		report.Written = written
 	}
@@ -153,17 +148,14 @@ func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now me
 			report.Notes = append(report.Notes, refused)
 		}
 	}
-
 	if decided.Outcome == clusterrequest.OutcomeRefused {
 		report.Changes = searchChanges(objects, request, evaluation)
 	}
-
 	return report
 }
 
 func newGranted(grant *openmcpv1alpha1.ClusterRequestGrant, isNew bool) *Granted {
 	spec := &grant.Spec
-
 	return &Granted{
 		Namespace: spec.ClusterRef.Namespace, Name: spec.ClusterRef.Name, New: isNew,
 		Provider: spec.Cluster.ClusterProviderRef.Name, Profile: string(spec.Cluster.ClusterProviderRef.Profile),
@@ -175,7 +167,6 @@ func versionOf(kubernetes *openmcpv1alpha1.Kubernetes) string {
 	if kubernetes == nil {
 		return ""
 	}
-
 	return kubernetes.Version
 }
 
@@ -183,18 +174,14 @@ func newRequirement(from *clusterrequest.Requirement) Requirement {
 	requirement := Requirement{
 		Purposes: from.Purposes, Missing: from.Missing, Dedicated: from.Dedicated, DedicatedBy: from.DedicatedBy, Version: from.Version,
 	}
-
 	for _, trait := range from.Traits {
 		reported := Trait{Optional: trait.Optional}
-
 		for _, alternative := range trait.AnyOf {
 			reported.AnyOf = append(reported.AnyOf, alternative.String())
 		}
-
 		for _, by := range trait.By {
 			reported.By = append(reported.By, sourceName(by))
 		}
-
 		requirement.Traits = append(requirement.Traits, reported)
 	}
 
@@ -206,13 +193,11 @@ func sourceName(by string) string {
 	if by == "" {
 		return RequestSource
 	}
-
 	return "Purpose " + by
 }
 
 func newClusters(verdicts []clusterrequest.ClusterVerdict) []Cluster {
 	clusters := make([]Cluster, 0, len(verdicts))
-
 	for _, verdict := range verdicts {
 		lack, kind := lackOf(verdict.Lack)
 		clusters = append(clusters, Cluster{
@@ -220,13 +205,11 @@ func newClusters(verdicts []clusterrequest.ClusterVerdict) []Cluster {
 			OptionalTraits: verdict.OptionalTraits, Lack: lack, LackKind: kind,
 		})
 	}
-
 	return clusters
 }
 
 func newProfiles(verdicts []clusterrequest.ProfileVerdict) []Profile {
 	profiles := make([]Profile, 0, len(verdicts))
-
 	for _, verdict := range verdicts {
 		lack, kind := lackOf(verdict.Lack)
 		profiles = append(profiles, Profile{
@@ -234,7 +217,6 @@ func newProfiles(verdicts []clusterrequest.ProfileVerdict) []Profile {
 			Deprecated: verdict.Deprecated, OptionalTraits: verdict.OptionalTraits, Lack: lack, LackKind: kind,
 		})
 	}
-
 	return profiles
 }
 
@@ -242,7 +224,6 @@ func lackOf(lack *clusterrequest.Lack) (text, kind string) {
 	if lack == nil {
 		return "", ""
 	}
-
 	return lack.String(), string(lack.Kind)
 }
 
@@ -252,10 +233,8 @@ func (t Trait) String() string {
 	if len(t.AnyOf) > 1 {
 		text = "any of the traits " + strings.Join(t.AnyOf, ", ")
 	}
-
 	if t.Optional {
 		return "optional " + text
 	}
-
 	return text
 }

@@ -31,7 +31,6 @@ func newObjects() *Objects {
 		for _, trait := range traits {
 			p.SupportedTraits = append(p.SupportedTraits, openmcpv1alpha1.SupportedTrait{Trait: trait})
 		}
-
 		return p
 	}
 	purpose := func(name string, spec openmcpv1alpha1.PurposeSpec) *openmcpv1alpha1.Purpose {
@@ -62,19 +61,16 @@ func (o *Objects) request(name string, purposes ...openmcpv1alpha1.PurposeName) 
 		Spec:       openmcpv1alpha1.ClusterRequestSpec{Purposes: purposes},
 	}
 	o.Requests = append(o.Requests, request)
-
 	return request
 }
 
 // carryOut writes what a request is granted, as the controller does.
 func (o *Objects) carryOut(t *testing.T, request *openmcpv1alpha1.ClusterRequest) {
 	t.Helper()
-
 	decided := o.catalog().Decide(request, now)
 	if decided.Grant == nil {
 		t.Fatalf("%s gets nothing: %+v", request.Name, decided.Result)
 	}
-
 	if decided.Create {
 		o.Clusters = append(o.Clusters, decided.Cluster)
 	} else {
@@ -137,13 +133,10 @@ func TestReportOfAGrantedRequest(t *testing.T) {
 	objects := newObjects()
 	request := objects.request("r", "workload")
 	objects.carryOut(t, request)
-
 	objects.Purposes = nil
-
 	if report := NewReport(objects, request, now); report.Outcome != "Kept" || report.Cluster == nil || len(report.Changes) > 0 {
 		t.Errorf("report %+v, want that the request keeps its Cluster without its Purpose", report)
 	}
-
 	objects.Purposes = newObjects().Purposes
 	report := NewReport(objects, request, now)
 
@@ -227,10 +220,8 @@ func TestChangesThatWouldGrantARequest(t *testing.T) {
 			objects := newObjects()
 			request := objects.request("r", "workload")
 			tc.change(objects, request)
-
 			before := request.DeepCopy()
 			report := NewReport(objects, request, now)
-
 			var got [][]string
 			for _, change := range report.Changes {
 				got = append(got, change.Edits)
@@ -239,11 +230,9 @@ func TestChangesThatWouldGrantARequest(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
-
 			if diff := cmp.Diff(before, request); diff != "" {
 				t.Errorf("the request was changed (-want +got):\n%s", diff)
 			}
-
 			if report.Outcome != string(clusterrequest.OutcomeRefused) {
 				t.Errorf("outcome %s", report.Outcome)
 			}

@@ -19,7 +19,6 @@ func NewWrittenReport(
 		Namespace: request.Namespace, Name: request.Name, Outcome: OutcomeWritten, Unanswered: unanswered,
 		Status: string(request.Status.Status), Reason: request.Status.Reason, Message: request.Status.Message,
 	}
-
 	for _, purpose := range request.Spec.Purposes {
 		report.Requirement.Purposes = append(report.Requirement.Purposes, string(purpose))
 	}
@@ -29,6 +28,5 @@ func NewWrittenReport(
 			report.Cluster = newGranted(grant, false)
 		}
 	}
-
 	return report
 }

@@ -26,7 +26,6 @@ type Search[S, C any] struct {
 // Start evaluates a state without a change.
 func (s *Search[S, C]) Start(state S) (S, bool) {
 	s.Left--
-
 	return s.Evaluate(state)
 }
 
@@ -35,13 +34,10 @@ func (s *Search[S, C]) Extend(from S, change C) (next S, evaluated bool) {
 	if s.Left <= 0 {
 		return next, false
 	}
-
 	if next, evaluated = s.Apply(from, change); !evaluated {
 		return next, false
 	}
-
 	s.Left--
-
 	return s.Evaluate(next)
 }
 
@@ -50,23 +46,18 @@ func (s *Search[S, C]) One(from S) (helps, fails []S) { return s.one(from, s.Lim
 
 func (s *Search[S, C]) one(from S, limit int) (helps, fails []S) {
 	seen := map[string]bool{}
-
 	for _, change := range s.Changes(from) {
 		if limit > 0 && len(helps) == limit {
 			break
 		}
-
 		if s.Subject != nil && seen[s.Subject(change)] {
 			continue
 		}
-
 		next, evaluated := s.Extend(from, change)
-
 		switch {
 		case !evaluated:
 		case s.Helps(next):
 			helps = append(helps, next)
-
 			if s.Subject != nil {
 				seen[s.Subject(change)] = true
 			}
@@ -82,18 +73,15 @@ func (s *Search[S, C]) one(from S, limit int) (helps, fails []S) {
 // not nil, its result takes the place of each of them.
 func (s *Search[S, C]) Two(fails []S, instead func(S) S) []S {
 	var helps []S
-
 	for _, first := range fails {
 		if s.Limit > 0 && len(helps) == s.Limit {
 			break
 		}
-
 		both, _ := s.one(first, max(s.Limit-len(helps), 0))
 		for _, pair := range both {
 			if instead != nil {
 				pair = instead(pair)
 			}
-
 			helps = append(helps, pair)
 		}
 	}

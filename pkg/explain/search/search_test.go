@@ -26,7 +26,6 @@ func adding(wanted, limit int, changes ...int) *search.Search[sum, int] {
 					return changes[at+1:]
 				}
 			}
-
 			return changes
 		},
 		Apply: func(s sum, change int) (sum, bool) {
@@ -36,7 +35,6 @@ func adding(wanted, limit int, changes ...int) *search.Search[sum, int] {
 			for _, added := range s.added {
 				s.total += added
 			}
-
 			return s, s.total != 7
 		},
 		Helps: func(s sum) bool { return s.total >= wanted },
@@ -63,7 +61,6 @@ func TestOneChangeOrTwo(t *testing.T) {
 			if len(helps) == 0 {
 				helps = tc.search.Two(fails, nil)
 			}
-
 			var got [][]int
 			for _, found := range helps {
 				got = append(got, found.added)
@@ -72,7 +69,6 @@ func TestOneChangeOrTwo(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-
 			if tc.search.Left != tc.wantLeft {
 				t.Errorf("%d evaluations are left, want %d", tc.search.Left, tc.wantLeft)
 			}
@@ -83,7 +79,6 @@ func TestOneChangeOrTwo(t *testing.T) {
 func TestASearchIsBounded(t *testing.T) {
 	s := adding(1000, 0, 1, 2, 3, 4)
 	s.Left = 6
-
 	_, fails := s.One(sum{})
 	if found := s.Two(fails, nil); found != nil || s.Left != 0 {
 		t.Errorf("found %v, %d evaluations are left", found, s.Left)
@@ -93,7 +88,6 @@ func TestASearchIsBounded(t *testing.T) {
 func TestOneOfASubject(t *testing.T) {
 	s := adding(5, 0, 1, 5, 6, 15)
 	s.Subject = func(change int) string { return strconv.Itoa(change % 10) }
-
 	helps, _ := s.One(sum{})
 	if len(helps) != 2 || helps[1].total != 6 {
 		t.Errorf("found %v", helps)

@@ -34,19 +34,16 @@ func (h *hub) Get(context.Context, client.ObjectKey, client.Object, ...client.Ge
 func (h *hub) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var asked client.ListOptions
 	asked.ApplyOptions(options)
-
 	switch list := list.(type) {
 	case *clusterv1beta2.ManagedClusterSetList:
 		if h.setsFail != nil {
 			return h.setsFail
 		}
-
 		for _, name := range []string{"staging", "prod", "edge", "dev"} {
 			list.Items = append(list.Items, clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{
 				Name: name, Labels: map[string]string{"stage": name},
 			}})
 		}
-
 		return nil
 	case *clusterv1beta2.ManagedClusterSetBindingList:
 		for namespace, bound := range map[string]map[string]string{
@@ -60,7 +57,6 @@ func (h *hub) List(_ context.Context, list client.ObjectList, options ...client.
 				if name == "edge" || name == "staging" && namespace == "apps" {
 					binding.Labels = map[string]string{clustersets.ManagedByLabel: clustersets.Manager}
 				}
-
 				if h.bindingsFail == nil && (asked.Namespace == "" || asked.Namespace == namespace) {
 					list.Items = append(list.Items, binding)
 				}
@@ -78,14 +74,12 @@ func (h *hub) Create(_ context.Context, object client.Object, _ ...client.Create
 	if !is {
 		return errors.New("something else is created")
 	}
-
 	asked := *review.Spec.ResourceAttributes
 	name := asked.Name
 	asked.Name = ""
 	review.Status.Allowed = (name == "prod" || name == "staging") && asked == authorizationv1.ResourceAttributes{
 		Verb: "create", Group: "cluster.open-cluster-management.io", Resource: "managedclustersets", Subresource: "bind",
 	}
-
 	return h.reviewsFail
 }
 
@@ -95,7 +89,6 @@ func forbidden(resource string) error {
 
 func TestRead(t *testing.T) {
 	bound := []Set{{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true}, {Name: "staging", MayBind: true, Bound: true}}
-
 	for _, tc := range []struct {
 		reason, namespace, selector string
 		hub                         hub

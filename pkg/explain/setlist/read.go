@@ -41,7 +41,6 @@ func Read(ctx context.Context, hub Hub, namespace string, selector labels.Select
 	if notListed != nil && !apierrors.IsForbidden(notListed) {
 		return nil, unreadable("ManagedClusterSets", notListed)
 	}
-
 	bindings, notBound := hubstate.Bindings(ctx, hub, namespace)
 	if notBound != nil && !apierrors.IsForbidden(notBound) {
 		return nil, unreadable("ManagedClusterSetBindings", notBound)
@@ -51,7 +50,6 @@ func Read(ctx context.Context, hub Hub, namespace string, selector labels.Select
 	if selector != nil {
 		candidates = selected(candidates, known, selector)
 	}
-
 	if namespace != "" {
 		for i := range candidates {
 			candidates[i].Namespaces = nil
@@ -61,7 +59,6 @@ func Read(ctx context.Context, hub Hub, namespace string, selector labels.Select
 	if err := review(ctx, hub, candidates); err != nil {
 		return nil, err
 	}
-
 	for _, set := range candidates {
 		if set.MayBind || set.Bound {
 			list.Sets = append(list.Sets, set)
@@ -73,7 +70,6 @@ func Read(ctx context.Context, hub Hub, namespace string, selector labels.Select
 	} else {
 		list.Unlisted = notListed.Error()
 	}
-
 	return list, errors.Join(
 		missing(notListed, "the ClusterRole open-cluster-management:placement-hub:tenant, by a ClusterRoleBinding"),
 		missing(notBound, bindingsRole(namespace)),
@@ -85,7 +81,6 @@ func bindingsRole(namespace string) string {
 	if namespace == "" {
 		return "the ClusterRole view, by a ClusterRoleBinding, or name a namespace with -n"
 	}
-
 	return "the ClusterRole view, by a RoleBinding in the namespace"
 }
 
@@ -103,7 +98,6 @@ func unreadable(what string, err error) error {
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub", what, err)
 	}
-
 	return fmt.Errorf("listing %s: %w; check the connection to the hub and try again", what, err)
 }
 
@@ -112,7 +106,6 @@ func missing(err error, role string) error {
 	if err == nil {
 		return nil
 	}
-
 	return fmt.Errorf("the hub does not allow this user to list all of it: %w; ask an administrator of the hub for %s", err, role)
 }
 
@@ -128,7 +121,6 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 		if binding.Name != name {
 			continue // Such a binding has no effect.
 		}
-
 		set, exists := byName[name]
 		if !exists {
 			set = Set{Name: name, Missing: allKnown}
@@ -144,9 +136,7 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 		slices.Sort(set.Namespaces)
 		merged = append(merged, set)
 	}
-
 	slices.SortFunc(merged, func(a, b Set) int { return cmp.Compare(a.Name, b.Name) })
-
 	return merged
 }
 
@@ -154,7 +144,6 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 func review(ctx context.Context, hub Hub, sets []Set) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxConcurrentReviews)
-
 	for i := range sets {
 		group.Go(func() error {
 			review := &authorizationv1.SelfSubjectAccessReview{
@@ -163,9 +152,7 @@ func review(ctx context.Context, hub Hub, sets []Set) error {
 			if err := hub.Create(ctx, review); err != nil {
 				return fmt.Errorf("asking the API server whether you may bind ManagedClusterSet %s: %w", sets[i].Name, err)
 			}
-
 			sets[i].MayBind = review.Status.Allowed
-
 			return nil
 		})
 	}

@@ -24,11 +24,9 @@ func (w WithBinding) Apply(state *explain.State, _ time.Time) (*explain.State, e
 	if w.Namespace == "" {
 		return nil, fmt.Errorf("the set %s has to be bound to a namespace: name one", w.Set)
 	}
-
 	if err := checkSet(state, w.Set); err != nil {
 		return nil, err
 	}
-
 	after := *state
 	if slices.ContainsFunc(state.Bindings, isBinding(w.Namespace, w.Set)) {
 		return &after, nil
@@ -38,7 +36,6 @@ func (w WithBinding) Apply(state *explain.State, _ time.Time) (*explain.State, e
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Set},
 		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: w.Set},
 	})
-
 	return &after, nil
 }
 
@@ -52,7 +49,6 @@ func (w WithoutBinding) String() string {
 	if from == "" {
 		from = "all namespaces"
 	}
-
 	return fmt.Sprintf("unbind %s from %s", w.Set, from)
 }
 
@@ -75,7 +71,6 @@ func (w WithoutBinding) Apply(state *explain.State, _ time.Time) (*explain.State
 	after.Bindings = left
 	// EffectiveBindings are in Bindings now, so the RBAC objects must not add the removed binding again.
 	after.Accounts, after.ClusterRoles, after.ClusterRoleBindings = nil, nil, nil
-
 	return &after, nil
 }
 
@@ -84,7 +79,6 @@ func (w WithoutBinding) name() string {
 	if w.Namespace == "" {
 		return w.Set
 	}
-
 	return w.Namespace + "/" + w.Set
 }
 
@@ -93,7 +87,6 @@ func (w WithoutBinding) namespaceOf(binding *clusterv1beta2.ManagedClusterSetBin
 	if w.Namespace == "" {
 		return ""
 	}
-
 	return binding.Namespace
 }
 

@@ -28,10 +28,8 @@ func Apply(state *explain.State, now time.Time, changes ...Change) (*explain.Sta
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", change, err)
 		}
-
 		state = changed
 	}
-
 	return state, nil
 }
 
@@ -41,10 +39,8 @@ func withCluster(state *explain.State, name string, change func(*clusterv1.Manag
 	if err != nil {
 		return nil, err
 	}
-
 	changed := state.Clusters[at].DeepCopy()
 	changed.ResourceVersion = "" // The resourceVersion belongs to the given state.
-
 	if err := change(changed); err != nil {
 		return nil, err
 	}
@@ -52,7 +48,6 @@ func withCluster(state *explain.State, name string, change func(*clusterv1.Manag
 	after := *state
 	after.Clusters = slices.Clone(state.Clusters)
 	after.Clusters[at] = changed
-
 	return &after, nil
 }
 
@@ -67,7 +62,6 @@ func findCluster(state *explain.State, name string) (int, error) {
 			}
 		})
 	}
-
 	return at, nil
 }
 
@@ -76,7 +70,6 @@ func checkSet(state *explain.State, name string) error {
 	if slices.ContainsFunc(state.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name }) {
 		return nil
 	}
-
 	return unknown("ManagedClusterSet", name, func(yield func(string) bool) {
 		for _, set := range state.ClusterSets {
 			if !yield(set.Name) {

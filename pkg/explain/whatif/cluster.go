@@ -28,7 +28,6 @@ func (l Label) Apply(state *explain.State, _ time.Time) (*explain.State, error) 
 	if problems := validation.IsQualifiedName(l.Key); len(problems) > 0 {
 		return nil, fmt.Errorf("%q is no key of a label: %s", l.Key, strings.Join(problems, "; "))
 	}
-
 	if problems := validation.IsValidLabelValue(l.Value); len(problems) > 0 {
 		return nil, fmt.Errorf("%q is no value of a label: %s", l.Value, strings.Join(problems, "; "))
 	}
@@ -38,17 +37,14 @@ func (l Label) Apply(state *explain.State, _ time.Time) (*explain.State, error) 
 			return nil, err
 		}
 	}
-
 	return withCluster(state, l.Cluster, func(cluster *clusterv1.ManagedCluster) error {
 		if cluster.Labels == nil {
 			cluster.Labels = map[string]string{}
 		}
-
 		cluster.Labels[l.Key] = l.Value
 		if l.Key == clusterv1beta2.ClusterSetLabel {
 			defaultSet(cluster)
 		}
-
 		return nil
 	})
 }
@@ -62,7 +58,6 @@ func (u Unlabel) String() string {
 	if u.Key == clusterv1beta2.ClusterSetLabel {
 		text += inDefaultSet
 	}
-
 	return text
 }
 
@@ -72,12 +67,10 @@ func (u Unlabel) Apply(state *explain.State, _ time.Time) (*explain.State, error
 		if _, has := cluster.Labels[u.Key]; !has {
 			return fmt.Errorf("ManagedCluster %s has no such label: %w", u.Cluster, unknown("label", u.Key, maps.Keys(cluster.Labels)))
 		}
-
 		delete(cluster.Labels, u.Key)
 		if u.Key == clusterv1beta2.ClusterSetLabel {
 			defaultSet(cluster)
 		}
-
 		return nil
 	})
 }
@@ -90,11 +83,9 @@ func defaultSet(cluster *clusterv1.ManagedCluster) {
 	if !webhook.LacksSet(cluster) {
 		return
 	}
-
 	if cluster.Labels == nil {
 		cluster.Labels = map[string]string{}
 	}
-
 	cluster.Labels[clusterv1beta2.ClusterSetLabel] = webhook.DefaultSet
 }
 
@@ -115,15 +106,12 @@ func (c Claim) Apply(state *explain.State, _ time.Time) (*explain.State, error) 
 	if letters := len([]rune(c.Name)); letters < 1 || letters > claimNameLength {
 		return nil, fmt.Errorf("the name of a claim has 1 to %d letters, and this one has %d", claimNameLength, letters)
 	}
-
 	if letters := len([]rune(c.Value)); letters < 1 || letters > claimValueLength {
 		return nil, fmt.Errorf("the value of a claim has 1 to %d letters, and this one has %d", claimValueLength, letters)
 	}
-
 	return withCluster(state, c.Cluster, func(cluster *clusterv1.ManagedCluster) error {
 		claims := &cluster.Status.ClusterClaims
 		*claims = append(slices.DeleteFunc(*claims, named(c.Name)), clusterv1.ManagedClusterClaim{Name: c.Name, Value: c.Value})
-
 		return nil
 	})
 }
@@ -146,9 +134,7 @@ func (u Unclaim) Apply(state *explain.State, _ time.Time) (*explain.State, error
 				}
 			}))
 		}
-
 		cluster.Status.ClusterClaims = slices.DeleteFunc(cluster.Status.ClusterClaims, named(u.Name))
-
 		return nil
 	})
 }

@@ -27,13 +27,11 @@ func (r Remove) Apply(state *explain.State, _ time.Time) (*explain.State, error)
 	if err != nil {
 		return nil, err
 	}
-
 	after := *state
 	after.Clusters = slices.Delete(slices.Clone(state.Clusters), at, at+1)
 	after.Scores = slices.DeleteFunc(slices.Clone(state.Scores), func(scores *clusterv1alpha1.AddOnPlacementScore) bool {
 		return scores.Namespace == r.Cluster
 	})
-
 	return &after, nil
 }
 
@@ -55,18 +53,15 @@ func (a Add) String() string {
 		if webhook.LacksSet(cluster) {
 			name += inDefaultSet
 		}
-
 		names = append(names, name)
 	}
 
 	for _, scores := range a.Scores {
 		names = append(names, "scores "+scores.Namespace+"/"+scores.Name)
 	}
-
 	if len(names) <= addShown {
 		return "add " + strings.Join(names, ", ")
 	}
-
 	return fmt.Sprintf("add %s and %d more", strings.Join(names[:addShown], ", "), len(names)-addShown)
 }
 
@@ -76,7 +71,6 @@ func (a Add) Apply(state *explain.State, now time.Time) (*explain.State, error) 
 	for _, cluster := range state.Clusters {
 		present[cluster.Name] = true
 	}
-
 	after := *state
 	after.Clusters, after.Scores = slices.Clone(state.Clusters), slices.Clone(state.Scores)
 
@@ -84,12 +78,10 @@ func (a Add) Apply(state *explain.State, now time.Time) (*explain.State, error) 
 		if present[cluster.Name] {
 			return nil, fmt.Errorf("ManagedCluster %s exists already: leave it out of what is added, or remove the present one first", cluster.Name)
 		}
-
 		present[cluster.Name] = true
 		added := cluster.DeepCopy()
 		added.ResourceVersion = ""
 		defaultSet(added)
-
 		for i := range added.Spec.Taints {
 			added.Spec.Taints[i].TimeAdded = stamp(now)
 		}
@@ -100,7 +92,6 @@ func (a Add) Apply(state *explain.State, now time.Time) (*explain.State, error) 
 	for _, scores := range a.Scores {
 		if !present[scores.Namespace] {
 			_, err := findCluster(&after, scores.Namespace)
-
 			return nil, fmt.Errorf("AddOnPlacementScore %s/%s: %w", scores.Namespace, scores.Name, err)
 		}
 

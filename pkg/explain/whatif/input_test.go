@@ -87,14 +87,11 @@ spec: {}
 // readTestState reads the test State as strictly as an API server.
 func readTestState(tb testing.TB) *explain.State {
 	tb.Helper()
-
 	reader, err := statefile.NewReader(definitions(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	reader.Read("world.yaml", []byte(testState))
-
 	state, err := reader.State()
 	if err != nil {
 		tb.Fatal(err)
@@ -102,19 +99,16 @@ func readTestState(tb testing.TB) *explain.State {
 
 	// The sets that every hub has come in any order.
 	slices.SortFunc(state.ClusterSets, func(a, b *clusterv1beta2.ManagedClusterSet) int { return cmp.Compare(a.Name, b.Name) })
-
 	return state
 }
 
 // definitions are those that the hub installs.
 func definitions(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition {
 	tb.Helper()
-
 	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
 
 	for i, file := range files {
@@ -122,28 +116,23 @@ func definitions(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition {
 		if err != nil {
 			tb.Fatal(err)
 		}
-
 		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
 			tb.Fatalf("%s: %v", file, err)
 		}
 	}
-
 	return crds
 }
 
 // lines has one line for each object, sorted.
 func lines(tb testing.TB, state *explain.State) []string {
 	tb.Helper()
-
 	var all []string
-
 	add := func(kind string, objects ...any) {
 		for _, object := range objects {
 			text, err := json.Marshal(object)
 			if err != nil {
 				tb.Fatal(err)
 			}
-
 			all = append(all, kind+" "+strings.ReplaceAll(string(text), `"`, ""))
 		}
 	}
@@ -151,11 +140,9 @@ func lines(tb testing.TB, state *explain.State) []string {
 	for _, cluster := range state.Clusters {
 		add("cluster", []any{cluster.Name, cluster.Labels, cluster.Spec.Taints, cluster.Status.ClusterClaims})
 	}
-
 	for _, scores := range state.Scores {
 		add("scores", []any{scores.Namespace, scores.Name, scores.Status.Scores})
 	}
-
 	for _, binding := range state.EffectiveBindings() {
 		add("binding", []string{binding.Namespace, binding.Name})
 	}
@@ -163,16 +150,13 @@ func lines(tb testing.TB, state *explain.State) []string {
 	for _, placement := range state.Placements {
 		add("placement", placement)
 	}
-
 	slices.Sort(all)
-
 	return all
 }
 
 // changed are the lines that differ, with - for those that went and + for those that came.
 func changed(before, after []string) []string {
 	difference := []string{}
-
 	for _, line := range before {
 		if !slices.Contains(after, line) {
 			difference = append(difference, "- "+line)
@@ -184,6 +168,5 @@ func changed(before, after []string) []string {
 			difference = append(difference, "+ "+line)
 		}
 	}
-
 	return difference
 }

@@ -22,7 +22,6 @@ func unknown(kind, name string, known iter.Seq[string]) error {
 	if strings.Contains(name, ",") { // No name has a comma.
 		return fmt.Errorf("there is no %s %s: name one alone, and repeat the flag for others", kind, name)
 	}
-
 	names := slices.Compact(slices.Sorted(known))
 	if near := nearest(name, names); len(near) > 0 {
 		names = near
@@ -44,9 +43,7 @@ func nearest(name string, names []string) []string {
 		name string
 		away int
 	}
-
 	var candidates []candidate
-
 	for _, other := range names {
 		if away := distance(name, other); away <= min(typo, len(name)-1) {
 			candidates = append(candidates, candidate{other, away})
@@ -54,12 +51,10 @@ func nearest(name string, names []string) []string {
 	}
 
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.away, b.away) })
-
 	near := make([]string, 0, namesShown)
 	for _, candidate := range candidates[:min(len(candidates), namesShown)] {
 		near = append(near, candidate.name)
 	}
-
 	return near
 }
 
@@ -68,7 +63,6 @@ func distance(a, b string) int {
 	if len(a)-len(b) > typo || len(b)-len(a) > typo {
 		return typo + 1
 	}
-
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -77,13 +71,11 @@ func distance(a, b string) int {
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
-
 		for j := range len(b) {
 			replaced := diagonal
 			if a[i] != b[j] {
 				replaced++
 			}
-
 			diagonal = row[j+1]
 			row[j+1] = min(replaced, row[j]+1, diagonal+1)
 		}

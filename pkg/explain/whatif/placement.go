@@ -28,11 +28,9 @@ func (t Toleration) String() string {
 	if t.Toleration.Value != "" {
 		text += "=" + t.Toleration.Value
 	}
-
 	if t.Toleration.Effect != "" {
 		text += ":" + string(t.Toleration.Effect)
 	}
-
 	return fmt.Sprintf("toleration %s on %s", text, t.Placement.NamespacedName)
 }
 
@@ -43,19 +41,15 @@ func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, er
 			return nil, err
 		}
 	}
-
 	if effect := t.Toleration.Effect; effect != "" && !slices.Contains(effects, effect) {
 		return nil, fmt.Errorf("a toleration has no effect %q: use one of %v, or none for all", effect, effects)
 	}
-
 	return WithPlacement(state, t.Placement, func(object api.Object) error {
 		placement, is := object.(*clusterv1beta1.Placement)
 		if !is {
 			return fmt.Errorf("placements of %s have no tolerations: use one of %s", t.Placement.API(), clusterv1.GroupName)
 		}
-
 		placement.Spec.Tolerations = append(placement.Spec.Tolerations, *t.Toleration.DeepCopy())
-
 		return nil
 	})
 }
@@ -72,24 +66,20 @@ func (n NumberOfClusters) String() string {
 	if n.Clusters != nil {
 		number = strconv.Itoa(int(*n.Clusters))
 	}
-
 	return fmt.Sprintf("numberOfClusters %s on %s", number, n.Placement.NamespacedName)
 }
 
 // Apply implements Change.
 func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.State, error) {
 	var number *int32
-
 	if n.Clusters != nil {
 		copied := *n.Clusters
 		if number = &copied; copied < 0 {
 			return nil, fmt.Errorf("spec.numberOfClusters is 0 or more, and not %d", copied)
 		}
 	}
-
 	return WithPlacement(state, n.Placement, func(object api.Object) error {
 		*api.SpecOf(object).NumberOfClusters = number
-
 		return nil
 	})
 }
@@ -111,16 +101,13 @@ func WithPlacement(state *explain.State, key inventory.Key, change func(api.Obje
 	if !is {
 		return nil, fmt.Errorf("a copy of Placement %s is none", key)
 	}
-
 	if err := change(changed); err != nil {
 		return nil, fmt.Errorf("Placement %s: %w", key, err) //nolint:staticcheck // The kind of the object.
 	}
-
 	changed.SetGeneration(max(1, changed.GetGeneration()) + 1) // As an API server does, which begins with 1.
 
 	after := *state
 	after.Placements = slices.Clone(state.Placements)
 	after.Placements[at] = changed
-
 	return &after, nil
 }

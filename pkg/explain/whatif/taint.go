@@ -44,7 +44,6 @@ func (t Taint) String() string {
 	if t.Taint.Value != "" {
 		text += "=" + t.Taint.Value
 	}
-
 	return fmt.Sprintf("taint %s %s:%s", t.Cluster, text, t.Taint.Effect)
 }
 
@@ -53,17 +52,14 @@ func (t Taint) Apply(state *explain.State, now time.Time) (*explain.State, error
 	if err := checkTaint(t.Taint.Key, t.Taint.Value); err != nil {
 		return nil, err
 	}
-
 	if !slices.Contains(effects, t.Taint.Effect) {
 		return nil, fmt.Errorf("a taint has no effect %q: use one of %v", t.Taint.Effect, effects)
 	}
-
 	return withCluster(state, t.Cluster, func(cluster *clusterv1.ManagedCluster) error {
 		taints := &cluster.Spec.Taints
 		added := clusterv1.Taint{Key: t.Taint.Key, Value: t.Taint.Value, Effect: t.Taint.Effect, TimeAdded: stamp(now)}
 
 		at := slices.IndexFunc(*taints, func(taint clusterv1.Taint) bool { return taint.Key == added.Key && taint.Effect == added.Effect })
-
 		switch {
 		case at < 0:
 			*taints = append(*taints, added)
@@ -71,7 +67,6 @@ func (t Taint) Apply(state *explain.State, now time.Time) (*explain.State, error
 			(*taints)[at] = added
 		default: // It is there.
 		}
-
 		return nil
 	})
 }
@@ -103,7 +98,6 @@ func (u Untaint) String() string {
 	if u.Effect != "" {
 		text += ":" + string(u.Effect)
 	}
-
 	return fmt.Sprintf("taint %s %s-", u.Cluster, text)
 }
 
@@ -112,7 +106,6 @@ func (u Untaint) Apply(state *explain.State, _ time.Time) (*explain.State, error
 	return withCluster(state, u.Cluster, func(cluster *clusterv1.ManagedCluster) error {
 		before := len(cluster.Spec.Taints)
 		known := make([]string, 0, before)
-
 		for _, taint := range cluster.Spec.Taints {
 			known = append(known, taint.Key+":"+string(taint.Effect))
 		}
@@ -123,7 +116,6 @@ func (u Untaint) Apply(state *explain.State, _ time.Time) (*explain.State, error
 		if len(cluster.Spec.Taints) == before {
 			return fmt.Errorf("ManagedCluster %s has no such taint: %w", u.Cluster, unknown("taint", u.Key, slices.Values(known)))
 		}
-
 		return nil
 	})
 }

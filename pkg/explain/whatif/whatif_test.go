@@ -59,7 +59,6 @@ func scores(cluster, name string, value int32) *clusterv1alpha1.AddOnPlacementSc
 
 func TestChanges(t *testing.T) {
 	const set = "cluster.open-cluster-management.io/clusterset"
-
 	for _, tc := range []struct {
 		reason   string
 		change   Change
@@ -175,7 +174,6 @@ func TestChanges(t *testing.T) {
 			if text := tc.change.String(); text != tc.wantText {
 				t.Errorf("text is %q, want %q", text, tc.wantText)
 			}
-
 			if diff := cmp.Diff(tc.want, changesOf(t, tc.change)); diff != "" {
 				t.Errorf("what changed (-want +got):\n%s", diff)
 			}
@@ -186,28 +184,23 @@ func TestChanges(t *testing.T) {
 // changesOf applies changes to the test State, and checks that it is not modified.
 func changesOf(t *testing.T, changes ...Change) []string {
 	t.Helper()
-
 	state, untouched := readTestState(t), readTestState(t)
 
 	after, err := Apply(state, noon, changes...)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if diff := cmp.Diff(untouched, state); diff != "" {
 		t.Errorf("the given world changed (-before +after):\n%s", diff)
 	}
-
 	if after == state {
 		t.Error("the given world came back")
 	}
-
 	return changed(lines(t, untouched), lines(t, after))
 }
 
 func TestChangesOfPlacements(t *testing.T) {
 	gpu := clusterv1beta1.Toleration{Key: "gpu", Value: "a100", Effect: clusterv1.TaintEffectNoSelect}
-
 	for _, tc := range []struct {
 		reason             string
 		change             Change
@@ -231,7 +224,6 @@ func TestChangesOfPlacements(t *testing.T) {
 			if text := tc.change.String(); text != tc.wantText {
 				t.Errorf("text is %q, want %q", text, tc.wantText)
 			}
-
 			got := changesOf(t, tc.change)
 			if len(got) != 2 || !strings.HasPrefix(got[1], "+ placement") || !strings.Contains(got[1], tc.wantPart) {
 				t.Errorf("what changed is %q, want a placement with %q", got, tc.wantPart)
@@ -247,7 +239,6 @@ func TestChangesAreCarriedOutInTheirOrder(t *testing.T) {
 		"+ cluster [c2,{cluster.open-cluster-management.io/clusterset:default,region:eu}," +
 			"[{key:drain,effect:NoSelect,timeAdded:2026-01-31T12:00:00Z}],null]",
 	}
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what changed (-want +got):\n%s", diff)
 	}
@@ -255,12 +246,10 @@ func TestChangesAreCarriedOutInTheirOrder(t *testing.T) {
 
 func TestWhatDoesNotDifferIsShared(t *testing.T) {
 	state := readTestState(t)
-
 	after, err := Apply(state, noon, Drain{"c1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if after.Clusters[0] == state.Clusters[0] || after.Clusters[1] != state.Clusters[1] || &after.Placements[0] != &state.Placements[0] {
 		t.Error("exactly the cluster that changes has to be another object")
 	}
@@ -271,13 +260,11 @@ func TestAChangedClusterHasNoVersion(t *testing.T) {
 	state := readTestState(t)
 	state.Clusters[0].ResourceVersion = "7"
 	again := state.Clusters[0].DeepCopy()
-
 	for _, changes := range [][]Change{{Drain{"c1"}}, {Remove{"c1"}, Add{Clusters: []*clusterv1.ManagedCluster{again}}}} {
 		after, err := Apply(state, noon, changes...)
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		for _, cluster := range after.Clusters {
 			if cluster.Name == "c1" && cluster.ResourceVersion != "" {
 				t.Errorf("after %v the version is still %s", changes, cluster.ResourceVersion)
@@ -288,7 +275,6 @@ func TestAChangedClusterHasNoVersion(t *testing.T) {
 
 func TestMistakesSayWhatToDo(t *testing.T) {
 	long := strings.Repeat("x", 1025)
-
 	for _, tc := range []struct {
 		reason string
 		change Change
@@ -351,12 +337,10 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			state, untouched := readTestState(t), readTestState(t)
-
 			_, err := Apply(state, noon, tc.change)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error is %v, want one with %q", err, tc.want)
 			}
-
 			if diff := cmp.Diff(untouched, state); diff != "" {
 				t.Errorf("the given world changed (-before +after):\n%s", diff)
 			}
@@ -369,7 +353,6 @@ func TestBoundsAreThoseOfTheDefinitions(t *testing.T) {
 	schema := schemaOf(t, "ManagedCluster").Properties
 	taints := schema["spec"].Properties["taints"].Items.Schema.Properties
 	claims := schema["status"].Properties["clusterClaims"].Items.Schema.Properties
-
 	if pattern := taints["key"].Pattern; pattern != taintKey.String() {
 		t.Errorf("keys of taints are %s", pattern)
 	}
@@ -387,12 +370,10 @@ func TestBoundsAreThoseOfTheDefinitions(t *testing.T) {
 	for _, effect := range effects {
 		allowed = append(allowed, fmt.Sprintf("%q", effect))
 	}
-
 	defined := make([]string, 0, len(effects))
 	for _, effect := range taints["effect"].Enum {
 		defined = append(defined, string(effect.Raw))
 	}
-
 	slices.Sort(allowed)
 	slices.Sort(defined)
 
@@ -403,15 +384,12 @@ func TestBoundsAreThoseOfTheDefinitions(t *testing.T) {
 
 func schemaOf(t *testing.T, kind string) *apiextensionsv1.JSONSchemaProps {
 	t.Helper()
-
 	for _, crd := range definitions(t) {
 		if crd.Spec.Names.Kind == kind {
 			return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 		}
 	}
-
 	t.Fatalf("no definition of %s", kind)
-
 	return nil
 }
 
@@ -420,7 +398,6 @@ func TestNamesOfWhatIsAddedAreNotEndless(t *testing.T) {
 	for i := range 7 {
 		add.Clusters = append(add.Clusters, cluster(fmt.Sprint("n", i), map[string]string{clusterv1beta2.ClusterSetLabel: "prod"}))
 	}
-
 	if text := add.String(); text != "add n0, n1, n2, n3, n4 and 2 more" {
 		t.Errorf("text is %q", text)
 	}

@@ -142,6 +142,5 @@ func Injected(pod *corev1.Pod) bool {
 func Request(tenant, n int) *openmcpv1alpha1.ClusterRequest {
 	request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: in(tenant, fmt.Sprintf("request-%06d", n))}
 	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{Purpose}
-
 	return request
 }

@@ -40,7 +40,6 @@ func (c *caches) run(ctx context.Context, kinds []client.Object, handler toolsca
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Start(ctx) }()
-
 	err := c.fill(ctx, kinds, handler)
 	if err == nil {
 		fmt.Fprintln(out, "synced")

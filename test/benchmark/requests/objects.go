@@ -60,7 +60,6 @@ func Request(purpose, series string, i int) *openmcpv1alpha1.ClusterRequest {
 		Namespace: namespaceName(i), Name: fmt.Sprintf("%s-%s-%05d", purpose, series, i),
 	}}
 	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{openmcpv1alpha1.PurposeName(purpose)}
-
 	return request
 }
 

@@ -97,7 +97,6 @@ func batched(states []openmcpv1alpha1.Cluster, joins []int) []openmcpv1alpha1.Cl
 		}
 		written = append(written, states[requests-1])
 	}
-
 	return append(written, states[len(states)-1])
 }
 
@@ -114,7 +113,6 @@ func Single(
 	if decided.Outcome != clusterrequest.OutcomeChosen {
 		return precomputed.Granted{}, refusal(request, &decided)
 	}
-
 	return precomputed.Granted{Grant: *decided.Grant, Statuses: statuses(request, decided.Result, cluster, false, now)}, nil
 }
 
@@ -123,7 +121,6 @@ func newCatalog() *clusterrequest.Catalog {
 	for _, purpose := range []string{HubPurpose, FloorPurpose} {
 		catalog.SetPurpose(Purpose(purpose))
 	}
-
 	return catalog
 }
 

@@ -25,7 +25,6 @@ func readyProvider() *openmcpv1alpha1.ClusterProvider {
 	provider.Status.Profiles = []openmcpv1alpha1.Profile{{
 		Name: profile, SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: version}},
 	}}
-
 	return provider
 }
 
@@ -34,7 +33,6 @@ func healthyCluster() *openmcpv1alpha1.Cluster {
 	cluster.Status.Conditions = []metav1.Condition{{
 		Type: openmcpv1alpha1.ConditionClusterHealthy, Status: metav1.ConditionTrue, Reason: "NothingRuns",
 	}}
-
 	return cluster
 }
 
@@ -44,7 +42,6 @@ func newRequests(purpose string, n int) []openmcpv1alpha1.ClusterRequest {
 		all[i] = *Request(purpose, "many", i)
 		all[i].UID, all[i].Generation = types.UID(fmt.Sprintf("uid-%d", i)), 1
 	}
-
 	return all
 }
 
@@ -55,7 +52,6 @@ func planned(t *testing.T, pattern Pattern) ([]openmcpv1alpha1.ClusterRequest, [
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return all, clusters
 }
 

@@ -92,7 +92,6 @@ func clash(cluster *openmcpv1alpha1.Cluster, uids []types.UID) (a, b string, fou
 			}
 		}
 	}
-
 	return "", "", false
 }
 

@@ -31,7 +31,6 @@ func TestExplainRequestAsATenant(t *testing.T) {
 	p.WantStdout(t, "ClusterRequest/team-a/ci: no explanation, as this user may not read what the request is decided by; "+
 		"the status is Denied, PurposeNotFound: Purpose workload does not exist")
 	p.WantStderr(t, "ask an administrator of the hub for the ClusterRole open-cluster-management:placement-hub:fleet-view")
-
 	p = suite.Run(t, "explain", "--kubeconfig", withRoles(t, h, "request-viewer", view, "open-cluster-management:placement-hub:fleet-view"),
 		"clusterrequest/ci", "-n", "team-a")
 	p.WantExit(t, 0)

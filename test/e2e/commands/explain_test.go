@@ -25,7 +25,6 @@ func TestExplainOnAHub(t *testing.T) {
 	h := suite.StartHub(t)
 	suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--once", "--samples").WantExit(t, 0)
 	follower := withRights(t, h, "follower", "list", "watch")
-
 	t.Run("a user who may only read is told why", func(t *testing.T) {
 		reader := readerKubeconfig(t, h, "explain-reader", clusterv1.GroupName, olderGroup)
 		p := suite.Run(t, "explain", "--kubeconfig", reader, "-n", "team-a", "standby", "--cluster", "eu1")

@@ -36,7 +36,6 @@ func TestFederatedOnAHub(t *testing.T) {
 	suite.Must(t, h.Client.Create(t.Context(), settings))
 	kubeconfig := h.AdminKubeconfig
 	report := func() federated.Report { return federatedReport(t, h, "configmap/settings") }
-
 	suite.Eventually(t, "waiting for the hub to deliver", func() error { return agrees(t, h, report(), "eu1", "eu2") })
 
 	follower := federationReader(t, h, "follower", "list", "watch")

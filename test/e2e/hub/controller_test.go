@@ -22,7 +22,6 @@ const samplePlacements = 10
 func TestControllerAgainstAHub(t *testing.T) {
 	h := suite.StartHub(t)
 	standby := types.NamespacedName{Namespace: "team-a", Name: "standby"}
-
 	t.Run("run prepares an existing cluster", func(t *testing.T) {
 		p := suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--samples", "--once")
 		p.WantExit(t, 0)

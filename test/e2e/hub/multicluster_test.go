@@ -19,7 +19,6 @@ import (
 // TestProfileDecisions is one story on one control plane, which does not know multicluster.x-k8s.io at first.
 func TestProfileDecisions(t *testing.T) {
 	h := suite.StartHub(t)
-
 	t.Run("controller says what the hub lacks and what to do", func(t *testing.T) {
 		p := suite.Run(t, "controller", "--kubeconfig", h.Kubeconfig, "--listen=127.0.0.1:0", suite.MulticlusterFlag)
 		p.WantExit(t, 1)

@@ -33,7 +33,6 @@ func TestStopIsNoError(t *testing.T) {
 	h := suite.StartHub(t)
 	suite.Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}))
 	proxy := suite.ThroughProxy(t, h)
-
 	for _, tc := range []struct {
 		reason string
 		hang   faults.Match

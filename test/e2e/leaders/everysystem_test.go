@@ -27,7 +27,6 @@ func TestEverySystemSurvivesItsLeader(t *testing.T) {
 	h.CreateWorld(t)
 	h.WantWorld(t, "c1")
 	h.WantGrant(t)
-
 	standby := h.StartReplica(t, suite.EverySystem)
 	h.CallReplicaOfEverySystem(t, standby)
 	before := h.Outcome(t)

@@ -24,7 +24,6 @@ func TestNullProviderGivesNoAccess(t *testing.T) {
 	suite.Must(t, manifests.InstallSystem(t.Context(), h.Environment.AdminConfig(), manifests.ClusterRequest, ""))
 	applyFiles(t, h.Environment, "../../../manifests/clusterprovider/*.yaml")
 	suite.Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}))
-
 	hub := h.StartReplica(t, append([]string{"--controllers=clusterrequest/*"}, suite.QuickElection...)...)
 	h.WantHolder(t, hub)
 	h.CallReplica(t, hub, manifests.ClusterRequest)

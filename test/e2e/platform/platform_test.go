@@ -39,7 +39,6 @@ func TestPlatform(t *testing.T) {
 	suite.Must(t, manifests.InstallSystem(t.Context(), admin, manifests.ClusterRequest, ""))
 	applyFiles(t, h.Environment, "../../../manifests/clusterprovider/*.yaml")
 	applyFiles(t, h.Environment, "../../../docs/examples/loopback-provider.yaml")
-
 	hub := h.StartReplica(t, append([]string{"--controllers=clusterrequest/*,federation/objects"}, suite.QuickElection...)...)
 	h.WantHolder(t, hub)
 	h.CallReplica(t, hub, manifests.ClusterRequest)

@@ -23,7 +23,6 @@ import (
 func TestLeastPrivilegeOfAccessRequests(t *testing.T) {
 	h := suite.StartHub(t)
 	installDefinitionsAndRoles(t, h, manifests.ClusterRequest)
-
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shared"}}
 	cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
 	cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "cloud", Profile: "small"}
@@ -36,7 +35,6 @@ func TestLeastPrivilegeOfAccessRequests(t *testing.T) {
 	r := h.StartServer(t, append([]string{"controller", "--kubeconfig", h.Kubeconfig, "--controllers=clusterrequest/access",
 		"--listen=127.0.0.1:0"}, suite.QuickElection...)...)
 	h.WantHolder(t, r)
-
 	access := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: "admin"}}
 	access.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Name: cluster.Name}
 	access.Spec.Requester = &openmcpv1alpha1.Requester{Username: "admin", Groups: []string{"system:masters"}}
@@ -45,7 +43,6 @@ func TestLeastPrivilegeOfAccessRequests(t *testing.T) {
 
 	edit(t, h, access, `{"spec":{"requester":{"username":"nobody","groups":null}}}`) // Access is taken away after live reads.
 	wantAccess(t, h, access, openmcpv1alpha1.ReasonAccessNotAllowed)
-
 	request := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cluster.Namespace, Name: "lost", Finalizers: []string{openmcpv1alpha1.AccessFinalizer},
 	}}

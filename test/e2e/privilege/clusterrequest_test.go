@@ -26,7 +26,6 @@ func TestClusterRequests(t *testing.T) {
 	h := suite.StartHub(t)
 	suite.Must(t, manifests.InstallSystem(t.Context(), h.Environment.AdminConfig(), manifests.ClusterRequest, ""))
 	createPlatform(t, h)
-
 	first := startRequests(t, h)
 	request := createRequest(t, h, "first")
 	grant, cluster := wantGranted(t, h, request)

@@ -50,7 +50,6 @@ func TestRunHasAKubeconfig(t *testing.T) {
 	if !strings.Contains(second.Stderr.String(), "belongs to a hub that runs") {
 		t.Errorf("a second hub would take the kubeconfig away; %s", second)
 	}
-
 	p.Signal(t, syscall.SIGINT)
 	p.WantExit(t, 0)
 	p.WantNothingLeft(t)
@@ -62,7 +61,6 @@ func TestRunKeepsData(t *testing.T) {
 	first := suite.Start(t, "run", "--data-dir", data)
 	first.WaitFor(t, &first.Stdout, "\nteam-a/standby  1/2  NotAllDecisionsScheduled  ap1  (")
 	first.WaitFor(t, &first.Stdout, "\nteam-b/typo  0/all  Misconfigured  none  (") // What was never shown is not shown to go.
-
 	second := suite.Run(t, "run", "--data-dir", data)
 	second.WantExit(t, 1)
 	if !strings.Contains(second.Stderr.String(), data+" is in use") {

@@ -64,7 +64,6 @@ func (c compilation) compile(ctx context.Context, start time.Time) (string, erro
 	cmd.Env = append(environ(), "GOTMPDIR="+c.temporary)
 	reader, writer := io.Pipe()
 	cmd.Stdout, cmd.Stderr = writer, writer
-
 	var log buildLog
 	read := make(chan error, 1)
 	go func() { read <- log.read(reader) }()

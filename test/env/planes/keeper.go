@@ -182,7 +182,6 @@ func (k *keeper) close() error {
 	k.idle, k.closed = nil, true
 	k.changed.Broadcast()
 	k.mu.Unlock()
-
 	errs := make([]error, 0, len(idle))
 	for _, plane := range idle {
 		errs = append(errs, plane.Stop())

@@ -67,7 +67,6 @@ func takeSnapshot(ctx context.Context, url string) (*snapshot, error) {
 func (s *snapshot) restore(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, restTimeout)
 	defer cancel()
-
 	for first := true; ; first = false {
 		found, err := read(ctx, url, true)
 		if err != nil {

@@ -78,7 +78,6 @@ var unused = []byte("unused\n")
 func accept(ctx context.Context, connection net.Conn) (*localplane.ControlPlane, error) {
 	stop := context.AfterFunc(ctx, func() { connection.Close() }) //nolint:errcheck // It ends the read, whose error says so.
 	defer stop()
-
 	var offered offer
 	if err := json.NewDecoder(connection).Decode(&offered); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", errors.Join(err, context.Cause(ctx)))

@@ -79,7 +79,6 @@ func readRules() (rules, error) {
 	if err != nil {
 		return rules{}, fmt.Errorf("finding the rules: %w", err)
 	}
-
 	content, err := os.ReadFile(filepath.Join(checkout.Root, rulesFile))
 	if err != nil {
 		return rules{}, fmt.Errorf("reading the rules: %w", err)
@@ -88,7 +87,6 @@ func readRules() (rules, error) {
 	var found struct {
 		Spec rules `json:"spec"`
 	}
-
 	if err := yaml.Unmarshal(content, &found); err != nil {
 		return rules{}, fmt.Errorf("reading the rules: %w", err)
 	}
@@ -100,7 +98,6 @@ func readRules() (rules, error) {
 			}
 		}
 	}
-
 	return found.Spec, nil
 }
 
@@ -111,7 +108,6 @@ func (r rules) alert(name string) (rule, error) {
 			return group.Rules[i], nil
 		}
 	}
-
 	return rule{}, fmt.Errorf("there is no alert %s", name)
 }
 
@@ -122,7 +118,6 @@ func (f Firing) expectation(of rule) map[string]any {
 	for i := 0; i+1 < len(f.Words); i += 2 {
 		annotations["summary"] = strings.ReplaceAll(annotations["summary"], "{{ "+f.Words[i]+" }}", f.Words[i+1])
 	}
-
 	return map[string]any{"exp_labels": labels, "exp_annotations": annotations}
 }
 
@@ -133,7 +128,6 @@ func (c Course) Evaluate(ctx context.Context, directory string, expected map[str
 	if err != nil {
 		return fmt.Errorf("evaluating alerts: %w", err)
 	}
-
 	rules, err := readRules()
 	if err != nil {
 		return err
@@ -155,7 +149,6 @@ func (c Course) Evaluate(ctx context.Context, directory string, expected map[str
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", file, err)
 		}
-
 		if err := os.WriteFile(filepath.Join(directory, file), encoded, 0o600); err != nil {
 			return fmt.Errorf("writing the cases for promtool: %w", err)
 		}
@@ -166,7 +159,6 @@ func (c Course) Evaluate(ctx context.Context, directory string, expected map[str
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("promtool: %w: %s", err, output)
 	}
-
 	return nil
 }
 
@@ -176,14 +168,12 @@ func (c Course) series() []any {
 	for _, scrape := range []Scrape{c.Healthy, c.Broken, c.Mended} {
 		maps.Copy(names, scrape.Samples)
 	}
-
 	series := make([]any, 0, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		series = append(series, map[string]string{"series": name, "values": strings.Join([]string{
 			c.Healthy.repeated(name, beforeCause), c.Broken.growing(c.Later, name, whileCause), c.Mended.repeated(name, afterCause),
 		}, " ")})
 	}
-
 	return series
 }
 
@@ -195,7 +185,6 @@ func cases(rules rules, expected map[string]Expected) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-
 		var firing []any
 		for _, f := range want.Firing {
 			firing = append(firing, f.expectation(rule))
@@ -205,7 +194,6 @@ func cases(rules rules, expected map[string]Expected) ([]any, error) {
 		if want.OnChange {
 			whileBroken["99m"], whileBroken[atChange] = nil, firing
 		}
-
 		for at, alerts := range whileBroken {
 			tests = append(tests, map[string]any{"alertname": alert, "eval_time": at, "exp_alerts": alerts})
 		}

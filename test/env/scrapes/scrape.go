@@ -34,7 +34,6 @@ func Gather(registry prometheus.Gatherer) (Scrape, error) {
 	if err != nil {
 		return Scrape{}, fmt.Errorf("gathering the metrics: %w", err)
 	}
-
 	return newScrape(families), nil
 }
 
@@ -45,7 +44,6 @@ func Parse(text io.Reader) (Scrape, error) {
 	if err != nil {
 		return Scrape{}, fmt.Errorf("reading the metrics: %w", err)
 	}
-
 	return newScrape(slices.Collect(maps.Values(families))), nil
 }
 
@@ -55,13 +53,11 @@ func newScrape(families []*dto.MetricFamily) Scrape {
 		if !slices.ContainsFunc(queried, func(prefix string) bool { return strings.HasPrefix(family.GetName(), prefix) }) {
 			continue
 		}
-
 		for _, metric := range family.GetMetric() {
 			var labels []string
 			for _, label := range metric.GetLabel() {
 				labels = append(labels, fmt.Sprintf("%s=%q", label.GetName(), label.GetValue()))
 			}
-
 			found.add(family.GetName(), labels, metric)
 		}
 	}
@@ -84,7 +80,6 @@ func (s Scrape) add(name string, labels []string, metric *dto.Metric) {
 		for _, of := range metric.GetHistogram().GetBucket() {
 			bucket(Text(of.GetUpperBound()), of.GetCumulativeCount())
 		}
-
 		bucket("+Inf", metric.GetHistogram().GetSampleCount())
 	}
 }
@@ -99,7 +94,6 @@ func (s Scrape) Sum(prefix string) (sum float64) {
 			sum += value
 		}
 	}
-
 	return sum
 }
 
@@ -157,6 +151,5 @@ func Merge(instances map[string]Scrape) Scrape {
 			merged.Samples[fmt.Sprintf("%s{instance=%q%s}", name, instance, labels)] = value
 		}
 	}
-
 	return merged
 }

@@ -51,7 +51,6 @@ func Record(ctx context.Context, config *rest.Config) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-
 	list := newList()
 	if err := api.List(ctx, list, managed); err != nil {
 		return nil, fmt.Errorf("listing ManifestWorks: %w", err)
@@ -66,9 +65,7 @@ func Record(ctx context.Context, config *rest.Config) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching ManifestWorks: %w", err)
 	}
-
 	go h.follow(ctx, watcher, open)
-
 	return h, nil
 }
 
@@ -78,17 +75,14 @@ func (h *History) follow(ctx context.Context, watcher watch.Interface, open func
 	for {
 		h.receive(watcher.ResultChan())
 		watcher.Stop()
-
 		if ctx.Err() != nil {
 			h.end(errWatchEnded)
-
 			return
 		}
 
 		var err error
 		if watcher, err = open(); err != nil {
 			h.end(fmt.Errorf("watching ManifestWorks again: %w", err))
-
 			return
 		}
 	}
@@ -96,12 +90,10 @@ func (h *History) follow(ctx context.Context, watcher watch.Interface, open func
 
 func newHistory(api client.Reader, list *metav1.PartialObjectMetadataList) *History {
 	h := &History{api: api, current: State{}, latest: map[types.UID]string{}, last: list.ResourceVersion, changed: make(chan struct{})}
-
 	for i := range list.Items {
 		work := newWork(&list.Items[i])
 		h.current[work.UID], h.latest[work.UID] = work, work.ResourceVersion
 	}
-
 	return h
 }
 
@@ -109,7 +101,6 @@ func newHistory(api client.Reader, list *metav1.PartialObjectMetadataList) *Hist
 func newList() *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWorkList"))
-
 	return list
 }
 
@@ -124,7 +115,6 @@ func (h *History) receive(events <-chan watch.Event) {
 func (h *History) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	h.err = errors.Join(h.err, err)
 	close(h.changed)
 	h.changed = make(chan struct{})
@@ -134,16 +124,13 @@ func (h *History) end(err error) {
 func (h *History) version() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	return h.last
 }
 
 func (h *History) add(event watch.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	metadata, ok := event.Object.(*metav1.PartialObjectMetadata)
-
 	switch {
 	case !ok:
 		h.err = errors.Join(h.err, fmt.Errorf("the watch of ManifestWorks says %s: %v", event.Type, event.Object))
@@ -169,7 +156,6 @@ type Mark struct {
 func (h *History) Mark() Mark {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	return Mark{events: len(h.events), state: maps.Clone(h.current)}
 }
 
@@ -180,7 +166,6 @@ func (m Mark) Keys() map[Key]bool { return m.state.Keys() }
 func (h *History) Since(mark Mark) Passage {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	return Passage{Before: mark.state, Events: slices.Clone(h.events[mark.events:]), After: maps.Clone(h.current)}
 }
 
@@ -195,11 +180,9 @@ func (h *History) CatchUp(ctx context.Context) error {
 		h.mu.Lock()
 		reached, changed, err := h.reaches(list), h.changed, h.err
 		h.mu.Unlock()
-
 		if err != nil {
 			return err
 		}
-
 		if reached {
 			return nil
 		}
@@ -215,11 +198,9 @@ func (h *History) CatchUp(ctx context.Context) error {
 // reaches reports whether every event up to a list was recorded; mu must be held.
 func (h *History) reaches(list *metav1.PartialObjectMetadataList) bool {
 	listed := make(map[types.UID]bool, len(list.Items))
-
 	for i := range list.Items {
 		work := &list.Items[i]
 		listed[work.UID] = true
-
 		if latest, known := h.latest[work.UID]; !known || older(latest, work.ResourceVersion) {
 			return false
 		}
@@ -230,13 +211,11 @@ func (h *History) reaches(list *metav1.PartialObjectMetadataList) bool {
 			return false // Its deletion is not recorded yet.
 		}
 	}
-
 	return true
 }
 
 // older compares two versions, which are those of one API server.
 func older(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
-
 	return err == nil && order < 0
 }

@@ -30,7 +30,6 @@ func work(cluster, number string) Work {
 
 func deleting(of Work) Work {
 	of.Deleting = true
-
 	return of
 }
 
@@ -39,7 +38,6 @@ func stateOf(works ...Work) State {
 	for _, one := range works {
 		state[one.UID] = one
 	}
-
 	return state
 }
 
@@ -50,11 +48,9 @@ func deleted(of Work) Event  { return Event{Type: watch.Deleted, Work: of} }
 // passage returns the Passage of events from a state.
 func passage(before State, events ...Event) Passage {
 	p := Passage{Before: before, Events: events, After: maps.Clone(before)}
-
 	for _, event := range events {
 		p.After.apply(event)
 	}
-
 	return p
 }
 
@@ -62,7 +58,6 @@ func TestRules(t *testing.T) {
 	c1, c2, c3 := work("c1", "1"), work("c2", "1"), work("c3", "1")
 	other := c2
 	other.Object, other.UID = "ConfigMap/team-a/other", "other"
-
 	for _, tc := range []struct {
 		reason                      string
 		passage                     Passage
@@ -109,11 +104,9 @@ func TestOnlyHasOneObject(t *testing.T) {
 
 	whole := passage(stateOf(c1, other), deleted(c1), deleted(other), added(work("c1", "2")))
 	part := whole.Only(func(key Key) bool { return key.Object == other.Object })
-
 	if diff := cmp.Diff(passage(stateOf(other), deleted(other)), part); diff != "" {
 		t.Errorf("the part of the passage (-want +got):\n%s", diff)
 	}
-
 	if len(whole.Before) != 2 || len(whole.Events) != 3 || len(whole.After) != 1 {
 		t.Errorf("the whole passage has changed: %v", whole)
 	}
@@ -122,7 +115,6 @@ func TestOnlyHasOneObject(t *testing.T) {
 // expect compares each finding with a part of it.
 func expect(t *testing.T, rule string, got, want []string) {
 	t.Helper()
-
 	if !slices.EqualFunc(got, want, strings.Contains) {
 		t.Errorf("%s: got %q, want %q", rule, got, want)
 	}
@@ -133,7 +125,6 @@ func first(work *metav1.PartialObjectMetadata) watch.Interface {
 	watcher := watch.NewFakeWithChanSize(1, false)
 	watcher.Modify(work)
 	watcher.Stop()
-
 	return watcher
 }
 
@@ -158,23 +149,18 @@ func TestHistoryHasEveryEvent(t *testing.T) {
 
 	watches := make(chan watch.Interface)
 	recording, stop := context.WithCancel(t.Context())
-
 	go h.follow(recording, first(metadata("c1", "2")), func() (watch.Interface, error) {
 		if version := h.version(); version != "2" {
 			t.Errorf("the next watch begins after version %s, want the last event", version)
 		}
-
 		return <-watches, nil
 	})
-
 	second := watch.NewFake()
 
 	go func() {
 		watches <- second
-
 		second.Add(metadata("c2", "3"))
 	}()
-
 	if err := h.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -183,19 +169,15 @@ func TestHistoryHasEveryEvent(t *testing.T) {
 	if len(seen.Before) != 1 || len(seen.Events) != 2 || !seen.After.Keys()[Key{Object: object, Cluster: "c2"}] {
 		t.Errorf("the history is %+v", seen)
 	}
-
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
 	h.add(watch.Event{Type: watch.Added, Object: metadata("c3", "4")})
-
 	if err := h.CatchUp(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("a work that the API server does not have: %v", err)
 	}
-
 	stop()
 	second.Stop()
-
 	if err := h.CatchUp(t.Context()); !errors.Is(err, errWatchEnded) {
 		t.Errorf("a watch that has ended is a gap: %v", err)
 	}

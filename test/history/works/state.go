@@ -55,13 +55,11 @@ func (s State) apply(event Event) {
 // Keys returns the deliveries whose works exist and are not being deleted.
 func (s State) Keys() map[Key]bool {
 	keys := map[Key]bool{}
-
 	for _, work := range s {
 		if !work.Deleting {
 			keys[work.Key] = true
 		}
 	}
-
 	return keys
 }
 

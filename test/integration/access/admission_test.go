@@ -38,7 +38,6 @@ func tryOut(ctx context.Context, object client.Object) error {
 // inForce waits until the API server has taken up the policies that deny.
 func inForce(ctx context.Context, f *suite.Fixture) {
 	GinkgoHelper()
-
 	for _, spec := range []string{"{numberOfClusters: -1}", "{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 3000000000}}}"} {
 		Eventually(func() error { return tryOut(ctx, written(f, "p", spec)) }).WithContext(ctx).WithTimeout(suite.Timeout).ShouldNot(Succeed())
 	}
@@ -47,17 +46,14 @@ func inForce(ctx context.Context, f *suite.Fixture) {
 // written is a Placement of a spec as a user may write it, which the Go type could not hold.
 func written(f *suite.Fixture, name, spec string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	content := map[string]any{}
 	Expect(yaml.Unmarshal([]byte(spec), &content)).To(Succeed())
-
 	object.SetAPIVersion(clusterv1beta1.GroupVersion.String())
 	object.SetKind("Placement")
 	object.SetNamespace(f.Namespace)
 	object.SetName(name)
 	object.Object["spec"] = content
-
 	return object
 }
 
@@ -69,7 +65,6 @@ func engineMistakes(placement *clusterv1beta1.Placement) field.ErrorList {
 // sentence is what the engine says, without the list of the names that there are.
 func sentence(mistake *field.Error) string {
 	text, _, _ := strings.Cut(mistake.Error(), ": supported values: ")
-
 	return text
 }
 
@@ -77,12 +72,10 @@ func sentence(mistake *field.Error) string {
 func expectDenied(err error, mistakes field.ErrorList) {
 	GinkgoHelper()
 	Expect(err).To(HaveOccurred(), "the engine says %v", mistakes)
-
 	length := 0
 	for _, mistake := range mistakes {
 		length += len(mistake.Error()) + len("; ")
 	}
-
 	if length > longestMessage {
 		return
 	}
@@ -100,26 +93,20 @@ var _ = Describe("Admission of a placement", func() {
 	It("A2: denies what the engine calls a mistake, in the words of the condition", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		for name, mistake := range mistakes {
 			placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}, Spec: mistake.spoilt()}
-
 			if strings.HasPrefix(name, "cel") { // A policy cannot compile it.
 				Expect(tryOut(ctx, placement)).To(Succeed(), name)
-
 				continue
 			}
-
 			err := tryOut(ctx, placement)
 			Expect(err).To(HaveOccurred(), name)
 
 			if !strings.Contains(err.Error(), "ValidatingAdmissionPolicy") { // The schema has refused it already, in words of its own.
 				field, _, _ := strings.Cut(mistake.words, ":")
 				Expect(err.Error()).To(ContainSubstring("spec."+field), name)
-
 				continue
 			}
-
 			Expect(err).To(MatchError(ContainSubstring(mistake.words)), name)
 			expectDenied(err, engineMistakes(placement))
 		}
@@ -128,10 +115,8 @@ var _ = Describe("Admission of a placement", func() {
 	DescribeTable("denies, by field and rule", func(ctx SpecContext, spec string, words ...string) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		err := tryOut(ctx, written(f, "p", spec))
 		Expect(err).To(HaveOccurred())
-
 		for _, part := range words {
 			Expect(err.Error()).To(ContainSubstring(part))
 		}
@@ -186,10 +171,8 @@ var _ = Describe("Admission of a placement", func() {
 	DescribeTable("admits what is odd and works", func(ctx SpecContext, spec string) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		object := written(f, strings.Repeat("long.", 12)+"abc", spec)
 		Expect(tryOut(ctx, object)).To(Succeed())
-
 		placement := &clusterv1beta1.Placement{}
 		Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, placement)).To(Succeed())
 		Expect(engineMistakes(placement)).To(BeEmpty())
@@ -235,10 +218,8 @@ var _ = Describe("Admission of a placement", func() {
 	It("A2: denies a name that cannot be a label, when the placement is made", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: strings.Repeat("n", 64)}}
 		expectDenied(tryOut(ctx, placement), engineMistakes(placement))
-
 		placement.Name = placement.Name[1:]
 		Expect(tryOut(ctx, placement)).To(Succeed())
 	})
@@ -246,7 +227,6 @@ var _ = Describe("Admission of a placement", func() {
 	It("agrees with the engine on any mixture", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		random := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0))
 		denied, admitted := 0, 0
 
@@ -255,14 +235,11 @@ var _ = Describe("Admission of a placement", func() {
 				ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}, Spec: mixture(random),
 			}
 			mistakes := engineMistakes(placement)
-
 			if err := tryOut(ctx, placement.DeepCopy()); len(mistakes) > 0 {
 				denied++
-
 				expectDenied(err, mistakes)
 			} else {
 				admitted++
-
 				Expect(err).NotTo(HaveOccurred())
 			}
 		}
@@ -273,7 +250,6 @@ var _ = Describe("Admission of a placement", func() {
 	It("lets in what is too large to be judged, for it may be valid", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
 
 		// Each limit of docs/spec/differences.md C2a is kept; all the values together are too many for one expression.
@@ -285,7 +261,6 @@ var _ = Describe("Admission of a placement", func() {
 			predicate.RequiredClusterSelector.LabelSelector.MatchExpressions = slices.Repeat([]metav1.LabelSelectorRequirement{requirement}, 3)
 			placement.Spec.Predicates = append(placement.Spec.Predicates, predicate)
 		}
-
 		Expect(tryOut(ctx, placement.DeepCopy())).To(Succeed())
 
 		last := placement.Spec.Predicates[limits.Predicates.Max-1].RequiredClusterSelector.LabelSelector.MatchExpressions[2].Values
@@ -297,7 +272,6 @@ var _ = Describe("Admission of a placement", func() {
 		func(ctx SpecContext, requirements, values int, judged bool) {
 			f := suite.NewFixture(ctx)
 			inForce(ctx, f)
-
 			placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
 			requirement := metav1.LabelSelectorRequirement{
 				Key: "region", Operator: metav1.LabelSelectorOpIn, Values: suite.Shorts(1, values),
@@ -309,16 +283,13 @@ var _ = Describe("Admission of a placement", func() {
 					[]metav1.LabelSelectorRequirement{requirement}, min(requirements, limits.Requirements.Max))
 				placement.Spec.Predicates = append(placement.Spec.Predicates, predicate)
 			}
-
 			Expect(tryOut(ctx, placement.DeepCopy())).To(Succeed())
 
 			placement.Spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions[0].Key = "no key!"
 			if !judged {
 				Expect(tryOut(ctx, placement)).To(Succeed())
-
 				return
 			}
-
 			Expect(tryOut(ctx, placement)).To(MatchError(ContainSubstring(`key: Invalid value: "no key!"`)))
 		},
 		Entry("1,000 requirements", 1000, 1, true),
@@ -331,14 +302,11 @@ var _ = Describe("Admission of a placement", func() {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		placement := f.Placement(ctx, strings.Repeat("n", 64), clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](-1)})
 		inForce(ctx, suite.NewFixture(ctx))
-
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
 		suite.Edit(ctx, namespace, func(n *corev1.Namespace) { delete(n.Labels, suite.AdmissionLabel) })
-
 		change := func(change func(*clusterv1beta1.Placement)) error {
 			fresh := f.Read(ctx, Default, placement.Name)
 			change(fresh)
-
 			return suite.Client.Update(ctx, fresh)
 		}
 
@@ -358,11 +326,9 @@ var _ = Describe("Admission of a placement", func() {
 	It("C5: leaves alone what others schedule, unless nobody could read it", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		handsOff := func(spec string) error {
 			placement := written(f, "p", spec)
 			placement.SetAnnotations(map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"})
-
 			return tryOut(ctx, placement)
 		}
 		Expect(handsOff("{numberOfClusters: -1}")).To(Succeed())

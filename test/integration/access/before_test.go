@@ -20,7 +20,6 @@ import (
 // withoutPolicies has no policy about bindings and clusters in force while something is done.
 func withoutPolicies(ctx context.Context, f *suite.Fixture, do func()) {
 	GinkgoHelper()
-
 	for _, name := range []string{"bindings", "clusters"} {
 		Expect(suite.Client.Delete(ctx, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "open-cluster-management-placement-hub-" + name},
@@ -82,7 +81,6 @@ var _ = Describe("What is older than the policies", func() {
 		})).To(Succeed())
 		Expect(changes(ctx, p, member, reachedAt("http://other.example.com"))).To(beInvalid(`"http://other.example.com"`))
 		Expect(changes(ctx, p, member, reachedAt("https://example.com"))).To(Succeed())
-
 		for _, object := range []client.Object{old, bare, member} {
 			Expect(p.Delete(ctx, object)).To(Succeed())
 		}

@@ -22,7 +22,6 @@ var _ = Describe("Admission of a binding", func() {
 		It("41, S4: with "+way+", takes the right to bind the set", func(ctx SpecContext) {
 			f := suite.NewFixture(ctx)
 			accessInForce(ctx, f)
-
 			alice, set, binding := comes(ctx, f, "alice"), f.Name("set"), newBinding(f, f.Name("set"), f.Name("set"))
 			grantTo(ctx, f, alice.subject(), mayWrite(bindings))
 			Eventually(func() error { return alice.tries(ctx, binding.DeepCopy()) }).WithContext(ctx).WithTimeout(suite.Timeout).
@@ -53,20 +52,17 @@ var _ = Describe("Admission of a binding", func() {
 	It("38: what a user has bound is Bound while the set exists", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		alice, binding := certified(f, "alice"), newBinding(f, f.Name("set"), f.Name("set"))
 		grantTo(ctx, f, alice.subject(), mayWrite(bindings), mayBind(binding.Name))
 		Eventually(func() error { return alice.Create(ctx, binding) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 		bound := func() string {
 			Expect(alice.Get(ctx, client.ObjectKeyFromObject(binding), binding)).To(Succeed())
-
 			for _, condition := range binding.Status.Conditions {
 				if condition.Type == clusterv1beta2.ClusterSetBindingBoundType {
 					return string(condition.Status) + " " + condition.Reason
 				}
 			}
-
 			return ""
 		}
 		Eventually(bound).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal("False ClusterSetNotFound"))
@@ -82,12 +78,10 @@ var _ = Describe("Admission of a binding", func() {
 		func(ctx SpecContext, rule rbacv1.PolicyRule, subjectOf func(f *suite.Fixture, p *person) rbacv1.Subject) {
 			f := suite.NewFixture(ctx)
 			accessInForce(ctx, f)
-
 			alice := certified(f, "alice", f.Name("team"))
 			grantTo(ctx, f, alice.subject(), mayWrite(bindings))
 			Eventually(func() error { return alice.tries(ctx, newBinding(f, "set1", "set1")) }).WithContext(ctx).WithTimeout(suite.Timeout).
 				Should(notAllowedToBind(alice, "set1"))
-
 			grantTo(ctx, f, subjectOf(f, alice), rule)
 			Eventually(func() error { return alice.tries(ctx, newBinding(f, "set1", "set1")) }).WithContext(ctx).WithTimeout(suite.Timeout).
 				Should(Succeed())
@@ -105,7 +99,6 @@ var _ = Describe("Admission of a binding", func() {
 	DescribeTable("does not count what is almost the right", func(ctx SpecContext, rule rbacv1.PolicyRule) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		alice := certified(f, "alice")
 		grantTo(ctx, f, alice.subject(), mayWrite(bindings), rule, mayBind("control"))
 		Eventually(func() error { return alice.tries(ctx, newBinding(f, "control", "control")) }).WithContext(ctx).WithTimeout(suite.Timeout).
@@ -123,7 +116,6 @@ var _ = Describe("Admission of a binding", func() {
 	It("names no set that a binding does not name", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		for _, body := range []string{"", `,"spec":{}`} {
 			patch := `{"apiVersion":"` + clusterv1beta2.GroupVersion.String() + `","kind":"ManagedClusterSetBinding","metadata":{"name":"set1"}` +
 				body + `}`
@@ -135,15 +127,12 @@ var _ = Describe("Admission of a binding", func() {
 	It("admits objects of any size", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		binding := newBinding(f, "set1", "set1")
 		binding.Annotations = map[string]string{"example.com/large": strings.Repeat("large ", 40_000)}
-
 		for _, short := range suite.Shorts(1, 999) {
 			metav1.SetMetaDataLabel(&binding.ObjectMeta, short, "a")
 			binding.Finalizers = append(binding.Finalizers, "example.com/"+short)
 		}
-
 		Expect(tryOut(ctx, binding)).To(Succeed())
 	})
 })

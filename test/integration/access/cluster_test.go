@@ -41,11 +41,9 @@ var _ = Describe("Admission of a cluster", func() {
 	// registrar may write clusters, and may have them join the set that clusters without a set get.
 	registrar := func(ctx context.Context, f *suite.Fixture, comes func(context.Context, *suite.Fixture, string) *person) *person {
 		accessInForce(ctx, f)
-
 		p := comes(ctx, f, "registrar")
 		grantTo(ctx, f, p.subject(), mayWrite(clusters), mayJoin("default"))
 		Eventually(func() error { return p.tries(ctx, newCluster(f, "c", "default")) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 		return p
 	}
 
@@ -53,7 +51,6 @@ var _ = Describe("Admission of a cluster", func() {
 		It("39: with "+way+", a cluster is made", func(ctx SpecContext) {
 			f := suite.NewFixture(ctx)
 			p, set := registrar(ctx, f, comes), f.Name("set")
-
 			By("without a set and with an empty one, which is the default at most")
 			Expect(p.tries(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name("c")}})).To(Succeed())
 			Expect(p.tries(ctx, newCluster(f, "c", ""))).To(Succeed())
@@ -112,16 +109,13 @@ var _ = Describe("Admission of a cluster", func() {
 	It("39, 40: names and URLs must be good", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		for name, words := range map[string]string{
 			"a.b":                   `metadata.name format is not correct: must not contain dots`,
 			strings.Repeat("n", 64): "must be no more than 63",
 		} {
 			Expect(tryOut(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(beInvalid(words))
 		}
-
 		Expect(tryOut(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", 63)}})).To(Succeed())
-
 		const good = "https://api.example.com:6443/a?b=c"
 
 		cluster := f.Cluster(ctx, "", "c", reachedAt(good))
@@ -130,7 +124,6 @@ var _ = Describe("Admission of a cluster", func() {
 			Expect(tryOut(ctx, newCluster(f, "other", "", reachedAt(good, bad)))).To(beInvalid(words))
 			Expect(changes(ctx, adminOf(), cluster, reachedAt(good, bad))).To(beInvalid(words))
 		}
-
 		for _, fine := range [][]string{nil, {good}, {"https://[::1]:6443"}, {"HTTPS://10.0.0.1", good}} {
 			Expect(tryOut(ctx, newCluster(f, "other", "", reachedAt(fine...)))).To(Succeed())
 			Expect(changes(ctx, adminOf(), cluster, reachedAt(fine...))).To(Succeed())
@@ -170,15 +163,12 @@ var _ = Describe("Admission of a cluster", func() {
 	It("admits objects of any size", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		var urls []string
 		for i := range 3000 {
 			urls = append(urls, fmt.Sprintf("https://api%d.example.com:6443/%s", i, strings.Repeat("path", 25)))
 		}
-
 		cluster := newCluster(f, "c", "default", reachedAt(urls...))
 		Expect(tryOut(ctx, cluster.DeepCopy())).To(Succeed())
-
 		cluster.Spec.ManagedClusterClientConfigs[2999].URL = "http://example.com"
 		Expect(tryOut(ctx, cluster)).To(beInvalid(`url "http://example.com" is invalid in client configs`))
 	})

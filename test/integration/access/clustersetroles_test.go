@@ -32,7 +32,6 @@ func present[O client.Object](ctx context.Context, object O) O {
 	GinkgoHelper()
 	Eventually(func() error { return suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object) }).WithContext(ctx).WithTimeout(suite.Timeout).
 		Should(Succeed())
-
 	return object
 }
 
@@ -63,7 +62,6 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		name := f.Name("set")
 		joinAndBind := mayJoin(name)
 		joinAndBind.Resources = append(joinAndBind.Resources, "managedclustersets/bind")
-
 		return map[string][]rbacv1.PolicyRule{
 			"admin": {
 				right(clusterGroup, "managedclustersets", []string{"get", "update"}, name), joinAndBind,
@@ -77,7 +75,6 @@ var _ = Describe("The ClusterRoles of a set", func() {
 	It("U17: are made with the set, with these rules, and go with it", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		set := f.UnboundSet(ctx, "set")
-
 		for purpose, want := range rules(f) {
 			role := present(ctx, setRole(f, purpose))
 			expectRules(ctx, role, want...)
@@ -88,7 +85,6 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		}
 
 		Expect(suite.Client.Delete(ctx, set)).To(Succeed())
-
 		for purpose := range rules(f) {
 			suite.ExpectGoneWithin(ctx, suite.CollectTimeout, setRole(f, purpose))
 		}
@@ -107,7 +103,6 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		set := f.UnboundSet(ctx, "set")
 		present(ctx, setRole(f, "bind"))
 		Expect(suite.Client.Delete(ctx, set)).To(Succeed())
-
 		again := f.UnboundSet(ctx, "set")
 
 		for purpose := range rules(f) {
@@ -124,7 +119,6 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		f := suite.NewFixture(ctx)
 		set := f.UnboundSet(ctx, "set")
 		admin, bind, view := setRole(f, "admin"), setRole(f, "bind"), setRole(f, "view")
-
 		for _, role := range []*rbacv1.ClusterRole{admin, bind, view} {
 			present(ctx, role)
 		}
@@ -189,20 +183,16 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		f := suite.NewFixture(ctx)
 		set := f.UnboundSet(ctx, "set")
 		roles := []*rbacv1.ClusterRole{setRole(f, "admin"), setRole(f, "bind"), setRole(f, "view")}
-
 		for _, role := range roles {
 			present(ctx, role)
 		}
-
 		f.Clusters(ctx, "set", 1, 2)
 		suite.ExpectSetCondition(ctx, set, "False ClustersSelected: 2 ManagedClusters selected")
-
 		once := func(g Gomega) { g.Expect(roleWrites(g, roles...)).To(HaveLen(3)) }
 		Eventually(once).WithContext(ctx).WithTimeout(suite.Timeout).WithPolling(suite.AuditInterval).Should(Succeed())
 
 		suite.StopHub()
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		f.Cluster(ctx, "set", "c003")
 		suite.ExpectSetCondition(ctx, set, "False ClustersSelected: 3 ManagedClusters selected")
 		Consistently(once).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Succeed())
@@ -214,7 +204,6 @@ var _ = Describe("A user with a ClusterRole of a set", func() {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
 		f.UnboundSet(ctx, "set")
-
 		p, set := certified(f, "admin"), f.Name("set")
 		bindRole(ctx, f, p.subject(), present(ctx, setRole(f, "admin")).Name)
 		grantTo(ctx, f, p.subject(), mayWrite(bindings), right(clusterGroup, clusters, []string{"get", "update"}))
@@ -222,7 +211,6 @@ var _ = Describe("A user with a ClusterRole of a set", func() {
 
 		Expect(p.Create(ctx, newCluster(f, "c", set, accepted))).To(Succeed())
 		Expect(p.tries(ctx, newCluster(f, "c2", "global"))).To(cannotMove(p, "global"))
-
 		stray := newCluster(f, "stray", "")
 		stray.Labels = map[string]string{suite.FixtureLabel: f.Namespace}
 		f.Create(ctx, stray)
@@ -256,10 +244,8 @@ var _ = Describe("A user with a ClusterRole of a set", func() {
 	It("U17: view, reads it and no other", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.UnboundSet(ctx, "set")
-
 		p := certified(f, "viewer")
 		bindRole(ctx, f, p.subject(), present(ctx, setRole(f, "view")).Name)
-
 		set := &clusterv1beta2.ManagedClusterSet{}
 		Eventually(func() error { return p.Get(ctx, client.ObjectKey{Name: f.Name("set")}, set) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(Succeed())

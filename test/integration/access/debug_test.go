@@ -44,7 +44,6 @@ type observer struct {
 // observe starts one, which asks the API server about its callers.
 func observe(ctx context.Context) *observer {
 	GinkgoHelper()
-
 	config := suite.HubConfig(ctx, suite.ControlPlane)
 	view := &controller.View{}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -56,14 +55,11 @@ func observe(ctx context.Context) *observer {
 
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
-
 	go func() { ended <- mgr.Start(running) }()
-
 	DeferCleanup(func() {
 		cancel()
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})
-
 	reviews, err := authorizationv1.NewForConfig(config)
 	Expect(err).NotTo(HaveOccurred())
 
@@ -71,7 +67,6 @@ func observe(ctx context.Context) *observer {
 		SubjectAccessReviewClient: reviews, WebhookRetryBackoff: &wait.Backoff{Duration: 100 * time.Millisecond, Steps: 3},
 	}.New()
 	Expect(err).NotTo(HaveOccurred())
-
 	return &observer{handler: debug.New(view, access, definitionsOfHub, time.Now)}
 }
 
@@ -80,7 +75,6 @@ func definitionsOfHub() (*statefile.Admission, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	var definitions []*apiextensionsv1.CustomResourceDefinition
 
 	for _, object := range objects {
@@ -89,48 +83,37 @@ func definitionsOfHub() (*statefile.Admission, error) {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, definition); err != nil {
 				return nil, err
 			}
-
 			definitions = append(definitions, definition)
 		}
 	}
-
 	return statefile.NewAdmission(definitions)
 }
 
 // caller is whom the API server takes the owner of the token of an account for, Extra and all.
 func caller(ctx context.Context, f *suite.Fixture, account string) user.Info {
 	GinkgoHelper()
-
 	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, f.Namespace, account)
 	Expect(err).NotTo(HaveOccurred())
-
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: config.BearerToken}}
 	Expect(suite.Client.Create(ctx, review)).To(Succeed())
 	Expect(review.Status.Authenticated).To(BeTrue())
-
 	known := review.Status.User
 	caller := &user.DefaultInfo{Name: known.Username, UID: known.UID, Groups: known.Groups, Extra: map[string][]string{}}
-
 	for key, values := range known.Extra {
 		caller.Extra[key] = values
 	}
 
 	Expect(caller.Extra).NotTo(BeEmpty())
-
 	return caller
 }
 
 func (o *observer) requests(ctx context.Context, caller user.Info, method, path, body string) (int, debug.Response) {
 	GinkgoHelper()
-
 	recorder := httptest.NewRecorder()
 	o.handler.ServeHTTP(recorder,
 		httptest.NewRequestWithContext(request.WithUser(ctx, caller), method, debug.Path+path, strings.NewReader(body)))
-
 	var answer debug.Response
-
 	Expect(json.Unmarshal(recorder.Body.Bytes(), &answer)).To(Succeed())
-
 	return recorder.Code, answer
 }
 
@@ -141,7 +124,6 @@ var _ = Describe("the debug endpoint", func() {
 		f.Cluster(ctx, "set", "a", func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "eu" })
 		f.Cluster(ctx, "set", "b", func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "us" })
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
-
 		stranger, viewer, editor := serviceAccount(ctx, f, "stranger"), serviceAccount(ctx, f, "viewer"), serviceAccount(ctx, f, "editor")
 		roleHere(ctx, f, viewer.subject(), "view")
 		roleHere(ctx, f, editor.subject(), "edit")
@@ -165,10 +147,8 @@ var _ = Describe("the debug endpoint", func() {
 			Expect(code).To(Equal(http.StatusForbidden), name)
 			Expect(answer.Placement).To(BeNil())
 		}
-
 		code, _ := o.requests(ctx, asViewer, "GET", f.Namespace+"/missing", "")
 		Expect(code).To(Equal(http.StatusNotFound))
-
 		code, answer := o.requests(ctx, asViewer, "POST", "", proposal)
 		Expect(code).To(Equal(http.StatusForbidden), "who views may not create")
 		Expect(answer.Error).To(ContainSubstring("does not have permission to create placements"))
@@ -179,7 +159,6 @@ var _ = Describe("the debug endpoint", func() {
 			g.Expect(answer.Selected).To(Equal(f.Names("b")))
 			g.Expect(answer.Warnings).To(BeEmpty())
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 		code, _ = o.requests(ctx, asEditor, "GET", f.Namespace+"/new", "")
 		Expect(code).To(Equal(http.StatusNotFound), "what was sent was not made")
 	})

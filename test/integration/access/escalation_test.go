@@ -28,11 +28,9 @@ func keptBinding(ctx context.Context, f *suite.Fixture, short string) *clusterv1
 	GinkgoHelper()
 	grantTo(ctx, f, serviceAccount(ctx, f, "placement").subject(), mayBind(f.Name(short)))
 	f.UnboundSet(ctx, short)
-
 	binding := newBinding(f, f.Name(short), f.Name(short))
 	binding.Labels = map[string]string{managedBy: keeper}
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, binding))).To(Succeed())
-
 	return binding
 }
 
@@ -42,12 +40,10 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 	// mallory may write bindings and their status, everywhere, and may bind one set.
 	mallory := func(ctx context.Context, f *suite.Fixture) *person {
 		accessInForce(ctx, f)
-
 		p := certified(f, "mallory")
 		grantTo(ctx, f, p.subject(), mayWrite(bindings), mayWrite(bindings+"/status"), mayBind("control"))
 		Eventually(func() error { return p.tries(ctx, newBinding(f, "control", "control")) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(Succeed())
-
 		return p
 	}
 	apply := func(name, body string) client.Patch {
@@ -58,7 +54,6 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 	It("gets none by another way to create one", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		p, secret := mallory(ctx, f), f.Name("secret")
-
 		By("update of what is not there")
 		Expect(apierrors.IsNotFound(p.Update(ctx, newBinding(f, secret, secret)))).To(BeTrue())
 
@@ -80,7 +75,6 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 		By("a binding to one set that becomes one to another")
 		own := newBinding(f, "control", "control")
 		Expect(p.Create(ctx, own)).To(Succeed())
-
 		for _, patch := range []string{
 			`{"spec":{"clusterSet":"` + secret + `"}}`, `{"spec":null}`, `{"spec":{"clusterSet":null}}`,
 		} {
@@ -114,12 +108,10 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 		f := suite.NewFixture(ctx)
 		p := mallory(ctx, f)
 		kept := keptBinding(ctx, f, "set")
-
 		err := changes(ctx, p, kept, change)
 		Expect(err).To(notAllowedToBind(p, kept.Name))
 		Expect(err).To(MatchError(ContainSubstring("to take its binding over from clustersetbinding-rbac")))
 		Expect(err).To(MatchError(ContainSubstring(`the verb "create" on managedclustersets/bind`)))
-
 		grantTo(ctx, f, p.subject(), mayBind(kept.Name))
 		Eventually(func() error { return changes(ctx, p, kept, change) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	},
@@ -140,7 +132,6 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 		tries := func(options ...client.DeleteOption) error {
 			return p.Delete(ctx, kept.DeepCopy(), append(options, client.DryRunAll)...)
 		}
-
 		grantTo(ctx, f, p.subject(), right(clusterGroup, bindings, []string{"deletecollection"}))
 
 		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
@@ -151,7 +142,6 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 				return p.DeleteAllOf(ctx, &binding{}, client.InNamespace(f.Namespace), client.PropagationPolicy(policy), client.DryRunAll)
 			}).WithContext(ctx).WithTimeout(suite.Timeout).Should(notAllowedToBind(p, kept.Name), string(policy))
 		}
-
 		orphan := &client.DeleteOptions{Raw: &metav1.DeleteOptions{OrphanDependents: ptr.To(true)}} //nolint:staticcheck // It is still served.
 		Expect(p.Delete(ctx, kept.DeepCopy(), orphan, client.DryRunAll)).To(notAllowedToBind(p, kept.Name))
 
@@ -197,10 +187,8 @@ var _ = Describe("The owner of a namespace", func() {
 	It("S9: reaches no set by a RoleBinding, whoever makes it", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-
 		owner, set := certified(f, "owner"), f.Name("set")
 		roleHere(ctx, f, owner.subject(), "admin")
-
 		tempting := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: f.Name("tempting")}, Rules: []rbacv1.PolicyRule{mayBind(set)}}
 		f.Create(ctx, tempting)
 

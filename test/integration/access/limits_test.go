@@ -28,7 +28,6 @@ func many(count int) []metav1.LabelSelectorRequirement {
 	for n := range count {
 		requirements = append(requirements, metav1.LabelSelectorRequirement{Key: fmt.Sprintf("k%d", n), Operator: metav1.LabelSelectorOpExists})
 	}
-
 	return requirements
 }
 
@@ -51,17 +50,14 @@ func largest() suite.Spec {
 	s.DecisionStrategy.GroupStrategy.DecisionGroups = slices.Repeat([]clusterv1beta1.DecisionGroup{
 		{GroupName: "group", ClusterSelector: group},
 	}, limits.DecisionGroups.Max)
-
 	return s
 }
 
 var _ = Describe("The limits of a placement", func() {
 	exceeding := func(s *suite.Spec) { s.Tolerations = slices.Repeat(s.Tolerations, limits.Tolerations.Max+1) }
-
 	It("C2a: what is at every limit is admitted, and is no mistake", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}, Spec: largest()}
 		Expect(tryOut(ctx, placement)).To(Succeed())
 		Expect(engineMistakes(placement)).To(BeEmpty())
@@ -70,13 +66,11 @@ var _ = Describe("The limits of a placement", func() {
 	It("C2a: all that exceeds a limit is named at once, in a namespace that is exempt from the other policies too", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		namespace := &metav1.PartialObjectMetadata{}
 		namespace.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 		namespace.SetName(f.Namespace)
 		Expect(suite.Client.Patch(ctx, namespace, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"metadata":{"labels":{"placement-hub.open-cluster-management.io/admission":"off"}}}`)))).To(Succeed())
-
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}, Spec: sound()}
 		exceeding(&placement.Spec)
 		placement.Spec.Predicates = slices.Repeat(placement.Spec.Predicates, limits.Predicates.Max+1)
@@ -115,12 +109,10 @@ var _ = Describe("The limits of a placement", func() {
 	) {
 		f := suite.NewFixture(ctx)
 		inForce(ctx, f)
-
 		placement := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
 		placement.Spec.Predicates = []placementv1alpha1.ClusterPredicate{{}, {LabelSelector: metav1.LabelSelector{MatchExpressions: many(98)}}}
 		placement.Spec.Predicates[1].ClaimSelector.MatchClaims = map[string]string{"a": "b", "c": "d"}
 		Eventually(func() error { return tryOut(ctx, placement) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 		placement.Spec.NumberOfClusters = ptr.To[int32](1)
 		spoil(&placement.Spec.Predicates[1])
 

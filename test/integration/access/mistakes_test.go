@@ -105,7 +105,6 @@ func costly() string {
 	for name := range strings.SplitSeq("abcdef", "") {
 		expression = "[0,1,2,3,4,5,6,7,8,9].map(" + name + ", " + expression + ")"
 	}
-
 	return expression + ".size() > 0"
 }
 
@@ -177,7 +176,6 @@ var mistakes = map[string]mistake{
 // init adds the limits of a Placement, each exceeded by one.
 func init() {
 	const limit = inPredicate + "labelSelector.matchExpressions[1].values: Too many: 1001: must have at most 1000 values: "
-
 	maps.Copy(mistakes, map[string]mistake{
 		"C2a: predicates": spoil(ofSpec, func(s *suite.Spec) { s.Predicates = slices.Repeat(s.Predicates, 65) },
 			"predicates: Too many: 65: must have at most 64 predicates: merge those that differ in one value"),
@@ -217,7 +215,6 @@ func init() {
 func (m mistake) spoilt() suite.Spec {
 	s := sound()
 	m.spoil(&s)
-
 	return s
 }
 
@@ -227,7 +224,6 @@ func mistakeEntries() []TableEntry {
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
 		entries = append(entries, Entry(name, name))
 	}
-
 	return entries
 }
 
@@ -240,9 +236,7 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 
 	BeforeAll(func(ctx SpecContext) {
 		suite.SeparateWithoutValidation(ctx)
-
 		now, next = []string{"c001", "c002", "c003"}, []string{"c001", "c002", "c004"}
-
 		shared = suite.NewFixture(ctx)
 		shared.Set(ctx, "set")
 		shared.Clusters(ctx, "set", 1, 3, suite.Labeled("region", "eu"), suite.Claiming("zone", "z1"))
@@ -265,19 +259,15 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 		GinkgoHelper()
 		shared.EditCluster(ctx, next[2], func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "eu" })
 		shared.EditCluster(ctx, now[2], func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "us" })
-
 		now, next = next, now
-
 		expectSound(ctx, "witness")
 	}
 	DescribeTable("A1, A2, 8, 20: keeps its decisions untouched, names field, value and rule, and recovers", func(ctx SpecContext, name string) {
 		shared.EditPlacement(ctx, "p", func(s *suite.Spec) { *s = sound() }) // Whatever became of the entry before.
 		expectSound(ctx, "p")
 		expectSound(ctx, "witness")
-
 		kept, words := now, "spec."+mistakes[name].words
 		pages := shared.Pages(ctx, Default, "p")
-
 		shared.EditPlacement(ctx, "p", func(s *suite.Spec) { *s = mistakes[name].spoilt() })
 		shared.ExpectMisconfigured(ctx, "p", words, kept...)
 		goOn(ctx)
@@ -293,7 +283,6 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 		f.Set(ctx, "set")
 		errors := f.Activity(Default).Errors
 		names, named := map[string]string{}, strings.NewReplacer(" ", "-", ":", "")
-
 		for text := range mistakes {
 			names[text] = named.Replace(strings.ToLower(text))
 			f.Placement(ctx, names[text], mistakes[text].spoilt())
@@ -301,7 +290,6 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 
 		told := func() {
 			GinkgoHelper()
-
 			for text, mistake := range mistakes {
 				f.ExpectMisconfigured(ctx, names[text], "spec."+mistake.words)
 			}
@@ -313,7 +301,6 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 		for _, name := range names {
 			Expect(f.Look(ctx, Default, name).Groups).To(HaveExactElements("0/: 0 [" + name + "-decision-1]"))
 		}
-
 		f.ExpectSilence(ctx)
 		Expect(f.Activity(Default).Errors).To(Equal(errors))
 	})
@@ -322,13 +309,10 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 		f := suite.NewFixture(ctx)
 		together := []string{"count", "label value", "claim operator", "cel", "mode", "skew", "toleration of everything", "group length"}
 		wrong := sound()
-
 		for _, text := range together {
 			mistakes[text].spoil(&wrong)
 		}
-
 		f.Placement(ctx, "p", wrong)
-
 		for _, text := range together {
 			f.ExpectMisconfigured(ctx, "p", "spec."+mistakes[text].words)
 		}
@@ -338,10 +322,8 @@ var _ = Describe("A misconfigured placement", Ordered, ContinueOnFailure, func()
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 1)
-
 		errors := f.Activity(Default).Errors
 		placement := f.Placement(ctx, strings.Repeat("long", 16), suite.Spec{})
-
 		Eventually(func(g Gomega) {
 			g.Expect(f.Read(ctx, g, placement.Name).Status.Conditions).To(HaveLen(2))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())

@@ -38,7 +38,6 @@ func mixture(random *rand.Rand) clusterv1beta1.PlacementSpec {
 			},
 		}}
 	}
-
 	return spec
 }
 
@@ -81,7 +80,6 @@ func mixedRequirement(random *rand.Rand, keys ...string) metav1.LabelSelectorReq
 	}
 
 	requirement.Key = suite.Pick(random, keys...)
-
 	return requirement
 }
 

@@ -28,7 +28,6 @@ import (
 // verbsOf are the verbs that a user may use on a resource, written "group/resource[/subresource]", in a namespace.
 func verbsOf(ctx context.Context, user, namespace, resource string) string {
 	GinkgoHelper()
-
 	parts := append(strings.Split(resource, "/"), "")
 	everyVerb := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	allowed := slices.DeleteFunc(everyVerb, func(verb string) bool {
@@ -36,7 +35,6 @@ func verbsOf(ctx context.Context, user, namespace, resource string) string {
 			Namespace: namespace, Verb: verb, Group: parts[0], Resource: parts[1], Subresource: parts[2],
 		})
 	})
-
 	return strings.Join(allowed, " ")
 }
 
@@ -62,7 +60,6 @@ var _ = Describe("The roles for people", func() {
 		f := suite.NewFixture(ctx)
 		p := certified(f, "someone")
 		roleHere(ctx, f, p.subject(), role)
-
 		for _, resource := range slices.Sorted(maps.Keys(want)) {
 			Eventually(func() string { return verbsOf(ctx, p.user, f.Namespace, resource) }).WithContext(ctx).WithTimeout(suite.Timeout).
 				Should(Equal(want[resource]), resource)
@@ -82,7 +79,6 @@ var _ = Describe("The roles for people", func() {
 		accessInForce(ctx, f)
 		f.UnboundSet(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		editor, viewer := certified(f, "editor"), certified(f, "viewer")
 		roleHere(ctx, f, editor.subject(), "edit")
 		roleHere(ctx, f, viewer.subject(), "view")
@@ -92,7 +88,6 @@ var _ = Describe("The roles for people", func() {
 			Should(notAllowedToBind(editor, binding.Name))
 		bindRole(ctx, f, editor.subject(), "open-cluster-management:managedclusterset:bind:"+f.Name("set"))
 		Eventually(func() error { return editor.Create(ctx, binding.DeepCopy()) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
 		Expect(editor.Create(ctx, placement)).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
@@ -116,7 +111,6 @@ var _ = Describe("The roles for people", func() {
 	It("U19: let a tenant look sets up, and no more", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.UnboundSet(ctx, "set")
-
 		tenant := certified(f, "tenant")
 		Expect(tenant.List(ctx, &clusterv1beta2.ManagedClusterSetList{})).To(beForbidden("cannot list resource"))
 		bindRole(ctx, f, tenant.subject(), "open-cluster-management:placement-hub:tenant")
@@ -138,11 +132,9 @@ var _ = Describe("The roles for people", func() {
 		f.Clusters(ctx, "set", 1, 1)
 		placement := f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
-
 		viewer := certified(f, "explainer")
 		bindRole(ctx, f, viewer.subject(), "open-cluster-management:placement-hub:tenant")
 		roleHere(ctx, f, viewer.subject(), "view")
-
 		keys := []inventory.Key{api.V1beta1.Read(placement).Key()}
 
 		Eventually(func(g Gomega) {
@@ -156,7 +148,6 @@ var _ = Describe("The roles for people", func() {
 		bindRole(ctx, f, viewer.subject(), hubstate.FleetViewRole)
 		Eventually(func() error {
 			_, err := hubstate.FromCluster(ctx, viewer, keys)
-
 			return err
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})

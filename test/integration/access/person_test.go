@@ -49,20 +49,16 @@ var ways = map[string]func(ctx context.Context, f *suite.Fixture, short string) 
 // certified comes with a client certificate.
 func certified(f *suite.Fixture, short string, groups ...string) *person {
 	GinkgoHelper()
-
 	config, err := suite.ControlPlane.UserConfig(f.Name(short), groups...)
 	Expect(err).NotTo(HaveOccurred())
-
 	return newPerson(config, f.Name(short))
 }
 
 // impersonated is somebody whom an admin speaks for.
 func impersonated(f *suite.Fixture, short string) *person {
 	GinkgoHelper()
-
 	config := suite.ControlPlane.AdminConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: f.Name(short), Groups: []string{"system:authenticated"}}
-
 	return newPerson(config, f.Name(short))
 }
 
@@ -70,19 +66,15 @@ func impersonated(f *suite.Fixture, short string) *person {
 func serviceAccount(ctx context.Context, f *suite.Fixture, short string) *person {
 	GinkgoHelper()
 	f.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: short}})
-
 	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, f.Namespace, short)
 	Expect(err).NotTo(HaveOccurred())
-
 	return newPerson(config, "system:serviceaccount:"+f.Namespace+":"+short)
 }
 
 func newPerson(config *rest.Config, user string) *person {
 	GinkgoHelper()
-
 	c, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-
 	return &person{Client: c, user: user}
 }
 
@@ -106,9 +98,7 @@ func changes[T any, P interface {
 		if err := suite.Client.Get(ctx, client.ObjectKeyFromObject(object), fresh); err != nil {
 			return fmt.Errorf("reading what is to be changed: %w", err)
 		}
-
 		change(fresh)
-
 		if err := client.NewDryRunClient(p).Update(ctx, fresh); !apierrors.IsConflict(err) {
 			return err
 		}
@@ -120,25 +110,21 @@ var grants atomic.Int64
 // grantTo gives rights in the whole hub, and returns how to take them back. The API server knows of both a moment later.
 func grantTo(ctx context.Context, f *suite.Fixture, subject rbacv1.Subject, rules ...rbacv1.PolicyRule) (revoke func()) {
 	GinkgoHelper()
-
 	name := f.Name(fmt.Sprintf("grant%d", grants.Add(1)))
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
 	f.Create(ctx, role)
-
 	return bindRole(ctx, f, subject, name)
 }
 
 // bindRole gives the rights of a ClusterRole in the whole hub, and returns how to take them back.
 func bindRole(ctx context.Context, f *suite.Fixture, subject rbacv1.Subject, role string) (revoke func()) {
 	GinkgoHelper()
-
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: f.Name(fmt.Sprintf("grant%d", grants.Add(1)))},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{subject},
 	}
 	f.Create(ctx, binding)
-
 	return func() { Expect(suite.Client.Delete(ctx, binding)).To(Succeed()) }
 }
 
@@ -176,12 +162,10 @@ func mayAccept(clusters ...string) rbacv1.PolicyRule {
 // can asks the authorizer about a subject.
 func can(ctx context.Context, user string, attributes authorizationv1.ResourceAttributes) bool {
 	GinkgoHelper()
-
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: user, Groups: []string{"system:authenticated"}, ResourceAttributes: &attributes,
 	}}
 	Expect(suite.Client.Create(ctx, review)).To(Succeed())
-
 	return review.Status.Allowed
 }
 
@@ -201,7 +185,6 @@ func newCluster(f *suite.Fixture, short, set string, edits ...func(*clusterv1.Ma
 	for _, edit := range edits {
 		edit(cluster)
 	}
-
 	return cluster
 }
 
@@ -241,9 +224,7 @@ func beRefused(code int32, words string) OmegaMatcher {
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 			return status.Status().Code
 		}
-
 		return 0
 	}
-
 	return And(HaveOccurred(), WithTransform(codeOf, Equal(code)), MatchError(ContainSubstring(words)))
 }

@@ -51,24 +51,19 @@ func warnedAs(ctx context.Context, f *suite.Fixture, g Gomega, who *rest.Config,
 	heard := &warnings{texts: []string{}}
 	config := rest.CopyConfig(who)
 	config.WarningHandler = heard
-
 	user, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	g.Expect(err).NotTo(HaveOccurred())
-
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "tried"}, Spec: spec}
 	g.Expect(client.NewDryRunClient(user).Create(ctx, placement)).To(Succeed())
-
 	return heard.texts
 }
 
 // expectWarned waits until making this placement is answered with exactly these warnings.
 func expectWarned(ctx context.Context, f *suite.Fixture, spec clusterv1beta1.PlacementSpec, want ...string) {
 	GinkgoHelper()
-
 	if want == nil {
 		want = []string{}
 	}
-
 	Eventually(func(g Gomega) []string { return warned(ctx, f, g, spec) }).
 		WithContext(ctx).WithTimeout(suite.Timeout).WithPolling(suite.AuditInterval).Should(Equal(want))
 }
@@ -76,23 +71,19 @@ func expectWarned(ctx context.Context, f *suite.Fixture, spec clusterv1beta1.Pla
 // vocabularyWrites are the requests of the hub that write the ConfigMap.
 func vocabularyWrites(g Gomega) []string {
 	writes := []string{}
-
 	for _, write := range suite.HubWrites(g, func(namespace string) bool { return namespace == manifests.Namespace }) {
 		if strings.Contains(write, "configmaps") {
 			writes = append(writes, write)
 		}
 	}
-
 	return writes
 }
 
 var _ = Describe("What a placement names and the fleet does not have", func() {
 	const inFirstPredicate = "spec.predicates[0].requiredClusterSelector."
-
 	It("warns of a set that is not bound until it is", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
-
 		spec := clusterv1beta1.PlacementSpec{ClusterSets: f.Names("set", "blue")}
 		blue := f.Name("blue")
 		expectWarned(ctx, f, spec, fmt.Sprintf(
@@ -100,14 +91,12 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 
 		f.Placement(ctx, "p", spec)
 		f.ExpectSelected(ctx, "p", suite.AllSetsEmpty)
-
 		binding := f.Bind(ctx, "blue")
 		expectWarned(ctx, f, spec)
 
 		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
 		Eventually(func(g Gomega) []string { return warned(ctx, f, g, spec) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveLen(1))
 		Expect(warned(ctx, f, Default, clusterv1beta1.PlacementSpec{})).To(BeEmpty(), "it names nothing")
-
 		elsewhere := suite.NewFixture(ctx)
 		expectWarned(ctx, elsewhere, clusterv1beta1.PlacementSpec{ClusterSets: f.Names("set")}, fmt.Sprintf(
 			"spec.clusterSets[0]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s",
@@ -118,7 +107,6 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		f := suite.NewFixture(ctx)
 		tenant, err := suite.ControlPlane.UserConfig(f.Name("tenant"))
 		Expect(err).NotTo(HaveOccurred())
-
 		user := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: f.Name("tenant")}
 		f.Create(ctx, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "edits"}, Subjects: []rbacv1.Subject{user},
@@ -175,7 +163,6 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		spec := suite.Matching(suite.ByClaim(key, metav1.LabelSelectorOpIn, "a"), suite.ByClaim(key, metav1.LabelSelectorOpNotIn, "a"))
 		expectWarned(ctx, f, spec, inFirstPredicate+"claimSelector.matchExpressions[0].key: "+
 			fmt.Sprintf("Invalid value: %q: no cluster has this claim yet: check the spelling, or have a cluster report it", key))
-
 		f.Cluster(ctx, "", "c001", suite.Claiming(key, "b"))
 		expectWarned(ctx, f, spec)
 	})
@@ -239,24 +226,18 @@ var _ = Describe("The vocabulary", func() {
 		f.Cluster(ctx, "", "c001")
 
 		suite.ExpectVocabulary(ctx)
-
 		before := len(suite.AwaitUnchanged(ctx, vocabularyWrites))
 		began := time.Now()
-
 		for i := range 60 {
 			f.EditCluster(ctx, "c001", func(c *clusterv1.ManagedCluster) { c.Labels[fmt.Sprintf("%s-%03d", f.Namespace, i)] = "" })
 		}
-
 		last := f.Namespace + "-059"
-
 		suite.ExpectVocabulary(ctx)
 
 		elapsed := int(time.Since(began).Seconds())
 		written := len(suite.AwaitUnchanged(ctx, vocabularyWrites)) - before
 		Expect(written).To(And(BeNumerically(">", 0), BeNumerically("<=", elapsed+2)))
-
 		settled := suite.AwaitUnchanged(ctx, vocabularyWrites)
-
 		f.EditCluster(ctx, "c001", func(c *clusterv1.ManagedCluster) { c.Labels[last] = "another" })
 
 		fresh := &clusterv1.ManagedCluster{}
@@ -288,12 +269,9 @@ var _ = Describe("The vocabulary", func() {
 
 		suite.StopHub()
 		Expect(suite.Client.Delete(ctx, whole)).To(Succeed())
-
 		spec := clusterv1beta1.PlacementSpec{ClusterSets: f.Names("absent")}
 		expectWarned(ctx, f, spec)
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		Eventually(func(g Gomega) { g.Expect(suite.ReadVocabulary(ctx, g).Data).To(Equal(whole.Data)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		Eventually(func(g Gomega) []string { return warned(ctx, f, g, spec) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveLen(1))

@@ -21,13 +21,11 @@ var _ = Describe("Without a hub, docs/spec/affinity-class.md 1.6", func() {
 		_, namespace := acme(ctx)
 		app := newApp("Postgres", namespace, "main-db", "dc1")
 		Expect(suite.Client.Create(ctx, app)).To(Succeed())
-
 		running := newPod(namespace, nil)
 		Expect(suite.Client.Create(ctx, running)).To(Succeed())
 
 		suite.StopHub()
 		DeferCleanup(startHub)
-
 		closed := func(err error, webhook string) {
 			GinkgoHelper()
 			Expect(err).To(refusedWith(http.StatusInternalServerError, "failed calling webhook",
@@ -39,7 +37,6 @@ var _ = Describe("Without a hub, docs/spec/affinity-class.md 1.6", func() {
 
 		scale := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`))
 		closed(suite.Client.Patch(ctx, app.DeepCopy(), scale), "applications")
-
 		label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"a":"b"}}}`))
 		Expect(suite.Client.Patch(ctx, running, label)).To(Succeed())
 		Expect(suite.Client.Delete(ctx, running)).To(Succeed())

@@ -30,16 +30,13 @@ func rendered() map[string]string { return map[string]string{fluxLabel: "main-db
 func mainDB(ctx context.Context, namespace, class string) *appsv1.StatefulSet {
 	GinkgoHelper()
 	Expect(suite.Client.Create(ctx, newRelease(namespace, "main-db", class))).To(Succeed())
-
 	set := newStatefulSet(namespace, "db", 0, nil)
 	Expect(suite.Client.Create(ctx, set)).To(Succeed())
-
 	return set
 }
 
 func newStatefulSet(namespace, name string, replicas int32, selector map[string]string) *appsv1.StatefulSet {
 	labels := map[string]string{"app": name}
-
 	return &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: rendered()},
 		Spec: appsv1.StatefulSetSpec{
@@ -53,7 +50,6 @@ func newStatefulSet(namespace, name string, replicas int32, selector map[string]
 
 func podSpec(selector map[string]string) corev1.PodSpec {
 	none := int64(0) // No kubelet confirms the end of the Pod.
-
 	return corev1.PodSpec{
 		NodeSelector: selector, Containers: []corev1.Container{{Name: "c", Image: "example.com/none"}}, TerminationGracePeriodSeconds: &none,
 	}
@@ -69,10 +65,8 @@ func newPod(namespace string, selector map[string]string, owners ...metav1.Owner
 // owner returns a reference to an object that was created.
 func owner(object client.Object) metav1.OwnerReference {
 	GinkgoHelper()
-
 	kind, err := suite.Client.GroupVersionKindFor(object)
 	Expect(err).NotTo(HaveOccurred())
-
 	return metav1.OwnerReference{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: object.GetName(), UID: object.GetUID()}
 }
 
@@ -80,16 +74,12 @@ func owner(object client.Object) metav1.OwnerReference {
 // its owners are.
 func tryPod(ctx context.Context, pod *corev1.Pod) (warnings []string, err error) {
 	GinkgoHelper()
-
 	heard := &warningList{}
 	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 	config.WarningHandler = heard
-
 	api, newErr := client.New(config, client.Options{Scheme: system.Scheme()})
 	Expect(newErr).NotTo(HaveOccurred())
-
 	err = client.NewDryRunClient(api).Create(ctx, pod)
-
 	return heard.texts, err
 }
 
@@ -103,7 +93,6 @@ type warningList struct {
 func (w *warningList) HandleWarningHeader(_ int, _, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-
 	w.texts = append(w.texts, text)
 }
 
@@ -116,7 +105,6 @@ func denial(pod *corev1.Pod, class, requirement string) string {
 // expectAdmitted expects that a Pod would be admitted without a warning.
 func expectAdmitted(ctx context.Context, pod *corev1.Pod) {
 	GinkgoHelper()
-
 	warnings, err := tryPod(ctx, pod)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(warnings).To(BeEmpty())
@@ -126,7 +114,6 @@ func expectAdmitted(ctx context.Context, pod *corev1.Pod) {
 // contract, which has the generated name.
 func expectDenied(ctx context.Context, pod *corev1.Pod, class, requirement string) {
 	GinkgoHelper()
-
 	_, err := tryPod(ctx, pod)
 	Expect(err).To(refusedWith(http.StatusForbidden, `admission webhook "pods.affinityclass.placement-hub.open-cluster-management.io" denied`,
 		"pod "+pod.Namespace+"/main-db-"))

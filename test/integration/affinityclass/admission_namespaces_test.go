@@ -33,24 +33,19 @@ var _ = Describe("The labels of namespaces, docs/spec/affinity-class.md 1.5", fu
 		free := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "free-"}}
 		Expect(admin.Create(ctx, free)).To(Succeed())
 		DeferCleanup(deleteNow, free)
-
 		patch := func(name, content string, subresources ...string) error {
 			object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			merge := client.RawPatch("application/merge-patch+json", []byte(content))
-
 			for _, subresource := range subresources {
 				return admin.SubResource(subresource).Patch(ctx, object, merge)
 			}
-
 			return admin.Patch(ctx, object, merge)
 		}
 
 		Eventually(func() error { return patch(namespace, exempt) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(refusedWith(http.StatusForbidden, `"`+namespace+`-admin"`, "cozystack.io/system",
 				`the verb "exempt" on affinityclasses.cozystack.io`))
-
 		const reason = "may not set, change or remove the label cozystack.io/verify-affinity-class"
-
 		for _, content := range []string{remove, change} {
 			Expect(patch(namespace, content)).To(refusedWith(http.StatusForbidden, reason))
 			Expect(patch(namespace, content, "status")).To(refusedWith(http.StatusForbidden, reason))
@@ -72,10 +67,8 @@ var _ = Describe("The labels of namespaces, docs/spec/affinity-class.md 1.5", fu
 // namespaceAdmin returns a client of a user who may do everything with namespaces.
 func namespaceAdmin(ctx SpecContext, user string) client.Client {
 	GinkgoHelper()
-
 	suite.Allow(ctx, "", user, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"},
 	})
-
 	return suite.As(user)
 }

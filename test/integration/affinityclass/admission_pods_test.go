@@ -33,7 +33,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 			pods := &corev1.PodList{}
 			g.Expect(suite.Client.List(ctx, pods, client.InNamespace(namespace))).To(Succeed())
 			g.Expect(pods.Items).To(HaveLen(2))
-
 			for _, pod := range pods.Items {
 				g.Expect(pod.Spec.NodeName).To(Equal("n-dc1"))
 			}
@@ -44,7 +43,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "dc1")
 		expectDenied(ctx, newPod(namespace, nil, owner(set)), "dc1", zone+"=dc1")
-
 		one := int32(1)
 		forgetful := newStatefulSet(namespace, "main-db", 1, nil)
 		Expect(suite.Client.Create(ctx, &appsv1.Deployment{
@@ -55,7 +53,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		Eventually(func(g Gomega) {
 			deployment := &appsv1.Deployment{}
 			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "main-db"}, deployment)).To(Succeed())
-
 			g.Expect(deployment.Status.Conditions).To(ContainElement(HaveField("Message", MatchRegexp(
 				`denied the request: pod %s/main-db-[a-z0-9]+-[a-z0-9]{5} belongs to application with AffinityClass "dc1" but missing required `+
 					`nodeSelector %s=dc1$`, namespace, zone))))
@@ -65,7 +62,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 	It("affinity-class A11, A12, A13: another value is denied, more keys are admitted, and a nodeAffinity does not count", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "dc1")
-
 		expectDenied(ctx, newPod(namespace, map[string]string{zone: "dc2"}, owner(set)), "dc1", zone+"=dc1")
 		expectAdmitted(ctx, newPod(namespace, map[string]string{zone: "dc1", "disk": "ssd"}, owner(set)))
 
@@ -83,11 +79,9 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		set := mainDB(ctx, namespace, "two-keys")
 		Expect(suite.Client.Create(ctx, newClass("two-keys", map[string]cozystackv1alpha1.NodeLabelValue{"b": "2", "a": "1"}))).To(Succeed())
 		DeferCleanup(removeClass, "two-keys")
-
 		for range 50 {
 			expectDenied(ctx, newPod(namespace, nil, owner(set)), "two-keys", "a=1")
 		}
-
 		expectAdmitted(ctx, newPod(namespace, map[string]string{"a": "1", "b": "2"}, owner(set)))
 
 		for i := range 20 { // Each class is new to the cache.
@@ -95,7 +89,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 			Expect(suite.Client.Create(ctx, newRelease(namespace, name, name))).To(Succeed())
 			Expect(suite.Client.Create(ctx, newClass(name, map[string]cozystackv1alpha1.NodeLabelValue{zone: "dc1"}))).To(Succeed())
 			DeferCleanup(removeClass, name)
-
 			pod := newPod(namespace, inDC1)
 			pod.Labels = map[string]string{fluxLabel: name}
 			expectAdmitted(ctx, pod)
@@ -108,10 +101,8 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		set := mainDB(ctx, namespace, "forced")
 		expectAdmitted(ctx, newPod(namespace, inDC1, owner(set)))
 		removeClass(ctx, "forced")
-
 		Eventually(func() string {
 			_, err := tryPod(ctx, newPod(namespace, inDC1, owner(set)))
-
 			return fmt.Sprint(err)
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveSuffix(`denied the request: AffinityClass "forced" not found`))
 	})
@@ -129,11 +120,9 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		second.Labels = map[string]string{fluxLabel: "second"}
 		Expect(suite.Client.Create(ctx, second)).To(Succeed())
 		Expect(suite.Client.Create(ctx, newRelease(namespace, "second", "dc2"))).To(Succeed())
-
 		warnings, err := tryPod(ctx, newPod(namespace, inDC1, owner(first), owner(second)))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(warnings).To(ConsistOf("object ancestry ambiguous, using first ancestor found"))
-
 		expectDenied(ctx, newPod(namespace, inDC1, owner(second), owner(first)), "dc2", zone+"=dc2")
 	})
 
@@ -142,14 +131,11 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		a, b := newStatefulSet(namespace, "a", 0, nil), newStatefulSet(namespace, "b", 0, nil)
 		a.Labels, b.Labels = nil, nil
 		Expect(suite.Client.Create(ctx, a)).To(Succeed())
-
 		b.OwnerReferences = []metav1.OwnerReference{owner(a)}
 		Expect(suite.Client.Create(ctx, b)).To(Succeed())
-
 		before := a.DeepCopy()
 		a.OwnerReferences = []metav1.OwnerReference{owner(b)}
 		Expect(suite.Client.Patch(ctx, a, client.MergeFrom(before))).To(Succeed())
-
 		expectAdmitted(ctx, newPod(namespace, nil, owner(a)))
 	})
 
@@ -159,7 +145,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		soft.Spec.Enforcement = cozystackv1alpha1.EnforcementWarn
 		Expect(suite.Client.Create(ctx, soft)).To(Succeed())
 		DeferCleanup(removeClass, "soft")
-
 		pod := newPod(namespace, nil, owner(mainDB(ctx, namespace, "soft")))
 		warnings, err := tryPod(ctx, pod)
 		Expect(err).NotTo(HaveOccurred())
@@ -177,10 +162,8 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 			[]byte(`{"metadata":{"labels":{"`+affinityclass.ClassLabel+`":"dc1"}}}`)))).To(Succeed())
 		Eventually(func() error {
 			_, err := tryPod(ctx, newPod(namespace, nil, owner(set)))
-
 			return err
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(refusedWith(http.StatusForbidden, zone+"=dc1"))
-
 		before := pod.DeepCopy()
 		pod.Labels = map[string]string{"a": "b"}
 		Expect(suite.Client.Patch(ctx, pod, client.MergeFrom(before))).To(Succeed())
@@ -202,7 +185,6 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 // removeClass deletes a class that may be in use.
 func removeClass(ctx context.Context, name string) {
 	GinkgoHelper()
-
 	class := &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	deleteNow(ctx, class)
 	Eventually(func(g Gomega) { // A controller may add its finalizer in between.

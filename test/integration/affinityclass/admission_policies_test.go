@@ -17,7 +17,6 @@ var _ = Describe("Policies and classes together, docs/spec/pod-scheduling-policy
 	It("K31, cluster-request X4: a policy injects what the chart forgot, and the pods are admitted and bound in dc1", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		Expect(suite.Client.Create(ctx, newRelease(namespace, "main-db", "dc1"))).To(Succeed())
-
 		set := newStatefulSet(namespace, "db", 0, nil)
 		Expect(suite.Client.Create(ctx, set)).To(Succeed())
 		expectDenied(ctx, newPod(namespace, nil, owner(set)), "dc1", zone+"=dc1")
@@ -31,7 +30,6 @@ var _ = Describe("Policies and classes together, docs/spec/pod-scheduling-policy
 
 		Eventually(func() error {
 			_, err := tryPod(ctx, newPod(namespace, nil, owner(set)))
-
 			return err
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), "the webhook of the policies has the policy")
 

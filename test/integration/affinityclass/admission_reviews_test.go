@@ -32,7 +32,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 
 		Expect(suite.Client.Create(ctx, newApp("Redis", namespace, "cache", "nosuch"))).
 			To(refusedWith(http.StatusUnprocessableEntity, "spec.affinityClass", `AffinityClass "nosuch" not found`))
-
 		forged := newApp("Postgres", namespace, "main-db", "dc1")
 		setSpec(forged, "_scheduling", map[string]any{"affinityClass": "gpu"})
 		err = suite.Client.Create(ctx, forged)
@@ -54,7 +53,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		err = suite.Client.Create(ctx, newTenant(namespace, "eu", "", "dc1", "gpu"))
 		Expect(err).To(refusedWith(http.StatusUnprocessableEntity, `AffinityClass "gpu" is not allowed in the parent tenant "`+parent.Name+`"`))
 		Expect(fieldsOf(err)).To(ConsistOf("spec.allowedAffinityClasses[1]"))
-
 		err = suite.Client.Create(ctx, newTenant(affinityclass.RootNamespace, parent.Name+"-eu", ""))
 		Expect(err).To(refusedWith(http.StatusUnprocessableEntity, "a dash"))
 		Expect(fieldsOf(err)).To(ConsistOf("metadata.name"))
@@ -64,13 +62,11 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 
 	It("affinity-class A22, A23: empty classes, wrong labels, long names and changed classes are refused", func(ctx SpecContext) {
 		type labels = map[string]cozystackv1alpha1.NodeLabelValue
-
 		for _, wrong := range []*cozystackv1alpha1.AffinityClass{
 			newClass("empty", labels{}), newClass("bad", labels{zone: "bad value!"}), newClass(strings.Repeat("a", 64), labels{zone: "dc1"}),
 		} {
 			Expect(suite.Client.Create(ctx, wrong)).To(refusedWith(http.StatusUnprocessableEntity))
 		}
-
 		class := &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: "dc1"}}
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"nodeSelector":{"`+zone+`":"dc3"}}}`))
 		Expect(suite.Client.Patch(ctx, class, patch)).To(refusedWith(http.StatusUnprocessableEntity, "is immutable"))
@@ -80,7 +76,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		class := newClass("leaving", map[string]cozystackv1alpha1.NodeLabelValue{zone: "dc1"})
 		Expect(suite.Client.Create(ctx, class)).To(Succeed())
 		DeferCleanup(removeClass, class.Name)
-
 		tenant, namespace := acme(ctx)
 		suite.Edit(ctx, tenant, func(t *appsv1alpha1.Tenant) {
 			t.Spec.AllowedAffinityClasses, t.Spec.DefaultAffinityClass = []string{"leaving"}, "leaving"
@@ -90,7 +85,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		Eventually(func() error { return client.IgnoreAlreadyExists(suite.Client.Create(ctx, mainDB.DeepCopy())) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), "the cache follows the Tenant")
 		Expect(suite.Client.Delete(ctx, class)).To(Succeed())
-
 		for _, chosen := range []string{"leaving", ""} {
 			Eventually(func() error {
 				return client.NewDryRunClient(suite.Client).Create(ctx, newApp("Postgres", namespace, "other", chosen))
@@ -106,7 +100,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		for _, namespace := range []string{manifests.Namespace, "kube-system"} {
 			Expect(suite.Client.Create(ctx, newApp("Postgres", namespace, "main-db", "dc1"))).To(refusedWith(http.StatusUnprocessableEntity,
 				`AffinityClass is not supported in system namespace "`+namespace+`"`))
-
 			app := newApp("Postgres", namespace, "main-db", "")
 			Expect(suite.Client.Create(ctx, app)).To(Succeed())
 			Expect(suite.Client.Delete(ctx, app)).To(Succeed())
@@ -120,7 +113,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		suite.Edit(ctx, tenant, func(t *appsv1alpha1.Tenant) {
 			t.Spec.AllowedAffinityClasses, t.Spec.DefaultAffinityClass = []string{"dc2"}, "dc2"
 		})
-
 		scale := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`))
 		Eventually(func() error { return client.NewDryRunClient(suite.Client).Patch(ctx, app.DeepCopy(), scale) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).
@@ -128,7 +120,6 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 
 		label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"a":"b"}}}`))
 		Expect(suite.Client.Patch(ctx, app, label)).To(Succeed())
-
 		before := app.DeepCopy()
 		Expect(unstructured.SetNestedField(app.Object, "ready", "status", "phase")).To(Succeed())
 		Expect(suite.Client.Status().Patch(ctx, app, client.MergeFrom(before))).To(Succeed())
@@ -138,15 +129,12 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 // fieldsOf returns the fields that a refusal names.
 func fieldsOf(err error) []string {
 	GinkgoHelper()
-
 	var status apierrors.APIStatus
 	Expect(errors.As(err, &status)).To(BeTrue())
 	Expect(status.Status().Details).NotTo(BeNil())
-
 	var fields []string
 	for _, cause := range status.Status().Details.Causes {
 		fields = append(fields, cause.Field)
 	}
-
 	return fields
 }

@@ -29,17 +29,14 @@ const (
 // gather scrapes the hub, which runs in this process.
 func gather() scrapes.Scrape {
 	GinkgoHelper()
-
 	found, err := scrapes.Gather(metrics.Registry)
 	Expect(err).NotTo(HaveOccurred())
-
 	return found
 }
 
 // invalidPolicy creates a policy for Pods with a label that is older than the webhook that would refuse it, and returns it.
 func invalidPolicy(ctx context.Context, namespace string, labels map[string]string) client.Object {
 	GinkgoHelper()
-
 	config := &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "open-cluster-management-placement-hub-podscheduling"},
 	}
@@ -51,7 +48,6 @@ func invalidPolicy(ctx context.Context, namespace string, labels map[string]stri
 	Eventually(func() error { return suite.Client.Create(ctx, policy) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	DeferCleanup(deleteNow, policy)
 	Expect(manifests.InstallSystem(ctx, suite.ControlPlane.AdminConfig(), manifests.PodScheduling, "https://"+webhookAddress)).To(Succeed())
-
 	return policy
 }
 
@@ -60,7 +56,6 @@ var _ = Describe("Alerts over scrapes of a hub whose reviews fail", func() {
 		_, namespace := acme(ctx)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "s", Labels: rendered()}}
 		Expect(suite.Client.Create(ctx, secret)).To(Succeed())
-
 		labels := map[string]string{"policy": "invalid"}
 		policy := invalidPolicy(ctx, namespace, labels)
 
@@ -69,29 +64,23 @@ var _ = Describe("Alerts over scrapes of a hub whose reviews fail", func() {
 			pod := newPod(namespace, nil)
 			pod.Labels = labels
 			Expect(client.NewDryRunClient(suite.Client).Create(ctx, pod)).To(Succeed())
-
 			return gather().Value(failedPolicyReviews)
 		}
 		// fail has a review of each system fail, and scrapes.
 		fail := func() scrapes.Scrape {
 			GinkgoHelper()
-
 			_, err := tryPod(ctx, newPod(namespace, nil, owner(secret)))
 			Expect(err).To(refusedWith(http.StatusInternalServerError, "owner Secret "+namespace+"/s: forbidden"))
-
 			before := gather().Value(failedPolicyReviews)
 			Eventually(matched).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", before))
-
 			return gather()
 		}
 
 		healthy := gather()
 		broken, later := fail(), fail()
-
 		Expect(suite.Client.Delete(ctx, policy)).To(Succeed())
 		Eventually(func() bool { return gather().Value(failedPolicyReviews) == matched() }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(BeTrue(), "the hub knows that the policy is gone")
-
 		mended := gather()
 		Expect(later.Value(failedClassReviews)).To(Equal(broken.Value(failedClassReviews) + 1))
 

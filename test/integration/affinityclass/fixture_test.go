@@ -42,7 +42,6 @@ func newClass(name string, selector map[string]cozystackv1alpha1.NodeLabelValue)
 // the label. They are called acme1, acme2 and so on, and are deleted after the spec.
 func acme(ctx context.Context) (tenant *appsv1alpha1.Tenant, namespace string) {
 	GinkgoHelper()
-
 	tenant = newTenant(affinityclass.RootNamespace, fmt.Sprintf("acme%d", tenants.Add(1)), "dc1", "dc1", "dc2")
 	namespace = affinityclass.WorkloadNamespace(tenant.Namespace, tenant.Name)
 
@@ -78,11 +77,9 @@ func newApp(kind, namespace, name, class string) *unstructured.Unstructured {
 	app.SetGroupVersionKind(appsv1alpha1.GroupVersion.WithKind(kind))
 	app.SetNamespace(namespace)
 	app.SetName(name)
-
 	if class != "" {
 		setSpec(app, "affinityClass", class)
 	}
-
 	return app
 }
 
@@ -98,14 +95,11 @@ func newRelease(namespace, name, class string) *unstructured.Unstructured {
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace(namespace)
 	release.SetName(name)
-
 	labels := affinityclass.ReleaseLabels(appsv1alpha1.GroupName, "Postgres", name)
 	if class != "" {
 		labels[affinityclass.ClassLabel] = class
 	}
-
 	release.SetLabels(labels)
-
 	return release
 }
 
@@ -115,12 +109,10 @@ func refusedWith(code int, parts ...string) OmegaMatcher {
 		if status, ok := err.(apierrors.APIStatus); ok {
 			return int(status.Status().Code)
 		}
-
 		return 0
 	}, Equal(code))}
 	for _, part := range parts {
 		matchers = append(matchers, MatchError(ContainSubstring(part)))
 	}
-
 	return And(matchers...)
 }

@@ -37,9 +37,7 @@ func TestAffinityClasses(t *testing.T) {
 // prepare installs the definitions of the platform, Nodes in two zones, and the classes dc1, dc2 and gpu.
 func prepare(ctx SpecContext) {
 	webhookAddress = freeAddress(ctx)
-
 	installPlatform(ctx)
-
 	for name, labels := range map[string]map[string]string{
 		"n-dc1": {zone: "dc1"}, "n-dc2": {zone: "dc2"},
 	} {
@@ -57,17 +55,14 @@ func prepare(ctx SpecContext) {
 // installPlatform applies the manifests of both systems, and the definitions that Flux and the platform bring.
 func installPlatform(ctx context.Context) {
 	GinkgoHelper()
-
 	config := suite.ControlPlane.AdminConfig()
 
 	platform, err := os.Open("testdata/platform.yaml")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(platform.Close)
-
 	definitions, err := manifests.Decode(platform, platform.Name())
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manifests.Apply(ctx, config, definitions)).To(Succeed())
-
 	for _, system := range []string{manifests.PodScheduling, manifests.AffinityClass} {
 		Expect(manifests.InstallSystem(ctx, config, system, "https://"+webhookAddress)).To(Succeed())
 	}
@@ -80,21 +75,16 @@ func installPlatform(ctx context.Context) {
 // freeAddress returns an address on loopback without a listener.
 func freeAddress(ctx context.Context) string {
 	GinkgoHelper()
-
 	listener := listen(ctx, "127.0.0.1:0")
 	defer listener.Close() //nolint:errcheck // It accepted nothing.
-
 	return listener.Addr().String()
 }
 
 func listen(ctx context.Context, address string) net.Listener {
 	GinkgoHelper()
-
 	var config net.ListenConfig
-
 	listener, err := config.Listen(ctx, "tcp", address)
 	Expect(err).NotTo(HaveOccurred())
-
 	return listener
 }
 
@@ -102,7 +92,6 @@ func listen(ctx context.Context, address string) net.Listener {
 // reviews. Settings change the options. suite.StopHub stops them.
 func startHub(ctx context.Context, settings ...func(*system.Options)) {
 	GinkgoHelper()
-
 	listener := listen(ctx, webhookAddress)
 	underTest := func(o *system.Options) {
 		o.Controllers = []string{manifests.AffinityClass + "/*", manifests.PodScheduling + "/*"}
@@ -110,7 +99,6 @@ func startHub(ctx context.Context, settings ...func(*system.Options)) {
 	}
 	//nolint:contextcheck // It runs until StopHub.
 	suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), append([]func(*system.Options){underTest}, settings...)...)
-
 	Eventually(func(g Gomega) { // A Tenant with a dash is refused by the webhook and by nothing else.
 		err := client.NewDryRunClient(suite.Client).Create(ctx, newTenant("tenant-root", "a-dash", ""))
 		g.Expect(err).To(refusedWith(http.StatusUnprocessableEntity, "dash"))

@@ -32,7 +32,6 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 		Eventually(func() error {
 			return client.NewDryRunClient(suite.Client).Create(ctx, newApp("Postgres", namespace, "db", "gpu"))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(refused)
-
 		for _, content := range []string{`null`, `"[\"gpu\"]"`} {
 			Expect(admin.Patch(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, client.RawPatch("application/merge-patch+json",
 				[]byte(`{"metadata":{"annotations":{"`+affinityclass.AllowedAnnotation+`":`+content+`}}}`)))).
@@ -45,7 +44,6 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 			recorded(g)
 		}).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 		Expect(client.NewDryRunClient(suite.Client).Create(ctx, newApp("Postgres", namespace, "db", "dc1"))).To(Succeed())
-
 		own := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace + "-own"}}
 		Expect(admin.Create(ctx, own)).To(Succeed())
 		DeferCleanup(deleteNow, own)
@@ -60,7 +58,6 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 		forged := newRelease(namespace, "forged", "")
 		forged.SetAnnotations(map[string]string{affinityclass.ResolvedAnnotation: "gpu@0123456789abcdef"})
 		Eventually(func() error { return user.Create(ctx, forged.DeepCopy()) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(reason)
-
 		release := newRelease(namespace, "db", "")
 		release.SetAnnotations(map[string]string{affinityclass.ResolvedAnnotation: "dc1@0123456789abcdef"})
 		Expect(suite.Client.Create(ctx, release)).To(Succeed())
@@ -70,7 +67,6 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 			Expect(user.Patch(ctx, release.DeepCopy(), client.RawPatch("application/merge-patch+json",
 				[]byte(`{"metadata":{"annotations":{"`+affinityclass.ResolvedAnnotation+`":`+value+`}}}`)))).To(reason)
 		}
-
 		Expect(user.Patch(ctx, release.DeepCopy(), client.RawPatch("application/merge-patch+json",
 			[]byte(`{"metadata":{"annotations":{"other":"b"}}}`)))).To(Succeed())
 	})
@@ -79,11 +75,9 @@ var _ = Describe("What the hub records, docs/spec/affinity-class.md 1.3", func()
 // releaseEditor returns a client of a user who may do everything with the HelmReleases of a namespace.
 func releaseEditor(ctx SpecContext, namespace string) client.Client {
 	GinkgoHelper()
-
 	user := namespace + "-editor"
 	suite.Allow(ctx, namespace, user, rbacv1.PolicyRule{
 		APIGroups: []string{"helm.toolkit.fluxcd.io"}, Resources: []string{"helmreleases"}, Verbs: []string{"*"},
 	})
-
 	return suite.As(user)
 }

@@ -31,10 +31,8 @@ func broken(rule faults.Rule, name string, shortest, longest time.Duration) faul
 		name: fmt.Sprintf("%s %v", name, rule.Resources), shortest: shortest, longest: longest,
 		strike: func(_ context.Context, _ *arena, h *hub) (func() error, error) {
 			mend := h.breakAll(rule)
-
 			return func() error {
 				mend()
-
 				return nil
 			}, nil
 		},
@@ -52,7 +50,6 @@ var lasting = map[faults.Fault]struct{ shortest, longest time.Duration }{
 // allFaults are one of each.
 func allFaults() []fault {
 	var all []fault
-
 	for _, kind := range kinds {
 		for _, rule := range faults.RulesOfReads(kind) {
 			how := fmt.Sprintf("%s of %v:", rule.Fault, rule.Verbs)
@@ -75,7 +72,6 @@ func allFaults() []fault {
 		broken(faults.Rule{Match: faults.Match{Verbs: []string{"get", "list"}}, Fault: faults.Delay}, "reads delayed", time.Second, 3*time.Second),
 		broken(faults.Rule{Match: faults.Match{Verbs: []string{"get"}}, Fault: faults.InternalError}, "reads refused", time.Second, 3*time.Second),
 	)
-
 	return append(all, disasters()...)
 }
 
@@ -93,7 +89,6 @@ func disasters() []fault {
 			name: "leader killed, standby behind with " + kind, shortest: time.Second, longest: 4 * time.Second, strike: killLeader(kind),
 		})
 	}
-
 	return alone(all)
 }
 
@@ -112,17 +107,13 @@ func alone(all []fault) []fault {
 		strike := all[i].strike
 		all[i].strike = func(ctx context.Context, a *arena, h *hub) (func() error, error) {
 			a.disaster.Lock()
-
 			mend, err := strike(ctx, a, h)
 			if err != nil {
 				a.disaster.Unlock()
-
 				return nil, err
 			}
-
 			return func() error {
 				defer a.disaster.Unlock()
-
 				return mend()
 			}, nil
 		}
@@ -133,13 +124,11 @@ func alone(all []fault) []fault {
 
 func refuseAll(_ context.Context, _ *arena, h *hub) (func() error, error) {
 	var accepts []func() error
-
 	mend := func() error {
 		var errs []error
 		for _, accept := range accepts {
 			errs = append(errs, accept())
 		}
-
 		return errors.Join(errs...)
 	}
 
@@ -148,10 +137,8 @@ func refuseAll(_ context.Context, _ *arena, h *hub) (func() error, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("refusing connections: %w", err), mend())
 		}
-
 		accepts = append(accepts, accept)
 	}
-
 	return mend, nil
 }
 
@@ -161,7 +148,6 @@ func crash(binaries ...string) func(context.Context, *arena, *hub) (func() error
 		if err := a.environment.Crash(binaries...); err != nil {
 			return nil, fmt.Errorf("killing %v: %w", binaries, err)
 		}
-
 		return func() error { return a.environment.Recover(ctx) }, nil
 	}
 }
@@ -170,7 +156,6 @@ func crash(binaries ...string) func(context.Context, *arena, *hub) (func() error
 func jump(by time.Duration) func(context.Context, *arena, *hub) (func() error, error) {
 	return func(_ context.Context, a *arena, _ *hub) (func() error, error) {
 		a.clock.skew.Add(int64(by))
-
 		return func() error { return nil }, nil
 	}
 }
@@ -182,7 +167,6 @@ func killLeader(kind string) func(context.Context, *arena, *hub) (func() error, 
 		if leader == nil {
 			return func() error { return nil }, nil // There is an election already.
 		}
-
 		var mends []func()
 		for _, other := range h.others(leader) {
 			mends = append(mends, other.proxy.Break(faults.Rule{
@@ -194,22 +178,18 @@ func killLeader(kind string) func(context.Context, *arena, *hub) (func() error, 
 		if err != nil {
 			return nil, err
 		}
-
 		return func() error {
 			elected := persistFor(ctx, 2*leaseDuration, func() error {
 				if h.leader() == nil || h.leader() == leader {
 					return errors.New("the standby does not lead yet")
 				}
-
 				return nil
 			})
 
 			err := errors.Join(elected, wait(ctx, time.Second)) // It acts on what it has seen.
-
 			for _, mend := range mends {
 				mend()
 			}
-
 			return errors.Join(err, restart())
 		}, nil
 	}
@@ -219,10 +199,8 @@ func killLeader(kind string) func(context.Context, *arena, *hub) (func() error, 
 func persistFor(ctx context.Context, limit time.Duration, try func() error) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-
 	if err := persist(limited, try); err != nil && limited.Err() == nil {
 		return err
 	}
-
 	return nil
 }

@@ -70,7 +70,6 @@ func startHub(ctx context.Context, environment *localplane.ControlPlane, clock *
 	if err != nil {
 		return nil, fmt.Errorf("the identity of the hub: %w", err)
 	}
-
 	h := &hub{}
 
 	for range replicas {
@@ -78,21 +77,17 @@ func startHub(ctx context.Context, environment *localplane.ControlPlane, clock *
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("starting a proxy: %w", err), h.stop())
 		}
-
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		r := &replica{proxy: proxy, clock: clock, stopped: make(chan struct{}), stop: stop}
 		h.replicas = append(h.replicas, r)
-
 		go r.supervise(running)
 	}
-
 	return h, nil
 }
 
 // stop ends all replicas.
 func (h *hub) stop() error {
 	var errs []error
-
 	for _, r := range h.replicas {
 		r.stop()
 	}
@@ -103,10 +98,8 @@ func (h *hub) stop() error {
 		case <-time.After(stopTimeout):
 			errs = append(errs, errors.New("a replica does not end"))
 		}
-
 		errs = append(errs, r.proxy.Close())
 	}
-
 	return errors.Join(errs...)
 }
 
@@ -116,7 +109,6 @@ func (h *hub) leader() *replica {
 		r.mu.Lock()
 		elected := r.elected
 		r.mu.Unlock()
-
 		if elected == nil {
 			continue
 		}
@@ -142,7 +134,6 @@ func (h *hub) breakAll(rule faults.Rule) (mend func()) {
 	for _, r := range h.replicas {
 		mends = append(mends, r.proxy.Break(rule))
 	}
-
 	return func() {
 		for _, mend := range mends {
 			mend()
@@ -160,25 +151,21 @@ func (h *hub) wrote() (count int, last string) {
 			}
 		}
 	}
-
 	return count, last
 }
 
 func (r *replica) supervise(ctx context.Context) {
 	defer close(r.stopped)
-
 	for ctx.Err() == nil {
 		running, kill := context.WithCancel(ctx)
 		r.mu.Lock()
 		r.kill, r.elected = kill, nil
 		r.starts++
 		r.mu.Unlock()
-
 		if err := r.run(running); err != nil && ctx.Err() == nil {
 			klog.Background().Info("A replica has ended and starts again", "err", err.Error())
 			_ = wait(ctx, retryPeriod) // It ends with ctx, which the loop asks about.
 		}
-
 		kill()
 	}
 }
@@ -204,15 +191,12 @@ func (r *replica) run(ctx context.Context) error {
 	if err := system.Setup(mgr, options); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
-
 	r.mu.Lock()
 	r.elected = mgr.Elected()
 	r.mu.Unlock()
-
 	if err := system.Start(ctx, mgr); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
 	}
-
 	return nil
 }
 
@@ -223,11 +207,9 @@ func (r *replica) crash() (restart func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("refusing connections: %w", err)
 	}
-
 	r.mu.Lock()
 	r.kill()
 	r.mu.Unlock()
-
 	return accept, nil
 }
 
@@ -245,7 +227,6 @@ func newTail() *tail {
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(t), textlogger.Verbosity(2)))
 	klog.SetLoggerWithOptions(logger, klog.ContextualLogger(true))
 	ctrl.SetLogger(logger)
-
 	return t
 }
 
@@ -253,18 +234,15 @@ func newTail() *tail {
 func (t *tail) Write(line []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-
 	t.lines = append(t.lines, string(line))
 	if len(t.lines) > 2*tailLines {
 		t.lines = slices.Clone(t.lines[tailLines:])
 	}
-
 	return len(line), nil
 }
 
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-
 	return strings.Join(t.lines[max(0, len(t.lines)-tailLines):], "")
 }

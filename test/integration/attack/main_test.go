@@ -39,22 +39,18 @@ func TestAttack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if err := a.admitUnreadable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-
 	end := time.Now().Add(duration)
 
 	for first := seed; time.Now().Before(end); seed++ {
 		t.Logf("world of %s=%d", attacks.SeedVariable, seed)
-
 		if err := a.attack(t.Context(), seed, end); err != nil {
 			t.Fatalf("%v\n\nto repeat it: %s=%d %s=10m go test ./test/integration/attack -timeout 0 -v  (the run began with %d)",
 				err, attacks.SeedVariable, seed, attacks.DurationVariable, first)
 		}
 	}
-
 	t.Logf("%d batches, %d steps, %d states judged; faults: %v", a.batches, a.steps, a.states, a.struck)
 }
 
@@ -85,14 +81,12 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 	if err != nil {
 		return nil, fmt.Errorf("making a client that watches: %w", err)
 	}
-
 	log := newTail() // It sets the logger that the watches of the recorder use.
 
 	recorder, err := newRecorder(ctx, watcher)
 	if err != nil {
 		return nil, err
 	}
-
 	config = rest.CopyConfig(config)
 	config.Timeout = requestTimeout
 
@@ -100,7 +94,6 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-
 	return &arena{
 		environment: environment, admin: admin, recorder: recorder, log: log, clock: &skewedClock{}, struck: map[string]int{},
 	}, nil
@@ -110,7 +103,6 @@ func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena
 func wait(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()
-
 	select {
 	case <-timer.C:
 		return nil
@@ -123,19 +115,15 @@ func wait(ctx context.Context, duration time.Duration) error {
 func persist(ctx context.Context, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-
 	var last error
-
 	for {
 		err := try()
 		if err == nil {
 			return nil
 		}
-
 		if ctx.Err() == nil || last == nil {
 			last = err
 		}
-
 		if waiting := wait(ctx, 100*time.Millisecond); waiting != nil {
 			return fmt.Errorf("%w; the last attempt: %w", waiting, last)
 		}

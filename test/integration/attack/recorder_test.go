@@ -50,16 +50,13 @@ func (r *recording) now() history.State { return history.StateOf(slices.Collect(
 // newRecorder starts to record until the context ends.
 func newRecorder(ctx context.Context, hub client.WithWatch) (*recorder, error) {
 	r := &recorder{api: hub, recordings: map[inventory.Key]*recording{}, last: time.Now()}
-
 	for _, of := range api.Adapters() {
 		version, err := r.relist(ctx, of)
 		if err != nil {
 			return nil, err
 		}
-
 		go r.follow(ctx, of, version)
 	}
-
 	return r, nil
 }
 
@@ -68,7 +65,6 @@ func (r *recorder) follow(ctx context.Context, of api.Adapter, version string) {
 	for ctx.Err() == nil {
 		list := emptyPages(of)
 		opened, err := r.api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
-
 		if err == nil {
 			version = r.play(of, opened, version)
 			opened.Stop()
@@ -79,14 +75,12 @@ func (r *recorder) follow(ctx context.Context, of api.Adapter, version string) {
 			if err == nil {
 				version = listed
 			}
-
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
 			r.mu.Lock()
 			r.err = err
 			r.mu.Unlock()
-
 			return
 		}
 	}
@@ -99,14 +93,11 @@ func (r *recorder) play(of api.Adapter, opened watch.Interface, version string) 
 		if page == nil {
 			return version
 		}
-
 		r.mu.Lock()
 		r.take(of, event.Type, *page)
 		r.mu.Unlock()
-
 		version = page.ResourceVersion
 	}
-
 	return version
 }
 
@@ -117,10 +108,8 @@ func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, 
 	if err := r.api.List(ctx, list); err != nil {
 		return "", fmt.Errorf("listing %T: %w", list, err)
 	}
-
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	listed := map[types.UID]bool{}
 	changed := map[inventory.Key]history.Event{}
 
@@ -129,12 +118,10 @@ func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, 
 		owner := ownerOf(of, page)
 		pages := r.recorded(owner).pages
 		listed[page.UID] = true
-
 		if known := pages[page.UID]; known.ResourceVersion != page.ResourceVersion {
 			pages[page.UID] = *page
 			changed[owner] = history.Event{Type: watch.Modified, Page: page, Gap: true}
 		}
-
 		return nil
 	})
 	if err != nil {
@@ -153,7 +140,6 @@ func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, 
 	for owner, frame := range changed {
 		r.recorded(owner).add(frame)
 	}
-
 	return list.GetResourceVersion(), nil
 }
 
@@ -161,13 +147,11 @@ func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, 
 func (r *recorder) take(of api.Adapter, event watch.EventType, page clusterv1beta1.PlacementDecision) {
 	recorded := r.recorded(ownerOf(of, &page))
 	r.last = time.Now()
-
 	if event == watch.Deleted {
 		delete(recorded.pages, page.UID)
 	} else {
 		recorded.pages[page.UID] = page
 	}
-
 	recorded.add(history.Event{Type: event, Page: &page})
 }
 
@@ -182,7 +166,6 @@ func (r *recorder) recorded(owner inventory.Key) *recording {
 	if r.recordings[owner] == nil {
 		r.recordings[owner] = &recording{pages: map[types.UID]clusterv1beta1.PlacementDecision{}}
 	}
-
 	return r.recordings[owner]
 }
 
@@ -190,14 +173,11 @@ func (r *recorder) recorded(owner inventory.Key) *recording {
 func (r *recorder) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	for owner, old := range r.recordings {
 		if len(old.pages) == 0 {
 			delete(r.recordings, owner)
-
 			continue
 		}
-
 		r.recordings[owner] = &recording{before: old.now(), pages: old.pages}
 	}
 }
@@ -206,11 +186,9 @@ func (r *recorder) cut() {
 func (r *recorder) shows(of api.Adapter, owner inventory.Key, pages []*api.Page) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	if r.err != nil {
 		return r.err
 	}
-
 	recorded := r.recorded(owner).pages
 
 	for _, page := range pages {
@@ -218,11 +196,9 @@ func (r *recorder) shows(of api.Adapter, owner inventory.Key, pages []*api.Page)
 			return fmt.Errorf("page %s of %s is not recorded at version %s yet", page.Name, of.Name(), page.ResourceVersion)
 		}
 	}
-
 	if len(recorded) != len(pages) {
 		return fmt.Errorf("%d pages of %v are recorded, and there are %d", len(recorded), owner, len(pages))
 	}
-
 	return nil
 }
 
@@ -230,7 +206,6 @@ func (r *recorder) shows(of api.Adapter, owner inventory.Key, pages []*api.Page)
 func (r *recorder) idle() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
 	return time.Since(r.last)
 }
 
@@ -239,7 +214,6 @@ func emptyPages(of api.Adapter) client.ObjectList {
 	if !ok {
 		panic(fmt.Sprintf("%T is no list", of.Codec().EmptyList()))
 	}
-
 	return list
 }
 
@@ -248,11 +222,9 @@ func pageOf(of api.Adapter, object runtime.Object) *clusterv1beta1.PlacementDeci
 	if page, ok := object.(*clusterv1beta1.PlacementDecision); ok {
 		return page
 	}
-
 	if _, isStatus := object.(*metav1.Status); isStatus {
 		return nil
 	}
-
 	page := of.Codec().Read(object)
 	if page == nil {
 		return nil
@@ -262,11 +234,9 @@ func pageOf(of api.Adapter, object runtime.Object) *clusterv1beta1.PlacementDeci
 	shown.Labels[clusterv1beta1.PlacementLabel] = of.Codec().Placement(page)
 	shown.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "0"
 	shown.Labels[clusterv1beta1.DecisionGroupNameLabel] = ""
-
 	for _, cluster := range page.Clusters() {
 		shown.Status.Decisions = append(shown.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
 	}
-
 	return shown
 }
 

@@ -46,30 +46,25 @@ func (a *arena) settle(ctx context.Context, w *arenaHub, h *hub) error {
 		if a.recorder.idle() < quietFor/2 {
 			return errors.New("decisions are still being written")
 		}
-
 		return a.unsettled(limited, w)
 	})
 	if err != nil {
 		return fmt.Errorf("the hub has not settled: %w", err)
 	}
-
 	before, _ := h.wrote()
 
 	if err := wait(ctx, quietFor); err != nil {
 		return err
 	}
-
 	if after, last := h.wrote(); after != before {
 		// The controllers of sets and conditions may have been busy yet; the decisions are not.
 		if err := a.unsettled(ctx, w); err != nil {
 			return fmt.Errorf("the hub had settled, and wrote again (%s): %w", last, err)
 		}
-
 		before, _ = h.wrote()
 		if err := wait(ctx, 2*quietFor); err != nil {
 			return err
 		}
-
 		if after, last := h.wrote(); after != before {
 			return fmt.Errorf("the hub has settled, and goes on writing: %d writes, the last one is %s", after-before, last)
 		}
@@ -92,11 +87,9 @@ func noDivergence() error {
 					return fmt.Errorf("%s is %v", divergences, count)
 				}
 			}
-
 			return nil
 		}
 	}
-
 	return fmt.Errorf("there is no metric %s", divergences)
 }
 
@@ -123,7 +116,6 @@ func (a *arena) newReference(ctx context.Context, namespace string) (*reference,
 		if !ok {
 			return nil, fmt.Errorf("%T is no list", adapter.EmptyList())
 		}
-
 		lists = append(lists, asked, emptyPages(adapter))
 	}
 
@@ -131,15 +123,12 @@ func (a *arena) newReference(ctx context.Context, namespace string) (*reference,
 		if err := a.admin.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
-
 		err := meta.EachListItem(list, func(object runtime.Object) error { return r.take(inv, namespace, object) })
 		if err != nil {
 			return nil, fmt.Errorf("reading %T: %w", list, err)
 		}
 	}
-
 	r.snapshot = inv.Snapshot()
-
 	return r, nil
 }
 
@@ -148,19 +137,15 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 	switch object := object.(type) {
 	case *clusterv1alpha1.AddOnPlacementScore:
 		inv.SetScores(object)
-
 		return nil
 	case *clusterv1.ManagedCluster:
 		inv.SetCluster(object)
-
 		return nil
 	case *clusterv1beta2.ManagedClusterSetBinding:
 		inv.SetBinding(object)
-
 		return nil
 	case *clusterv1beta2.ManagedClusterSet:
 		inv.SetClusterSet(object)
-
 		return nil
 	}
 
@@ -168,7 +153,6 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 		if placement.Namespace == namespace {
 			r.placements = append(r.placements, placement)
 		}
-
 		return nil
 	}
 
@@ -177,11 +161,9 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 			counted := api.InventoryPage(adapter, page)
 			r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 			inv.SetDecision(counted)
-
 			return nil
 		}
 	}
-
 	return fmt.Errorf("%T was not asked for", object)
 }
 
@@ -191,7 +173,6 @@ func (a *arena) unsettled(ctx context.Context, w *arenaHub) error {
 	if err != nil {
 		return err
 	}
-
 	var errs []error
 
 	for _, placement := range r.placements {
@@ -199,7 +180,6 @@ func (a *arena) unsettled(ctx context.Context, w *arenaHub) error {
 		if err := a.recorder.shows(placement.API, key, r.pages[key]); err != nil {
 			errs = append(errs, err)
 		}
-
 		if err := r.difference(placement); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", key, err))
 		}
@@ -208,7 +188,6 @@ func (a *arena) unsettled(ctx context.Context, w *arenaHub) error {
 	if len(r.placements) != len(w.truth.placements) {
 		errs = append(errs, fmt.Errorf("%d placements exist, want %d", len(r.placements), len(w.truth.placements)))
 	}
-
 	return errors.Join(errs...)
 }
 
@@ -216,11 +195,9 @@ func (a *arena) unsettled(ctx context.Context, w *arenaHub) error {
 func (r *reference) difference(p *api.Placement) error {
 	existing := placement.NewExisting(p.API.Codec(), p, r.pages[p.Key()])
 	result := scheduling.Reference(p.Request(r.compiler), r.snapshot, existing.Incumbents(), r.now)
-
 	if len(existing.Pages) != len(r.pages[p.Key()]) {
 		return fmt.Errorf("%d of its %d pages are its own", len(existing.Pages), len(r.pages[p.Key()]))
 	}
-
 	if err := r.statusDifference(p, existing); err != nil {
 		return err
 	}
@@ -228,32 +205,26 @@ func (r *reference) difference(p *api.Placement) error {
 	if result.Outcome() != scheduling.Decided {
 		return nil
 	}
-
 	selected, want := clustersOf(existing), bestOf(result)
 
 	if natureOf(p) == dependent {
 		fits := map[string]bool{}
-
 		for _, verdict := range result.Verdicts() {
 			fits[verdict.Cluster.Name] = verdict.Feasible() // Which of its kind is taken depends on the others.
 		}
-
 		stray := slices.DeleteFunc(slices.Clone(selected), func(name string) bool { return fits[name] })
 		if len(stray) > 0 || len(selected) != len(want) {
 			return fmt.Errorf("has %d clusters, want %d; these do not fit: %v\nhas %v\nwant %v", len(selected), len(want), stray, selected, want)
 		}
-
 		return nil
 	}
 
 	if diff := cmp.Diff(want, selected); diff != "" {
 		return fmt.Errorf("has %d clusters, want %d (-want +got):\n%s", len(selected), len(want), diff)
 	}
-
 	if plan := placement.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
 		return fmt.Errorf("leaves %d writes and %d deletes to do", len(plan.Writes), len(plan.Deletes))
 	}
-
 	return nil
 }
 
@@ -265,7 +236,6 @@ func (r *reference) statusDifference(p *api.Placement, existing placement.Existi
 				p.Generation)
 		}
 	}
-
 	if len(p.Status.Conditions) == 0 {
 		return errors.New("has no conditions")
 	}
@@ -273,11 +243,9 @@ func (r *reference) statusDifference(p *api.Placement, existing placement.Existi
 	if postponed := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionRemovalPostponed); postponed != nil {
 		return fmt.Errorf("a removal is postponed: %s", postponed.Message)
 	}
-
 	if p.API != api.V1beta1 {
 		return nil
 	}
-
 	if count := len(clustersOf(existing)); p.Status.Selected != count {
 		return fmt.Errorf("says that it has %d clusters, and has %d", p.Status.Selected, count)
 	}
@@ -286,18 +254,15 @@ func (r *reference) statusDifference(p *api.Placement, existing placement.Existi
 	for _, group := range p.Status.Groups {
 		listed = append(listed, group.Pages...)
 	}
-
 	for _, page := range existing.Pages {
 		names = append(names, page.Name)
 	}
-
 	slices.Sort(listed)
 	slices.Sort(names)
 
 	if !slices.Equal(listed, names) {
 		return fmt.Errorf("its status lists the pages %s, and there are %s", strings.Join(listed, " "), strings.Join(names, " "))
 	}
-
 	return nil
 }
 
@@ -307,9 +272,7 @@ func clustersOf(existing placement.Existing) []string {
 	for _, page := range existing.Pages {
 		names = append(names, page.Clusters()...)
 	}
-
 	slices.Sort(names)
-
 	return names
 }
 
@@ -319,8 +282,6 @@ func bestOf(result *scheduling.Result) []string {
 	for _, verdict := range result.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
-
 	slices.Sort(names)
-
 	return names
 }

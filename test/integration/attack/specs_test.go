@@ -22,18 +22,15 @@ func (w *arenaHub) newPlacement(adapter api.Adapter, name string) api.Object {
 	if adapter == api.V1alpha1 {
 		return &placementv1alpha1.Placement{ObjectMeta: metadata, Spec: w.specV1alpha1()}
 	}
-
 	return &clusterv1beta1.Placement{ObjectMeta: metadata, Spec: w.specV1beta1()}
 }
 
 // specV1beta1 is a random question. Most of them have a certain answer.
 func (w *arenaHub) specV1beta1() clusterv1beta1.PlacementSpec {
 	asked := clusterv1beta1.PlacementSpec{ClusterSets: w.requestedSets(), DecisionStrategy: w.strategy()}
-
 	for range w.IntN(3) {
 		asked.Predicates = append(asked.Predicates, w.predicate())
 	}
-
 	if w.chance(2) {
 		asked.Tolerations = []clusterv1beta1.Toleration{{Key: maintenanceTaint, Operator: clusterv1beta1.TolerationOpExists}}
 	}
@@ -62,7 +59,6 @@ func (w *arenaHub) specV1beta1() clusterv1beta1.PlacementSpec {
 
 func (w *arenaHub) specV1alpha1() placementv1alpha1.PlacementSpec {
 	asked := placementv1alpha1.PlacementSpec{ClusterSets: w.requestedSets()}
-
 	for range w.IntN(3) {
 		predicate := placementv1alpha1.ClusterPredicate{
 			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{regionLabel: oneOf(w.Rand, regions...)}},
@@ -72,18 +68,15 @@ func (w *arenaHub) specV1alpha1() placementv1alpha1.PlacementSpec {
 				ClaimSelector: placementv1alpha1.ClusterClaimSelector{MatchClaims: map[string]string{platformClaim: oneOf(w.Rand, platforms...)}},
 			}
 		}
-
 		asked.Predicates = append(asked.Predicates, predicate)
 	}
 
 	if w.chance(3) {
 		asked.NumberOfClusters = w.number()
 	}
-
 	if w.chance(4) {
 		asked.AntiAffinity = placementv1alpha1.AntiAffinity{TopologyKey: platformClaim, TopologyKeyType: placementv1alpha1.TopologyKeyTypeClaim}
 	}
-
 	return asked
 }
 
@@ -92,7 +85,6 @@ func (w *arenaHub) requestedSets() []string {
 	if w.chance(3) {
 		return []string{oneOf(w.Rand, append([]string{w.labelSet}, w.sets...)...)}
 	}
-
 	return nil
 }
 
@@ -112,7 +104,6 @@ func (w *arenaHub) strategy() clusterv1beta1.DecisionStrategy {
 			},
 		}}
 	}
-
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
@@ -180,6 +171,5 @@ func quoted(texts []string) string {
 	for _, text := range texts {
 		quoted = append(quoted, strconv.Quote(text))
 	}
-
 	return strings.Join(quoted, ", ")
 }

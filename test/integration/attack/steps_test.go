@@ -53,26 +53,22 @@ func (w *arenaHub) pick() (name string, found bool) {
 	if len(names) == 0 {
 		return "", false
 	}
-
 	return oneOf(w.Rand, names...), true
 }
 
 func (w *arenaHub) editPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) error {
 	w.noted("change Placement %s", name)
-
 	return edit(ctx, w, client.ObjectKey{Namespace: w.namespace, Name: name}, spec, func(p *clusterv1beta1.Placement) { change(&p.Spec) })
 }
 
 // label gives clusters a label.
 func (w *arenaHub) label(ctx context.Context, key, value string, clusters ...string) error {
 	w.noted("label %d clusters from %s with %s=%s", len(clusters), clusters[0], key, value)
-
 	for _, name := range clusters {
 		if err := w.editCluster(ctx, name, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value }); err != nil {
 			return err
 		}
 	}
-
 	return nil
 }
 
@@ -81,14 +77,11 @@ func (w *arenaHub) labelThenSelect(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	w.wave++
 	wave := fmt.Sprintf("w%d", w.wave)
-
 	if err := w.label(ctx, waveLabel, wave, w.clusters...); err != nil {
 		return err
 	}
-
 	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		if len(s.Predicates) == 0 || len(s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions) > 0 &&
 			s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions[0].Key == waveLabel {
@@ -102,7 +95,6 @@ func (w *arenaHub) widenThenRelabel(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	to := oneOf(w.Rand, regions...)
 
 	err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
@@ -113,18 +105,15 @@ func (w *arenaHub) widenThenRelabel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-
 	return w.label(ctx, regionLabel, to, w.someClusters()...)
 }
 
 func (w *arenaHub) bindThenMove(ctx context.Context) error {
 	to := oneOf(w.Rand, w.sets...)
 	w.noted("bind %s", to)
-
 	if err := w.bind(ctx, to); err != nil {
 		return err
 	}
-
 	return w.label(ctx, clusterv1beta2.ClusterSetLabel, to, w.someClusters()...)
 }
 
@@ -133,28 +122,22 @@ func (w *arenaHub) moveThenUnbind(ctx context.Context) error {
 	from := w.IntN(len(w.sets))
 	to := (from + 1) % len(w.sets)
 	w.noted("bind %s", w.sets[to])
-
 	if err := w.bind(ctx, w.sets[to]); err != nil {
 		return err
 	}
-
 	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, w.sets[to], w.clusters...); err != nil {
 		return err
 	}
-
 	w.noted("unbind %s", w.sets[from])
-
 	return w.unbind(ctx, w.sets[from])
 }
 
 func (w *arenaHub) widenSetThenRelabel(ctx context.Context) error {
 	w.noted("%s selects every region", w.labelSet)
-
 	err := edit(ctx, w, client.ObjectKey{Name: w.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { w.selectInSet(s, regions...) })
 	if err != nil {
 		return err
 	}
-
 	return w.label(ctx, regionLabel, oneOf(w.Rand, regions...), w.someClusters()...)
 }
 
@@ -163,7 +146,6 @@ func (w *arenaHub) raiseThenEvaluate(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	count := min(scoredClusters, len(w.clusters))
 	first := w.clusters[:count/2]
 	w.noted("raise the scores of %d clusters from %s", len(first), first[0])
@@ -173,7 +155,6 @@ func (w *arenaHub) raiseThenEvaluate(ctx context.Context) error {
 			return err
 		}
 	}
-
 	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		s.NumberOfClusters, s.PrioritizerPolicy = ptr.To(int32(count)), exactly(demoScore(1))
 		s.SpreadPolicy = clusterv1beta1.SpreadPolicy{}
@@ -185,27 +166,23 @@ func (w *arenaHub) tolerateThenTaint(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		s.Tolerations = []clusterv1beta1.Toleration{{Key: maintenanceTaint, Operator: clusterv1beta1.TolerationOpExists}}
 	})
 	if err != nil {
 		return err
 	}
-
 	return w.taintSome(ctx, maintenanceTaint, clusterv1.TaintEffectNoSelect)
 }
 
 func (w *arenaHub) taintSome(ctx context.Context, key string, effect clusterv1.TaintEffect) error {
 	clusters := w.someClusters()
 	w.noted("taint %d clusters from %s with %s:%s", len(clusters), clusters[0], key, effect)
-
 	for _, cluster := range clusters {
 		if err := w.taint(ctx, cluster, key, effect); err != nil {
 			return err
 		}
 	}
-
 	return nil
 }
 
@@ -214,7 +191,6 @@ func (w *arenaHub) addPredicateThenClaim(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	to := oneOf(w.Rand, platforms...)
 
 	err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
@@ -225,27 +201,23 @@ func (w *arenaHub) addPredicateThenClaim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-
 	return w.claimSome(ctx, to)
 }
 
 func (w *arenaHub) claimSome(ctx context.Context, platform string) error {
 	clusters := w.someClusters()
 	w.noted("%d clusters from %s claim %s", len(clusters), clusters[0], platform)
-
 	for _, cluster := range clusters {
 		if err := w.claim(ctx, cluster, platform); err != nil {
 			return err
 		}
 	}
-
 	return nil
 }
 
 // recreateUnusedSet has every placement that asks for a set ask for all, and then deletes that set.
 func (w *arenaHub) recreateUnusedSet(ctx context.Context) error {
 	set := oneOf(w.Rand, w.sets...)
-
 	for _, name := range w.placements[api.V1beta1] {
 		err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 			if slices.Contains(s.ClusterSets, set) {
@@ -260,7 +232,6 @@ func (w *arenaHub) recreateUnusedSet(ctx context.Context) error {
 	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, w.sets[(slices.Index(w.sets, set)+1)%len(w.sets)], w.clusters...); err != nil {
 		return err
 	}
-
 	return w.recreateNamedSet(ctx, set)
 }
 
@@ -268,7 +239,6 @@ func (w *arenaHub) relabel(ctx context.Context) error {
 	if w.chance(2) {
 		return w.label(ctx, tierLabel, oneOf(w.Rand, tiers...), w.someClusters()...)
 	}
-
 	return w.label(ctx, regionLabel, oneOf(w.Rand, regions...), w.someClusters()...)
 }
 
@@ -283,17 +253,14 @@ func (w *arenaHub) reclaim(ctx context.Context) error {
 func (w *arenaHub) rescore(ctx context.Context) error {
 	cluster := w.clusters[w.IntN(min(scoredClusters, len(w.clusters)))]
 	w.noted("score %s", cluster)
-
 	return w.score(ctx, cluster, int32(w.IntN(100)))
 }
 
 func (w *arenaHub) toggleTaint(ctx context.Context) error {
 	if w.chance(2) {
 		key := oneOf(w.Rand, maintenanceTaint, newTaint)
-
 		return w.taintSome(ctx, key, oneOf(w.Rand, clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectNoSelectIfNew))
 	}
-
 	clusters := w.someClusters()
 	w.noted("untaint %d clusters from %s", len(clusters), clusters[0])
 
@@ -302,31 +269,25 @@ func (w *arenaHub) toggleTaint(ctx context.Context) error {
 			return err
 		}
 	}
-
 	return nil
 }
 
 func (w *arenaHub) toggleBinding(ctx context.Context) error {
 	set := oneOf(w.Rand, append([]string{w.labelSet}, w.sets...)...)
-
 	bound, err := w.bound(ctx, set)
 	if err != nil {
 		return err
 	}
-
 	w.noted("bind or unbind %s, which is bound: %t", set, bound)
-
 	if bound {
 		return w.unbind(ctx, set)
 	}
-
 	return w.bind(ctx, set)
 }
 
 func (w *arenaHub) reselectSet(ctx context.Context) error {
 	of := []string{oneOf(w.Rand, regions...), oneOf(w.Rand, regions...)}
 	w.noted("%s selects %v", w.labelSet, of)
-
 	return edit(ctx, w, client.ObjectKey{Name: w.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { w.selectInSet(s, of...) })
 }
 
@@ -335,23 +296,18 @@ func (w *arenaHub) respecify(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	asked := w.specV1beta1()
-
 	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) { *s = asked })
 }
 
 func (w *arenaHub) recreateCluster(ctx context.Context) error {
 	name := oneOf(w.Rand, w.clusters...)
 	w.noted("delete and create %s", name)
-
 	cluster := &clusterv1.ManagedCluster{}
 	cluster.Name = name
-
 	if err := w.remove(ctx, cluster); err != nil {
 		return err
 	}
-
 	return w.createCluster(ctx, name)
 }
 
@@ -360,14 +316,11 @@ func (w *arenaHub) recreatePlacement(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	w.noted("delete and create Placement %s", name)
-
 	placement := w.newPlacement(api.V1beta1, name)
 	if err := w.remove(ctx, placement); err != nil {
 		return err
 	}
-
 	return w.create(ctx, placement)
 }
 
@@ -377,16 +330,12 @@ func (w *arenaHub) recreateSet(ctx context.Context) error {
 
 func (w *arenaHub) recreateNamedSet(ctx context.Context, name string) error {
 	w.noted("delete and create %s", name)
-
 	set := &clusterv1beta2.ManagedClusterSet{}
 	set.Name = name
-
 	if err := w.remove(ctx, set); err != nil {
 		return err
 	}
-
 	again := &clusterv1beta2.ManagedClusterSet{}
 	again.Name = name
-
 	return w.create(ctx, again)
 }

@@ -33,7 +33,6 @@ type truth struct {
 
 func newTruth() *truth {
 	compiler := selector.NewCompiler()
-
 	return &truth{
 		compiler: compiler, inventory: inventory.New(compiler), placements: map[inventory.Key]*api.Placement{},
 		staying: map[inventory.Key]map[string]bool{}, removed: map[inventory.Key]bool{},
@@ -75,7 +74,6 @@ func (t *truth) remove(object client.Object) {
 	case *clusterv1beta1.Placement, *placementv1alpha1.Placement:
 		key := api.Read(object).Key()
 		delete(t.placements, key)
-
 		t.removed[key] = true
 	default:
 		return
@@ -90,7 +88,6 @@ func (t *truth) begin(decisions map[inventory.Key]map[string]bool) {
 	for key, clusters := range decisions {
 		t.staying[key] = maps.Clone(clusters)
 	}
-
 	t.look()
 }
 
@@ -98,10 +95,8 @@ func (t *truth) begin(decisions map[inventory.Key]map[string]bool) {
 func (t *truth) look() {
 	snapshot := t.inventory.Snapshot()
 	now := time.Now()
-
 	for key, staying := range t.staying {
 		placement := t.placements[key]
-
 		switch {
 		case len(staying) == 0:
 		case placement == nil, placement.DeletionTimestamp != nil, natureOf(placement) != certain:
@@ -109,7 +104,6 @@ func (t *truth) look() {
 		default:
 			request := placement.Request(t.compiler)
 			t.keep(staying, scheduling.Reference(request, snapshot, staying, now))
-
 			if placement.Wanted != nil { // Others that were selected meanwhile may compete for the places.
 				t.keep(staying, scheduling.Reference(request, snapshot, everyCluster(snapshot), now))
 			}
@@ -122,12 +116,10 @@ func (t *truth) keep(staying map[string]bool, result *scheduling.Result) {
 	if result.Outcome() != scheduling.Decided {
 		return
 	}
-
 	selected := map[string]bool{}
 	for _, verdict := range result.Best() {
 		selected[verdict.Cluster.Name] = true
 	}
-
 	maps.DeleteFunc(staying, func(name string, _ bool) bool { return !selected[name] })
 }
 
@@ -141,7 +133,6 @@ func everyCluster(snapshot *inventory.Snapshot) map[string]bool {
 	for _, f := range snapshot.Clusters() {
 		names[f.Name] = true
 	}
-
 	return names
 }
 
@@ -169,7 +160,6 @@ func natureOf(placement *api.Placement) nature {
 		if len(object.Spec.SpreadPolicy.SpreadConstraints) > 0 || object.Spec.NumberOfClusters != nil && !exact {
 			return dependent
 		}
-
 		if slices.ContainsFunc(object.Spec.Tolerations, func(t clusterv1beta1.Toleration) bool { return t.TolerationSeconds != nil }) {
 			return settled
 		}

@@ -31,19 +31,16 @@ func (a *arena) admitUnreadable(ctx context.Context) error {
 		if !strings.Contains(policies.Items[i].Name, "readable") {
 			continue
 		}
-
 		if err := a.admin.Delete(ctx, &policies.Items[i]); err != nil {
 			return fmt.Errorf("taking the policy %s away: %w", policies.Items[i].Name, err)
 		}
 	}
-
 	return nil
 }
 
 // spoil makes an object unreadable for a moment, by a merge patch of which another one takes the effect back.
 func (w *arenaHub) spoil(ctx context.Context, object *unstructured.Unstructured, part part, patch, mend string) error {
 	w.noted("%s %s cannot be read for a moment", object.GetKind(), object.GetName())
-
 	for _, text := range []string{patch, mend} {
 		merge := client.RawPatch("application/merge-patch+json", []byte(text))
 
@@ -51,7 +48,6 @@ func (w *arenaHub) spoil(ctx context.Context, object *unstructured.Unstructured,
 			if part == status {
 				return w.admin.Status().Patch(ctx, object.DeepCopy(), merge)
 			}
-
 			return w.admin.Patch(ctx, object.DeepCopy(), merge)
 		})
 		if err != nil {
@@ -71,20 +67,17 @@ func unstructuredOf(kind schema.GroupVersionKind, namespace, name string) *unstr
 	object.SetGroupVersionKind(kind)
 	object.SetNamespace(namespace)
 	object.SetName(name)
-
 	return object
 }
 
 func (w *arenaHub) spoilCluster(ctx context.Context) error {
 	object := unstructuredOf(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), "", oneOf(w.Rand, w.clusters...))
-
 	return w.spoil(ctx, object, status, `{"status":{"allocatable":{"cpu":"1e1.5"}}}`, `{"status":{"allocatable":null}}`)
 }
 
 func (w *arenaHub) spoilScore(ctx context.Context) error {
 	cluster := w.clusters[w.IntN(min(scoredClusters, len(w.clusters)))]
 	object := unstructuredOf(schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("AddOnPlacementScore"), cluster, scoreObject)
-
 	return w.spoil(ctx, object, status, `{"status":{"validUntil":"2037-01-01t00:00:00z"}}`, `{"status":{"validUntil":null}}`)
 }
 
@@ -93,13 +86,10 @@ func (w *arenaHub) spoilPlacement(ctx context.Context) error {
 	if !found {
 		return nil
 	}
-
 	object := unstructuredOf(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), w.namespace, name)
 	groups := `{"spec":{"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":%s}}}}`
-
 	if err := w.spoil(ctx, object, spec, fmt.Sprintf(groups, "4294967296"), fmt.Sprintf(groups, `"100%"`)); err != nil {
 		return err
 	}
-
 	return w.editPlacement(ctx, name, func(*clusterv1beta1.PlacementSpec) {}) // The truth takes it in.
 }

@@ -77,7 +77,6 @@ func (w *arenaHub) chance(times int) bool { return w.IntN(times) == 0 }
 func (w *arenaHub) someClusters() []string {
 	count := oneOf(w.Rand, 1, 1, 3, len(w.clusters)/3, len(w.clusters))
 	first := w.IntN(len(w.clusters) - count + 1)
-
 	return w.clusters[first : first+count]
 }
 
@@ -98,11 +97,9 @@ func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 
 	for i := range exclusiveSets {
 		w.sets = append(w.sets, fmt.Sprintf("%s-s%d", w.namespace, i))
-
 		if err := w.create(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: w.sets[i]}}); err != nil {
 			return nil, err
 		}
-
 		if i == 0 || w.chance(2) {
 			if err := w.bind(ctx, w.sets[i]); err != nil {
 				return nil, err
@@ -114,11 +111,9 @@ func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: w.labelSet}}
 	w.selectInSet(set, regions[:2]...)
-
 	if err := w.create(ctx, set); err != nil {
 		return nil, err
 	}
-
 	if err := w.bind(ctx, w.labelSet); err != nil {
 		return nil, err
 	}
@@ -126,7 +121,6 @@ func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 	count := fewestClusters + w.IntN(mostClusters-fewestClusters+1)
 	for i := range count {
 		w.clusters = append(w.clusters, fmt.Sprintf("%s-c%03d", w.namespace, i))
-
 		if err := w.createCluster(ctx, w.clusters[i]); err != nil {
 			return nil, err
 		}
@@ -135,7 +129,6 @@ func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 			if err := w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.clusters[i]}}); err != nil {
 				return nil, err
 			}
-
 			if err := w.score(ctx, w.clusters[i], int32(w.IntN(100))); err != nil {
 				return nil, err
 			}
@@ -146,12 +139,10 @@ func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 		adapter := oneOf(w.Rand, api.V1beta1, api.V1beta1, api.V1beta1, api.V1alpha1)
 		name := fmt.Sprintf("p%02d", i)
 		w.placements[adapter] = append(w.placements[adapter], name)
-
 		if err := w.create(ctx, w.newPlacement(adapter, name)); err != nil {
 			return nil, err
 		}
 	}
-
 	return w, nil
 }
 
@@ -162,7 +153,6 @@ func (w *arenaHub) destroy(ctx context.Context) error {
 			return fmt.Errorf("deleting the placements of %s: %w", adapter.Name(), err)
 		}
 	}
-
 	for _, kind := range []client.Object{&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}} {
 		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, kind, client.MatchingLabels{worldLabel: w.namespace}) }); err != nil {
 			return fmt.Errorf("deleting %T: %w", kind, err)
@@ -175,7 +165,6 @@ func (w *arenaHub) destroy(ctx context.Context) error {
 			return fmt.Errorf("deleting the namespace %s: %w", name, err)
 		}
 	}
-
 	return nil
 }
 
@@ -186,14 +175,12 @@ func (w *arenaHub) create(ctx context.Context, object client.Object) error {
 		if labels == nil {
 			labels = map[string]string{}
 		}
-
 		labels[worldLabel] = w.namespace
 		object.SetLabels(labels)
 	}
 
 	err := persist(ctx, func() error {
 		object.SetResourceVersion("")
-
 		err := w.admin.Create(ctx, object)
 		if apierrors.IsAlreadyExists(err) { // An attempt whose answer was lost, or what is being deleted.
 			err = w.admin.Get(ctx, client.ObjectKeyFromObject(object), object)
@@ -201,7 +188,6 @@ func (w *arenaHub) create(ctx context.Context, object client.Object) error {
 				err = fmt.Errorf("%s is being deleted", object.GetName())
 			}
 		}
-
 		return err
 	})
 	if err != nil {
@@ -209,7 +195,6 @@ func (w *arenaHub) create(ctx context.Context, object client.Object) error {
 	}
 
 	w.truth.set(object)
-
 	return nil
 }
 
@@ -219,15 +204,12 @@ func (w *arenaHub) remove(ctx context.Context, object client.Object) error {
 		if err := w.admin.Delete(ctx, object); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting it, or waiting until it is gone: %w", err)
 		}
-
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("deleting %T %s: %w", object, object.GetName(), err)
 	}
-
 	w.truth.remove(object)
-
 	return nil
 }
 
@@ -243,13 +225,10 @@ func edit[T any, P interface {
 		if err := w.admin.Get(ctx, key, object); err != nil {
 			return err
 		}
-
 		change(object)
-
 		if part == status {
 			return w.admin.Status().Update(ctx, object)
 		}
-
 		return w.admin.Update(ctx, object)
 	})
 	if err != nil {
@@ -257,7 +236,6 @@ func edit[T any, P interface {
 	}
 
 	w.truth.set(object)
-
 	return nil
 }
 
@@ -280,7 +258,6 @@ func (w *arenaHub) createCluster(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-
 	return w.claim(ctx, name, oneOf(w.Rand, platforms...))
 }
 
@@ -297,7 +274,6 @@ func (w *arenaHub) claim(ctx context.Context, cluster, platform string) error {
 // taint puts a taint on a cluster.
 func (w *arenaHub) taint(ctx context.Context, cluster, key string, effect clusterv1.TaintEffect) error {
 	added := metav1.NewTime(time.Now())
-
 	return w.editCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) {
 		c.Spec.Taints = []clusterv1.Taint{{Key: key, Effect: effect, TimeAdded: added}}
 	})
@@ -309,7 +285,6 @@ func (w *arenaHub) score(ctx context.Context, cluster string, value int32) error
 	if err != nil {
 		return err
 	}
-
 	return edit(ctx, w, client.ObjectKey{Namespace: cluster, Name: scoreObject}, status, func(s *clusterv1alpha1.AddOnPlacementScore) {
 		s.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: scoreEntry, Value: value}}
 	})
@@ -328,14 +303,11 @@ func (w *arenaHub) unbind(ctx context.Context, set string) error {
 // bound reports whether a set is bound.
 func (w *arenaHub) bound(ctx context.Context, set string) (bool, error) {
 	exists := false
-
 	err := persist(ctx, func() error {
 		err := w.admin.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: set}, &clusterv1beta2.ManagedClusterSetBinding{})
 		exists = err == nil
-
 		return client.IgnoreNotFound(err)
 	})
-
 	return exists, err
 }
 
@@ -355,14 +327,12 @@ func (a *arena) nudge(ctx context.Context, w *arenaHub) error {
 	if skew == a.nudged {
 		return nil
 	}
-
 	a.nudged = skew
 
 	for key, placement := range w.truth.placements {
 		if natureOf(placement) != settled {
 			continue
 		}
-
 		annotate := func(p *clusterv1beta1.Placement) {
 			p.Annotations = map[string]string{"attack/skew": time.Duration(skew).String()}
 		}

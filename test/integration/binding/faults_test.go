@@ -37,13 +37,10 @@ func granted(name, resource string, fault faults.Fault) matrix.View {
 		f.UnboundSet(ctx, "red")
 		f.role(ctx, "blue", bindRule(f.Name("blue")))
 		f.grant(ctx, "blue", accountOf(f.Namespace))
-
 		here := func(g Gomega) []string {
 			return bindingWrites(g, func(namespace string) bool { return namespace == f.Namespace })
 		}
-
 		var before []string
-
 		return &matrix.Subject{
 			Settle: func(ctx context.Context) { f.expectBound(ctx, f.Namespace, "blue") },
 			Change: func(ctx context.Context) {
@@ -63,14 +60,11 @@ func granted(name, resource string, fault faults.Fault) matrix.View {
 // threeSets is a namespace that is bound to three sets, or is to be, while that fails.
 func threeSets(ctx context.Context, broken *matrix.Broken) {
 	GinkgoHelper()
-
 	f, shorts := newRBACFixture(ctx), []string{"blue", "green", "red"}
 	for _, short := range shorts {
 		f.UnboundSet(ctx, short)
 	}
-
 	f.role(ctx, "role", bindRule(f.Names(shorts...)...))
-
 	broken.Match.Namespace = f.Namespace
 	broken.All = broken.Match
 
@@ -86,7 +80,6 @@ func threeSets(ctx context.Context, broken *matrix.Broken) {
 
 	if broken.Name == deletions.Name {
 		grant(ctx)
-
 		kept = shorts
 		subject.Settle, subject.Change, subject.Arrives = subject.Arrives, revoke, subject.Settle
 	}
@@ -100,7 +93,6 @@ func threeSets(ctx context.Context, broken *matrix.Broken) {
 		if broken.Fault == faults.Hang { // The first one takes all the time that there is.
 			return
 		}
-
 		g.Expect(len(underTest.Proxy.Requests(broken.Match))).To(BeNumerically(">=", len(shorts)), "each was tried, and none waits for another")
 	}
 	broken.Subject = subject

@@ -32,11 +32,9 @@ type rbacFixture struct {
 // newRBACFixture makes a fixture with an account in its namespace, and drops its roles and their bindings after the spec.
 func newRBACFixture(ctx context.Context) *rbacFixture {
 	GinkgoHelper()
-
 	f := &rbacFixture{Fixture: suite.NewFixture(ctx)}
 	f.account(ctx, f.Namespace)
 	DeferCleanup(f.revokeAll)
-
 	return f
 }
 
@@ -51,7 +49,6 @@ func (f *rbacFixture) revokeAll(ctx SpecContext) {
 func (f *rbacFixture) another(ctx context.Context, short string) string {
 	GinkgoHelper()
 	f.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}})
-
 	return f.Name(short)
 }
 
@@ -70,31 +67,26 @@ func bindRule(names ...string) rbacv1.PolicyRule {
 
 func (f *rbacFixture) role(ctx context.Context, short string, rules ...rbacv1.PolicyRule) *rbacv1.ClusterRole {
 	GinkgoHelper()
-
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}, Rules: rules}
 	f.Create(ctx, role)
-
 	return role
 }
 
 // grant binds a role of this fixture, under the role's name.
 func (f *rbacFixture) grant(ctx context.Context, role string, subjects ...rbacv1.Subject) *rbacv1.ClusterRoleBinding {
 	GinkgoHelper()
-
 	return f.grantTo(ctx, role, role, subjects...)
 }
 
 // grantTo binds a role of this fixture, under another name.
 func (f *rbacFixture) grantTo(ctx context.Context, short, role string, subjects ...rbacv1.Subject) *rbacv1.ClusterRoleBinding {
 	GinkgoHelper()
-
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: f.Name(role)},
 		Subjects:   subjects,
 	}
 	f.Create(ctx, binding)
-
 	return binding
 }
 
@@ -115,38 +107,31 @@ func groupNamed(name string) rbacv1.Subject {
 func (f *rbacFixture) bindings(ctx context.Context, g Gomega, namespace string) map[string]clusterv1beta2.ManagedClusterSetBinding {
 	list := &clusterv1beta2.ManagedClusterSetBindingList{}
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
-
 	found := map[string]clusterv1beta2.ManagedClusterSetBinding{}
 	for _, binding := range list.Items {
 		found[binding.Name] = binding
 	}
-
 	return found
 }
 
 // bound are the short names of the sets of this fixture that a namespace is bound to, by bindings as the hub makes them.
 func (f *rbacFixture) bound(ctx context.Context, g Gomega, namespace string) []string {
 	shorts := []string{}
-
 	for _, name := range slices.Sorted(maps.Keys(f.bindings(ctx, g, namespace))) {
 		if strings.HasPrefix(name, f.Name("")) {
 			shorts = append(shorts, f.ShortName(name))
 		}
 	}
-
 	return shorts
 }
 
 func (f *rbacFixture) expectBound(ctx context.Context, namespace string, shorts ...string) {
 	GinkgoHelper()
-
 	if shorts == nil {
 		shorts = []string{}
 	}
-
 	Eventually(func(g Gomega) []string { return f.bound(ctx, g, namespace) }).
 		WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(shorts), "sets that %s is bound to", namespace)
-
 	for name, binding := range f.bindings(ctx, Default, namespace) {
 		Expect(binding.Spec.ClusterSet).To(Equal(name))
 		Expect(binding.Labels).To(HaveKeyWithValue("placement.open-cluster-management.io/managed-by", "clustersetbinding-rbac"))
@@ -169,7 +154,6 @@ func review(ctx context.Context, g Gomega, namespace, set string) bool {
 		ResourceAttributes: bindAttributes(set),
 	}}
 	g.Expect(suite.Client.Create(ctx, review)).To(Succeed())
-
 	return review.Status.Allowed
 }
 

@@ -23,7 +23,6 @@ var _ = Describe("What an account may bind", func() {
 			granted := f.grant(ctx, "role", userNamed("alice"), subject(f.Namespace))
 			f.expectBound(ctx, f.Namespace, "blue")
 			Expect(review(ctx, Default, f.Namespace, f.Name("blue"))).To(BeTrue())
-
 			Expect(suite.Client.Delete(ctx, granted)).To(Succeed())
 			f.expectBound(ctx, f.Namespace)
 		},
@@ -41,7 +40,6 @@ var _ = Describe("What an account may bind", func() {
 			f := newRBACFixture(ctx)
 			f.UnboundSet(ctx, "blue")
 			f.UnboundSet(ctx, "red")
-
 			rule := bindRule(f.Name("blue"), f.Name("absent"))
 			change(&rule)
 			f.role(ctx, "role", rule)
@@ -82,7 +80,6 @@ var _ = Describe("What an account may bind", func() {
 		f.grant(ctx, "all", userNamed("placement"), userNamed("*"), groupNamed("*"), groupNamed("system:unauthenticated"),
 			groupNamed("system:serviceaccounts:"), userNamed("system:serviceaccount:"+f.Namespace+":default"),
 			rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: f.Namespace, Name: "default"})
-
 		reference := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: f.Name("all")}
 		f.Create(ctx, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "bait"}, RoleRef: reference,
@@ -139,10 +136,8 @@ var _ = Describe("What an account may bind", func() {
 		f.grant(ctx, "all", accountOf(f.Namespace))
 		f.expectBound(ctx, f.Namespace, "blue")
 		Expect(f.bindings(ctx, Default, f.Namespace)).To(And(HaveKey("default"), HaveKey("global")))
-
 		red := f.UnboundSet(ctx, "red")
 		f.expectBound(ctx, f.Namespace, "blue", "red")
-
 		Expect(suite.Client.Delete(ctx, red)).To(Succeed())
 		f.expectBound(ctx, f.Namespace, "blue")
 	})

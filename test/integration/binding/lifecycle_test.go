@@ -24,15 +24,12 @@ var _ = Describe("A binding that follows from RBAC", func() {
 	// granted is a fixture whose account may bind two sets, blue by a role of that name and red by another.
 	granted := func(ctx context.Context) *rbacFixture {
 		f := newRBACFixture(ctx)
-
 		for _, short := range []string{"blue", "red"} {
 			f.UnboundSet(ctx, short)
 			f.role(ctx, short, bindRule(f.Name(short)))
 			f.grant(ctx, short, accountOf(f.Namespace))
 		}
-
 		f.expectBound(ctx, f.Namespace, "blue", "red")
-
 		return f
 	}
 	revoke := func(ctx context.Context, f *rbacFixture, short string) {
@@ -44,7 +41,6 @@ var _ = Describe("A binding that follows from RBAC", func() {
 	version := func(ctx context.Context, f *rbacFixture, short string) func(Gomega) string {
 		return func(g Gomega) string {
 			binding := f.bindings(ctx, g, f.Namespace)[f.Name(short)]
-
 			return string(binding.UID) + " " + binding.Spec.ClusterSet
 		}
 	}
@@ -68,11 +64,9 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		f := granted(ctx)
 		f.role(ctx, "other", bindRule(f.Names("blue", "red")...))
 		before := version(ctx, f, "blue")(Default)
-
 		revoke(ctx, f, "blue") // A ClusterRoleBinding cannot be pointed at another role: it is made again.
 		f.grantTo(ctx, "blue", "other", accountOf(f.Namespace))
 		Consistently(version(ctx, f, "blue")).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(before))
-
 		revoke(ctx, f, "red")
 		Consistently(version(ctx, f, "blue")).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(before))
 		f.expectBound(ctx, f.Namespace, "blue", "red")
@@ -83,7 +77,6 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		for _, short := range []string{"blue", "red"} {
 			f.UnboundSet(ctx, short)
 		}
-
 		byHand := f.Bind(ctx, "blue")
 		f.role(ctx, "blue", bindRule(f.Names("blue", "red")...))
 		f.grant(ctx, "blue", accountOf(f.Namespace))
@@ -92,7 +85,6 @@ var _ = Describe("A binding that follows from RBAC", func() {
 
 		same := func(g Gomega) metav1.ObjectMeta {
 			found := f.bindings(ctx, g, f.Namespace)[byHand.Name]
-
 			return metav1.ObjectMeta{UID: found.UID, Generation: found.Generation, Labels: found.Labels, Annotations: found.Annotations}
 		}
 		untouched := metav1.ObjectMeta{UID: byHand.UID, Generation: byHand.Generation}
@@ -119,7 +111,6 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		suite.Edit(ctx, named(f, "blue"), func(b *clusterv1beta2.ManagedClusterSetBinding) { b.Labels[handOver] = "true" })
 		suite.Edit(ctx, named(f, "red"), func(b *clusterv1beta2.ManagedClusterSetBinding) { b.Annotations = map[string]string{handOver: "true"} })
 		blue, red := version(ctx, f, "blue")(Default), version(ctx, f, "red")(Default)
-
 		revoke(ctx, f, "blue")
 		revoke(ctx, f, "red")
 		Consistently(version(ctx, f, "blue")).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(blue))
@@ -141,7 +132,6 @@ var _ = Describe("A binding that follows from RBAC", func() {
 	It("of ours that nobody granted is deleted, whoever made it", func(ctx SpecContext) {
 		f := granted(ctx)
 		f.UnboundSet(ctx, "green")
-
 		forged := named(f, "green")
 		forged.Labels = map[string]string{clustersets.ManagedByLabel: clustersets.Manager}
 		forged.Spec.ClusterSet = forged.Name
@@ -173,9 +163,7 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		f := granted(ctx)
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: f.Name("blue")}}
 		suite.Edit(ctx, set, func(s *clusterv1beta2.ManagedClusterSet) { s.Finalizers = []string{"example.com/hold"} })
-
 		before := version(ctx, f, "blue")(Default)
-
 		Expect(suite.Client.Delete(ctx, set)).To(Succeed())
 		Consistently(version(ctx, f, "blue")).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(before))
 		suite.DropFinalizers(ctx, set)
@@ -201,12 +189,10 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: doomed}}
 		Expect(suite.Client.Delete(ctx, namespace)).To(Succeed())
 		suite.ExpectGone(ctx, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: doomed, Name: f.Name("blue")}})
-
 		refused := func(g Gomega) []string {
 			return bindingWrites(g, func(namespace string) bool { return namespace == doomed })
 		}
 		before := suite.AwaitUnchanged(ctx, refused)
-
 		f.grantTo(ctx, "doomed2", "red", accountOf(doomed))
 		Consistently(refused).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Equal(before))
 		suite.DropFinalizers(ctx, namespace)
@@ -219,29 +205,21 @@ var _ = Describe("A binding that follows from RBAC", func() {
 			return suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": "clustersetbinding-rbac"})
 		}
 		before, looked := suite.AwaitUnchanged(ctx, hubWide), looks(Default)
-
 		suite.StopHub()
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		Eventually(looks).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", looked))
 		Consistently(hubWide).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Equal(before))
 
 		suite.StopHub()
 		revoke(ctx, f, "blue")
 		Expect(suite.Client.Delete(ctx, named(f, "red"))).To(Succeed())
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		f.expectBound(ctx, f.Namespace, "red")
 
 		suite.StopHub()
-
 		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: clustersets.Account}}
 		Expect(suite.Client.Delete(ctx, account)).To(Succeed())
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		f.expectBound(ctx, f.Namespace)
 	})
 })
@@ -255,7 +233,6 @@ var _ = Describe("A binding that follows from RBAC, where nothing is denied", Or
 		f.role(ctx, "blue", bindRule(f.Name("blue")))
 		f.grant(ctx, "blue", accountOf(f.Namespace))
 		f.expectBound(ctx, f.Namespace, "blue")
-
 		var uid types.UID
 
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name("blue")}}

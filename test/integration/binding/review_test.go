@@ -45,19 +45,15 @@ var _ = Describe("Bindings over random RBAC", func() {
 	It("are what the API server's own reviews allow, never one more and never one less", func(ctx SpecContext) {
 		random := property.Random(GinkgoTB())
 		bound, unbound := 0, 0
-
 		for range randomRuns {
 			w := newRandomRBAC(ctx, random)
 			w.expectReviewed(ctx)
-
 			for range randomSteps {
 				w.step(ctx)
 				w.expectReviewed(ctx)
 			}
-
 			w.expectTokenAgrees(ctx)
 			w.clear(ctx)
-
 			bound, unbound = bound+w.bound, unbound+w.unbound
 		}
 
@@ -67,10 +63,8 @@ var _ = Describe("Bindings over random RBAC", func() {
 
 func newRandomRBAC(ctx context.Context, random *rand.Rand) *randomRBAC {
 	GinkgoHelper()
-
 	w := &randomRBAC{rbacFixture: newRBACFixture(ctx), random: random}
 	w.namespaces = []string{w.Namespace}
-
 	for _, short := range []string{"b", "placement"} {
 		namespace := w.another(ctx, short)
 		w.namespaces = append(w.namespaces, namespace)
@@ -80,7 +74,6 @@ func newRandomRBAC(ctx context.Context, random *rand.Rand) *randomRBAC {
 	for _, short := range []string{"blue", "green", "red"} {
 		w.sets = append(w.sets, w.UnboundSet(ctx, short).Name)
 	}
-
 	w.Create(ctx, &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: w.roleName(0)},
 		AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{
@@ -92,7 +85,6 @@ func newRandomRBAC(ctx context.Context, random *rand.Rand) *randomRBAC {
 		w.changeRole(ctx, n, false)
 		w.changeBinding(ctx, n, false)
 	}
-
 	return w
 }
 
@@ -101,9 +93,7 @@ func (w *randomRBAC) roleName(i int) string { return w.Name("role" + strconv.Ito
 // step does one of the things that can change who may bind what. Not everything that is drawn makes a difference.
 func (w *randomRBAC) step(ctx context.Context) {
 	GinkgoHelper()
-
 	n := w.random.IntN(4)
-
 	switch kind := w.random.IntN(12); kind {
 	case 0, 1, 2:
 		w.changeRole(ctx, n, kind == 0)
@@ -152,7 +142,6 @@ func (w *randomRBAC) changeBinding(ctx context.Context, n int, absent bool) {
 // toggle makes an object be as given, or not be. What is there already is changed, unless it cannot be: then it is made again.
 func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Object) {
 	GinkgoHelper()
-
 	w.took = append(w.took, fmt.Sprintf("%T %s/%s absent=%v %v", object, object.GetNamespace(), object.GetName(), absent, object))
 	labels := object.GetLabels()
 
@@ -160,14 +149,12 @@ func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Obje
 
 	err := suite.Client.Get(ctx, client.ObjectKeyFromObject(object), old)
 	Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 	switch role, isRole := object.(*rbacv1.ClusterRole); {
 	case err == nil && isRole && !absent:
 		suite.Edit(ctx, role, func(r *rbacv1.ClusterRole) {
 			r.Rules = role.Rules
 			r.Labels["aggregate"] = labels["aggregate"]
 		})
-
 		return
 	case err == nil:
 		Expect(suite.Client.Delete(ctx, old)).To(Succeed())
@@ -180,7 +167,6 @@ func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Obje
 
 func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
 	names := slices.Concat(w.sets, []string{"*", "default", "blue", ""})
-
 	return rbacv1.PolicyRule{
 		Verbs:     suite.Pick(random, []string{"create"}, []string{"*"}, []string{"get", "create"}, []string{"create"}, []string{"get", "bind"}),
 		APIGroups: suite.Pick(random, []string{clusterv1.GroupName}, []string{"*"}, []string{clusterv1.GroupName, ""}, []string{"apps"}),
@@ -193,13 +179,11 @@ func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
 
 func (w *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
 	namespace := suite.Pick(random, w.namespaces...)
-
 	if random.IntN(2) == 0 {
 		return suite.Pick(random,
 			accountOf(namespace), accountOf(namespace), userNamed("system:serviceaccount:"+namespace+":placement"),
 			groupNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccounts"), groupNamed("system:authenticated"))
 	}
-
 	return suite.Pick(random, // Those that look alike.
 		rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "default"},
 		userNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccount:"+namespace+":placement"),
@@ -212,9 +196,7 @@ func (w *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
 // every namespace and every set that there is.
 func (w *randomRBAC) expectReviewed(ctx context.Context) {
 	GinkgoHelper()
-
 	var bound, unbound int
-
 	Eventually(func(g Gomega) {
 		bound, unbound = 0, 0
 		sets, roles, bindings := &clusterv1beta2.ManagedClusterSetList{}, &rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBindingList{}
@@ -234,14 +216,11 @@ func (w *randomRBAC) expectReviewed(ctx context.Context) {
 			for _, set := range sets.Items {
 				reviewed := review(ctx, g, namespace, set.Name)
 				g.Expect(grant.Contains(set.Name)).To(Equal(reviewed), "scope.Allowed: account of %s and set %s", namespace, set.Name)
-
 				if reviewed && hasAccount {
 					allowed = append(allowed, set.Name)
 				}
 			}
-
 			g.Expect(slices.Collect(maps.Keys(existing))).To(ConsistOf(allowed), "bindings of %s", namespace)
-
 			bound, unbound = bound+len(allowed), unbound+len(sets.Items)-len(allowed)
 		}
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), func() string { return fmt.Sprintf("after %q", w.took) })
@@ -254,10 +233,8 @@ func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
 	GinkgoHelper()
 	w.toggle(ctx, false, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: clustersets.Account}})
 	w.expectReviewed(ctx)
-
 	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, w.Namespace, clustersets.Account)
 	Expect(err).NotTo(HaveOccurred())
-
 	self, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 
@@ -267,10 +244,8 @@ func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: bindAttributes(set)},
 		}
 		Expect(self.Create(ctx, review)).To(Succeed())
-
 		missing := suite.Client.Get(ctx, client.ObjectKey{Name: set}, &clusterv1beta2.ManagedClusterSet{})
 		Expect(client.IgnoreNotFound(missing)).To(Succeed())
-
 		if missing == nil {
 			_, isBound := bound[set]
 			Expect(review.Status.Allowed).To(Equal(isBound), "set %s", set)
@@ -281,7 +256,6 @@ func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
 // clear deletes the roles and their bindings, which would bind the namespaces of the next run.
 func (w *randomRBAC) clear(ctx context.Context) {
 	GinkgoHelper()
-
 	mine := client.MatchingLabels{suite.FixtureLabel: w.Namespace}
 	Expect(suite.Client.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, mine)).To(Succeed())
 	Expect(suite.Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())

@@ -38,7 +38,6 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 	// others none.
 	expectWritten := func(ctx context.Context, want map[string]int) {
 		GinkgoHelper()
-
 		written := func(g Gomega) map[string]int {
 			counts := bindingWriteCounts(g)
 			for what, count := range before {
@@ -46,7 +45,6 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 					delete(counts, what)
 				}
 			}
-
 			return counts
 		}
 		Eventually(written).WithContext(ctx).WithTimeout(manySettle).WithPolling(suite.AuditInterval).Should(Equal(want))
@@ -58,7 +56,6 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 		for _, namespace := range namespaces {
 			want[verb+" "+namespace] = count
 		}
-
 		return want
 	}
 
@@ -69,7 +66,6 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 		for i := range manyNamespaces {
 			namespace := f.another(ctx, fmt.Sprintf("n%02d", i))
 			f.account(ctx, namespace)
-
 			switch i % 3 {
 			case 0:
 				every = append(every, namespace)
@@ -97,7 +93,6 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 			for _, namespace := range namespaces {
 				subjects = append(subjects, accountOf(namespace))
 			}
-
 			return subjects
 		}
 		f.grant(ctx, "every", subjects(every)...)
@@ -122,20 +117,16 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 
 	It("B6: are not written at a restart", func(ctx SpecContext) {
 		suite.StopHub()
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		expectWritten(ctx, map[string]int{})
 	})
 
 	It("are looked at where a changed role concerns them, and only when it grants something else", func(ctx SpecContext) {
 		const others = 10 // What else may be looked at by the hub of the other specs, which counts too.
-
 		looks := func(g Gomega) int {
 			return suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": "clustersetbinding-rbac"})
 		}
 		looked := suite.AwaitUnchanged(ctx, looks)
-
 		suite.Edit(ctx, role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = append(r.Rules[0].ResourceNames, "absent") })
 		Eventually(looks).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">=", looked+len(half)))
 
@@ -157,14 +148,11 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 func bindingWriteCounts(g Gomega) map[string]int {
 	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
-
 	counts := map[string]int{}
-
 	for _, event := range events {
 		if object := event.ObjectRef; object != nil && object.Resource == "managedclustersetbindings" && object.Subresource == "" {
 			counts[event.Verb+" "+object.Namespace]++
 		}
 	}
-
 	return counts
 }

@@ -37,12 +37,10 @@ type cluster struct {
 
 func startCluster(t *testing.T, helm helmVersion) cluster {
 	t.Helper()
-
 	plane, err := localplane.Start(t.Context(), localplane.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	t.Cleanup(func() {
 		if err := plane.Stop(); err != nil {
 			t.Error(err)
@@ -50,12 +48,10 @@ func startCluster(t *testing.T, helm helmVersion) cluster {
 	})
 
 	log.SetLogger(logr.Discard())
-
 	c, err := client.New(plane.AdminConfig(), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	content, err := localplane.Kubeconfig(plane.AdminConfig())
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +61,6 @@ func startCluster(t *testing.T, helm helmVersion) cluster {
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-
 	return cluster{helm: helm, client: c, kubeconfig: file}
 }
 
@@ -82,22 +77,17 @@ type state struct{ UID, ResourceVersion string }
 // states returns the live states of the objects of a rendering. An object that is gone is not among them.
 func (c cluster) states(t *testing.T, objects []*unstructured.Unstructured) map[string]state {
 	t.Helper()
-
 	states := map[string]state{}
-
 	for _, object := range objects {
 		live := &unstructured.Unstructured{}
 		live.SetGroupVersionKind(object.GroupVersionKind())
-
 		err := c.client.Get(t.Context(), client.ObjectKeyFromObject(object), live)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
-
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		states[describe(object)] = state{UID: string(live.GetUID()), ResourceVersion: live.GetResourceVersion()}
 	}
 
@@ -110,29 +100,23 @@ func TestLifeOfARelease(t *testing.T) { forEachHelm(t, checkLife) }
 
 func checkLife(t *testing.T, helm helmVersion) {
 	t.Helper()
-
 	c := startCluster(t, helm)
 	objects := decode(t, render(t, everything()...))
 	c.install(t, flags(everything())...)
-
 	installed := c.states(t, objects)
 	if len(installed) != len(objects) {
 		t.Fatalf("%d of %d objects are there", len(installed), len(objects))
 	}
-
 	t.Run("the Secret is small", c.checkSecret)
 	t.Run("the Pods are restricted", c.checkPods)
 
 	t.Run("an upgrade without changes writes nothing", func(t *testing.T) {
 		c.writeBundle(t)
-
 		before := c.states(t, objects)
 		c.install(t, flags(everything())...)
-
 		if diff := cmp.Diff(before, c.states(t, objects)); diff != "" {
 			t.Errorf("objects (-before +after):\n%s", diff)
 		}
-
 		if bundle := c.bundle(t); string(bundle) != "of the hub" {
 			t.Errorf("caBundle is %q, and was written by the hub", bundle)
 		}
@@ -143,11 +127,9 @@ func checkLife(t *testing.T, helm helmVersion) {
 		for _, system := range manifests.Systems() {
 			set = append(set, "systems."+system+"=false")
 		}
-
 		c.install(t, flags(set)...)
 		c.expectKept(t, objects, decode(t, render(t, set...)), installed)
 		c.install(t, flags(everything())...)
-
 		if got := len(c.states(t, objects)); got != len(objects) {
 			t.Errorf("%d of %d objects are there", got, len(objects))
 		}
@@ -155,13 +137,11 @@ func checkLife(t *testing.T, helm helmVersion) {
 
 	t.Run("a release without definitions leaves them", func(t *testing.T) {
 		var definitions []*unstructured.Unstructured
-
 		for _, object := range objects {
 			if object.GetKind() == definition {
 				definitions = append(definitions, object)
 			}
 		}
-
 		before := c.states(t, definitions)
 		c.install(t, flags(append(everything(), withoutDefinitions...))...)
 
@@ -179,19 +159,15 @@ func checkLife(t *testing.T, helm helmVersion) {
 // expectKept expects that of the objects those of a smaller rendering, the definitions and the namespaces are left, and are not new ones.
 func (c cluster) expectKept(t *testing.T, objects, smaller []*unstructured.Unstructured, before map[string]state) {
 	t.Helper()
-
 	states := c.states(t, objects)
-
 	for _, object := range objects {
 		name := describe(object)
 		kept := slices.Contains([]string{definition, "Namespace"}, object.GetKind())
 		rendered := slices.ContainsFunc(smaller, func(other *unstructured.Unstructured) bool { return describe(other) == name })
 		live, found := states[name]
-
 		if found != (kept || rendered) {
 			t.Errorf("%s: is there: %t, want %t", name, found, kept || rendered)
 		}
-
 		if found && live.UID != before[name].UID {
 			t.Errorf("%s has been deleted and created again", name)
 		}
@@ -201,12 +177,10 @@ func (c cluster) expectKept(t *testing.T, objects, smaller []*unstructured.Unstr
 // checkSecret checks the size of what Helm stores.
 func (c cluster) checkSecret(t *testing.T) {
 	t.Helper()
-
 	secrets := &corev1.SecretList{}
 	if err := c.client.List(t.Context(), secrets, client.InNamespace(manifests.Namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
 		t.Fatal(err)
 	}
-
 	if len(secrets.Items) != 1 {
 		t.Fatalf("there are %d Secrets of releases", len(secrets.Items))
 	}
@@ -215,9 +189,7 @@ func (c cluster) checkSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	t.Logf("the Secret of a release with everything has %d bytes", len(text))
-
 	if len(text) >= maxSecret {
 		t.Errorf("the Secret has %d bytes, want less than %d", len(text), maxSecret)
 	}
@@ -226,12 +198,10 @@ func (c cluster) checkSecret(t *testing.T) {
 // checkPods has the API server check the Pod template of the Deployment by the pod security standard "restricted".
 func (c cluster) checkPods(t *testing.T) {
 	t.Helper()
-
 	namespace := &corev1.Namespace{}
 	if err := c.client.Get(t.Context(), client.ObjectKey{Name: manifests.Namespace}, namespace); err != nil {
 		t.Fatal(err)
 	}
-
 	namespace.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
 	if err := c.client.Update(t.Context(), namespace); err != nil {
 		t.Fatal(err)
@@ -251,7 +221,6 @@ func (c cluster) checkPods(t *testing.T) {
 			t.Errorf("the Pod of helm test: %v", err)
 		}
 	}
-
 	pod.Spec.SecurityContext.SeccompProfile = nil
 	pod.ResourceVersion, pod.UID = "", ""
 
@@ -266,12 +235,10 @@ var configuration = client.ObjectKey{Name: "open-cluster-management-placement-hu
 // writeBundle does what the hub does.
 func (c cluster) writeBundle(t *testing.T) {
 	t.Helper()
-
 	live := &admissionv1.MutatingWebhookConfiguration{}
 	if err := c.client.Get(t.Context(), configuration, live); err != nil {
 		t.Fatal(err)
 	}
-
 	for i := range live.Webhooks {
 		live.Webhooks[i].ClientConfig.CABundle = []byte("of the hub")
 	}
@@ -283,12 +250,10 @@ func (c cluster) writeBundle(t *testing.T) {
 
 func (c cluster) bundle(t *testing.T) []byte {
 	t.Helper()
-
 	live := &admissionv1.MutatingWebhookConfiguration{}
 	if err := c.client.Get(t.Context(), configuration, live); err != nil {
 		t.Fatal(err)
 	}
-
 	return live.Webhooks[0].ClientConfig.CABundle
 }
 
@@ -297,16 +262,12 @@ func TestAdoptingAKustomization(t *testing.T) { forEachHelm(t, checkAdoption) }
 
 func checkAdoption(t *testing.T, helm helmVersion) {
 	t.Helper()
-
 	c := startCluster(t, helm)
 	kubectl(t, "apply", "--server-side", "--kubeconfig", c.kubeconfig, "--cache-dir", t.TempDir(),
 		"--kustomize", kustomization(t, []string{"deploy/base"}, nil))
-
 	const same = "taintUnavailableClusters=true"
-
 	objects := decode(t, render(t, same))
 	before := c.states(t, objects)
-
 	if len(before) != len(objects) {
 		t.Fatalf("%d of %d objects are there", len(before), len(objects))
 	}
@@ -318,9 +279,7 @@ func checkAdoption(t *testing.T, helm helmVersion) {
 	if helm.serverSide {
 		arguments = append(arguments, "--force-conflicts")
 	}
-
 	c.install(t, arguments...)
-
 	for name, live := range c.states(t, objects) {
 		if live.UID != before[name].UID {
 			t.Errorf("%s has been deleted and created again", name)
@@ -334,13 +293,10 @@ func checkAdoption(t *testing.T, helm helmVersion) {
 
 func (c cluster) deployment(t *testing.T) *appsv1.Deployment {
 	t.Helper()
-
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: manifests.Namespace, Name: "placement-hub-controller"}
-
 	if err := c.client.Get(t.Context(), key, deployment); err != nil {
 		t.Fatal(err)
 	}
-
 	return deployment
 }

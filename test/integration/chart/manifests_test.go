@@ -23,7 +23,6 @@ func TestManifestsAreTheKustomizations(t *testing.T) {
 		chosen                deploy.Choices
 		resources, components []string
 	}
-
 	const base, overlay = "deploy/base", "deploy/overlays/beside-upstream"
 
 	choices := []choice{
@@ -55,7 +54,6 @@ func TestManifestsAreTheKustomizations(t *testing.T) {
 	for _, c := range append(choices, all) {
 		t.Run(c.name, func(t *testing.T) {
 			want := byName(kustomize(t, c.resources, c.components))
-
 			if diff := cmp.Diff(want, byName(decode(t, printed(t, c.chosen)))); diff != "" {
 				t.Errorf("what is printed (+) differs from the kustomization (-):\n%s", diff)
 			}
@@ -66,29 +64,24 @@ func TestManifestsAreTheKustomizations(t *testing.T) {
 // byName returns the contents of objects by their names. The status of a definition belongs to the API server.
 func byName(objects []*unstructured.Unstructured) map[string]any {
 	contents := map[string]any{}
-
 	for _, object := range objects {
 		unstructured.RemoveNestedField(object.Object, "status")
 		contents[describe(object)] = joinLines(object.Object)
 	}
-
 	return contents
 }
 
 // printed returns what `placement manifests` prints.
 func printed(t *testing.T, chosen deploy.Choices) string {
 	t.Helper()
-
 	objects, err := deploy.Objects(chosen)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	var text bytes.Buffer
 	if err := deploy.Print(&text, objects); err != nil {
 		t.Fatal(err)
 	}
-
 	return text.String()
 }
 
@@ -97,11 +90,9 @@ func TestManifestsAreAppliedTwice(t *testing.T) {
 	c := startCluster(t, helm4)
 	text := printed(t, deploy.Choices{Systems: manifests.Systems(), ManifestWorks: true})
 	file := filepath.Join(t.TempDir(), "hub.yaml")
-
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-
 	apply := func() {
 		kubectl(t, "apply", "--server-side", "--kubeconfig", c.kubeconfig, "--cache-dir", t.TempDir(), "--filename", file)
 	}
@@ -112,11 +103,9 @@ func TestManifestsAreAppliedTwice(t *testing.T) {
 		return object.GetKind() == "Namespace"
 	})
 	before := c.states(t, objects)
-
 	if len(before) != len(objects) {
 		t.Fatalf("%d of %d objects are there", len(before), len(objects))
 	}
-
 	apply()
 
 	if diff := cmp.Diff(before, c.states(t, objects)); diff != "" {

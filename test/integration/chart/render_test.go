@@ -30,7 +30,6 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		resources, components []string
 		set                   []string
 	}
-
 	const base, withTaints = "deploy/base", "taintUnavailableClusters=true"
 
 	choices := []choice{
@@ -67,26 +66,21 @@ func TestChartIsTheKustomizations(t *testing.T) {
 	for _, c := range append(choices, all) {
 		t.Run(c.name, func(t *testing.T) {
 			want := map[string]any{}
-
 			for _, object := range kustomize(t, c.resources, c.components) {
 				unstructured.RemoveNestedField(object.Object, "status")
-
 				if object.GetKind() != "Namespace" || object.GetName() != manifests.Namespace { // That of the release.
 					want[describe(object)] = joinLines(object.Object)
 				}
 			}
-
 			got := map[string]any{}
 
 			for _, object := range decode(t, render(t, c.set...)) {
 				if slices.Contains([]string{definition, "Namespace"}, object.GetKind()) {
 					takeKeep(t, object)
 				}
-
 				if object.GetKind() == "Deployment" {
 					takeArgument(t, object, "--sig-placement-decisions", slices.Contains(c.set, "sigPlacementDecisions=true"))
 				}
-
 				got[describe(object)] = joinLines(object.Object)
 			}
 
@@ -121,15 +115,12 @@ var emptyLines = regexp.MustCompile("\n\n+")
 // takeKeep removes the annotation by which Helm keeps an object, which must be there.
 func takeKeep(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
-
 	annotations := object.GetAnnotations()
 	if annotations[keepAnnotation] != "keep" {
 		t.Errorf("%s: Helm would delete it", describe(object))
 	}
-
 	delete(annotations, keepAnnotation)
 	object.SetAnnotations(annotations)
-
 	if len(annotations) == 0 {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	}
@@ -138,21 +129,17 @@ func takeKeep(t *testing.T, object *unstructured.Unstructured) {
 // takeArgument removes an argument of the container.
 func takeArgument(t *testing.T, deployment *unstructured.Unstructured, argument string, present bool) {
 	t.Helper()
-
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	container := containers[0].(map[string]any)
 	arguments := container["args"].([]any)
-
 	if slices.Contains(arguments, any(argument)) != present {
 		t.Errorf("arguments are %v; has %s: want %t", arguments, argument, present)
 	}
 
 	container["args"] = slices.DeleteFunc(arguments, func(a any) bool { return a == argument })
-
 	if err := unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers"); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +158,6 @@ func TestSwitchesOfDefinitions(t *testing.T) {
 			t.Errorf("%s has no switch", object.GetName())
 		}
 	}
-
 	for _, object := range decode(t, render(t, "crds.openClusterManagement=false")) {
 		if object.GetKind() == definition && !strings.HasSuffix(object.GetName(), ".placement.open-cluster-management.io") {
 			t.Errorf("%s is there, beside the operator of Open Cluster Management", object.GetName())
@@ -194,7 +180,6 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		t.Run(c.set, func(t *testing.T) {
 			forEachHelm(t, func(t *testing.T, helm helmVersion) {
 				t.Helper()
-
 				output, err := helm.try(t, "template", release, directory, "--set", c.set)
 				if err == nil || !strings.Contains(output, c.want) {
 					t.Errorf("helm template: %v\n%s\nwant %q", err, output, c.want)
@@ -209,7 +194,6 @@ func TestRenderingIsDeterministic(t *testing.T) {
 	if first, second := render(t, everything()...), render(t, everything()...); first != second {
 		t.Errorf("two renderings differ:\n%s", cmp.Diff(first, second))
 	}
-
 	action := regexp.MustCompile(`(?s)\{\{.*?\}\}`)
 	impure := regexp.MustCompile(`\b(lookup|rand[A-Z]\w*|uuidv4|now|date\w*|gen[A-Z]\w*|derivePassword|htpasswd|bcrypt|getHostByName|` +
 		`Capabilities|IsInstall|IsUpgrade|Revision)\b`)
@@ -219,20 +203,17 @@ func TestRenderingIsDeterministic(t *testing.T) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-
 		files++
 
 		text, err := os.ReadFile(filepath.Join(directory, path))
 		if err != nil {
 			return err
 		}
-
 		for _, code := range action.FindAllString(string(text), -1) {
 			if !strings.HasPrefix(code, "{{- /*") && impure.MatchString(code) {
 				t.Errorf("%s: %s depends on more than the values", path, code)
 			}
 		}
-
 		return nil
 	})
 	if err != nil {
@@ -251,11 +232,9 @@ func TestHelm3RendersTheSame(t *testing.T) {
 		for _, object := range decode(t, helm4.render(t, set...)) {
 			want[describe(object)] = object.Object
 		}
-
 		for _, object := range decode(t, helm3.render(t, set...)) {
 			got[describe(object)] = object.Object
 		}
-
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("values %v: Helm 3 (+) renders other objects than Helm 4 (-):\n%s", set, diff)
 		}
@@ -265,19 +244,16 @@ func TestHelm3RendersTheSame(t *testing.T) {
 // TestCABundleIsTheHubs checks that the chart does not set what the hub writes.
 func TestCABundleIsTheHubs(t *testing.T) {
 	configurations := 0
-
 	for _, object := range decode(t, render(t, everything()...)) {
 		if !strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
 			continue
 		}
-
 		configurations++
 
 		webhooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		for _, webhook := range webhooks {
 			fields := webhook.(map[string]any)
 			if _, found, err := unstructured.NestedFieldNoCopy(fields, "clientConfig", "caBundle"); found || err != nil {
@@ -297,16 +273,13 @@ func TestOtherNames(t *testing.T) {
 		"--set", "serviceAccount.create=false", "--set", "serviceAccount.name=existing"}, flags(everything())...)...)
 
 	accounts := 0
-
 	for _, object := range decode(t, text) {
 		if object.GetKind() == "ServiceAccount" {
 			t.Errorf("%s is created", describe(object))
 		}
-
 		if namespace := object.GetNamespace(); namespace == manifests.Namespace {
 			t.Errorf("%s is not in the namespace of the release", describe(object))
 		}
-
 		subjects, _, err := unstructured.NestedSlice(object.Object, "subjects")
 		if err != nil {
 			t.Fatal(err)
@@ -322,7 +295,6 @@ func TestOtherNames(t *testing.T) {
 				}
 			default:
 				accounts++
-
 				want := map[string]any{"kind": "ServiceAccount", "name": "existing", "namespace": "1234"}
 				if diff := cmp.Diff(want, fields); diff != "" {
 					t.Errorf("subject of %s (-want +got):\n%s", describe(object), diff)
@@ -334,7 +306,6 @@ func TestOtherNames(t *testing.T) {
 	if accounts == 0 {
 		t.Error("no role is bound")
 	}
-
 	if fixed := strings.Count(text, manifests.Namespace) + strings.Count(text, manifests.ServiceAccount); fixed != 1 {
 		t.Errorf("the names of the manifests are in the rendering %d times, want once, for %s", fixed, registration)
 	}
@@ -405,7 +376,6 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 	for _, kind := range []string{"ServiceMonitor", "PrometheusRule"} {
 		expect(t, byKind, kind, map[string]any{"app.kubernetes.io/name": "placement-hub", "release": "prometheus"}, "metadata", "labels")
 	}
-
 	containers, _, err := unstructured.NestedSlice(byKind["Deployment"].Object, "spec", "template", "spec", "containers")
 	if err != nil {
 		t.Fatal(err)
@@ -419,7 +389,6 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 			"controller", "--controllers=*", "--max-removal-percent=50", "--controllers=-managedcluster-taints", "--v=2",
 		},
 	}
-
 	for field, value := range want {
 		if diff := cmp.Diff(value, container[field]); diff != "" {
 			t.Errorf("%s of the container (-want +got):\n%s", field, diff)
@@ -434,11 +403,9 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 // expect compares a field of the object of a kind; nil demands that it is absent.
 func expect(t *testing.T, byKind map[string]*unstructured.Unstructured, kind string, want any, path ...string) {
 	t.Helper()
-
 	if byKind[kind] == nil {
 		t.Fatalf("there is no %s", kind)
 	}
-
 	got, _, err := unstructured.NestedFieldNoCopy(byKind[kind].Object, path...)
 	if err != nil {
 		t.Fatal(err)

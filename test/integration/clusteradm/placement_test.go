@@ -30,14 +30,11 @@ func (c *clusteradm) createPlacement(
 	if err != nil || !existed || !overwrite {
 		return existed, err
 	}
-
 	found := &clusterv1beta1.Placement{}
 	if err := c.Get(ctx, client.ObjectKeyFromObject(placement), found); err != nil {
 		return true, err
 	}
-
 	found.Spec = placementSpec
-
 	return true, c.Update(ctx, found)
 }
 
@@ -53,16 +50,12 @@ type placementRow struct {
 func (c *clusteradm) getPlacements(ctx context.Context, g Gomega) map[string]placementRow {
 	list := &clusterv1beta1.PlacementList{}
 	g.Expect(c.List(ctx, list, client.InNamespace(c.namespace))).To(Succeed())
-
 	rows := map[string]placementRow{}
-
 	for _, placement := range list.Items {
 		g.Expect(placement.Status.Conditions).NotTo(BeEmpty(), "A5: conditions of %s", placement.Name)
-
 		first := placement.Status.Conditions[0]
 		rows[placement.Name] = placementRow{first.Status, first.Reason, placement.Status.NumberOfSelectedClusters}
 	}
-
 	return rows
 }
 
@@ -80,7 +73,6 @@ func (c *clusteradm) getClusters(ctx context.Context, g Gomega, sets ...string) 
 		LabelSelector: clusterv1beta2.ClusterSetLabel + " in (" + strings.Join(sets, ",") + ")",
 	}}
 	g.Expect(c.List(ctx, list, options)).To(Succeed())
-
 	rows := map[string]clusterRow{}
 
 	for _, cluster := range list.Items {
@@ -88,10 +80,8 @@ func (c *clusteradm) getClusters(ctx context.Context, g Gomega, sets ...string) 
 		if available := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable); available != nil {
 			row.available = string(available.Status)
 		}
-
 		rows[cluster.Name] = row
 	}
-
 	return rows
 }
 
@@ -106,7 +96,6 @@ var _ = Describe("clusteradm and placements", func() {
 			f.Score(ctx, "c002", 100, nil)
 
 			Expect(tenant(ctx, f).createPlacement(ctx, false, specOf(f))).To(BeFalse())
-
 			sent := &unstructured.Unstructured{}
 			sent.SetAPIVersion(clusterv1beta1.GroupVersion.String())
 			sent.SetKind("Placement")
@@ -166,7 +155,6 @@ var _ = Describe("clusteradm and placements", func() {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		tenant := tenant(ctx, f)
 		want := map[string]placementRow{}
 
@@ -182,7 +170,6 @@ var _ = Describe("clusteradm and placements", func() {
 			"disabled":      {suite.Spec{}, placementRow{no, sound, 2}},
 		} {
 			f.Placement(ctx, name, made.spec)
-
 			want[name] = made.row
 		}
 
@@ -202,7 +189,6 @@ var _ = Describe("clusteradm and placements", func() {
 		} {
 			f.EditPlacement(ctx, name, change)
 		}
-
 		want["satisfied"] = placementRow{yes, wrong, 2}
 		want["misconfigured"] = placementRow{no, sound, 2}
 		want["unbound"] = placementRow{no, sound, 2}
@@ -219,7 +205,6 @@ var _ = Describe("clusteradm and placements", func() {
 		f.Cluster(ctx, "set1", "c001", suite.IsAvailable(metav1.ConditionTrue), func(c *clusterv1.ManagedCluster) { c.Spec.HubAcceptsClient = true })
 		f.Cluster(ctx, "set2", "c002")
 		f.Cluster(ctx, "", "c003")
-
 		Expect(admin(ctx, f).getClusters(ctx, Default, f.Names("set1", "set2")...)).To(Equal(map[string]clusterRow{
 			f.Name("c001"): {accepted: true, available: "True", set: f.Name("set1")},
 			f.Name("c002"): {set: f.Name("set2")},

@@ -29,13 +29,10 @@ func (c *clusteradm) createClusterset(ctx context.Context, name string) (existed
 // deleteClusterset is "clusteradm delete clusterset SET". It refuses when a namespace has the set bound, and waits until the set has gone.
 func (c *clusteradm) deleteClusterset(ctx context.Context, name string) (bound []string) {
 	GinkgoHelper()
-
 	set := &clusterv1beta2.ManagedClusterSet{}
 	Expect(c.Get(ctx, client.ObjectKey{Name: name}, set)).To(Succeed())
-
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
 	Expect(c.List(ctx, bindings, named(name))).To(Succeed())
-
 	for _, binding := range bindings.Items {
 		bound = append(bound, binding.Namespace)
 	}
@@ -43,11 +40,9 @@ func (c *clusteradm) deleteClusterset(ctx context.Context, name string) (bound [
 	if len(bound) > 0 {
 		return bound
 	}
-
 	wait := c.watchUntil(ctx, &clusterv1beta2.ManagedClusterSetList{}, "", name, isDeleted)
 	Expect(c.Delete(ctx, set)).To(Succeed())
 	wait()
-
 	return nil
 }
 
@@ -58,22 +53,16 @@ type clustersetRow struct{ bound, status string }
 func (c *clusteradm) getClustersets(ctx context.Context, g Gomega) map[string]clustersetRow {
 	sets := &clusterv1beta2.ManagedClusterSetList{}
 	g.Expect(c.List(ctx, sets)).To(Succeed())
-
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
 	g.Expect(c.List(ctx, bindings)).To(Succeed())
-
 	rows := map[string]clustersetRow{}
 
 	for _, set := range sets.Items {
 		var row clustersetRow
-
 		empty := meta.FindStatusCondition(set.Status.Conditions, clusterv1beta2.ManagedClusterSetConditionEmpty)
 		g.Expect(empty).NotTo(BeNil(), "condition of set %s", set.Name)
-
 		row.status = empty.Message
-
 		var namespaces []string
-
 		for _, binding := range bindings.Items {
 			if binding.Spec.ClusterSet == set.Name {
 				namespaces = append(namespaces, binding.Namespace)
@@ -92,15 +81,12 @@ func (c *clusteradm) getClustersets(ctx context.Context, g Gomega) map[string]cl
 func (c *clusteradm) setClusterset(ctx context.Context, name string, clusters ...string) {
 	GinkgoHelper()
 	Expect(c.Get(ctx, client.ObjectKey{Name: name}, &clusterv1beta2.ManagedClusterSet{})).To(Succeed())
-
 	for _, each := range clusters {
 		cluster := &clusterv1.ManagedCluster{}
 		Expect(c.Get(ctx, client.ObjectKey{Name: each}, cluster)).To(Succeed())
-
 		if cluster.Labels == nil {
 			cluster.Labels = map[string]string{}
 		}
-
 		cluster.Labels[clusterv1beta2.ClusterSetLabel] = name
 		Expect(c.Update(ctx, cluster)).To(Succeed())
 	}
@@ -109,7 +95,6 @@ func (c *clusteradm) setClusterset(ctx context.Context, name string, clusters ..
 // bindClusterset is "clusteradm clusterset bind SET --namespace NAMESPACE". It waits until the set is bound.
 func (c *clusteradm) bindClusterset(ctx context.Context, name string) (existed bool, err error) {
 	GinkgoHelper()
-
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, &clusterv1beta2.ManagedClusterSet{}); err != nil {
 		return false, err
 	}
@@ -124,30 +109,24 @@ func (c *clusteradm) bindClusterset(ctx context.Context, name string) (existed b
 
 	c.watchUntil(ctx, &clusterv1beta2.ManagedClusterSetBindingList{}, c.namespace, name, func(event watch.Event) bool {
 		binding, ok := event.Object.(*clusterv1beta2.ManagedClusterSetBinding)
-
 		return ok && meta.IsStatusConditionTrue(binding.Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
 	})()
-
 	return existed, nil
 }
 
 // unbindClusterset is "clusteradm clusterset unbind SET --namespace NAMESPACE". It waits until the binding has gone.
 func (c *clusteradm) unbindClusterset(ctx context.Context, name string) (existed bool) {
 	GinkgoHelper()
-
 	binding := &clusterv1beta2.ManagedClusterSetBinding{}
 
 	err := c.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name}, binding)
 	if apierrors.IsNotFound(err) {
 		return false
 	}
-
 	Expect(err).NotTo(HaveOccurred())
-
 	wait := c.watchUntil(ctx, &clusterv1beta2.ManagedClusterSetBindingList{}, c.namespace, name, isDeleted)
 	Expect(c.Delete(ctx, binding)).To(Succeed())
 	wait()
-
 	return true
 }
 
@@ -165,14 +144,12 @@ var _ = Describe("clusteradm and cluster sets", func() {
 			set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, set))).To(Succeed())
 		})
-
 		row := func(g Gomega) clustersetRow { return admin.getClustersets(ctx, g)[name] }
 		Eventually(row).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(clustersetRow{status: "No ManagedCluster selected"}))
 
 		f.Clusters(ctx, "", 1, 2)
 		admin.setClusterset(ctx, name, f.Names("c001", "c002")...)
 		Eventually(row).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(clustersetRow{status: "2 ManagedClusters selected"}))
-
 		binding := f.Bind(ctx, "set")
 		Eventually(row).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(Equal(clustersetRow{bound: f.Namespace, status: "2 ManagedClusters selected"}))
@@ -216,7 +193,6 @@ var _ = Describe("clusteradm and cluster sets", func() {
 		f.Clusters(ctx, "set", 1, 2)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
-
 		tenant := tenant(ctx, f, f.Name("set"), f.Name("absent"))
 		Expect(tenant.bindClusterset(ctx, f.Name("set"))).To(BeFalse())
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)

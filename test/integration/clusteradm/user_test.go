@@ -42,19 +42,15 @@ func everywhere(rules ...string) grant { return inNamespace("", rules...) }
 
 func inNamespace(namespace string, rules ...string) grant {
 	made := grant{namespace: namespace}
-
 	for _, rule := range rules {
 		words := strings.Fields(rule)
 		group, resources, _ := strings.Cut(words[1], "/")
 		policy := rbacv1.PolicyRule{APIGroups: []string{group}, Verbs: strings.Split(words[0], ","), Resources: strings.Split(resources, ",")}
-
 		if len(words) > 2 {
 			policy.ResourceNames = strings.Split(words[2], ",")
 		}
-
 		made.rules = append(made.rules, policy)
 	}
-
 	return made
 }
 
@@ -62,25 +58,21 @@ func inNamespace(namespace string, rules ...string) grant {
 // (docs/spec/consumers.md U18, U19).
 func tenant(ctx context.Context, f *suite.Fixture, sets ...string) *clusteradm {
 	GinkgoHelper()
-
 	grants := []grant{
 		inNamespace(f.Namespace,
 			"get,list,watch,create,update,patch,delete "+clusterv1.GroupName+"/placements,managedclustersetbindings",
 			"get,list,watch "+clusterv1.GroupName+"/placementdecisions"),
 		everywhere("get,list " + clusterv1.GroupName + "/managedclustersets"),
 	}
-
 	if len(sets) > 0 {
 		grants = append(grants, everywhere("create "+clusterv1.GroupName+"/managedclustersets/bind "+strings.Join(sets, ",")))
 	}
-
 	return as(ctx, f, "tenant", grants...)
 }
 
 // admin is a user who looks after clusters and sets, and after nothing else.
 func admin(ctx context.Context, f *suite.Fixture) *clusteradm {
 	GinkgoHelper()
-
 	return as(ctx, f, "admin", everywhere(
 		"get,list,watch,create,update,delete "+clusterv1.GroupName+"/managedclustersets",
 		"get,list,watch,update "+clusterv1.GroupName+"/managedclusters",
@@ -91,10 +83,8 @@ func admin(ctx context.Context, f *suite.Fixture) *clusteradm {
 // as is a user with a client certificate and these rights.
 func as(ctx context.Context, f *suite.Fixture, short string, grants ...grant) *clusteradm {
 	GinkgoHelper()
-
 	scheme := system.Scheme()
 	Expect(workv1.Install(scheme)).To(Succeed())
-
 	user := f.Name(short)
 	config, err := suite.ControlPlane.UserConfig(user)
 	Expect(err).NotTo(HaveOccurred())
@@ -104,23 +94,19 @@ func as(ctx context.Context, f *suite.Fixture, short string, grants ...grant) *c
 	for i, g := range grants {
 		give(ctx, user, fmt.Sprintf("%s-%d", user, i), g)
 	}
-
 	for _, g := range grants {
 		for _, rule := range g.rules {
 			awaitRight(ctx, api, g.namespace, rule)
 		}
 	}
-
 	return &clusteradm{WithWatch: api, user: user, namespace: f.Namespace}
 }
 
 // give makes a ClusterRole of a grant, and binds the user to it until the end of the spec.
 func give(ctx context.Context, user, name string, g grant) {
 	GinkgoHelper()
-
 	reference := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
-
 	var binding client.Object = &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: reference, Subjects: subjects}
 	if g.namespace != "" {
 		binding = &rbacv1.RoleBinding{
@@ -139,12 +125,10 @@ func give(ctx context.Context, user, name string, g grant) {
 // awaitRight waits until the API server knows of a right.
 func awaitRight(ctx context.Context, api client.Client, namespace string, rule rbacv1.PolicyRule) {
 	GinkgoHelper()
-
 	resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
 	asked := &authorizationv1.ResourceAttributes{
 		Namespace: namespace, Group: rule.APIGroups[0], Resource: resource, Subresource: subresource, Verb: rule.Verbs[0],
 	}
-
 	if len(rule.ResourceNames) > 0 {
 		asked.Name = rule.ResourceNames[0]
 	}
@@ -160,11 +144,9 @@ func awaitRight(ctx context.Context, api client.Client, namespace string, rule r
 func (c *clusteradm) getOrCreate(ctx context.Context, object client.Object) (existed bool, err error) {
 	looked, ok := object.DeepCopyObject().(client.Object)
 	Expect(ok).To(BeTrue())
-
 	if err := c.Get(ctx, client.ObjectKeyFromObject(object), looked); !apierrors.IsNotFound(err) {
 		return err == nil, err
 	}
-
 	return false, c.Create(ctx, object)
 }
 
@@ -173,11 +155,9 @@ func (c *clusteradm) watchUntil(
 	ctx context.Context, list client.ObjectList, namespace, name string, wanted func(watch.Event) bool,
 ) (wait func()) {
 	GinkgoHelper()
-
 	watcher, err := c.Watch(ctx, list, client.InNamespace(namespace), named(name))
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(watcher.Stop)
-
 	return func() {
 		GinkgoHelper()
 		Eventually(watcher.ResultChan()).WithContext(ctx).WithTimeout(suite.Timeout).Should(Receive(Satisfy(wanted)))

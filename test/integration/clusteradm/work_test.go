@@ -32,13 +32,10 @@ import (
 // every cluster in the decisions of the placement, and in no other cluster's.
 func (c *clusteradm) createWork(ctx context.Context, name, placement, payload string) {
 	GinkgoHelper()
-
 	found := &clusterv1beta1.Placement{}
 	Expect(c.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: placement}, found)).To(Succeed())
-
 	works := &workv1.ManifestWorkList{}
 	Expect(c.List(ctx, works, named(name))).To(Succeed())
-
 	existing := sets.New[string]()
 	for _, work := range works.Items {
 		existing.Insert(work.Namespace)
@@ -47,11 +44,9 @@ func (c *clusteradm) createWork(ctx context.Context, name, placement, payload st
 	tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(found, suite.DecisionGetter{Context: ctx, Reader: c}, existing)
 	_, removed, err := tracker.GetClusterChanges()
 	Expect(err).NotTo(HaveOccurred())
-
 	for cluster := range tracker.ExistingClusterGroupsBesides().GetClusters() {
 		c.applyWork(ctx, cluster, name, payload)
 	}
-
 	for cluster := range removed {
 		Expect(c.Delete(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}})).To(Succeed())
 	}
@@ -60,7 +55,6 @@ func (c *clusteradm) createWork(ctx context.Context, name, placement, payload st
 // applyWork makes a ManifestWork, or updates the whole of it.
 func (c *clusteradm) applyWork(ctx context.Context, cluster, name, payload string) {
 	GinkgoHelper()
-
 	content := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"payload"},"data":{"text":"` + payload + `"}}`
 	workSpec := workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{
 		RawExtension: runtime.RawExtension{Raw: []byte(content)},
@@ -71,12 +65,9 @@ func (c *clusteradm) applyWork(ctx context.Context, cluster, name, payload strin
 	if apierrors.IsNotFound(err) {
 		work = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name}, Spec: workSpec}
 		Expect(c.Create(ctx, work)).To(Succeed())
-
 		return
 	}
-
 	Expect(err).NotTo(HaveOccurred())
-
 	work.Spec = workSpec
 	Expect(c.Update(ctx, work)).To(Succeed())
 }
@@ -84,29 +75,22 @@ func (c *clusteradm) applyWork(ctx context.Context, cluster, name, payload strin
 // worksOf are the payloads of the works of a name, by the short names of their clusters.
 func (c *clusteradm) worksOf(ctx context.Context, f *suite.Fixture, name string) map[string]string {
 	GinkgoHelper()
-
 	works := &workv1.ManifestWorkList{}
 	Expect(c.List(ctx, works, named(name))).To(Succeed())
-
 	payloads := map[string]string{}
-
 	for _, work := range works.Items {
 		payload := &corev1.ConfigMap{}
 		Expect(json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, payload)).To(Succeed())
-
 		payloads[f.ShortName(work.Namespace)] = payload.Data["text"]
 	}
-
 	return payloads
 }
 
 var _ = Describe("clusteradm and works", func() {
 	It("create work --placement: a work for each cluster in the decisions, and none for one that left", func(ctx SpecContext) {
 		installWorks(ctx)
-
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
-
 		for _, short := range suite.Shorts(1, 5) {
 			f.Cluster(ctx, "set", short)
 			f.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}})
@@ -126,7 +110,6 @@ var _ = Describe("clusteradm and works", func() {
 		deployer := as(ctx, f, "deployer",
 			inNamespace(f.Namespace, "get,list "+clusterv1.GroupName+"/placements,placementdecisions"),
 			everywhere("get,list,create,update,delete "+workv1.GroupName+"/manifestworks"))
-
 		deployer.createWork(ctx, "app", "p", "one")
 		Expect(deployer.worksOf(ctx, f, "app")).To(Equal(map[string]string{
 			"c001": "one", "c002": "one", "c003": "one", "c004": "one", "c005": "one",
@@ -153,7 +136,6 @@ func installWorks(ctx context.Context) {
 	DeferCleanup(file.Close)
 	objects, err := manifests.Decode(file, file.Name())
 	Expect(err).NotTo(HaveOccurred())
-
 	for _, object := range objects {
 		delete(object.Object, "status")
 	}

@@ -43,7 +43,6 @@ func withAgents(agent string, tokens clock.PassiveClock) func(*loopback.Provider
 		if err != nil {
 			return err
 		}
-
 		return loopback.SetupAgents(mgr, p, loopback.AgentSettings{
 			Queue:  queue.Settings{Workers: 2, Timeout: time.Minute, Clock: clock.RealClock{}},
 			Binary: agent, Environment: "test", Namespace: providers.Namespace(provider), TokenLifetime: time.Hour,
@@ -54,7 +53,6 @@ func withAgents(agent string, tokens clock.PassiveClock) func(*loopback.Provider
 // publish does what the controller clusters-inventory does for a Cluster, as far as the agent needs it.
 func publish(ctx context.Context, cluster *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
-
 	account := metav1.ObjectMeta{Namespace: managedCluster, Name: clusterrequest.WorkAgent}
 	Expect(suite.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managedCluster}})).To(Succeed())
 	Expect(suite.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: account})).To(Succeed())
@@ -73,13 +71,11 @@ func publish(ctx context.Context, cluster *openmcpv1alpha1.Cluster) {
 // resolve does what the hub does for the AccessRequest of the agent.
 func resolve(ctx context.Context, cluster *openmcpv1alpha1.Cluster) *openmcpv1alpha1.AccessRequest {
 	GinkgoHelper()
-
 	request := &openmcpv1alpha1.AccessRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: providers.Namespace(provider), Name: managedCluster},
 	}
 	Eventually(func() error { return suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request) }).
 		WithTimeout(suite.Timeout).Should(Succeed())
-
 	labelled := request.DeepCopy()
 	metav1.SetMetaDataLabel(&labelled.ObjectMeta, openmcpv1alpha1.ProviderLabel, provider)
 	Expect(suite.Client.Patch(ctx, labelled, client.MergeFrom(request))).To(Succeed())
@@ -92,37 +88,29 @@ func resolve(ctx context.Context, cluster *openmcpv1alpha1.Cluster) *openmcpv1al
 		ObservedGeneration: request.Generation, LastTransitionTime: metav1.Now(),
 	}}
 	Expect(suite.Client.Status().Patch(ctx, resolved, client.MergeFrom(request))).To(Succeed())
-
 	return resolved
 }
 
 // work returns a ManifestWork with a ConfigMap.
 func work(name string) *workv1.ManifestWork {
 	GinkgoHelper()
-
 	content, err := json.Marshal(&corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name},
 	})
 	Expect(err).NotTo(HaveOccurred())
-
 	object := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: managedCluster, Name: name}}
 	object.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: content}}}
-
 	return object
 }
 
 // renew moves the clock to where the token of an AccessRequest is due, and returns the Secret with the next one.
 func renew(ctx context.Context, request *openmcpv1alpha1.AccessRequest, tokens *providers.Clock) *corev1.Secret {
 	GinkgoHelper()
-
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: clusterrequest.SecretName(request.Name)}}
 	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
-
 	before := secret.DeepCopy()
-
 	tokens.Advance(access.DefaultTokenLifetime * 81 / 100)
-
 	touched := &openmcpv1alpha1.AccessRequest{}
 	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), touched)).To(Succeed())
 
@@ -134,7 +122,6 @@ func renew(ctx context.Context, request *openmcpv1alpha1.AccessRequest, tokens *
 		g.Expect(secret.Data[access.KubeconfigKey]).NotTo(Equal(before.Data[access.KubeconfigKey]))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	Expect(secret.UID).To(Equal(before.UID))
-
 	return secret
 }
 
@@ -143,7 +130,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		agent, err := binaries.FindOCM(binaries.WorkAgent)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(manifests.InstallManifestWorks(ctx, suite.ControlPlane.AdminConfig())).To(Succeed())
-
 		dataDir := GinkgoT().TempDir()
 		tokens := providers.NewClock()
 		r := startProviderWith(ctx, dataDir, withAgents(agent.Path, tokens))
@@ -155,7 +141,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		publish(ctx, cluster)
 		request := resolve(ctx, cluster)
 		Expect(suite.Client.Create(ctx, work("delivered"))).To(Succeed())
-
 		member := r.admin(ctx, cluster)
 		delivered := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "delivered"}}
 		Eventually(func() error { return member.Get(ctx, client.ObjectKeyFromObject(delivered), delivered) }).
@@ -177,7 +162,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		By("renewing the token of the agent")
 		renewed := renew(ctx, request, tokens)
 		Expect(suite.Client.Create(ctx, work("later"))).To(Succeed())
-
 		later := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "later"}}
 		Eventually(func() error { return member.Get(ctx, client.ObjectKeyFromObject(later), later) }).
 			WithTimeout(suite.CollectTimeout).Should(Succeed())
@@ -185,7 +169,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		By("letting go of the Cluster")
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		awaitHealth(ctx, cluster, deleting)
-
 		freed := cluster.DeepCopy()
 		freed.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer}
 		Expect(suite.Client.Patch(ctx, freed, client.MergeFrom(cluster))).To(Succeed())
@@ -197,19 +180,16 @@ var _ = Describe("the work agents of the loopback provider", func() {
 		for _, role := range []string{"provider-access", "provider-access-secrets", "provider-loopback-agents"} {
 			Expect(providers.Unused(ctx, "cluster.openmcp.cloud:"+role, r.Running)).To(BeEmpty(), role)
 		}
-
 		agents := "cluster.openmcp.cloud:provider-loopback-agents"
 		Expect(providers.UnusedIn(ctx, providers.Namespace(provider), agents, r.Running)).To(BeEmpty())
 	})
 
 	It("cluster-request C72: without the binary of an agent nobody asks for access", func(ctx SpecContext) {
 		startProvider(ctx, GinkgoT().TempDir())
-
 		cluster := providers.NewCluster(namespace, "x", provider)
 		cluster.Finalizers = []string{openmcpv1alpha1.InventoryFinalizer}
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		awaitHealth(ctx, cluster, runs)
-
 		published := cluster.DeepCopy()
 		published.Status.ManagedCluster = "team-x-abcdef"
 		Expect(suite.Client.Status().Patch(ctx, published, client.MergeFrom(cluster))).To(Succeed())
@@ -219,7 +199,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 			g.Expect(suite.Client.List(ctx, requests)).To(Succeed())
 			g.Expect(requests.Items).To(BeEmpty())
 		}).WithTimeout(suite.QuietPeriod).Should(Succeed())
-
 		freed := published.DeepCopy()
 		freed.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer}
 		Expect(suite.Client.Patch(ctx, freed, client.MergeFrom(published))).To(Succeed())
@@ -230,7 +209,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 	It("T6: after a restart only the AccessRequests of this provider and environment are deleted", func(ctx SpecContext) {
 		agent, err := binaries.FindOCM(binaries.WorkAgent)
 		Expect(err).NotTo(HaveOccurred())
-
 		cluster := providers.NewCluster(namespace, "t6", "another")
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 
@@ -241,7 +219,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 			}}
 			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
 			Expect(suite.Client.Create(ctx, a)).To(Succeed())
-
 			return a
 		}
 		marks := func(name, environment string) map[string]string {
@@ -252,7 +229,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 			request("of-an-admin", nil), request("of-null", map[string]string{loopback.ProviderAnnotation: "null"}),
 			request("of-another-loopback", marks("loopback-2", "test")), request("of-another-environment", marks(provider, "other")),
 		}
-
 		for name, annotations := range map[string]map[string]string{"marked": marks(provider, "test"), made: nil} {
 			own := request(name, annotations)
 			r := startProviderWith(ctx, GinkgoT().TempDir(), withAgents(agent.Path, clock.RealClock{}))
@@ -265,7 +241,6 @@ var _ = Describe("the work agents of the loopback provider", func() {
 			Expect(other.GetDeletionTimestamp()).To(BeNil(), other.GetName())
 			Expect(suite.Client.Delete(ctx, other)).To(Succeed())
 		}
-
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 	})
 })

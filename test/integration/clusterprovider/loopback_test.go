@@ -40,7 +40,6 @@ type running struct {
 // startProvider starts the loopback provider with a data directory.
 func startProvider(ctx context.Context, dataDir string) *running {
 	GinkgoHelper()
-
 	return startProviderWith(ctx, dataDir, func(*loopback.Provider, manager.Manager) error { return nil })
 }
 
@@ -67,23 +66,18 @@ func startProviderWith(ctx context.Context, dataDir string, add func(*loopback.P
 // admin returns a client with all rights in a Cluster.
 func (r *running) admin(ctx context.Context, cluster *openmcpv1alpha1.Cluster) client.Client {
 	GinkgoHelper()
-
 	config, err := r.provider.Admin(ctx, cluster)
 	Expect(err).NotTo(HaveOccurred())
-
 	member, err := client.New(config, client.Options{})
 	Expect(err).NotTo(HaveOccurred())
-
 	return member
 }
 
 // url returns the URL of the API server of a Cluster.
 func (r *running) url(ctx context.Context, cluster *openmcpv1alpha1.Cluster) string {
 	GinkgoHelper()
-
 	config, err := r.provider.Admin(ctx, cluster)
 	Expect(err).NotTo(HaveOccurred())
-
 	return config.Host
 }
 
@@ -105,10 +99,8 @@ func awaitGone(ctx context.Context, object client.Object) {
 // systemUID returns the UID of the namespace kube-system, which is that of the cluster.
 func systemUID(ctx context.Context, member client.Client) string {
 	GinkgoHelper()
-
 	namespace := &corev1.Namespace{}
 	Expect(member.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, namespace)).To(Succeed())
-
 	return string(namespace.UID)
 }
 
@@ -121,7 +113,6 @@ var _ = Describe("the loopback provider", func() {
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		awaitHealth(ctx, cluster, runs)
 		Expect(cluster.Status.Endpoints).To(HaveLen(1))
-
 		url := first.url(ctx, cluster)
 		Expect(cluster.Status.Endpoints[0].URL).To(Equal(url))
 
@@ -148,7 +139,6 @@ var _ = Describe("the loopback provider", func() {
 		By("losing the Cluster")
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		awaitHealth(ctx, cluster, deleting)
-
 		lost := cluster.DeepCopy()
 		lost.Finalizers = nil
 		Expect(suite.Client.Patch(ctx, lost, client.MergeFrom(cluster))).To(Succeed())
@@ -164,7 +154,6 @@ var _ = Describe("the loopback provider", func() {
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		awaitHealth(ctx, cluster, deleting)
 		Expect(systemUID(ctx, second.admin(ctx, cluster))).To(Equal(uid), "it runs until the hub lets go")
-
 		freed := cluster.DeepCopy()
 		freed.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer}
 		Expect(suite.Client.Patch(ctx, freed, client.MergeFrom(cluster))).To(Succeed())
@@ -174,7 +163,6 @@ var _ = Describe("the loopback provider", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(left).To(BeZero(), "keys in etcd")
 		Expect(filepath.Join(dataDir, "clusters", namespace, "a")).NotTo(BeADirectory())
-
 		for _, role := range []string{"provider", "provider-leases", "provider-loopback-config"} {
 			Expect(providers.Unused(ctx, "cluster.openmcp.cloud:"+role, first.Running, second.Running)).To(BeEmpty())
 		}
@@ -182,11 +170,9 @@ var _ = Describe("the loopback provider", func() {
 
 	It("cluster-request 4.4: publishes the profiles of its ProviderConfigs, and none of others", func(ctx SpecContext) {
 		startProvider(ctx, GinkgoT().TempDir())
-
 		published := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: provider}}
 		profiles := func(g Gomega) []openmcpv1alpha1.Profile {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(published), published)).To(Succeed())
-
 			return published.Status.Profiles
 		}
 		Eventually(profiles).WithTimeout(suite.Timeout).Should(HaveExactElements(And(
@@ -214,7 +200,6 @@ var _ = Describe("the loopback provider", func() {
 		broken := filepath.Join(dataDir, "clusters", namespace, "b")
 		Expect(os.MkdirAll(broken, 0o700)).To(Succeed())
 		Expect(os.WriteFile(filepath.Join(broken, "port"), []byte("no port"), 0o600)).To(Succeed())
-
 		r := startProvider(ctx, dataDir)
 		cluster := providers.NewCluster(namespace, "b", provider)
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
@@ -223,7 +208,6 @@ var _ = Describe("the loopback provider", func() {
 		awaitHealth(ctx, cluster, runs)
 
 		uid := systemUID(ctx, r.admin(ctx, cluster))
-
 		killAPIServer(broken)
 		awaitKept(ctx, r, cluster, uid)
 
@@ -237,13 +221,10 @@ func awaitKept(ctx context.Context, r *running, cluster *openmcpv1alpha1.Cluster
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 		config, err := r.provider.Admin(ctx, cluster)
 		g.Expect(err).NotTo(HaveOccurred())
-
 		member, err := client.New(config, client.Options{})
 		g.Expect(err).NotTo(HaveOccurred())
-
 		system := &corev1.Namespace{}
 		g.Expect(member.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system)).To(Succeed())
 		g.Expect(string(system.UID)).To(Equal(uid))

@@ -35,10 +35,8 @@ func TestLoopback(t *testing.T) {
 // prepare installs the definitions and the configuration of the provider. The clusters share the etcd of the hub.
 func prepare(ctx SpecContext) {
 	var err error
-
 	assets, err = binaries.Find()
 	Expect(err).NotTo(HaveOccurred())
-
 	for _, pattern := range []string{"clusterrequest/*_*.yaml", "clusterprovider/*.yaml"} {
 		Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions(pattern))).To(Succeed())
 	}

@@ -15,10 +15,8 @@ import (
 // killAPIServer kills the API server that package localplane has recorded in a data directory.
 func killAPIServer(directory string) {
 	GinkgoHelper()
-
 	content, err := os.ReadFile(filepath.Join(directory, "children.json"))
 	Expect(err).NotTo(HaveOccurred())
-
 	var children []struct {
 		PID int `json:"pid"`
 	}

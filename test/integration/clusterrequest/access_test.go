@@ -33,10 +33,8 @@ func forbidden(ctx SpecContext, member client.Client, list client.ObjectList, na
 // rulesOf returns what a user may do in a namespace, as the API server tells the user.
 func rulesOf(ctx SpecContext, member client.Client, namespace string) []authorizationv1.ResourceRule {
 	GinkgoHelper()
-
 	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
 	Expect(member.Create(ctx, review)).To(Succeed())
-
 	return review.Status.ResourceRules
 }
 
@@ -47,7 +45,6 @@ var _ = Describe("access", func() {
 		a := w.access(request, w.reads("configmaps"))
 		secret := w.secret(a)
 		member := clientOf(secret)
-
 		Expect(member.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(w.targetNamespace()))).To(Succeed())
 		forbidden(ctx, member, &corev1.SecretList{}, w.targetNamespace())
 		forbidden(ctx, member, &corev1.ConfigMapList{}, metav1.NamespaceDefault)
@@ -55,7 +52,6 @@ var _ = Describe("access", func() {
 
 		write := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.targetNamespace(), Name: "x"}}
 		Expect(apierrors.IsForbidden(member.Create(ctx, write))).To(BeTrue())
-
 		everybody := rulesOf(ctx, w.member(w.access(request)), w.targetNamespace())
 		given := slices.DeleteFunc(rulesOf(ctx, member, w.targetNamespace()), func(r authorizationv1.ResourceRule) bool {
 			return slices.ContainsFunc(everybody, func(other authorizationv1.ResourceRule) bool { return reflect.DeepEqual(r, other) })
@@ -75,7 +71,6 @@ var _ = Describe("access", func() {
 		w := newWorld(ctx)
 		a := w.access(w.request(w.mcp, nil), openmcpv1alpha1.Permission{Rules: w.reads("configmaps").Rules})
 		member := w.member(a)
-
 		Expect(member.List(ctx, &corev1.ConfigMapList{})).To(Succeed())
 		forbidden(ctx, member, &corev1.SecretList{}, metav1.NamespaceAll)
 		Expect(w.made(Default, a)).To(ConsistOf(
@@ -88,7 +83,6 @@ var _ = Describe("access", func() {
 		a := w.access(request, w.reads("configmaps"))
 		w.outcome(a, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonInvalidReference)
 		Expect(a.Status.Message).To(Equal("ClusterRequest '" + w.namespace + "/" + request.Name + "' is not granted"))
-
 		unknown := w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 			a.Spec.RequestRef = &openmcpv1alpha1.ObjectReference{Name: "unknown"}
 		})
@@ -100,7 +94,6 @@ var _ = Describe("access", func() {
 		})
 		w.outcome(cluster, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonInvalidReference)
 		Expect(cluster.Status.Message).To(Equal("Cluster '" + w.namespace + "/unknown' not found"))
-
 		for _, spec := range []openmcpv1alpha1.AccessRequestSpec{{}, {ClusterRef: cluster.Spec.ClusterRef, RequestRef: a.Spec.RequestRef}} {
 			refused := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "refused"}, Spec: spec}
 			Expect(suite.Client.Create(ctx, refused)).To(MatchError(ContainSubstring("needs exactly one of clusterRef and requestRef")))
@@ -129,10 +122,8 @@ var _ = Describe("access", func() {
 	It("cluster-request C35: a Role of the name exists", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.targetNamespace()}})
-
 		foreign := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.targetNamespace(), Name: "taken"}}
 		w.create(foreign)
-
 		permission := w.reads("configmaps")
 		permission.Name = "taken"
 		a := w.access(w.request(w.mcp, nil), w.reads("services"), permission)
@@ -166,7 +157,6 @@ var _ = Describe("access", func() {
 		member := w.member(bound)
 		Expect(member.List(ctx, &corev1.ServiceList{})).To(Succeed())
 		forbidden(ctx, member, &corev1.ConfigMapList{}, metav1.NamespaceAll)
-
 		permission := w.reads("configmaps")
 		permission.CreateNamespace = ptr.To(false)
 		a := w.access(request, permission, openmcpv1alpha1.Permission{Rules: w.reads("services").Rules})
@@ -184,7 +174,6 @@ var _ = Describe("access", func() {
 			if asked.Namespace == w.namespace && asked.Name == "none" {
 				return fmt.Errorf("cluster %s: %w", asked.Name, access.ErrNoAccess)
 			}
-
 			return nil
 		})
 
@@ -193,7 +182,6 @@ var _ = Describe("access", func() {
 		Expect(reached.calls(gardenerProvider, cluster)).To(BeZero())
 		Expect(reached.calls(otherProvider, cluster)).NotTo(BeZero())
 		Expect(w.made(Default, a)).To(ContainElement("ServiceAccount " + clusterrequest.NewAccess("test", otherProvider, a).ID))
-
 		none := cluster.DeepCopy()
 		none.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "none"}
 		w.create(none)

@@ -67,16 +67,13 @@ type targetsOf struct {
 func (t *targetsOf) Admin(_ context.Context, cluster *openmcpv1alpha1.Cluster) (*rest.Config, error) {
 	t.all.mutex.Lock()
 	defer t.all.mutex.Unlock()
-
 	t.all.asked[t.provider+" "+client.ObjectKeyFromObject(cluster).String()]++
 	config := rest.CopyConfig(t.all.config)
-
 	if t.all.change != nil {
 		if err := t.all.change(cluster, config); err != nil {
 			return nil, err
 		}
 	}
-
 	return config, nil
 }
 
@@ -84,7 +81,6 @@ func (t *targetsOf) Admin(_ context.Context, cluster *openmcpv1alpha1.Cluster) (
 func (t *targets) calls(provider string, cluster *openmcpv1alpha1.Cluster) int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-
 	return t.asked[provider+" "+client.ObjectKeyFromObject(cluster).String()]
 }
 
@@ -93,7 +89,6 @@ func (t *targets) with(change func(*openmcpv1alpha1.Cluster, *rest.Config) error
 	set := func(change func(*openmcpv1alpha1.Cluster, *rest.Config) error) {
 		t.mutex.Lock()
 		defer t.mutex.Unlock()
-
 		t.change = change
 	}
 	set(change)
@@ -113,7 +108,6 @@ func (c *shiftedClock) Now() time.Time { return c.RealClock.Now().Add(time.Durat
 // startProvider starts the access controller of a provider.
 func startProvider(config *rest.Config, name string) {
 	GinkgoHelper()
-
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
 		Scheme: scheme.New(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: klog.Background(),
 	})
@@ -125,9 +119,7 @@ func startProvider(config *rest.Config, name string) {
 
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until the suite ends.
 	ended := make(chan error, 1)
-
 	go func() { ended <- mgr.Start(ctx) }()
-
 	DeferCleanup(func() {
 		cancel()
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
@@ -137,7 +129,6 @@ func startProvider(config *rest.Config, name string) {
 // access creates an AccessRequest for a ClusterRequest.
 func (w *world) access(request *openmcpv1alpha1.ClusterRequest, permissions ...openmcpv1alpha1.Permission) *openmcpv1alpha1.AccessRequest {
 	GinkgoHelper()
-
 	return w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 		a.Spec.RequestRef, a.Spec.Permissions = &openmcpv1alpha1.ObjectReference{Name: request.Name}, permissions
 	})
@@ -146,12 +137,10 @@ func (w *world) access(request *openmcpv1alpha1.ClusterRequest, permissions ...o
 // accessWith creates an AccessRequest.
 func (w *world) accessWith(change func(*openmcpv1alpha1.AccessRequest)) *openmcpv1alpha1.AccessRequest {
 	GinkgoHelper()
-
 	w.requests++
 	a := &openmcpv1alpha1.AccessRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("a%d", w.requests)}}
 	change(a)
 	w.create(a)
-
 	return a
 }
 
@@ -168,32 +157,25 @@ func (w *world) outcome(a *openmcpv1alpha1.AccessRequest, status openmcpv1alpha1
 // secret returns the Secret of an AccessRequest that is granted.
 func (w *world) secret(a *openmcpv1alpha1.AccessRequest) *corev1.Secret {
 	GinkgoHelper()
-
 	w.outcome(a, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
 	Expect(a.Status.SecretRef).To(HaveField("Name", a.Name+".kubeconfig"))
-
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Status.SecretRef.Name}}
 	Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
-
 	return secret
 }
 
 // member returns a client with the kubeconfig of an AccessRequest that is granted.
 func (w *world) member(a *openmcpv1alpha1.AccessRequest) client.Client {
 	GinkgoHelper()
-
 	return clientOf(w.secret(a))
 }
 
 func clientOf(secret *corev1.Secret) client.Client {
 	GinkgoHelper()
-
 	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[access.KubeconfigKey])
 	Expect(err).NotTo(HaveOccurred())
-
 	member, err := client.New(config, client.Options{Scheme: scheme.Known(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-
 	return member
 }
 
@@ -210,7 +192,6 @@ func (w *world) reads(resource string) openmcpv1alpha1.Permission {
 // made returns the kinds and names of all objects on the target that were made for an AccessRequest, sorted.
 func (w *world) made(g Gomega, a *openmcpv1alpha1.AccessRequest) []string {
 	var names []string
-
 	for kind, list := range map[string]client.ObjectList{
 		"ServiceAccount": &corev1.ServiceAccountList{}, "Role": &rbacv1.RoleList{}, "ClusterRole": &rbacv1.ClusterRoleList{},
 		"RoleBinding": &rbacv1.RoleBindingList{}, "ClusterRoleBinding": &rbacv1.ClusterRoleBindingList{},
@@ -218,19 +199,16 @@ func (w *world) made(g Gomega, a *openmcpv1alpha1.AccessRequest) []string {
 		g.Expect(suite.Client.List(w.ctx, list, client.MatchingLabels{
 			openmcpv1alpha1.AccessRequestNameLabel: a.Name, openmcpv1alpha1.AccessRequestNamespaceLabel: a.Namespace,
 		})).To(Succeed())
-
 		g.Expect(meta.EachListItem(list, func(item runtime.Object) error {
 			object, err := meta.Accessor(item)
 			if err == nil {
 				names = append(names, kind+" "+object.GetName())
 			}
-
 			return err
 		})).To(Succeed())
 	}
 
 	slices.Sort(names)
-
 	return names
 }
 
@@ -244,21 +222,18 @@ func (w *world) nothingLeft(a *openmcpv1alpha1.AccessRequest) {
 // clusterOf creates an exclusive Cluster of a provider by hand.
 func (w *world) clusterOf(provider string) *openmcpv1alpha1.Cluster {
 	GinkgoHelper()
-
 	w.requests++
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("c%d", w.requests)}}
 	cluster.Spec = openmcpv1alpha1.ClusterSpec{
 		ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{Name: provider, Profile: "aws"},
 	}
 	w.create(cluster)
-
 	return cluster
 }
 
 // accessTo creates an AccessRequest for a Cluster.
 func (w *world) accessTo(cluster *openmcpv1alpha1.Cluster) *openmcpv1alpha1.AccessRequest {
 	GinkgoHelper()
-
 	return w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 		a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Name: cluster.Name}
 		a.Spec.Permissions = []openmcpv1alpha1.Permission{w.reads("configmaps")}

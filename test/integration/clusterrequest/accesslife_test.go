@@ -29,7 +29,6 @@ func (w *world) byUser(a *openmcpv1alpha1.AccessRequest) {
 // allow gives the user of the world the permission to access a Cluster, and waits until the API server knows it.
 func (w *world) allow(cluster *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
-
 	suite.Allow(w.ctx, cluster.Namespace, w.user(), rbacv1.PolicyRule{
 		Verbs: []string{"create"}, APIGroups: []string{openmcpv1alpha1.GroupName}, Resources: []string{"clusters/access"},
 		ResourceNames: []string{cluster.Name},
@@ -64,7 +63,6 @@ var _ = Describe("access and time", func() {
 			if asked.Namespace == w.namespace {
 				config.Host = "https://127.0.0.1:1"
 			}
-
 			return nil
 		})
 
@@ -91,7 +89,6 @@ var _ = Describe("access and time", func() {
 		a := w.accessTo(cluster)
 		secret := w.secret(a)
 		made := w.made(Default, a)
-
 		for range 2 { // The second reconcile begins after the first, and all its writes.
 			calls := reached.calls(gardenerProvider, cluster)
 			w.touch(a, time.Now().String())
@@ -100,7 +97,6 @@ var _ = Describe("access and time", func() {
 
 		same := w.secret(a)
 		Expect(same.ResourceVersion).To(Equal(secret.ResourceVersion))
-
 		account := &corev1.ServiceAccountList{}
 		Expect(suite.Client.List(ctx, account, client.MatchingLabels{openmcpv1alpha1.AccessRequestNamespaceLabel: w.namespace})).To(Succeed())
 
@@ -155,7 +151,6 @@ var _ = Describe("access to shared Clusters", func() {
 			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Namespace: cluster.Namespace, Name: cluster.Name}
 		})
 		nobody := w.access(request)
-
 		for _, a := range []*openmcpv1alpha1.AccessRequest{byRequest, byCluster, nobody} {
 			w.outcome(a, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed)
 			Expect(w.made(Default, a)).To(BeEmpty())
@@ -166,7 +161,6 @@ var _ = Describe("access to shared Clusters", func() {
 		Expect(byCluster.Status.Message).To(ContainSubstring("user '" + w.user() + "' has no permission to create clusters/access"))
 
 		w.allow(cluster)
-
 		for _, a := range []*openmcpv1alpha1.AccessRequest{byRequest, byCluster} {
 			patch(w, a, func(a *openmcpv1alpha1.AccessRequest) {
 				a.Spec.Permissions = []openmcpv1alpha1.Permission{w.reads("configmaps")}
@@ -187,7 +181,6 @@ var _ = Describe("access to shared Clusters", func() {
 		w.purpose("later-"+w.namespace, openmcpv1alpha1.PurposeSpec{})
 		w.outcome(a, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed)
 		Expect(w.made(Default, a)).To(BeEmpty())
-
 		_, cluster := w.granted(request)
 		w.allow(cluster)
 		w.secret(a)
@@ -231,7 +224,6 @@ var _ = Describe("access to shared Clusters", func() {
 				a.Spec.Permissions = []openmcpv1alpha1.Permission{w.reads("configmaps")}
 			})
 		}
-
 		a, other := made[request], made[stays]
 		member, secret := w.member(a), w.secret(other)
 
@@ -268,7 +260,6 @@ var _ = Describe("access to shared Clusters", func() {
 
 		patch(w, a, func(a *openmcpv1alpha1.AccessRequest) { delete(a.Labels, openmcpv1alpha1.ProviderLabel) })
 		secret := w.secret(a)
-
 		patch(w, a, func(a *openmcpv1alpha1.AccessRequest) { a.Labels[openmcpv1alpha1.ProviderLabel] = otherProvider })
 		w.outcome(a, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonLabelConflict)
 		Expect(w.made(Default, a)).NotTo(BeEmpty(), "a label takes no access away")

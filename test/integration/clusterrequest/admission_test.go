@@ -33,7 +33,6 @@ const (
 
 var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 	var stop func()
-
 	BeforeAll(func(ctx SpecContext) { stop = admit(ctx) })
 
 	It("cluster-request C33: a reference to another namespace needs the right to access", func(ctx SpecContext) {
@@ -41,7 +40,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		other := w.namespace + "-b"
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}})
 		suite.Bind(ctx, w.namespace, editRole, "eve")
-
 		eve := suite.As("eve", "dev")
 		reference := &openmcpv1alpha1.ObjectReference{Namespace: other, Name: "x"}
 		byCluster := w.accessRequest("by-cluster", openmcpv1alpha1.AccessRequestSpec{ClusterRef: reference})
@@ -51,7 +49,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 			`user "eve" is not allowed to ask for access to clusters "`+other+
 				`/x": this needs the verb "create" on clusters/access for that object`))))
 		Expect(eve.Create(ctx, byRequest)).To(MatchError(ContainSubstring(`this needs the verb "create" on clusterrequests/access for that object`)))
-
 		for _, own := range []string{"", w.namespace} {
 			near := w.accessRequest("near"+own, openmcpv1alpha1.AccessRequestSpec{
 				ClusterRef: &openmcpv1alpha1.ObjectReference{Namespace: own, Name: "x"},
@@ -60,7 +57,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		}
 
 		binding := suite.Bind(ctx, other, accessRole, "eve")
-
 		for _, request := range []*openmcpv1alpha1.AccessRequest{byCluster, byRequest} {
 			w.eventually(func(g Gomega) { g.Expect(eve.Create(ctx, request)).To(Succeed()) })
 		}
@@ -72,7 +68,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 			changed.Spec.TTL = &metav1.Duration{Duration: time.Hour}
 			g.Expect(eve.Patch(ctx, changed, client.MergeFrom(byCluster), client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 		})
-
 		labelled := byCluster.DeepCopy()
 		labelled.Labels = map[string]string{"a": "b"}
 		Expect(eve.Patch(ctx, labelled, client.MergeFrom(byCluster))).To(Succeed())
@@ -81,7 +76,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 	It("cluster-request C40: the requester is who changed the spec", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		suite.Bind(ctx, w.namespace, editRole, "eve", "bob")
-
 		mallory := &openmcpv1alpha1.Requester{Username: "mallory", Groups: []string{"system:masters"}}
 		request := w.accessRequest("x", openmcpv1alpha1.AccessRequestSpec{
 			ClusterRef: &openmcpv1alpha1.ObjectReference{Name: "x"}, Requester: mallory,
@@ -92,12 +86,10 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 
 		change := func(change func(*openmcpv1alpha1.AccessRequest)) *openmcpv1alpha1.Requester {
 			GinkgoHelper()
-
 			changed := request.DeepCopy()
 			change(changed)
 			Expect(suite.As("bob", "dev").Patch(ctx, changed, client.MergeFrom(request))).To(Succeed())
 			request = changed
-
 			return changed.Spec.Requester
 		}
 
@@ -114,11 +106,9 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		w := newWorld(ctx)
 		suite.Bind(ctx, w.namespace, editRole, "eve")
 		suite.Bind(ctx, w.namespace, purposesRole, "eve")
-
 		role := &rbacv1.ClusterRole{}
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: editRole}, role)).To(Succeed())
 		Expect(role.Labels).To(HaveKeyWithValue("rbac.authorization.k8s.io/aggregate-to-admin", "true"), "an admin of a namespace has these rights")
-
 		eve := suite.As("eve", "dev")
 		request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "r1"}}
 		request.Spec.Purposes = []openmcpv1alpha1.PurposeName{openmcpv1alpha1.PurposeName(w.platform)}
@@ -128,10 +118,8 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		access := w.accessRequest("x", openmcpv1alpha1.AccessRequestSpec{RequestRef: &openmcpv1alpha1.ObjectReference{Name: "r1"}})
 		Expect(eve.Create(ctx, access)).To(Succeed())
 		Expect(eve.Get(ctx, client.ObjectKeyFromObject(grant), grant)).To(Succeed())
-
 		another := grant.DeepCopy()
 		another.Name, another.ResourceVersion = "another", ""
-
 		for what, err := range map[string]error{
 			"create a Grant": eve.Create(ctx, another), "edit a Grant": eve.Update(ctx, grant), "delete a Grant": eve.Delete(ctx, grant),
 			"write the status of an AccessRequest":  eve.Status().Update(ctx, access),
@@ -149,7 +137,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 	It("cluster-request C67: the set of a Cluster needs the right to join the old and the new set", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		suite.Bind(ctx, "", adminRole, "operator")
-
 		operator := suite.As("operator", "dev")
 		cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "c"}}
 		cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
@@ -157,10 +144,8 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		inSet := func(set string) *openmcpv1alpha1.Cluster {
 			changed := cluster.DeepCopy()
 			changed.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: set}
-
 			return changed
 		}
-
 		w.eventually(func(g Gomega) { // The binding and the policy have to be known.
 			g.Expect(operator.Create(ctx, inSet("blue"), client.DryRunAll)).To(MatchError(ContainSubstring(
 				`user "operator" cannot put a Cluster into ManagedClusterSet "blue": this needs the verb "create" on managedclustersets/join`)))
@@ -181,11 +166,9 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) {
 			c.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "green"}
 		})
-
 		without := cluster.DeepCopy()
 		without.Annotations = nil
 		Expect(move(without)).To(MatchError(ContainSubstring(`cannot take a Cluster out of ManagedClusterSet "green"`)))
-
 		labelled := cluster.DeepCopy()
 		labelled.Labels = map[string]string{"a": "b"}
 		Expect(move(labelled)).To(Succeed())
@@ -210,7 +193,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "c"}}
 		cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 		w.create(cluster)
-
 		moved := cluster.DeepCopy()
 		moved.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "blue"}
 		w.eventually(func(g Gomega) {
@@ -223,14 +205,12 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		w := newWorld(ctx)
 		user := "operator-" + w.namespace
 		suite.Bind(ctx, "", adminRole, user)
-
 		purpose := &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: "set-" + w.namespace}}
 		w.create(purpose)
 
 		inSet := func() *openmcpv1alpha1.Purpose {
 			changed := purpose.DeepCopy()
 			changed.Spec.ClusterTemplate = &openmcpv1alpha1.ClusterTemplate{ClusterSet: "blue"}
-
 			return changed
 		}
 		refused := MatchError(ContainSubstring(`user "` + user + `" cannot put the Clusters of a Purpose into ManagedClusterSet "blue"`))
@@ -246,7 +226,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		w.eventually(func(g Gomega) {
 			g.Expect(suite.As(user, "dev").Patch(ctx, inSet(), client.MergeFrom(purpose))).To(Succeed())
 		})
-
 		grant, cluster := w.granted(w.request(purpose.Name, nil))
 		Expect(cluster.Annotations).To(HaveKeyWithValue(openmcpv1alpha1.ClusterSetAnnotation, "blue"))
 		Expect(grant.Spec.Cluster.ClusterSet).To(Equal("blue"))
@@ -268,9 +247,7 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		before := w.accessRequest("before", spec)
 		before.Finalizers = []string{openmcpv1alpha1.AccessFinalizer}
 		w.create(before)
-
 		stop()
-
 		Expect(suite.Client.Create(ctx, w.accessRequest("after", spec))).To(MatchError(ContainSubstring("requester.accessrequests")))
 		patch(w, before, func(r *openmcpv1alpha1.AccessRequest) { r.Finalizers = nil })
 	})
@@ -279,7 +256,6 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 // admit installs the system, and runs its webhook. It returns when the API server asks, and removes what it asks by after the container.
 func admit(ctx context.Context) (stop func()) {
 	GinkgoHelper()
-
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
 
@@ -290,7 +266,6 @@ func admit(ctx context.Context) (stop func()) {
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
 		objects, err := manifests.System(manifests.ClusterRequest, base)
 		Expect(err).NotTo(HaveOccurred())
-
 		for _, object := range objects {
 			if object.GroupVersionKind().Group == admissionregistrationv1.GroupName {
 				Expect(suite.Client.Delete(ctx, object)).To(Succeed())
@@ -304,7 +279,6 @@ func admit(ctx context.Context) (stop func()) {
 		o.Webhook.Listener = listener
 	})
 	DeferCleanup(func() { stop() })
-
 	w := newWorld(ctx)
 	suite.Bind(ctx, w.namespace, editRole, "eve")
 
@@ -312,12 +286,10 @@ func admit(ctx context.Context) (stop func()) {
 	far := w.accessRequest("far", openmcpv1alpha1.AccessRequestSpec{
 		ClusterRef: &openmcpv1alpha1.ObjectReference{Namespace: metav1.NamespaceDefault, Name: "x"},
 	})
-
 	w.eventually(func(g Gomega) {
 		g.Expect(suite.As("eve", "dev").Create(ctx, probe.DeepCopy(), client.DryRunAll)).To(Succeed())
 		g.Expect(suite.As("eve", "dev").Create(ctx, far.DeepCopy(), client.DryRunAll)).To(Satisfy(apierrors.IsForbidden))
 	})
-
 	return stop
 }
 

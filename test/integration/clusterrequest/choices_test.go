@@ -22,7 +22,6 @@ var _ = Describe("choices", func() {
 
 		lands := func(name string) {
 			GinkgoHelper()
-
 			_, cluster := w.granted(w.request(w.platform, nil))
 			Expect(cluster.Name).To(Equal(name))
 		}
@@ -32,12 +31,10 @@ var _ = Describe("choices", func() {
 			requests int
 		}{{"a", 3}, {"c", 2}, {"b", 1}} {
 			w.sharedByHand(filled.name, nil, w.platform)
-
 			for range filled.requests {
 				lands(filled.name)
 			}
 		}
-
 		lands("b")
 
 		restartHub(clusterrequest.Options{Strategy: clusterrequest.Simple})
@@ -48,7 +45,6 @@ var _ = Describe("choices", func() {
 		w := newWorld(ctx)
 		other := w.namespace + "-b"
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}})
-
 		elsewhere := func(r *openmcpv1alpha1.ClusterRequest) { r.Namespace = other }
 		_, cluster := w.granted(w.request(w.platform, nil))
 
@@ -57,14 +53,11 @@ var _ = Describe("choices", func() {
 		Expect(same.Namespace).To(Equal(clusterrequest.DefaultSharedNamespace))
 
 		restartHub(clusterrequest.Options{Scope: clusterrequest.ScopeNamespaced})
-
 		_, there := w.granted(w.request(w.platform, elsewhere))
 		Expect(there.Namespace).To(Equal(other))
 		Expect(there.Name).To(Equal(cluster.Name))
-
 		_, here := w.granted(w.request(w.platform, nil))
 		Expect(here.Namespace).To(Equal(w.namespace))
-
 		_, same = w.granted(w.request(w.platform, nil))
 		Expect(same.UID).To(Equal(here.UID))
 	})
@@ -85,7 +78,6 @@ var _ = Describe("choices", func() {
 		Expect(client.ObjectKeyFromObject(cluster)).To(Equal(types.NamespacedName{Namespace: there, Name: "the-one"}))
 		Expect(cluster.Labels).To(Equal(map[string]string{"a": "b", openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}))
 		Expect(cluster.Annotations).To(HaveKeyWithValue("example.com/c", "d"))
-
 		request := w.request("generated-"+w.namespace, nil)
 		_, generated := w.granted(request)
 		Expect(generated.Name).To(MatchRegexp("^x-[a-z0-9]{8}$"))
@@ -93,7 +85,6 @@ var _ = Describe("choices", func() {
 		w.gone(request)
 
 		restartHub(clusterrequest.Options{})
-
 		w.requests--
 		_, again := w.granted(w.request("generated-"+w.namespace, nil))
 		Expect(again.Name).To(Equal(generated.Name))
@@ -108,12 +99,9 @@ var _ = Describe("choices", func() {
 
 		exclusive, _ := w.granted(w.request(w.mcp, proposing("foo-")))
 		Expect(exclusive.Spec.Prefix).To(BeEmpty())
-
 		var cluster *openmcpv1alpha1.Cluster
-
 		for _, proposal := range []string{"foo-", "foo-", "foo-bar-", "x-", ""} {
 			var grant *openmcpv1alpha1.ClusterRequestGrant
-
 			grant, cluster = w.granted(w.request(w.platform, proposing(proposal)))
 			if len(prefixes(cluster)) == 1 {
 				Expect(grant.Spec.Prefix).To(Equal("foo-"))
@@ -123,7 +111,6 @@ var _ = Describe("choices", func() {
 		}
 
 		Expect(prefixes(cluster)).To(HaveLen(5))
-
 		for request, prefix := range prefixes(cluster) {
 			for other, longer := range prefixes(cluster) {
 				begins := request != other && len(longer) >= len(prefix) && longer[:len(prefix)] == prefix
@@ -145,11 +132,9 @@ var _ = Describe("choices", func() {
 
 		publish := func() {
 			GinkgoHelper()
-
 			wanted.DeepCopyInto(&provider.Status)
 			Expect(suite.Client.Status().Update(ctx, provider)).To(Succeed())
 		}
-
 		publish()
 
 		template := &openmcpv1alpha1.ClusterTemplate{
@@ -164,16 +149,12 @@ var _ = Describe("choices", func() {
 
 		request := w.request(purpose.Name, nil)
 		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonProviderNotReady)
-
 		wanted.Ready = true
-
 		publish()
-
 		grant, cluster := w.granted(request)
 
 		wanted.Profiles[0].Name = "gcp"
 		wanted.Profiles[0].SupportedVersions = []openmcpv1alpha1.SupportedVersion{{Version: "1.30.0"}}
-
 		publish()
 		patch(w, purpose, func(p *openmcpv1alpha1.Purpose) {
 			p.Spec.ClusterTemplate.Labels, p.Spec.ClusterTemplate.Annotations = map[string]openmcpv1alpha1.LabelValue{"c": "d"}, nil
@@ -197,14 +178,12 @@ var _ = Describe("choices", func() {
 // exist. A change may be nil.
 func (w *world) sharedByHand(name string, change func(*openmcpv1alpha1.Cluster), purposes ...string) {
 	GinkgoHelper()
-
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.namespace, Name: name, Finalizers: []string{openmcpv1alpha1.RequestFinalizerPrefix + string(uuid.NewUUID())},
 	}}
 	cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 	cluster.Spec.Purposes = purposeNames(purposes)
 	cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
-
 	if change != nil {
 		change(cluster)
 	}
@@ -221,6 +200,5 @@ func purposeNames(purposes []string) []openmcpv1alpha1.PurposeName {
 	for _, purpose := range purposes {
 		names = append(names, openmcpv1alpha1.PurposeName(purpose))
 	}
-
 	return names
 }

@@ -29,18 +29,15 @@ var _ = Describe("deletion", func() {
 
 		w.remove(first)
 		w.gone(first)
-
 		third := w.request(w.workload, nil)
 		_, same := w.granted(third)
 		Expect(same.UID).To(Equal(cluster.UID), "the slot is free")
 
 		w.remove(second)
 		w.remove(third)
-
 		for _, object := range []client.Object{second, third, same} {
 			w.gone(object)
 		}
-
 		grants := &openmcpv1alpha1.ClusterRequestGrantList{}
 		Expect(suite.Client.List(ctx, grants, client.InNamespace(w.namespace))).To(Succeed())
 		Expect(grants.Items).To(BeEmpty())
@@ -82,17 +79,13 @@ var _ = Describe("deletion", func() {
 		w := newWorld(ctx)
 		request := w.request(w.platform, nil)
 		w.granted(request)
-
 		for range 100 {
 			var group sync.WaitGroup
-
 			group.Go(func() {
 				defer GinkgoRecover()
 				w.remove(request)
 			})
-
 			next := w.request(w.platform, nil)
-
 			group.Wait()
 			w.gone(request)
 
@@ -100,37 +93,29 @@ var _ = Describe("deletion", func() {
 			Expect(chosen.DeletionTimestamp).To(BeNil(), "a Cluster that is being deleted was granted")
 			Expect(clusterrequest.RequestUIDs(chosen)).To(ConsistOf(next.UID))
 			Expect(w.clusters(w.platform)).To(HaveLen(1))
-
 			request = next
 		}
 	})
 
 	It("cluster-request C20, C57: the hub is killed before each of its writes", func(ctx SpecContext) {
 		By("from a request to its Cluster")
-
 		refused := suite.KillEach(ctx, proxy, startHub, granting(ctx))
 		Expect(refused[0]).To(ContainElements(
 			"patch clusterrequests", "create clusters", "create clusterrequestgrants", "patch clusterrequests/status"))
-
 		By("from the end of a request to the end of its Cluster")
-
 		refused = suite.KillEach(ctx, proxy, startHub, releasing(ctx))
 		Expect(refused[0]).To(ContainElements("delete clusters", "patch clusters", "delete clusterrequestgrants", "patch clusterrequests"))
 	})
 
 	It("cluster-request C63: a restart over a settled hub writes nothing", func(ctx SpecContext) {
 		w := newWorld(ctx)
-
 		for _, purpose := range []string{w.platform, w.platform, w.workload, w.mcp} {
 			w.granted(w.request(purpose, nil))
 		}
-
 		denied := w.request("nosuch-"+w.namespace, nil)
 		w.refused(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
 		suite.StopHub()
-
 		before := len(proxy.Requests(faults.Match{Verbs: writes}))
-
 		startHub()
 
 		fence := w.request(w.mcp, nil) // It is granted after the requests of the initial lists are enqueued.
@@ -142,11 +127,9 @@ var _ = Describe("deletion", func() {
 			if write.Resource == "subjectaccessreviews" { // It changes nothing: AccessRequests of other specs are asked about again.
 				continue
 			}
-
 			Expect(write.Namespace).To(Equal(w.namespace))
 			Expect(write.Name).To(BeElementOf(fence.Name, ""), "%+v", write)
 		}
-
 		settled := denied.DeepCopy()
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(denied), settled)).To(Succeed())
 		Expect(settled.ResourceVersion).To(Equal(denied.ResourceVersion))
@@ -167,7 +150,6 @@ var _ = Describe("deletion", func() {
 		second := w.request(w.platform, nil)
 		w.refused(second, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonClusterConflict)
 		w.remove(request)
-
 		_, fresh := w.granted(second)
 		Expect(fresh.UID).NotTo(Equal(cluster.UID))
 		Expect(clusterrequest.RequestUIDs(fresh)).To(ConsistOf(second.UID))
@@ -185,7 +167,6 @@ func granting(ctx context.Context) suite.Passage {
 		w       *world
 		request *openmcpv1alpha1.ClusterRequest
 	)
-
 	return suite.Passage{
 		Prepare: func(int) { w = newWorld(ctx) },
 		Writes:  requestWrites,
@@ -195,7 +176,6 @@ func granting(ctx context.Context) suite.Passage {
 		Done: func(g Gomega) bool {
 			seen := &openmcpv1alpha1.ClusterRequest{}
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), seen)).To(Succeed())
-
 			return seen.Status.Status == openmcpv1alpha1.RequestGranted
 		},
 		Killed: func() {},
@@ -214,7 +194,6 @@ func releasing(ctx context.Context) suite.Passage {
 		request *openmcpv1alpha1.ClusterRequest
 		objects []client.Object
 	)
-
 	return suite.Passage{
 		Prepare: func(int) {
 			w = newWorld(ctx)
@@ -227,7 +206,6 @@ func releasing(ctx context.Context) suite.Passage {
 		Done: func(g Gomega) bool {
 			err := suite.Client.Get(ctx, client.ObjectKeyFromObject(request), &openmcpv1alpha1.ClusterRequest{})
 			g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 			return err != nil
 		},
 		Killed: func() {},

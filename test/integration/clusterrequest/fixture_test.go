@@ -43,7 +43,6 @@ type world struct {
 
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
-
 	n := worlds.Add(1)
 	w := &world{
 		namespace: fmt.Sprintf("team-%d", n), platform: fmt.Sprintf("platform-%d", n), workload: fmt.Sprintf("workload-%d", n),
@@ -53,7 +52,6 @@ func newWorld(ctx context.Context) *world {
 	w.purpose(w.platform, openmcpv1alpha1.PurposeSpec{})
 	w.purpose(w.workload, openmcpv1alpha1.PurposeSpec{TenancyLimit: 2})
 	w.purpose(w.mcp, openmcpv1alpha1.PurposeSpec{Dedicated: true})
-
 	return w
 }
 
@@ -70,32 +68,25 @@ func (w *world) purpose(name string, spec openmcpv1alpha1.PurposeSpec) {
 // request creates a request for a purpose. A change may be nil.
 func (w *world) request(purpose string, change func(*openmcpv1alpha1.ClusterRequest)) *openmcpv1alpha1.ClusterRequest {
 	GinkgoHelper()
-
 	w.requests++
 	request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("r%d", w.requests)}}
 	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{openmcpv1alpha1.PurposeName(purpose)}
-
 	if change != nil {
 		change(request)
 	}
-
 	w.create(request)
-
 	return request
 }
 
 // granted waits until a request is granted and returns its Grant and its Cluster. The Grant is that of the request as it is now.
 func (w *world) granted(request *openmcpv1alpha1.ClusterRequest) (*openmcpv1alpha1.ClusterRequestGrant, *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
-
 	grant, cluster := &openmcpv1alpha1.ClusterRequestGrant{}, &openmcpv1alpha1.Cluster{}
-
 	w.eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
 		g.Expect(request.Status.Status).To(Equal(openmcpv1alpha1.RequestGranted), request.Status.Message)
 		g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(request), grant)).To(Succeed())
 		g.Expect(clusterrequest.GrantOwner(grant)).To(Equal(request.UID))
-
 		ref := types.NamespacedName{Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name}
 		g.Expect(suite.Client.Get(w.ctx, ref, cluster)).To(Succeed())
 		g.Expect(clusterrequest.RequestUIDs(cluster)).To(ContainElement(request.UID))
@@ -137,7 +128,6 @@ func (w *world) remove(object client.Object) {
 // patch changes an object by hand, whatever its resourceVersion.
 func patch[T client.Object](w *world, object T, change func(T)) {
 	GinkgoHelper()
-
 	before, isSame := object.DeepCopyObject().(T)
 	Expect(isSame).To(BeTrue())
 	change(object)
@@ -147,17 +137,13 @@ func patch[T client.Object](w *world, object T, change func(T)) {
 // clusters returns the Clusters of a purpose.
 func (w *world) clusters(purpose string) []openmcpv1alpha1.Cluster {
 	GinkgoHelper()
-
 	list := &openmcpv1alpha1.ClusterList{}
 	Expect(suite.Client.List(w.ctx, list)).To(Succeed())
-
 	var found []openmcpv1alpha1.Cluster
-
 	for _, cluster := range list.Items {
 		if len(cluster.Spec.Purposes) > 0 && cluster.Spec.Purposes[0] == openmcpv1alpha1.PurposeName(purpose) {
 			found = append(found, cluster)
 		}
 	}
-
 	return found
 }

@@ -40,7 +40,6 @@ var _ = Describe("grants", func() {
 		w := newWorld(ctx)
 		request := w.request(w.platform, nil)
 		_, cluster := w.granted(request)
-
 		for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse} {
 			cluster.Status.Conditions = []metav1.Condition{{
 				Type: openmcpv1alpha1.ConditionClusterHealthy, Status: status, Reason: "Probed", LastTransitionTime: metav1.Now(),
@@ -56,12 +55,10 @@ var _ = Describe("grants", func() {
 
 	It("cluster-request C4: twenty requests share one Cluster", func(ctx SpecContext) {
 		w := newWorld(ctx)
-
 		var requests []*openmcpv1alpha1.ClusterRequest
 		for range 20 {
 			requests = append(requests, w.request(w.platform, nil))
 		}
-
 		for _, request := range requests {
 			w.granted(request)
 		}
@@ -74,16 +71,13 @@ var _ = Describe("grants", func() {
 
 	It("cluster-request C19, C3: fifty requests at once never overfill a Cluster, and leave no slot free", func(ctx SpecContext) {
 		w := newWorld(ctx)
-
 		var requests []*openmcpv1alpha1.ClusterRequest
 		for range 50 {
 			requests = append(requests, w.request(w.workload, nil))
 		}
-
 		for _, request := range requests {
 			w.granted(request)
 		}
-
 		clusters := w.clusters(w.workload)
 		Expect(clusters).To(HaveLen(25))
 
@@ -99,10 +93,8 @@ var _ = Describe("grants", func() {
 		w.refused(request, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
 		w.purpose(name, openmcpv1alpha1.PurposeSpec{})
 		_, cluster := w.granted(request)
-
 		w.remove(&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		w.refused(w.request(name, nil), openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
-
 		_, same := w.granted(request)
 		Expect(same.UID).To(Equal(cluster.UID))
 	})
@@ -122,7 +114,6 @@ var _ = Describe("grants", func() {
 		provider.Status.Profiles[0].SupportedTraits = []openmcpv1alpha1.SupportedTrait{{Trait: trait}}
 		Expect(suite.Client.Status().Update(ctx, provider)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, provider)).To(Succeed()) })
-
 		_, cluster := w.granted(request)
 		Expect(cluster.Spec.ClusterProviderRef.Name).To(Equal(provider.Name))
 	})
@@ -136,7 +127,6 @@ var _ = Describe("grants", func() {
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
 		Expect(request.Finalizers).To(BeEmpty())
 		Expect(request.Status).To(BeZero())
-
 		patch(w, request, func(r *openmcpv1alpha1.ClusterRequest) { r.Annotations = nil })
 		w.granted(request)
 	})
@@ -163,7 +153,6 @@ var _ = Describe("grants", func() {
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "clusters"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
 		}
 		w.create(quota)
-
 		quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: hard} // No controller fills it in here.
 		Expect(suite.Client.Status().Update(ctx, quota)).To(Succeed())
 
@@ -172,7 +161,6 @@ var _ = Describe("grants", func() {
 		w.eventually(func(g Gomega) { // The API server knows the quota.
 			g.Expect(suite.Client.Create(ctx, attempt.DeepCopy(), client.DryRunAll)).To(MatchError(ContainSubstring("exceeded quota")))
 		})
-
 		request := w.request(w.mcp, nil)
 		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonQuotaExceeded)
 		Expect(request.Status.Message).To(And(ContainSubstring("exceeded quota: clusters"), ContainSubstring("have the ResourceQuota raised")))
@@ -194,7 +182,6 @@ var _ = Describe("grants", func() {
 		foreign := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: clusterrequest.DefaultSharedNamespace, Name: w.platform}}
 		foreign.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 		w.create(foreign)
-
 		request := w.request(w.platform, nil)
 		w.refused(request, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonClusterConflict)
 		patch(w, request, func(r *openmcpv1alpha1.ClusterRequest) {
@@ -203,7 +190,6 @@ var _ = Describe("grants", func() {
 
 		_, cluster := w.granted(request)
 		Expect(cluster.Name).To(HavePrefix(w.platform + "-"))
-
 		version := foreign.ResourceVersion
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(foreign), foreign)).To(Succeed())
 		Expect(foreign.ResourceVersion).To(Equal(version))
@@ -219,10 +205,8 @@ var _ = Describe("grants", func() {
 		suite.StopHub()
 		patch(w, former, func(r *openmcpv1alpha1.ClusterRequest) { r.Finalizers = nil })
 		w.remove(former)
-
 		w.requests--
 		request := w.request(w.platform, proposal)
-
 		startHub()
 
 		grant, same := w.granted(request)
@@ -236,14 +220,11 @@ var _ = Describe("grants", func() {
 		w := newWorld(ctx)
 		former := w.request(w.mcp, nil)
 		_, cluster := w.granted(former)
-
 		suite.StopHub()
 		patch(w, former, func(r *openmcpv1alpha1.ClusterRequest) { r.Finalizers = nil })
 		w.remove(former)
-
 		w.requests--
 		request := w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) { r.Spec.Dedicated = ptr.To(false) })
-
 		startHub()
 
 		_, other := w.granted(request)
@@ -281,12 +262,10 @@ var _ = Describe("grants", func() {
 			w := newWorld(ctx)
 			other := w.request(w.platform, nil)
 			w.granted(other)
-
 			request := w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) { r.Spec.Prefix = "foo-" })
 			grant, cluster := w.granted(request)
 			spec := grant.Spec.DeepCopy()
 			given := prefixes(cluster)
-
 			lose(w, records{request, grant, cluster})
 
 			w.eventually(func(g Gomega) {
@@ -303,9 +282,7 @@ var _ = Describe("grants", func() {
 // prefixes returns the entries of the annotation of a Cluster.
 func prefixes(cluster *openmcpv1alpha1.Cluster) map[string]string {
 	GinkgoHelper()
-
 	entries := map[string]string{}
 	Expect(json.Unmarshal([]byte(cluster.Annotations[openmcpv1alpha1.PrefixesAnnotation]), &entries)).To(Succeed(), fmt.Sprint(cluster))
-
 	return entries
 }

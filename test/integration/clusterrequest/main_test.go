@@ -70,10 +70,8 @@ func prepare(ctx SpecContext) {
 	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(provider), provider)).To(Succeed())
 	provider.Status = gardener().Status
 	Expect(suite.Client.Status().Update(ctx, provider)).To(Succeed())
-
 	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, account.Namespace, account.Name)
 	Expect(err).NotTo(HaveOccurred())
-
 	proxy, err = faults.Start(config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(proxy.Close()).To(Succeed()) })
@@ -96,15 +94,11 @@ func startProviders() {
 func restartHub(options clusterrequest.Options) {
 	GinkgoHelper()
 	suite.StopHub()
-
 	requestOptions = options
-
 	startHub()
 	DeferCleanup(func() {
 		suite.StopHub()
-
 		requestOptions = clusterrequest.Options{}
-
 		startHub()
 	})
 }
@@ -112,7 +106,6 @@ func restartHub(options clusterrequest.Options) {
 // startHub starts the controllers with several workers behind the proxy.
 func startHub() {
 	GinkgoHelper()
-
 	config := rest.CopyConfig(proxy.Config())
 	config.QPS, config.Burst = 1000, 1000
 
@@ -120,14 +113,11 @@ func startHub() {
 		Scheme: scheme.New(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: klog.Background(),
 	})
 	Expect(err).NotTo(HaveOccurred())
-
 	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: clock.RealClock{}}
 	Expect(controller.SetupRequests(mgr, settings, requestOptions)).To(Succeed())
 	Expect(access.Setup(mgr, settings)).To(Succeed())
-
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until StopHub.
 	ended := make(chan error, 1)
-
 	go func() { ended <- mgr.Start(ctx) }()
 
 	suite.StopHub = sync.OnceFunc(func() {

@@ -20,9 +20,7 @@ var _ = Describe("metrics", func() {
 			w.eventually(func(g Gomega) {
 				list := &openmcpv1alpha1.ClusterRequestList{}
 				g.Expect(suite.Client.List(ctx, list)).To(Succeed())
-
 				all, one := 0, false
-
 				for i := range list.Items {
 					status := list.Items[i].Status
 					if status.Status == openmcpv1alpha1.RequestDenied && status.Reason == openmcpv1alpha1.ReasonPurposeNotFound {
@@ -50,21 +48,17 @@ var _ = Describe("metrics", func() {
 // denied returns the gauge of requests that are denied because a Purpose does not exist.
 func denied() float64 {
 	GinkgoHelper()
-
 	families, err := metrics.Registry.Gather()
 	Expect(err).NotTo(HaveOccurred())
-
 	for _, family := range families {
 		if family.GetName() != "placement_hub_clusterrequests" {
 			continue
 		}
-
 		for _, metric := range family.GetMetric() {
 			values := map[string]string{}
 			for _, label := range metric.GetLabel() {
 				values[label.GetName()] = label.GetValue()
 			}
-
 			if values["status"] == "Denied" && values["reason"] == openmcpv1alpha1.ReasonPurposeNotFound {
 				return metric.GetGauge().GetValue()
 			}

@@ -29,7 +29,6 @@ const healthy = "True NothingRuns Succeeded"
 func nullProvider(ctx context.Context, name string, clock *providers.Clock) *providers.Running {
 	GinkgoHelper()
 	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
-
 	running := &openmcpv1alpha1.ClusterProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       openmcpv1alpha1.ClusterProviderSpec{LeaseNamespace: providers.Namespace("null")},
@@ -46,18 +45,15 @@ func nullProvider(ctx context.Context, name string, clock *providers.Clock) *pro
 	if clock != nil {
 		settings.Queue.Clock = clock
 	}
-
 	return providers.Start(ctx, suite.ControlPlane, "null", settings, nil)
 }
 
 // lease returns the Lease of a Cluster.
 func (w *world) lease(cluster *openmcpv1alpha1.Cluster) *coordinationv1.Lease {
 	GinkgoHelper()
-
 	lease := &coordinationv1.Lease{}
 	Expect(suite.Client.Get(w.ctx, clusterrequest.LeaseKey(cluster, providers.Namespace("null")), lease)).To(Succeed())
 	Expect(lease.OwnerReferences).To(BeEmpty(), "owners are of the same namespace")
-
 	return lease
 }
 
@@ -71,7 +67,6 @@ var _ = Describe("the null provider", func() {
 	It("cluster-request 4.4: publishes its profiles, and a request for their trait gets a Cluster that becomes healthy", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		nullProvider(ctx, "null-publishes", nil)
-
 		request := w.request(w.mcp, func(r *openmcpv1alpha1.ClusterRequest) {
 			r.Spec.Traits = []openmcpv1alpha1.TraitRequirement{{Trait: "made-by/null-publishes"}}
 		})
@@ -111,7 +106,6 @@ var _ = Describe("the null provider", func() {
 		cluster := providers.NewCluster(w.namespace, "c", "null-leases")
 		w.create(cluster)
 		w.healthy(cluster)
-
 		published := slices.DeleteFunc(first.Writes(), func(write string) bool { return write == "patch clusterproviders/status" })
 		Expect(published).To(HaveExactElements("patch clusters", "patch leases", "patch clusters/status"))
 
@@ -119,7 +113,6 @@ var _ = Describe("the null provider", func() {
 		Expect(*lease.Spec.LeaseDurationSeconds).To(BeEquivalentTo(3600))
 		Expect(*lease.Spec.HolderIdentity).To(Equal("null-leases"))
 		first.Stop()
-
 		second := nullProvider(ctx, "null-leases", clock)
 		w.eventually(func(g Gomega) { // It has looked at the Cluster.
 			g.Expect(second.Proxy.Requests(faults.Match{Verbs: []string{"get"}, Resources: []string{"leases"}})).NotTo(BeEmpty())
@@ -128,13 +121,11 @@ var _ = Describe("the null provider", func() {
 		second.Stop()
 
 		clock.Advance(null.LeaseDuration/3 + time.Second)
-
 		third := nullProvider(ctx, "null-leases", clock)
 		w.eventually(func(g Gomega) {
 			g.Expect(third.Writes()).To(HaveExactElements("patch leases"))
 			g.Expect(w.lease(cluster).Spec.RenewTime.After(lease.Spec.RenewTime.Time)).To(BeTrue())
 		})
-
 		resourceVersion := cluster.ResourceVersion
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
 		Expect(cluster.ResourceVersion).To(Equal(resourceVersion))
@@ -159,7 +150,6 @@ var _ = Describe("the null provider", func() {
 			g.Expect(providers.Health(ctx, g, cluster)).To(Equal("True NothingRuns Deleting"))
 			g.Expect(cluster.Finalizers).To(ConsistOf(openmcpv1alpha1.InventoryFinalizer, openmcpv1alpha1.ProviderFinalizer))
 		})
-
 		lease := w.lease(cluster)
 
 		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer} })
@@ -173,13 +163,11 @@ var _ = Describe("the null provider", func() {
 	It("cluster-request C24: a Cluster that was lost is kept again after it is created again", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		nullProvider(ctx, "null-loses", nil)
-
 		request := w.request(w.mcp, func(r *openmcpv1alpha1.ClusterRequest) {
 			r.Spec.Traits = []openmcpv1alpha1.TraitRequirement{{Trait: "made-by/null-loses"}}
 		})
 		_, cluster := w.granted(request)
 		w.healthy(cluster)
-
 		lost, lease := cluster.UID, w.lease(cluster)
 
 		w.remove(cluster)

@@ -31,19 +31,16 @@ var _ = Describe("orphans", func() {
 		orphans := []types.UID{"9ad2fc4e-1", "9ad2fc4e-2"}
 		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) {
 			entries := prefixes(c)
-
 			for i, orphan := range orphans {
 				entries[string(orphan)] = []string{"gone-", "lost-"}[i]
 				c.Finalizers = append([]string{openmcpv1alpha1.RequestFinalizerPrefix + string(orphan)}, c.Finalizers...)
 			}
-
 			text, err := json.Marshal(entries)
 			Expect(err).NotTo(HaveOccurred())
 			c.Annotations[openmcpv1alpha1.PrefixesAnnotation] = string(text)
 		})
 
 		const tried = 3
-
 		before := len(proxy.Requests(lists))
 		w.eventually(func(g Gomega) { g.Expect(len(proxy.Requests(lists))).To(BeNumerically(">=", before+tried)) })
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
@@ -65,7 +62,6 @@ var _ = Describe("orphans", func() {
 		w := newWorld(ctx)
 		lost := w.request(w.workload, nil)
 		grant, cluster := w.granted(lost)
-
 		suite.StopHub()
 		patch(w, lost, func(r *openmcpv1alpha1.ClusterRequest) { r.Finalizers = nil })
 		w.remove(lost)
@@ -88,9 +84,7 @@ var _ = Describe("orphans", func() {
 		name := "late-" + w.namespace
 		request := w.request(name, nil)
 		w.refused(request, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
-
 		message := request.Status.Message
-
 		w.purpose(name, openmcpv1alpha1.PurposeSpec{})
 		w.granted(request)
 		w.eventually(func(g Gomega) {
@@ -102,17 +96,13 @@ var _ = Describe("orphans", func() {
 // events returns the reasons and notes of the Events about an object.
 func (w *world) events(object client.Object) []string {
 	GinkgoHelper()
-
 	list := &eventsv1.EventList{}
 	Expect(suite.Client.List(w.ctx, list, client.InNamespace(object.GetNamespace()))).To(Succeed())
-
 	var told []string
-
 	for i := range list.Items {
 		if event := &list.Items[i]; event.Regarding.UID == object.GetUID() {
 			told = append(told, event.Reason+": "+event.Note)
 		}
 	}
-
 	return told
 }

@@ -35,10 +35,8 @@ func exampleProvider() *openmcpv1alpha1.ClusterProvider {
 		for _, trait := range traits {
 			p.SupportedTraits = append(p.SupportedTraits, openmcpv1alpha1.SupportedTrait{Trait: trait})
 		}
-
 		return p
 	}
-
 	return &openmcpv1alpha1.ClusterProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: example},
 		Status: openmcpv1alpha1.ClusterProviderStatus{Ready: true, Profiles: []openmcpv1alpha1.Profile{
@@ -60,7 +58,6 @@ func newExampleWorld(ctx context.Context) *world {
 	})
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
 		w.ctx = ctx
-
 		requests := &openmcpv1alpha1.ClusterRequestList{}
 		Expect(suite.Client.DeleteAllOf(ctx, &openmcpv1alpha1.ClusterRequest{}, client.InNamespace(w.namespace))).To(Succeed())
 		w.eventually(func(g Gomega) {
@@ -75,7 +72,6 @@ func newExampleWorld(ctx context.Context) *world {
 // equivalent makes names of traits mean the same until the spec ends.
 func (w *world) equivalent(name string, traits ...openmcpv1alpha1.TraitName) {
 	GinkgoHelper()
-
 	same := &openmcpv1alpha1.TraitEquivalence{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + name}}
 	same.Spec.Traits = traits
 	w.create(same)
@@ -122,18 +118,14 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 		provider := exampleProvider()
 		Expect(suite.Client.Create(ctx, provider)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, provider)).To(Succeed()) })
-
 		provider.Status = exampleProvider().Status
 		Expect(suite.Client.Status().Update(ctx, provider)).To(Succeed())
-
 		w := newExampleWorld(ctx)
 		w.granted(w.request(w.platform, withTraits(openmcpv1alpha1.TraitRequirement{Trait: remote}))) // The hub knows the profiles.
 	})
-
 	type requirement = openmcpv1alpha1.TraitRequirement
 
 	type alternative = openmcpv1alpha1.TraitAlternative
-
 	const (
 		workload, mcp  = "workload", "mcp"
 		withWorkers    = "a-provider/aws 1.20.3 Shared"
@@ -194,7 +186,6 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 			if row.before != nil {
 				row.before(w)
 			}
-
 			purpose := map[string]string{"": w.platform, workload: w.workload, mcp: w.mcp}[row.purpose]
 			request := w.request(purpose, row.change)
 
@@ -202,10 +193,8 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 				w.refused(request, openmcpv1alpha1.RequestDenied, noProfile)
 				Expect(request.Status.Message).To(ContainSubstring(row.message))
 				Expect(w.clusters(purpose)).To(BeEmpty())
-
 				return
 			}
-
 			_, cluster := w.granted(request)
 			ref := cluster.Spec.ClusterProviderRef
 			Expect(ref.Name + "/" + string(ref.Profile) + " " + cluster.Spec.Kubernetes.Version + " " + string(cluster.Spec.Tenancy)).
@@ -217,25 +206,19 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 		w := newExampleWorld(ctx)
 		lands := func(request *openmcpv1alpha1.ClusterRequest) string {
 			GinkgoHelper()
-
 			_, cluster := w.granted(request)
-
 			return string(cluster.UID)
 		}
-
 		By("a request that is dedicated, between two that share")
-
 		first := lands(w.request(w.workload, nil))
 		Expect(lands(w.request(w.workload, dedicating(true)))).NotTo(Equal(first))
 		Expect(lands(w.request(w.workload, nil))).To(Equal(first))
 
 		By("two that share although their purpose is dedicated")
-
 		first = lands(w.request(w.mcp, dedicating(false)))
 		Expect(lands(w.request(w.mcp, dedicating(false)))).To(Equal(first))
 
 		By("two with a purpose that is dedicated and one that is not")
-
 		both := ofPurposes(w.platform, w.mcp)
 		request := w.request(w.platform, both)
 		_, cluster := w.granted(request)
@@ -262,10 +245,8 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 		w := newExampleWorld(ctx)
 		w.equivalent("ab", "b", "a")
 		w.equivalent("bc", "c", "b")
-
 		lands := func(profile openmcpv1alpha1.ProfileName, traits ...requirement) {
 			GinkgoHelper()
-
 			_, cluster := w.granted(w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) {
 				dedicating(true)(r)
 				withTraits(traits...)(r)
@@ -282,10 +263,8 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 	It("cluster-request C49: the version of a shared Cluster", func(ctx SpecContext) {
 		w := newExampleWorld(ctx)
 		w.sharedByHand("by-hand", exampleCluster, w.platform)
-
 		_, cluster := w.granted(w.request(w.platform, ofVersion("1.20")))
 		Expect(cluster.Name).To(Equal("by-hand"))
-
 		_, cluster = w.granted(w.request(w.platform, ofVersion("1.20.3")))
 		Expect(cluster.Name).To(Equal(w.platform))
 		Expect(cluster.Spec.Kubernetes.Version).To(Equal("1.20.3"))
@@ -296,12 +275,10 @@ var _ = Describe("profiles and Clusters by the example", Ordered, ContinueOnFail
 		build := "build-" + w.namespace
 		w.purpose(build, openmcpv1alpha1.PurposeSpec{TenancyLimit: 5})
 		w.sharedByHand("by-hand", exampleCluster, w.workload, build, w.platform)
-
 		for range 2 {
 			_, cluster := w.granted(w.request(build, nil))
 			Expect(cluster.Name).To(Equal("by-hand"))
 		}
-
 		_, cluster := w.granted(w.request(build, nil))
 		Expect(cluster.Name).To(HavePrefix(build + "-"))
 	})

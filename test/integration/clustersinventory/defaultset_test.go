@@ -20,13 +20,11 @@ import (
 func setDiffers(g Gomega) float64 {
 	families, err := metrics.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
-
 	for _, family := range families {
 		if family.GetName() == "placement_hub_clusters_inventory_set_differs" {
 			return family.GetMetric()[0].GetGauge().GetValue()
 		}
 	}
-
 	return -1
 }
 
@@ -40,7 +38,6 @@ var _ = Describe("the set of Clusters that name none", Serial, func() {
 
 		parameter := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: publish.SetConfigMap}}
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(parameter), parameter)).To(Succeed())
-
 		shipped := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: parameter.Namespace, Name: parameter.Name}, Data: parameter.Data}
 		DeferCleanup(func(ctx SpecContext) {
 			Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, parameter))).To(Succeed())

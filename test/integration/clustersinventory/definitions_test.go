@@ -23,7 +23,6 @@ func (w *world) kept(managed *clusterv1.ManagedCluster) {
 	GinkgoHelper()
 	w.eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(managed), managed)).To(Succeed())
-
 		condition := meta.FindStatusCondition(managed.Status.Conditions, clusterrequest.ConditionClusterGone)
 		g.Expect(condition).NotTo(BeNil())
 		g.Expect(condition.Status).To(Equal(metav1.ConditionTrue))
@@ -38,11 +37,9 @@ var _ = Describe("definitions that are deleted and come back", Serial, func() {
 		w := newWorld(ctx)
 		_, back := w.provided("back")
 		_, gone := w.provided("gone")
-
 		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		w.selected(back.Name, gone.Name)
 		before := versions(w.Pages(ctx, Default, "p"))
-
 		suite.LoseDefinition(ctx, "clusters", &openmcpv1alpha1.ClusterList{})
 		w.kept(back)
 		w.kept(gone)
@@ -67,7 +64,6 @@ var _ = Describe("definitions that are deleted and come back", Serial, func() {
 		w := newWorld(ctx)
 		cluster, managed := w.provided("a")
 		work := w.work(managed)
-
 		w.remove(cluster)
 		w.terminating(managed)
 		suite.LoseDefinition(ctx, "clusters", &openmcpv1alpha1.ClusterList{})
@@ -78,7 +74,6 @@ var _ = Describe("definitions that are deleted and come back", Serial, func() {
 	It("T2: what a lost ClusterProvider said of a Cluster stays", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		cluster, managed := w.provided("a")
-
 		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{
 			suite.ByClaim(openmcpv1alpha1.TraitKeyPrefix+"infrastructure/vendor/aws", metav1.LabelSelectorOpIn, "true"),
 		}})
@@ -109,6 +104,5 @@ func versions(pages []clusterv1beta1.PlacementDecision) string {
 	for i := range pages {
 		texts[i] = string(pages[i].UID) + " " + pages[i].ResourceVersion
 	}
-
 	return strings.Join(texts, ", ")
 }

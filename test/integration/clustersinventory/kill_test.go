@@ -35,7 +35,6 @@ var inventoryWrites = faults.Match{
 // companionsOf are the objects of a published Cluster.
 func companionsOf(managed string) []client.Object {
 	agent := metav1.ObjectMeta{Namespace: managed, Name: clusterrequest.WorkAgent}
-
 	return []client.Object{
 		&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: managed}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managed}},
 		&corev1.ServiceAccount{ObjectMeta: agent}, &rbacv1.RoleBinding{ObjectMeta: agent},
@@ -45,23 +44,19 @@ func companionsOf(managed string) []client.Object {
 // living returns the UIDs of the objects of a published Cluster that exist and are not being deleted, by their types.
 func (w *world) living(g Gomega, managed string) map[string]types.UID {
 	found := map[string]types.UID{}
-
 	for _, object := range companionsOf(managed) {
 		err := suite.Client.Get(w.ctx, client.ObjectKeyFromObject(object), object)
 		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 		if err == nil && object.GetDeletionTimestamp() == nil {
 			found[fmt.Sprintf("%T", object)] = object.GetUID()
 		}
 	}
-
 	return found
 }
 
 // isPublished reports whether a Cluster is published.
 func (w *world) isPublished(g Gomega, cluster *openmcpv1alpha1.Cluster) bool {
 	g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 	return meta.IsStatusConditionTrue(cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished)
 }
 
@@ -70,10 +65,8 @@ func (w *world) isSettled(g Gomega, cluster *openmcpv1alpha1.Cluster) bool {
 	if !w.isPublished(g, cluster) {
 		return false
 	}
-
 	managed := &clusterv1.ManagedCluster{}
 	g.Expect(suite.Client.Get(w.ctx, types.NamespacedName{Name: cluster.Status.ManagedCluster}, managed)).To(Succeed())
-
 	return availability(managed) == metav1.ConditionTrue
 }
 
@@ -82,14 +75,12 @@ func (w *world) isReleased(g Gomega, cluster *openmcpv1alpha1.Cluster) bool {
 	seen := &openmcpv1alpha1.Cluster{}
 	err := suite.Client.Get(w.ctx, client.ObjectKeyFromObject(cluster), seen)
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 	return !slices.Contains(seen.Finalizers, openmcpv1alpha1.InventoryFinalizer)
 }
 
 var _ = Describe("a hub that is killed between any two writes", func() {
 	It("cluster-request 4.6: publishes the Cluster with the objects that were made before", func(ctx SpecContext) {
 		w, proxy := newWorld(ctx), suite.ThroughProxy(ctx)
-
 		var (
 			cluster *openmcpv1alpha1.Cluster
 			name    string
@@ -113,10 +104,8 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 				Expect(managed.Name).To(Equal(name))
 				Expect(managed.Labels).To(HaveKey("purpose.cluster.openmcp.cloud/platform"))
 				Expect(managed.Status.ClusterClaims).To(ContainElement(HaveField("Name", "purpose.cluster.openmcp.cloud/platform")))
-
 				after := w.living(Default, name)
 				Expect(after).To(HaveLen(len(companionsOf(name))))
-
 				for kind, uid := range made {
 					Expect(after).To(HaveKeyWithValue(kind, uid), "it was deleted and created again")
 				}
@@ -139,10 +128,8 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 			_, stays := w.provided("stays")
 			w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 			w.selected(stays.Name)
-
 			kept := w.living(Default, stays.Name)
 			Expect(kept).To(HaveLen(len(companionsOf(stays.Name))))
-
 			pages := w.RecordPages(ctx)
 			pages.Require(stays.Name)
 
@@ -157,12 +144,10 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 				Prepare: func(n int) {
 					cluster, managed = w.provided(fmt.Sprintf("c%02d", n))
 					w.selected(stays.Name, managed.Name)
-
 					before = w.living(Default, managed.Name)
 				},
 				Begin: func() {
 					w.remove(cluster)
-
 					if end.vanishes {
 						suite.DropFinalizers(ctx, cluster)
 					}
@@ -173,7 +158,6 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 					for kind, uid := range left {
 						Expect(before).To(HaveKeyWithValue(kind, uid), "it was deleted and created again")
 					}
-
 					Expect(!end.vanishes && len(left) > 0 && w.isReleased(Default, cluster)).To(BeFalse(), "the finalizer goes last")
 				},
 				Complete: func() {
@@ -197,7 +181,6 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 	It("cluster-request 4.6: keeps the ManagedCluster and its set for a Cluster that is there again", func(ctx SpecContext) {
 		w, proxy := newWorld(ctx), suite.ThroughProxy(ctx)
 		another := w.UnboundSet(ctx, "another").Name
-
 		var (
 			cluster *openmcpv1alpha1.Cluster
 			managed *clusterv1.ManagedCluster
@@ -227,7 +210,6 @@ var _ = Describe("a hub that is killed between any two writes", func() {
 			Complete: func() {
 				w.eventually(func(g Gomega) { g.Expect(w.isPublished(g, cluster)).To(BeTrue()) })
 				w.healthy(cluster)
-
 				kept := w.published(cluster)
 				Expect(kept.UID).To(Equal(managed.UID))
 				Expect(kept.Spec.Taints).To(BeEmpty())

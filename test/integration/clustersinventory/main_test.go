@@ -44,21 +44,17 @@ func TestClustersInventory(t *testing.T) {
 func prepare(ctx SpecContext) {
 	admin := suite.ControlPlane.AdminConfig()
 	Expect(manifests.InstallManifestWorks(ctx, admin)).To(Succeed())
-
 	for _, system := range []string{manifests.Federation, manifests.ClusterRequest} {
 		Expect(manifests.InstallSystem(ctx, admin, system, "")).To(Succeed())
 	}
-
 	createProvider(ctx)
 }
 
 // createProvider creates the ClusterProvider of all Clusters.
 func createProvider(ctx context.Context) {
 	GinkgoHelper()
-
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: "gardener"}}
 	Expect(suite.Client.Create(ctx, provider)).To(Succeed())
-
 	provider.Status.Profiles = []openmcpv1alpha1.Profile{
 		{Name: "aws", SupportedTraits: []openmcpv1alpha1.SupportedTrait{{Trait: "infrastructure/vendor/aws"}}},
 	}
@@ -75,14 +71,11 @@ type world struct {
 
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
-
 	f := suite.NewFixture(ctx, func(namespace *corev1.Namespace) {
 		namespace.Labels = map[string]string{federation.FederatedLabel: "true"}
 	})
 	w := &world{Fixture: f, set: f.Set(ctx, "set").Name, ctx: ctx}
-
 	DeferCleanup(w.release)
-
 	return w
 }
 
@@ -90,17 +83,14 @@ func newWorld(ctx context.Context) *world {
 func (w *world) release(ctx SpecContext) {
 	list := &openmcpv1alpha1.ClusterList{}
 	Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
-
 	for i := range list.Items {
 		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, &list.Items[i]))).To(Succeed())
 	}
-
 	w.ctx = ctx
 
 	w.eventually(func(g Gomega) {
 		now.Step(drainTimeout) // Again and again: the time of a drain begins when the hub sees the deletion.
 		g.Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
-
 		for i := range list.Items {
 			g.Expect(list.Items[i].Finalizers).NotTo(ContainElement(openmcpv1alpha1.InventoryFinalizer))
 			suite.DropFinalizers(ctx, &list.Items[i])
@@ -111,19 +101,15 @@ func (w *world) release(ctx SpecContext) {
 // cluster creates a Cluster in the set of the world as its provider would find it. A change may be nil.
 func (w *world) cluster(name string, change func(*openmcpv1alpha1.Cluster)) *openmcpv1alpha1.Cluster {
 	GinkgoHelper()
-
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.Namespace, Name: name, Annotations: map[string]string{openmcpv1alpha1.ClusterSetAnnotation: w.set},
 	}}
 	cluster.Spec.ClusterProviderRef = openmcpv1alpha1.ClusterProviderReference{Name: "gardener", Profile: "aws"}
 	cluster.Spec.Purposes = []openmcpv1alpha1.PurposeName{"platform", "onboarding"}
-
 	if change != nil {
 		change(cluster)
 	}
-
 	w.Create(w.ctx, cluster)
-
 	return cluster
 }
 
@@ -147,7 +133,6 @@ func (w *world) healthy(cluster *openmcpv1alpha1.Cluster) {
 // renew does what the provider does a third of a duration after the last time.
 func (w *world) renew(cluster *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
-
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: clusterrequest.LeaseName(cluster.UID)}}
 	suite.Edit(w.ctx, lease, func(l *coordinationv1.Lease) { l.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now.Now())) })
 }
@@ -155,16 +140,13 @@ func (w *world) renew(cluster *openmcpv1alpha1.Cluster) {
 // published waits until a Cluster is published and available, and returns its ManagedCluster.
 func (w *world) published(cluster *openmcpv1alpha1.Cluster) *clusterv1.ManagedCluster {
 	GinkgoHelper()
-
 	managed := &clusterv1.ManagedCluster{}
-
 	w.eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
 		g.Expect(meta.IsStatusConditionTrue(cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished)).To(BeTrue())
 		g.Expect(suite.Client.Get(w.ctx, types.NamespacedName{Name: cluster.Status.ManagedCluster}, managed)).To(Succeed())
 		g.Expect(availability(managed)).To(Equal(metav1.ConditionTrue))
 	})
-
 	return managed
 }
 
@@ -174,7 +156,6 @@ func availability(managed *clusterv1.ManagedCluster) metav1.ConditionStatus {
 	if condition == nil {
 		return ""
 	}
-
 	return condition.Status
 }
 

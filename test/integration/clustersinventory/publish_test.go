@@ -32,7 +32,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 		w := newWorld(ctx)
 		neighbour := w.Namespace + "-b"
 		w.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: neighbour}})
-
 		names := map[string]bool{}
 
 		for _, cluster := range []*openmcpv1alpha1.Cluster{
@@ -41,27 +40,23 @@ var _ = Describe("a Cluster that is healthy", func() {
 			w.cluster(strings.Repeat("n.m", 33)+"n", nil),
 		} {
 			w.healthy(cluster)
-
 			managed := w.published(cluster)
 			names[managed.Name] = true
 			Expect(len(managed.Name)).To(BeNumerically("<=", 63))
 			Expect(managed.Name).NotTo(ContainSubstring("."))
 			Expect(managed.Spec.HubAcceptsClient).To(BeTrue())
 			Expect(cluster.Finalizers).To(ContainElement(openmcpv1alpha1.InventoryFinalizer))
-
 			namespace := &corev1.Namespace{}
 			Expect(suite.Client.Get(ctx, types.NamespacedName{Name: managed.Name}, namespace)).To(Succeed())
 			Expect(namespace.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabelKey, managed.Name))
 
 			config, err := suite.ControlPlane.ServiceAccountConfig(ctx, managed.Name, clusterrequest.WorkAgent)
 			Expect(err).NotTo(HaveOccurred())
-
 			agent, err := client.New(config, client.Options{Scheme: scheme.Known()})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(agent.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace(managed.Name))).To(Succeed())
 			Expect(apierrors.IsForbidden(agent.List(ctx, &workv1.ManifestWorkList{}))).To(BeTrue(), "the agent is not limited to its namespace")
 			Expect(apierrors.IsForbidden(agent.List(ctx, &corev1.SecretList{}, client.InNamespace(managed.Name)))).To(BeTrue())
-
 			if cluster.Namespace == neighbour {
 				w.remove(cluster)
 			}
@@ -75,18 +70,15 @@ var _ = Describe("a Cluster that is healthy", func() {
 		cluster := w.cluster("c", nil)
 		w.healthy(cluster)
 		managed := w.published(cluster)
-
 		for range 3 * 60 {
 			now.Step(20 * time.Second)
 			w.renew(cluster)
 		}
-
 		w.touch(cluster)
 
 		fence := w.cluster("fence", nil)
 		w.healthy(fence)
 		w.published(fence) // The hub has seen what was written before.
-
 		after := &clusterv1.ManagedCluster{}
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(managed), after)).To(Succeed())
 		Expect(after.ResourceVersion).To(Equal(managed.ResourceVersion))
@@ -99,7 +91,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 		w.available(managed, metav1.ConditionTrue)
 
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 		before := cluster.DeepCopy()
 		cluster.Status.Conditions[0].Status = metav1.ConditionFalse
 		Expect(cluster.Status.Conditions[0].Type).To(Equal(openmcpv1alpha1.ConditionClusterHealthy))
@@ -112,7 +103,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 		cluster := w.cluster("c", nil)
 		w.healthy(cluster)
 		managed := w.published(cluster)
-
 		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: clusterrequest.LeaseName(cluster.UID)}}
 		suite.Edit(ctx, lease, func(l *coordinationv1.Lease) { l.Spec.LeaseDurationSeconds = ptr.To[int32](2) })
 		w.available(managed, metav1.ConditionTrue)
@@ -140,7 +130,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 			g.Consistently(func(g Gomega) metav1.ConditionStatus {
 				seen := &clusterv1.ManagedCluster{}
 				g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(managed), seen)).To(Succeed())
-
 				return availability(seen)
 			}).WithContext(ctx).WithTimeout(time.Second).Should(Equal(metav1.ConditionFalse))
 		})
@@ -190,7 +179,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 		w.healthy(cluster)
 		managed := w.published(cluster)
 		Expect(managed.Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, w.set))
-
 		suite.Edit(ctx, cluster, func(c *openmcpv1alpha1.Cluster) { delete(c.Annotations, openmcpv1alpha1.ClusterSetAnnotation) })
 		w.eventually(func(g Gomega) {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(managed), managed)).To(Succeed())
@@ -219,11 +207,9 @@ var _ = Describe("a Cluster that is healthy", func() {
 
 	It("cluster-request C71: takes no name of somebody else", func(ctx SpecContext) {
 		w := newWorld(ctx)
-
 		for _, name := range []string{"a", "b"} {
 			cluster := w.cluster(name, nil)
 			taken := metav1.ObjectMeta{Name: clusterrequest.ManagedClusterName(client.ObjectKeyFromObject(cluster))}
-
 			var object client.Object = &clusterv1.ManagedCluster{ObjectMeta: taken}
 			if name == "b" {
 				object = &corev1.Namespace{ObjectMeta: taken}
@@ -234,7 +220,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 			w.told(cluster, openmcpv1alpha1.ReasonNameTaken, taken.Name)
 			w.eventually(func(g Gomega) {
 				g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 				condition := meta.FindStatusCondition(cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished)
 				g.Expect(condition).NotTo(BeNil())
 				g.Expect(suite.ConditionText(*condition)).To(Equal("False " + openmcpv1alpha1.ReasonNameTaken))
@@ -242,7 +227,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 
 			w.remove(cluster)
 			w.deleted(cluster)
-
 			version := object.GetResourceVersion()
 			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 			Expect(object.GetResourceVersion()).To(Equal(version), "it was changed")
@@ -251,7 +235,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 
 	It("cluster-request C63: a restart over published Clusters writes nothing", func(ctx SpecContext) {
 		w := newWorld(ctx)
-
 		for _, name := range []string{"a", "b"} {
 			cluster := w.cluster(name, nil)
 			w.healthy(cluster)
@@ -277,7 +260,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 		w.healthy(fence)
 		name := w.published(fence).Name
 		suite.StopHub() // Waits for the reconciles that run.
-
 		var created []string
 
 		for _, write := range proxy.Requests(faults.Match{Verbs: []string{"create", "update", "patch", "delete"}, Resources: []string{
@@ -289,7 +271,6 @@ var _ = Describe("a Cluster that is healthy", func() {
 				Expect(write.Name).To(BeElementOf(name, fence.Name), "%+v", write)
 			}
 		}
-
 		Expect(created).To(ConsistOf("/namespaces", name+"/serviceaccounts", name+"/rolebindings", "/managedclusters"))
 	})
 })

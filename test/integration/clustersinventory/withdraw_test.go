@@ -24,10 +24,8 @@ import (
 // provided creates a Cluster that its provider holds, and has it published.
 func (w *world) provided(name string) (*openmcpv1alpha1.Cluster, *clusterv1.ManagedCluster) {
 	GinkgoHelper()
-
 	cluster := w.cluster(name, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = []string{openmcpv1alpha1.ProviderFinalizer} })
 	w.healthy(cluster)
-
 	return cluster, w.published(cluster)
 }
 
@@ -41,13 +39,11 @@ func (w *world) selected(clusters ...string) {
 	GinkgoHelper()
 	w.eventually(func(g Gomega) {
 		var names []string
-
 		for _, page := range w.Pages(w.ctx, g, "p") {
 			for _, decision := range page.Status.Decisions {
 				names = append(names, decision.ClusterName)
 			}
 		}
-
 		g.Expect(names).To(ConsistOf(clusters))
 	})
 }
@@ -55,13 +51,11 @@ func (w *world) selected(clusters ...string) {
 // work creates a ManifestWork that somebody else than the hub keeps in the namespace of a ManagedCluster.
 func (w *world) work(managed *clusterv1.ManagedCluster) *workv1.ManifestWork {
 	GinkgoHelper()
-
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: managed.Name, Name: "by-hand"}}
 	work.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{
 		Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"default"}}`),
 	}}}
 	w.Create(w.ctx, work)
-
 	return work
 }
 
@@ -119,7 +113,6 @@ var _ = Describe("a Cluster that is deleted", func() {
 		w.selected(managed.Name)
 
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 		left := clusterrequest.Leave(cluster, "u1")
 		Expect(suite.Client.Patch(ctx, left, client.MergeFrom(cluster))).To(Succeed())
 		w.selected()
@@ -131,7 +124,6 @@ var _ = Describe("a Cluster that is deleted", func() {
 		w := newWorld(ctx)
 		cluster, managed := w.provided("a")
 		_, other := w.provided("b")
-
 		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		w.selected(managed.Name, other.Name)
 		w.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
@@ -141,7 +133,6 @@ var _ = Describe("a Cluster that is deleted", func() {
 		}})
 
 		works := &workv1.ManifestWorkList{}
-
 		w.eventually(func(g Gomega) {
 			g.Expect(suite.Client.List(ctx, works, client.InNamespace(managed.Name))).To(Succeed())
 			g.Expect(works.Items).To(HaveLen(1))
@@ -215,7 +206,6 @@ var _ = Describe("a Cluster that is deleted", func() {
 		resume := suite.PauseHub(ctx)
 		w.remove(cluster)
 		suite.DropFinalizers(ctx, cluster)
-
 		work := w.work(managed)
 
 		resume()

@@ -77,11 +77,9 @@ var _ = Describe("Consumers", func() {
 			f := suite.NewFixture(ctx)
 			f.Set(ctx, "set")
 			f.Clusters(ctx, "set", 1, 3)
-
 			placement := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": f.Namespace, "name": "p"}}}
 			placement.SetAPIVersion(clusterv1beta1.GroupVersion.String())
 			placement.SetKind("Placement")
-
 			var content map[string]any
 			Expect(json.Unmarshal([]byte(spec), &content)).To(Succeed())
 			placement.Object["spec"] = content

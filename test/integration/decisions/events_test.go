@@ -67,7 +67,6 @@ var _ = Describe("Events", func() {
 				cut = append(cut, line)
 			}
 		}
-
 		Expect(cut).To(ContainElement(HaveSuffix("......")), "a long list of scores is cut")
 	})
 
@@ -78,7 +77,6 @@ var _ = Describe("Events", func() {
 		f.Score(ctx, "c001", 1, ptr.To(metav1.Unix(1_000_000_000, 0)))
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{PrioritizerPolicy: suite.Exactly(suite.DemoScore(1))})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
-
 		recorded(ctx, f, "Warning DecisionUpdate/DecisionUpdated p-decision-1: Decision p-decision-1 is updated with placement p in namespace "+
 			f.Namespace+": AddOnPlacementScores "+f.Name("c001")+"/demo expired in plugin AddOn/demo/size")
 	})
@@ -92,17 +90,14 @@ var _ = Describe("Events", func() {
 
 		fills := func(g Gomega) int {
 			count := 0
-
 			for _, event := range f.PlacementEvents(ctx, g) {
 				if event.Reason == "DecisionUpdate" {
 					count++
-
 					if event.Series != nil {
 						count += int(event.Series.Count) - 1
 					}
 				}
 			}
-
 			return count
 		}
 		Eventually(fills).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(1))
@@ -116,7 +111,6 @@ var _ = Describe("Events", func() {
 		f := suite.NewFixture(ctx)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
-
 		page := f.Pages(ctx, Default, "p")[0]
 		suite.Edit(ctx, &page, func(p *clusterv1beta1.PlacementDecision) { p.Labels[clusterv1beta1.DecisionGroupNameLabel] = "wrong" })
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
@@ -142,16 +136,13 @@ var _ = Describe("Events", func() {
 			writer.Eventf(about, nil, corev1.EventTypeNormal, "Long", "Tested", "%s", strings.Repeat("x", length))
 			writer.Eventf(about, nil, corev1.EventTypeNormal, "Long", "Tested", "%s", strings.Repeat("\u00fc", length))
 		}
-
 		running, stop := context.WithCancel(ctx)
 		ended := make(chan error)
-
 		go func() { ended <- writer.Start(running) }()
 
 		Eventually(func(g Gomega) {
 			events := &eventsv1.EventList{}
 			g.Expect(suite.Client.List(ctx, events, client.InNamespace(f.Namespace))).To(Succeed())
-
 			lengths := []int{}
 			for _, event := range events.Items {
 				lengths = append(lengths, len(event.Note))
@@ -168,16 +159,13 @@ var _ = Describe("Events", func() {
 // eventsOf are "type reason/action page: note" of what was reported about placement "p".
 func eventsOf(ctx context.Context, f *suite.Fixture, g Gomega) []string {
 	lines := []string{}
-
 	for _, event := range f.PlacementEvents(ctx, g) {
 		g.Expect(event.ReportingController).To(Equal("placement-controller"))
 		g.Expect(event.Regarding.APIVersion).To(Equal(clusterv1beta1.GroupVersion.String()))
 		g.Expect(event.Regarding.Kind).To(Equal("Placement"))
 		g.Expect(event.Regarding.UID).To(Equal(f.Read(ctx, g, "p").UID))
-
 		if event.Related == nil { // It is about no page.
 			lines = append(lines, event.Type+" "+event.Reason+"/"+event.Action+": "+event.Note)
-
 			continue
 		}
 

@@ -26,7 +26,6 @@ var _ = Describe("Decision groups", func() {
 				},
 			})
 		}
-
 		return clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}}
 	}
 	// sizes waits until the groups are "name size", in the order of their indexes.
@@ -37,7 +36,6 @@ var _ = Describe("Decision groups", func() {
 			for _, group := range f.Read(ctx, g, "p").Status.DecisionGroups {
 				seen = append(seen, fmt.Sprintf("%s %d", group.DecisionGroupName, group.ClustersCount))
 			}
-
 			g.Expect(seen).To(HaveExactElements(want))
 			f.Look(ctx, g, "p") // Last: surplus pages go after the status is written.
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
@@ -64,11 +62,9 @@ var _ = Describe("Decision groups", func() {
 
 		f.Cluster(ctx, "", "c007")
 		sizes(ctx, f, "canary 2", " 2", " 1")
-
 		for _, short := range []string{"c002", "c004", "c005", "c006", "c007"} {
 			f.DeleteCluster(ctx, short)
 		}
-
 		Expect(suite.Client.Delete(ctx, set)).To(Succeed())
 		sizes(ctx, f, " 0")
 		Expect(f.Pages(ctx, Default, "p")).To(HaveLen(1))
@@ -81,7 +77,6 @@ var _ = Describe("Decision groups", func() {
 		f.Clusters(ctx, "set", 3, 4, suite.Labeled("group", "bb"))
 		f.Clusters(ctx, "set", 5, 7)
 		recorded := f.RecordPages(ctx)
-
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", grouping(intstr.FromInt32(2), "aa", "bb"))
 		sizes(ctx, f, "aa 2", "bb 2", " 2", " 1")
@@ -111,11 +106,9 @@ var _ = Describe("Decision groups", func() {
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", grouping(intstr.FromInt32(0)))
 		sizes(ctx, f, " 105")
-
 		for i := 1; i <= 5; i++ {
 			f.DeleteCluster(ctx, fmt.Sprintf("c%03d", i))
 		}
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(6, 105)...)
 		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
 	})
@@ -161,7 +154,6 @@ var _ = Describe("Decision groups", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 110)
 		recording := f.RecordPages(ctx)
-
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", grouping(intstr.FromInt32(0)))
 		sizes(ctx, f, " 110")
@@ -173,11 +165,9 @@ var _ = Describe("Decision groups", func() {
 		f.Cluster(ctx, "set", "c000", suite.Labeled("group", "aa"))
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromInt32(60), "aa") })
 		sizes(ctx, f, "aa 1", " 60", " 50")
-
 		for i := 1; i <= 11; i++ {
 			f.DeleteCluster(ctx, fmt.Sprintf("c%03d", i))
 		}
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromString("100%")) })
 		sizes(ctx, f, " 100")
 

@@ -31,7 +31,6 @@ var _ = Describe("A status that has no room for all decision groups", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, clusters)
 		f.AwaitClusters(ctx)
-
 		spec := clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{
 			GroupStrategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromInt32(1)},
 		}}
@@ -40,7 +39,6 @@ var _ = Describe("A status that has no room for all decision groups", func() {
 		for n := range cap(strangers) {
 			strangers = append(strangers, fmt.Sprintf("%063d", n))
 		}
-
 		selector := metav1.LabelSelector{}
 		for values := range slices.Chunk(strangers, limits.Values.Max) {
 			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
@@ -62,11 +60,9 @@ var _ = Describe("A status that has no room for all decision groups", func() {
 		}).WithContext(ctx).WithTimeout(4 * suite.Timeout).Should(Succeed())
 
 		By("letting half of the clusters go")
-
 		for n := range clusters / 2 {
 			f.DeleteCluster(ctx, fmt.Sprintf("c%03d", clusters/2+n+1))
 		}
-
 		Eventually(func(g Gomega) {
 			g.Expect(f.Read(ctx, g, name).Status.NumberOfSelectedClusters).To(BeNumerically("==", clusters/2))
 			g.Expect(f.Pages(ctx, g, name)).To(HaveLen(clusters / 2))

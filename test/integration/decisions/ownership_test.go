@@ -23,7 +23,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f.Clusters(ctx, "set", 1, 2)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
-
 		return f, &f.Pages(ctx, Default, "p")[0]
 	}
 
@@ -69,7 +68,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f, page := settled(ctx)
 		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "other"}}
 		f.Create(ctx, other)
-
 		theirs := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: other.UID}
 		suite.Edit(ctx, page, func(p *clusterv1beta1.PlacementDecision) {
 			p.Labels["example.com/team"] = "blue"
@@ -79,7 +77,6 @@ var _ = Describe("Ownership of decisions", func() {
 
 		f.Clusters(ctx, "set", 3, 3)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
-
 		now := f.Pages(ctx, Default, "p")[0]
 		Expect(now.UID).To(Equal(page.UID))
 		Expect(now.Labels).To(HaveKeyWithValue("example.com/team", "blue"))
@@ -90,7 +87,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f, page := settled(ctx)
 		page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: f.Name("c001"), Reason: "mine"}, {ClusterName: "stranger"}}
 		Expect(suite.Client.Status().Update(ctx, page)).To(Succeed())
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
 	})
 
@@ -98,7 +94,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "other"}}
 		f.Create(ctx, other)
 
@@ -120,7 +115,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f.Expect(ctx, "p", suite.Outcome{
 			Selected: suite.Shorts(1, 2), Groups: []string{"0/: 2 [p-decision-3]"}, Satisfied: suite.AllScheduled, Misconfigured: suite.Configured,
 		})
-
 		for _, page := range []*clusterv1beta1.PlacementDecision{theirs, rule} {
 			now := &clusterv1beta1.PlacementDecision{}
 			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(page), now)).To(Succeed())
@@ -139,7 +133,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		restored := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.Namespace, Name: "p-decision-1", Labels: map[string]string{
 				clusterv1beta1.PlacementLabel:          "p",
@@ -165,7 +158,6 @@ var _ = Describe("Ownership of decisions", func() {
 
 	It("C5: experimental-scheduling-disable means hands off, status included, until it is removed", func(ctx SpecContext) {
 		const annotation = "cluster.open-cluster-management.io/experimental-scheduling-disable"
-
 		f, page := settled(ctx)
 		placement := f.Read(ctx, Default, "p")
 		suite.Edit(ctx, placement, func(p *clusterv1beta1.Placement) { p.Annotations = map[string]string{annotation: "true"} })
@@ -190,7 +182,6 @@ var _ = Describe("Ownership of decisions", func() {
 		f.Placement(ctx, "seen", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "seen", suite.NoBindings)
 		before := f.AwaitIdle(ctx).Writes
-
 		disabled := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.Namespace, Name: "p", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
 		}}

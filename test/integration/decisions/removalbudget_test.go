@@ -26,7 +26,6 @@ var _ = Describe("The removal budget", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 10)
 		f.AwaitClusters(ctx)
-
 		names := []string{"annotated", "changed", "limited"}
 		for _, name := range names {
 			f.Placement(ctx, name, clusterv1beta1.PlacementSpec{})
@@ -35,7 +34,6 @@ var _ = Describe("The removal budget", func() {
 		f.EditPlacement(ctx, "limited", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](10) })
 		f.Placement(ctx, "free", clusterv1beta1.PlacementSpec{})
 		f.AlphaPlacement(ctx, "older", placementv1alpha1.PlacementSpec{})
-
 		for _, name := range names {
 			f.Annotate(ctx, name, removalbudget.PercentAnnotation, "30")
 			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
@@ -49,17 +47,14 @@ var _ = Describe("The removal budget", func() {
 		expectRemoval(ctx, older, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 		f.ExpectAlpha(ctx, "older", suite.AllScheduled, suite.Shorts(1, 10)...)
 		f.ExpectSelected(ctx, "free", suite.AllScheduled, suite.Shorts(1, 10)...)
-
 		recording := f.RecordPages(ctx)
 		Expect(suite.Client.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, client.MatchingLabels{suite.FixtureLabel: f.Namespace})).To(Succeed())
 
 		f.ExpectSelected(ctx, "free", suite.AllSetsEmpty)
-
 		for _, name := range names {
 			expectHeld(ctx, f, name)
 			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		}
-
 		expectRemoval(ctx, older, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		f.ExpectAlpha(ctx, "older", suite.NotAllScheduled, f.LookAlpha(ctx, Default, "older").Selected...)
 
@@ -79,7 +74,6 @@ var _ = Describe("The removal budget", func() {
 
 		By("watching what was held")
 		Expect(recording.Drain()).To(Succeed())
-
 		for _, frame := range recording.Events() {
 			if frame.Page.Name == "limited-decision-1" {
 				Expect(len(frame.Page.Status.Decisions)).To(BeNumerically(">", 6), "decisions of %s", frame.Page.Name)
@@ -119,7 +113,6 @@ var _ = Describe("The removal budget", func() {
 					reasons = append(reasons, event.Reason+": "+event.Note)
 				}
 			}
-
 			return reasons
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]string{
 			"RemovalHeld: The decisions would lose 1 of 5 clusters: " + f.Name("c005") + "; they are kept: see the condition RemovalHeld",
@@ -222,10 +215,8 @@ var _ = Describe("The window of the removal budget", func() {
 // statusOf is what the status of a placement of v1beta1 says.
 func statusOf(ctx context.Context, f *suite.Fixture, name string) clusterv1beta1.PlacementStatus {
 	GinkgoHelper()
-
 	placement := f.PlacementNamed(name)
 	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(placement), placement)).To(Succeed())
-
 	return placement.Status
 }
 
@@ -234,9 +225,7 @@ func expectRemoval(ctx context.Context, object client.Object, status metav1.Cond
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-
 		var conditions []metav1.Condition
-
 		switch placement := object.(type) {
 		case *clusterv1beta1.Placement:
 			conditions = placement.Status.Conditions

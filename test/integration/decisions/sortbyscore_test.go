@@ -45,9 +45,7 @@ var _ = Describe("Decisions sorted by score", func() {
 		recording.Require(f.Names(suite.Shorts(1, 103)...)...)
 
 		By("writing nothing for new scores in between")
-
 		before := f.AwaitIdle(ctx)
-
 		f.Score(ctx, "c104", -10, nil)
 		f.Score(ctx, "c102", 90, nil)
 		f.Score(ctx, "c002", -20, nil)
@@ -69,9 +67,7 @@ var _ = Describe("Decisions sorted by score", func() {
 		recording.Require(stays...)
 
 		By("sorting once when it is due")
-
 		writes := len(f.AwaitIdle(ctx).Writes)
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ScoreRateLimit = "1s" })
 		expectPages(ctx, f, "c102=90 c105=70 c103=50 c001 c003 … c098", "c099 … c101 c002=-20")
 
@@ -94,7 +90,6 @@ var _ = Describe("Decisions sorted by score", func() {
 			f.Score(ctx, "c002", 20, nil)
 			f.Placement(ctx, "p", sorted(limit.String()))
 			expectPages(ctx, f, "c002=20 c001 c003")
-
 			due := f.ScoresUpdated(ctx, Default, "p").Add(limit)
 			begin := time.Now()
 
@@ -136,7 +131,6 @@ var _ = Describe("Decisions sorted by score", func() {
 				Expect(decision.Score == 0 || frame.Name == "p-decision-1").To(BeTrue(), "a score in %s", frame.Name)
 			}
 		}
-
 		for _, page := range pages {
 			Expect(rawDecisions(ctx, f, page.Name)).To(HaveEach(And(HaveLen(2), HaveKeyWithValue("reason", ""), HaveKey("clusterName"))))
 		}
@@ -148,7 +142,6 @@ var _ = Describe("Decisions sorted by score", func() {
 		f.Clusters(ctx, "set", 1, 4)
 		f.Score(ctx, "c002", 20, nil)
 		f.Score(ctx, "c004", 40, nil)
-
 		spec := sorted("1h")
 		spec.NumberOfClusters = ptr.To[int32](3)
 		f.Placement(ctx, "p", spec)
@@ -162,20 +155,15 @@ func expectPages(ctx context.Context, f *suite.Fixture, want ...string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		seen := []string{}
-
 		for _, page := range f.Pages(ctx, g, "p") {
 			g.Expect(len(page.Status.Decisions)).To(BeNumerically("<=", suite.PageSize))
-
 			words := []string{}
-
 			for _, decision := range page.Status.Decisions {
 				g.Expect(decision.Reason).To(BeEmpty())
-
 				word := f.ShortName(decision.ClusterName)
 				if decision.Score != 0 {
 					word += fmt.Sprintf("=%d", decision.Score)
 				}
-
 				words = append(words, word)
 			}
 
@@ -190,23 +178,17 @@ func expectPages(ctx context.Context, f *suite.Fixture, want ...string) {
 // spelledOut names every cluster of "c001 … c005".
 func spelledOut(pages []string) []string {
 	all := []string{}
-
 	for _, page := range pages {
 		words := strings.Fields(page)
 		spelled := []string{}
-
 		for i, word := range words {
 			if word != "…" {
 				spelled = append(spelled, word)
-
 				continue
 			}
-
 			var first, last int
-
 			_, err := fmt.Sscanf(words[i-1]+words[i+1], "c%03dc%03d", &first, &last)
 			Expect(err).NotTo(HaveOccurred())
-
 			spelled = append(spelled, suite.Shorts(first+1, last-1)...)
 		}
 
@@ -219,39 +201,31 @@ func spelledOut(pages []string) []string {
 // pageWritesAfter are the times since then at which the hub has asked to write a page of this fixture.
 func pageWritesAfter(f *suite.Fixture, begin time.Time) []time.Time {
 	GinkgoHelper()
-
 	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	Expect(err).NotTo(HaveOccurred())
-
 	times := []time.Time{}
-
 	for _, event := range events {
 		of := event.ObjectRef
 		if of.Namespace == f.Namespace && of.Resource == "placementdecisions" && event.RequestReceivedTimestamp.After(begin) {
 			times = append(times, event.RequestReceivedTimestamp.Time)
 		}
 	}
-
 	return times
 }
 
 // rawDecisions are the decisions of a page as they stand in JSON.
 func rawDecisions(ctx context.Context, f *suite.Fixture, name string) []any {
 	GinkgoHelper()
-
 	page := unstructuredPage()
 	Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, page)).To(Succeed())
-
 	decisions, found, err := unstructured.NestedSlice(page.Object, "status", "decisions")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(found).To(BeTrue(), "status.decisions of %s is present", name)
-
 	return decisions
 }
 
 func unstructuredPage() *unstructured.Unstructured {
 	page := &unstructured.Unstructured{}
 	page.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("PlacementDecision"))
-
 	return page
 }

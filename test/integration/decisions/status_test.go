@@ -24,11 +24,9 @@ var _ = Describe("Placement status", func() {
 		f.Clusters(ctx, "set", 1, 2)
 		placement := f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
-
 		wipe := client.RawPatch(types.MergePatchType, []byte(`{"status":{"conditions":[],"decisionGroups":[],"numberOfSelectedClusters":0}}`))
 		Expect(suite.Client.Status().Patch(ctx, placement, wipe)).To(Succeed())
 		Expect(placement.Status.Conditions).To(BeEmpty())
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
 	})
 
@@ -38,13 +36,11 @@ var _ = Describe("Placement status", func() {
 		f.Clusters(ctx, "set", 1, 2)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
-
 		long := metav1.Unix(1_000_000_000, 0)
 		fresh := f.Read(ctx, Default, "p")
 		conditions := []metav1.Condition{{
 			Type: "Approved", Status: metav1.ConditionTrue, Reason: "Reviewed", Message: "by hand", LastTransitionTime: long,
 		}}
-
 		for _, condition := range fresh.Status.Conditions {
 			condition.LastTransitionTime = long
 			conditions = append(conditions, condition)
@@ -54,7 +50,6 @@ var _ = Describe("Placement status", func() {
 		Expect(suite.Client.Status().Update(ctx, fresh)).To(Succeed())
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = []string{"absent"} })
 		f.ExpectSelected(ctx, "p", suite.NoIntersection)
-
 		conditions = f.Read(ctx, Default, "p").Status.Conditions
 		Expect(conditions).To(HaveLen(3))
 		Expect(conditions[0].LastTransitionTime.Time).To(BeTemporally("==", long.Time))
@@ -67,7 +62,6 @@ var _ = Describe("Placement status", func() {
 		quota := f.ForbidPages(ctx, api.V1beta1.Codec(), 0)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		failed := func(g Gomega) int {
 			return suite.CounterSum(g, "placement_hub_writes_total", map[string]string{"kind": "create", "result": "error"})
 		}
@@ -132,10 +126,8 @@ var _ = Describe("Placement status", func() {
 		// A hub that has decided a later Placement has seen the deletion, too.
 		f.Placement(ctx, "later", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "later", suite.AllScheduled, "c001")
-
 		writes := func() []string {
 			isLater := func(write string) bool { return strings.Contains(write, "/later") }
-
 			return slices.DeleteFunc(f.AwaitIdle(ctx).Writes, isLater)
 		}
 		before := writes()

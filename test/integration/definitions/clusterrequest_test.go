@@ -267,6 +267,5 @@ func numbered(name string, n int) string {
 	for i := range entries {
 		entries[i] = fmt.Sprintf("%s%d: x", name, i)
 	}
-
 	return strings.Join(entries, ", ")
 }

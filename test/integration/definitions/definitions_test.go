@@ -118,7 +118,6 @@ func decode(t *testing.T, document string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	return objects[0]
 }
 
@@ -155,7 +154,6 @@ func expect(t *testing.T, err error, refusals []string) {
 		if err != nil {
 			t.Errorf("refused: %v", err)
 		}
-
 		return
 	}
 	if err == nil {

@@ -22,7 +22,6 @@ var _ = Describe("A watch of decisions that hangs for minutes", Ordered, func() 
 		proxy *faults.Proxy
 		clock *testing.FakePassiveClock
 	)
-
 	BeforeAll(func(ctx SpecContext) {
 		clock = testing.NewFakePassiveClock(time.Now())
 		proxy = suite.ThroughProxy(ctx, suite.ManyWorkers, func(o *system.Options) { o.Clock = clock })
@@ -31,7 +30,6 @@ var _ = Describe("A watch of decisions that hangs for minutes", Ordered, func() 
 	It("B6: does not keep changes from being written, and costs no conflict", func(ctx SpecContext) {
 		f := observed(ctx)
 		f.AwaitIdle(ctx)
-
 		mend := proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"watch"}, Resources: []string{"placementdecisions"}}, Fault: faults.Hang,
 		})
@@ -51,9 +49,7 @@ var _ = Describe("A watch of decisions that hangs for minutes", Ordered, func() 
 			f.Cluster(ctx, "set", short)
 			slices.SortFunc(members, strings.Compare)
 			f.ExpectSelected(ctx, "p", suite.AllScheduled, members...)
-
 			already := asked()
-
 			clock.SetTime(clock.Now().Add(time.Minute))
 			Eventually(asked).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", already), "the API server is asked what stands")
 		}

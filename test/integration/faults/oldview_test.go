@@ -107,7 +107,6 @@ var oldViews = map[string]oldView{
 			for i, cluster := range clusters {
 				relabel("rack", byRack[i])(ctx, f, []string{cluster})
 			}
-
 			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		},
 		unseen: func(ctx context.Context, f *suite.Fixture, clusters []string) {
@@ -154,7 +153,6 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 
 		// No placement reads scores. The new hub gets them by a watch, and cannot compare them with a list.
 		suite.StopHub()
-
 		mend := underTest.Proxy.Break(faults.Rule{
 			Match: faults.Match{Verbs: []string{"list"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
 		})
@@ -186,14 +184,12 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 		relabel("quiet", "yes")(ctx, f, []string{"c002", "c003"})
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
-
 		beats, written := 0, make(chan struct{})
 		beating, stop := context.WithCancel(ctx)
 
 		go func() {
 			defer GinkgoRecover()
 			defer close(written)
-
 			for beating.Err() == nil {
 				cluster := f.ReadCluster(ctx, Default, "c001")
 				beats++
@@ -226,16 +222,13 @@ func view(name, order string, reads faults.Match, clusters int, reason string) m
 		f.Set(ctx, "a")
 		f.UnboundSet(ctx, "b")
 		f.Clusters(ctx, "a", 1, clusters)
-
 		changes, all := oldViews[order], suite.Shorts(1, clusters)
 		changes.prepare(ctx, f, all)
-
 		var recording *suite.Recording
 
 		subject := &matrix.Subject{
 			Settle: func(ctx context.Context) {
 				f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
-
 				recording = f.RecordPages(ctx)
 				recording.Require(f.Names(all...)...)
 			},
@@ -262,7 +255,6 @@ func view(name, order string, reads faults.Match, clusters int, reason string) m
 				g.Expect(postponed(ctx, g, f)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", reason)))
 			}
 		}
-
 		return subject
 	}}
 }
@@ -286,7 +278,6 @@ func oldViewSpecs() {
 	)
 
 	clusters, bindings := "managedclusters", "managedclustersetbindings"
-
 	underTest.Views("B10: a view of which one kind is old takes no cluster away, says so, and catches up",
 		view("clusters", labelled, faults.Reads(clusters), 5, behind),
 		view("many clusters, which are compared with a list", labelled, faults.Watches(clusters), 20, behind),

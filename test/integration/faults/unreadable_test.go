@@ -44,7 +44,6 @@ func (s spoiltField) object() *unstructured.Unstructured {
 	object.SetGroupVersionKind(s.kind)
 	object.SetNamespace(s.namespace)
 	object.SetName(s.name)
-
 	return object
 }
 
@@ -63,23 +62,19 @@ func (s spoiltField) send(ctx context.Context, through client.Client, patch stri
 	if s.subresource == "" {
 		return through.Patch(ctx, s.object(), merge)
 	}
-
 	return through.SubResource(s.subresource).Patch(ctx, s.object(), merge)
 }
 
 // spoilAll writes all of them while the policies are away.
 func spoilAll(ctx context.Context, spoils ...spoiltField) {
 	GinkgoHelper()
-
 	policies := &admissionregistrationv1.ValidatingAdmissionPolicyBindingList{}
 	Expect(suite.Client.List(ctx, policies)).To(Succeed())
-
 	for _, policy := range policies.Items {
 		if strings.Contains(policy.Name, "readable") {
 			Expect(suite.Client.Delete(ctx, &policy)).To(Succeed())
 		}
 	}
-
 	DeferCleanup(func(ctx SpecContext) { Expect(manifests.Install(ctx, suite.ControlPlane.AdminConfig())).To(Succeed()) })
 
 	for _, s := range spoils {
@@ -135,7 +130,6 @@ func newSpoiltFixture(ctx context.Context) *spoiltFixture {
 
 	// Whatever happens, the objects can be read again when other specs list them.
 	DeferCleanup(f.heal)
-
 	return f
 }
 
@@ -160,12 +154,10 @@ func (f *spoiltFixture) selects(ctx context.Context, name string, shorts ...stri
 func (f *spoiltFixture) counts(g Gomega, kind string) int {
 	families, err := metrics.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
-
 	for _, family := range families {
 		if family.GetName() != "placement_hub_unreadable_objects" {
 			continue
 		}
-
 		for _, metric := range family.GetMetric() {
 			for _, label := range metric.GetLabel() {
 				if label.GetName() == "kind" && label.GetValue() == kind {
@@ -182,9 +174,7 @@ func (f *spoiltFixture) counts(g Gomega, kind string) int {
 func behindProofs(g Gomega) int {
 	families, err := metrics.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
-
 	count := 0
-
 	for _, family := range families {
 		if family.GetName() == "placement_hub_removal_check_duration_seconds" {
 			for _, metric := range family.GetMetric() {
@@ -204,15 +194,12 @@ func (f *spoiltFixture) warned(ctx context.Context, s spoiltField, field string)
 	Eventually(func(g Gomega) []string {
 		list := &eventsv1.EventList{}
 		g.Expect(suite.Client.List(ctx, list)).To(Succeed())
-
 		var notes []string
-
 		for _, event := range list.Items {
 			if event.Regarding.Kind == s.kind.Kind && event.Regarding.Name == s.name && event.Regarding.Namespace == s.namespace {
 				notes = append(notes, event.Type+" "+event.Reason+": "+event.Note)
 			}
 		}
-
 		return notes
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainElement(And(HavePrefix("Warning UnreadableFields: "), ContainSubstring(field))))
 }
@@ -221,7 +208,6 @@ func (f *spoiltFixture) warned(ctx context.Context, s spoiltField, field string)
 func expectNamed(world *explain.State, err error) {
 	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())
-
 	evaluations := world.Evaluate(time.Now(), func(key inventory.Key) bool { return key.Name == "best" })
 	Expect(evaluations).To(HaveLen(1))
 	Expect(explain.NewReport(evaluations[0], false).Warnings).To(ConsistOf(
@@ -236,7 +222,6 @@ var _ = Describe("An object that Go cannot decode", func() {
 
 		recording := f.RecordPages(ctx)
 		kept := map[string]string{"most-decision-1": f.Name("c003"), "best-decision-1": f.Name("c002"), "sized-decision-1": f.Name("c001")}
-
 		spoilAll(ctx, f.cluster, f.score, f.placement)
 
 		By("going on with everything else, the spoilt kinds included")
@@ -252,9 +237,7 @@ var _ = Describe("An object that Go cannot decode", func() {
 
 		By("going on after a restart")
 		suite.StopHub()
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		f.Fixture.Cluster(ctx, "set", "c005", suite.Offering("70", "16"))
 		f.selects(ctx, "all", suite.Shorts(1, 5)...)
 		f.selects(ctx, "cel", suite.Shorts(1, 5)...)
@@ -271,7 +254,6 @@ var _ = Describe("An object that Go cannot decode", func() {
 			g.Expect(f.counts(g, "ManagedCluster")).To(Equal(1))
 			g.Expect(f.counts(g, "AddOnPlacementScore")).To(Equal(1))
 			g.Expect(f.counts(g, "Placement")).To(Equal(1))
-
 			sized := f.placement.object()
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(sized), sized)).To(Succeed())
 			conditions, _, err := unstructured.NestedSlice(sized.Object, "status", "conditions")
@@ -284,22 +266,18 @@ var _ = Describe("An object that Go cannot decode", func() {
 		By("reading it as the command explain does")
 		reader, err := decoding.NewClient(suite.ControlPlane.AdminConfig(), client.Options{Scheme: suite.Client.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
-
 		wanted := []inventory.Key{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "best")}
 		expectNamed(hubstate.FromCluster(ctx, reader, wanted))
 
 		By("following it as the command explain does")
 		mirror, err := hubstate.NewWatcher(suite.ControlPlane.AdminConfig(), nil, f.Namespace)
 		Expect(err).NotTo(HaveOccurred())
-
 		following, stop := context.WithCancel(ctx)
 		defer stop()
-
 		Expect(mirror.Watch(following, api.Adapters())).To(Succeed())
 		expectNamed(mirror.Read(ctx, wanted))
 
 		Expect(recording.Drain()).To(Succeed())
-
 		for _, frame := range recording.Events() {
 			if keeps := kept[frame.Page.Name]; keeps != "" {
 				Expect(frame.Page.Status.Decisions).To(ConsistOf(HaveField("ClusterName", keeps)), frame.Page.Name)
@@ -367,11 +345,9 @@ var _ = Describe("An object that Go cannot decode", func() {
 			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 			on = spoiltField{kind: schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind), namespace: f.Namespace, name: "p"}
 		}
-
 		if strings.HasPrefix(spoilt, `{"status"`) {
 			on.subresource = "status"
 		}
-
 		Eventually(func() error { return on.tryOut(ctx, spoilt) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(MatchError(ContainSubstring(words)))
 		Expect(on.write(ctx, `{"metadata":{"annotations":{"a":"b"}}}`)).To(Succeed())
@@ -399,7 +375,6 @@ var _ = Describe("An object that Go cannot decode", func() {
 		f := newSpoiltFixture(ctx)
 		spoilAll(ctx, f.cluster, f.score)
 		Expect(manifests.Install(ctx, suite.ControlPlane.AdminConfig())).To(Succeed())
-
 		other := f.cluster
 		other.name = f.Name("c001")
 		Eventually(func() error { return other.tryOut(ctx, other.patch) }).WithContext(ctx).WithTimeout(suite.Timeout).

@@ -51,10 +51,8 @@ func observe(ctx context.Context) *suite.Fixture {
 // observed returns such a fixture when the hub has seen everything of it.
 func observed(ctx context.Context) *suite.Fixture {
 	GinkgoHelper()
-
 	f := observe(ctx)
 	unchanged.sees(ctx, f)
-
 	return f
 }
 
@@ -111,13 +109,10 @@ func unseenView(name, resource string, fault faults.Fault) matrix.View {
 		Name: name, Reads: faults.Reads(resource), Fault: fault, MostReads: fewReads, MetadataIsFree: true,
 		New: func(ctx context.Context) *matrix.Subject {
 			f, what := observe(ctx), unseenOf[resource]
-
 			var recording *suite.Recording
-
 			return &matrix.Subject{
 				Settle: func(ctx context.Context) {
 					unchanged.sees(ctx, f)
-
 					recording = f.RecordPages(ctx)
 					recording.Require(f.Names("c002", "c004")...)
 				},
@@ -162,11 +157,9 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 		f := observed(ctx)
 		mend := underTest.Proxy.Break(faults.Rule{Match: faults.Reads("placementdecisions"), Fault: faults.Unavailable})
 		DeferCleanup(mend)
-
 		f.Cluster(ctx, "set", "c007")
 		f.DeleteCluster(ctx, "c002")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003", "c004", "c005", "c007", "c010")
-
 		before := f.AwaitIdle(ctx).Writes
 		f.ExpectNoWrite(ctx, before)
 		mend()
@@ -177,7 +170,6 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 		func(ctx SpecContext, fault faults.Fault) {
 			f := observed(ctx)
 			DeferCleanup(underTest.Proxy.Break(faults.Rule{Match: faults.Match{Resources: []string{"events"}}, Fault: fault}))
-
 			f.DeleteCluster(ctx, "c001")
 			f.ExpectSelected(ctx, "p", suite.AllScheduled, append(suite.Shorts(2, 5), "c010")...)
 			f.ExpectSelected(ctx, "best", suite.AllScheduled, "c002")

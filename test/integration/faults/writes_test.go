@@ -79,11 +79,9 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 
 	satisfied := meta.FindStatusCondition(placement.Status.Conditions, clusterv1beta1.PlacementConditionSatisfied)
 	g.Expect(satisfied).NotTo(BeNil(), "A5: conditions are never empty")
-
 	if satisfied.ObservedGeneration != placement.Generation {
 		return nil
 	}
-
 	list := &clusterv1beta1.PlacementDecisionList{}
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(b.Namespace))).To(Succeed())
 
@@ -94,15 +92,12 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 
 	for _, group := range placement.Status.DecisionGroups {
 		count := 0
-
 		for _, name := range group.Decisions {
 			i := slices.IndexFunc(list.Items, func(page clusterv1beta1.PlacementDecision) bool { return page.Name == name })
 			if i < 0 {
 				findings = append(findings, "the status names "+name+", which does not exist")
-
 				continue
 			}
-
 			named = append(named, list.Items[i])
 			count += len(list.Items[i].Status.Decisions)
 		}
@@ -117,7 +112,6 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 		portions := map[string][]string{"canary": b.members[:3], "": b.members[3:]}
 		findings = append(findings, history.Unsettled(history.StateOf(named), []string{"canary"}, portions, 3)...)
 	}
-
 	return findings
 }
 
@@ -125,7 +119,6 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 // and what is carried out after all say nothing, nor does surplus that stays.
 func (b *brokenWrite) admits() bool {
 	match := b.broken.Match
-
 	return strings.HasPrefix(match.Resources[0], "placementdecisions") && match.Verbs[0] != "delete" &&
 		slices.Contains([]faults.Fault{faults.InternalError, faults.Unavailable, faults.Reset}, b.broken.Fault)
 }
@@ -135,7 +128,6 @@ func (b *brokenWrite) subject() *matrix.Subject {
 	return &matrix.Subject{
 		Settle: func(ctx context.Context) {
 			b.settleFirst(ctx)
-
 			b.recording = b.RecordPages(ctx)
 			b.recording.Require(b.members...)
 		},
@@ -146,7 +138,6 @@ func (b *brokenWrite) subject() *matrix.Subject {
 		},
 		Told: func(ctx context.Context, g Gomega) {
 			g.Expect(b.untrue(ctx, g)).To(BeEmpty())
-
 			if b.admits() {
 				g.Expect(b.Message(ctx, g, "p", clusterv1beta1.PlacementConditionSatisfied)).
 					To(HavePrefix("The decisions could not all be written: "))
@@ -162,7 +153,6 @@ func (b *brokenWrite) subject() *matrix.Subject {
 
 var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure, func() {
 	var base *suite.Fixture // has the clusters of all rows
-
 	underTest.Behind()
 
 	underTest.Requests("B1, A7: keeps the decisions, tells the truth, does not press, and is written as soon as it can be", "", &matrix.Requests{
@@ -223,7 +213,6 @@ var _ = Describe("An API server that gives no answer", Ordered, func() {
 		f.Clusters(ctx, "set", 1, 2)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
-
 		recording := f.RecordPages(ctx)
 		recording.Require(f.Names("c001", "c002")...)
 

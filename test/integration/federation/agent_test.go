@@ -44,7 +44,6 @@ var _ = Describe("the work agent of a member", func() {
 		Expect(copyIn(ctx, f.Namespace).Data).To(Equal(map[string]string{"key": "value"}))
 		Expect(copyIn(ctx, f.Namespace).ManagedFields).To(ContainElement(
 			HaveField("Manager", federation.AgentFieldManager)))
-
 		Expect(hub.Delete(ctx, work)).To(Succeed())
 		expectNoWork(ctx, work)
 		expectCopyGone(ctx, f.Namespace)
@@ -74,7 +73,6 @@ var _ = Describe("the work agent of a member", func() {
 		Expect(copyIn(ctx, f.Namespace).Data).To(Equal(map[string]string{"key": "value", "other": "theirs"}))
 		Eventually(func() []metav1.OwnerReference { return copyIn(ctx, f.Namespace).OwnerReferences }).WithTimeout(suite.Timeout).
 			Should(ConsistOf(HaveField("Kind", "AppliedManifestWork")))
-
 		Expect(hub.Delete(ctx, work)).To(Succeed())
 		expectNoWork(ctx, work)
 		expectCopyGone(ctx, f.Namespace)
@@ -83,7 +81,6 @@ var _ = Describe("the work agent of a member", func() {
 	It("federated-selector 3.1.4: restores a deleted copy at its resync", func(ctx SpecContext) {
 		Expect(hub.Create(ctx, work)).To(Succeed())
 		expectConditions(ctx, work, workv1.WorkApplied)
-
 		deleted := copyIn(ctx, f.Namespace)
 		Expect(eu1.Client.Delete(ctx, deleted)).To(Succeed())
 		Eventually(func(g Gomega) {
@@ -96,7 +93,6 @@ var _ = Describe("the work agent of a member", func() {
 	It("federated-selector 3.1.4: keeps what another manager edits in a copy, and reports the conflict", func(ctx SpecContext) {
 		Expect(hub.Create(ctx, work)).To(Succeed())
 		expectConditions(ctx, work, workv1.WorkApplied)
-
 		edited := copyIn(ctx, f.Namespace)
 		edited.Data["key"] = "edited"
 		Expect(eu1.Client.Update(ctx, edited)).To(Succeed())
@@ -110,7 +106,6 @@ var _ = Describe("the work agent of a member", func() {
 	It("federated-selector 3.1.5: keeps the copy of a work with propagationPolicy Orphan", func(ctx SpecContext) {
 		Expect(hub.Create(ctx, work)).To(Succeed())
 		expectConditions(ctx, work, workv1.WorkApplied)
-
 		before := work.DeepCopy()
 		work.Spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
 		Expect(hub.Patch(ctx, work, client.MergeFrom(before))).To(Succeed())
@@ -128,7 +123,6 @@ var _ = Describe("the work agent of a member", func() {
 	It("federated-selector 3.1.5: still owns a copy with a conflict after Orphan, so that the orphaning is not seen", func(ctx SpecContext) {
 		Expect(hub.Create(ctx, work)).To(Succeed())
 		expectConditions(ctx, work, workv1.WorkApplied)
-
 		edited := copyIn(ctx, f.Namespace)
 		edited.Data["key"] = "edited"
 		Expect(eu1.Client.Update(ctx, edited)).To(Succeed())
@@ -148,7 +142,6 @@ var _ = Describe("the work agent of a member", func() {
 	It("reaches nothing on the hub but what is in the namespace of its cluster", func(ctx SpecContext) {
 		agent := eu1.AgentOnHub()
 		Expect(agent.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace(eu1.Cluster))).To(Succeed())
-
 		for _, forbidden := range []error{
 			agent.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace(eu2.Cluster)),
 			agent.List(ctx, &corev1.SecretList{}, client.InNamespace(eu1.Cluster)),
@@ -188,7 +181,6 @@ func handWritten(namespace string) *workv1.ManifestWork {
 			RawExtension: runtime.RawExtension{Raw: []byte(manifest)},
 		})
 	}
-
 	return work
 }
 
@@ -202,10 +194,8 @@ func foreign(ctx context.Context, namespace string, data map[string]string) {
 // copyIn returns the ConfigMap "c" of a namespace in eu1.
 func copyIn(ctx context.Context, namespace string) *corev1.ConfigMap {
 	GinkgoHelper()
-
 	copied := &corev1.ConfigMap{}
 	Expect(eu1.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "c"}, copied)).To(Succeed())
-
 	return copied
 }
 
@@ -221,7 +211,6 @@ func expectConditions(ctx context.Context, work *workv1.ManifestWork, types ...s
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(hub.Get(ctx, client.ObjectKeyFromObject(work), work)).To(Succeed())
-
 		for _, wanted := range types {
 			condition := meta.FindStatusCondition(work.Status.Conditions, wanted)
 			g.Expect(condition).NotTo(BeNil(), wanted)
@@ -234,18 +223,14 @@ func expectConditions(ctx context.Context, work *workv1.ManifestWork, types ...s
 // manifestCondition returns a condition of the ConfigMap in a work.
 func manifestCondition(ctx context.Context, g Gomega, work *workv1.ManifestWork, kind string) metav1.Condition {
 	g.Expect(hub.Get(ctx, client.ObjectKeyFromObject(work), work)).To(Succeed())
-
 	for _, manifest := range work.Status.ResourceStatus.Manifests {
 		if manifest.ResourceMeta.Resource == "configmaps" {
 			condition := meta.FindStatusCondition(manifest.Conditions, kind)
 			g.Expect(condition).NotTo(BeNil())
-
 			return *condition
 		}
 	}
-
 	g.Expect(work.Status.ResourceStatus.Manifests).To(ContainElement(HaveField("ResourceMeta.Resource", "configmaps")))
-
 	return metav1.Condition{}
 }
 

@@ -25,7 +25,6 @@ var _ = Describe("a member that is away", func() {
 		s      scene
 		object *corev1.ConfigMap
 	)
-
 	BeforeEach(func(ctx SpecContext) {
 		s = newScene(ctx)
 		object = s.configMap(ctx, "c", selecting(inEurope))
@@ -55,15 +54,12 @@ var _ = Describe("a member that is away", func() {
 
 	It("federated-selector F20: a deletion waits for it, says so, and ends when it returns", func(ctx SpecContext) {
 		resume := eu2.Pause()
-
 		Expect(hub.Delete(ctx, object)).To(Succeed())
 		expectEvent(ctx, object, federation.ReasonDeletionWaiting, "waiting for clusters eu2 to remove "+s.Namespace+"/c")
 		expectNoCopy(ctx, object, eu1)
-
 		waiting := &corev1.ConfigMap{}
 		Expect(hub.Get(ctx, client.ObjectKeyFromObject(object), waiting)).To(Succeed())
 		Expect(waiting.Finalizers).To(ContainElement(federation.Finalizer))
-
 		resume(ctx)
 		expectGone(ctx, object)
 		expectNoCopy(ctx, object, eu2)
@@ -71,10 +67,8 @@ var _ = Describe("a member that is away", func() {
 
 	It("federated-selector F20: a deletion does not wait for a cluster that is no longer a ManagedCluster", func(ctx SpecContext) {
 		resume := eu2.Pause()
-
 		Expect(hub.Delete(ctx, object)).To(Succeed())
 		expectEvent(ctx, object, federation.ReasonDeletionWaiting, "eu2")
-
 		Expect(suite.Client.Delete(ctx, cluster("eu2"))).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { members.Register(ctx, cluster("eu2")) })
 		expectGone(ctx, object)
@@ -89,7 +83,6 @@ var _ = Describe("a member that is away", func() {
 		elsewhere := s.configMap(ctx, "elsewhere", selecting(inUSA))
 		expectCopies(ctx, elsewhere, us1)
 		eu2.Pause()
-
 		Expect(hub.Delete(ctx, elsewhere)).To(Succeed())
 		expectGone(ctx, elsewhere)
 		Expect(notes(ctx, Default, elsewhere, federation.ReasonDeletionWaiting)).To(BeEmpty())
@@ -101,7 +94,6 @@ var _ = Describe("a member that is away", func() {
 
 		moveTo := func(set string) {
 			GinkgoHelper()
-
 			managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "eu2"}}
 			suite.Edit(ctx, managed, func(c *clusterv1.ManagedCluster) { c.Labels[clusterv1beta2.ClusterSetLabel] = set })
 		}
@@ -120,7 +112,6 @@ var _ = Describe("a member that is away", func() {
 
 	It("federated-selector F41: a cluster that leaves the selection and rejoins it meanwhile has one copy in the end", func(ctx SpecContext) {
 		resume := eu2.Pause()
-
 		relabel(ctx, eu2, "location", "moon")
 		Eventually(func(g Gomega) bool { return worksOf(ctx, g, object)["eu2"].DeletionTimestamp != nil }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(BeTrue())
@@ -130,7 +121,6 @@ var _ = Describe("a member that is away", func() {
 		resume(ctx)
 		expectDelivered(ctx, object, "eu1", "eu2")
 		expectCopies(ctx, object, eu1, eu2)
-
 		deletions := slices.DeleteFunc(suite.HubWrites(Default, func(namespace string) bool { return namespace == "eu2" }),
 			func(write string) bool { return write != "delete manifestworks/"+identityOf(object).WorkName() })
 		Expect(deletions).To(HaveLen(1), "nothing is deleted again when it returns")
@@ -147,7 +137,6 @@ var _ = Describe("the deletion of an object", func() {
 		Expect(hub.Delete(ctx, object)).To(Succeed())
 		expectGone(ctx, object)
 		expectWorks(ctx, object)
-
 		for _, member := range []*members.Member{eu1, eu2, us1} {
 			orphan := memberCopy(ctx, Default, member, object)
 			Expect(orphan.Data).To(Equal(object.Data))
@@ -161,19 +150,16 @@ var _ = Describe("the deletion of an object", func() {
 		annotations[federation.OrphanAnnotation] = "true"
 		object := s.configMap(ctx, "c", annotations)
 		expectCopies(ctx, object, eu1, eu2)
-
 		annotate(ctx, object, selecting(inUSA))
 		expectCopies(ctx, object, us1)
 	})
 
 	Context("with a copy that has a conflict", func() {
 		var object, edited *corev1.ConfigMap
-
 		BeforeEach(func(ctx SpecContext) {
 			object = newScene(ctx).configMap(ctx, "c", selecting(inUSA))
 			expectCopies(ctx, object, us1)
 			us1.ExpectRecorded(ctx, identityOf(object).WorkName(), object)
-
 			edited = memberCopy(ctx, Default, us1, object)
 			edited.Data["v"] = "edited"
 			Expect(us1.Client.Update(ctx, edited)).To(Succeed())
@@ -184,7 +170,6 @@ var _ = Describe("the deletion of an object", func() {
 		It("federated-selector 3.1.5: waits until the conflict is resolved, and keeps the copy", func(ctx SpecContext) {
 			expectEvent(ctx, object, federation.ReasonDeletionWaiting, "us1")
 			Expect(memberCopy(ctx, Default, us1, object).Data).To(Equal(edited.Data))
-
 			resolved := memberCopy(ctx, Default, us1, object)
 			resolved.Data["v"] = "1"
 			Expect(us1.Client.Update(ctx, resolved)).To(Succeed())
@@ -196,7 +181,6 @@ var _ = Describe("the deletion of an object", func() {
 			Eventually(func(g Gomega) *workv1.DeleteOption { return worksOf(ctx, g, object)["us1"].Spec.DeleteOption }).
 				WithContext(ctx).WithTimeout(suite.Timeout).
 				Should(HaveField("PropagationPolicy", workv1.DeletePropagationPolicyTypeOrphan))
-
 			annotate(ctx, object, map[string]string{federation.OrphanAnnotation: ""})
 			expectGone(ctx, object)
 			expectNoCopy(ctx, object, us1)
@@ -209,7 +193,6 @@ var _ = Describe("the deletion of an object", func() {
 		expectDelivered(ctx, object, "eu1", "eu2", "us1")
 		Expect(orphan(ctx, object)).To(MatchError(ContainSubstring(federation.OrphanAnnotation)))
 		Expect(clustersOf(ctx, Default, object)).To(ConsistOf("eu1", "eu2", "us1"))
-
 		annotate(ctx, object, map[string]string{federation.OrphanAnnotation: "true"})
 		Expect(orphan(ctx, object)).To(Succeed())
 		expectGone(ctx, object)

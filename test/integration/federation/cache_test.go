@@ -25,7 +25,6 @@ var _ = Describe("the cache of ManifestWorks", func() {
 	It("has of the works of the hub what the API server stores, without the payload", func(ctx SpecContext) {
 		// The hub deletes works whose object does not exist.
 		suite.PauseHub(ctx)
-
 		f := suite.NewFixture(ctx)
 		works := startCache(ctx)
 		foreign, work := handWritten(f.Namespace), deployment(f.Namespace, 2)
@@ -33,14 +32,12 @@ var _ = Describe("the cache of ManifestWorks", func() {
 
 		encoded, err := json.Marshal(work)
 		Expect(err).NotTo(HaveOccurred())
-
 		for _, created := range []*workv1.ManifestWork{foreign, work} {
 			if created == work {
 				Expect(hub.Patch(ctx, work, client.RawPatch(types.ApplyPatchType, encoded), client.FieldOwner(federation.FieldManager))).To(Succeed())
 			} else {
 				Expect(hub.Create(ctx, created)).To(Succeed())
 			}
-
 			DeferCleanup(func(ctx SpecContext) {
 				Expect(client.IgnoreNotFound(hub.Delete(ctx, created))).To(Succeed())
 				expectNoWork(ctx, created)
@@ -51,7 +48,6 @@ var _ = Describe("the cache of ManifestWorks", func() {
 			found := &workv1.ManifestWork{}
 			g.Expect(works.Get(ctx, client.ObjectKeyFromObject(work), found)).To(Succeed())
 			g.Expect(federation.IsCompactWork(found)).To(BeTrue())
-
 			return found
 		}
 
@@ -68,7 +64,6 @@ var _ = Describe("the cache of ManifestWorks", func() {
 		Expect(hub.Patch(ctx, work, client.MergeFrom(before))).To(Succeed())
 		Eventually(func(g Gomega) { g.Expect(federation.StoredHash(cached(g))).NotTo(Equal(wanted)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), "somebody has edited it")
-
 		list := &workv1.ManifestWorkList{}
 		Expect(works.List(ctx, list)).To(Succeed())
 		Expect(list.Items).To(HaveEach(HaveField("Name", work.Name)), "works of others are not listed")
@@ -78,7 +73,6 @@ var _ = Describe("the cache of ManifestWorks", func() {
 // startCache starts a cache of the ManifestWorks of the hub.
 func startCache(ctx context.Context) cache.Cache {
 	GinkgoHelper()
-
 	options := system.Options{}.CacheOptions()
 	options.Scheme = system.Scheme()
 	options.ByObject = map[client.Object]cache.ByObject{&workv1.ManifestWork{}: {
@@ -87,13 +81,10 @@ func startCache(ctx context.Context) cache.Cache {
 
 	works, err := decoding.NewCache(suite.ControlPlane.AdminConfig(), options)
 	Expect(err).NotTo(HaveOccurred())
-
 	_, err = works.GetInformer(ctx, &workv1.ManifestWork{}, cache.BlockUntilSynced(false))
 	Expect(err).NotTo(HaveOccurred())
-
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
-
 	go func() { ended <- works.Start(running) }()
 
 	DeferCleanup(func() {
@@ -101,20 +92,17 @@ func startCache(ctx context.Context) cache.Cache {
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})
 	Expect(works.WaitForCacheSync(ctx)).To(BeTrue())
-
 	return works
 }
 
 // payloadOf returns the payload of a Deployment.
 func payloadOf(namespace string) *federation.Payload {
 	var kind federation.FederatedKind
-
 	for _, known := range federation.DefaultKinds() {
 		if known.Kind == "Deployment" {
 			kind = known
 		}
 	}
-
 	return federation.NewPayload(kind, &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"namespace": namespace, "name": "web"},
 		"spec": map[string]any{
@@ -130,9 +118,7 @@ func payloadOf(namespace string) *federation.Payload {
 // deployment returns the work for eu1 of a Deployment with replicas, as the hub writes it.
 func deployment(namespace string, replicas int32) *workv1.ManifestWork {
 	GinkgoHelper()
-
 	work, err := payloadOf(namespace).Work("eu1", federation.Variant{HasReplicas: true, Replicas: replicas})
 	Expect(err).NotTo(HaveOccurred())
-
 	return work
 }

@@ -29,7 +29,6 @@ var _ = Describe("the clusters of an object", func() {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inEurope))
 		expectCopies(ctx, object, eu1, eu2)
-
 		frozen := worksOf(ctx, Default, object)
 		annotate(ctx, object, selecting(`[{"key":"location"`))
 		expectEvent(ctx, object, federation.ReasonClusterSelectorInvalid, "unexpected end of JSON input")
@@ -38,11 +37,9 @@ var _ = Describe("the clusters of an object", func() {
 		// An object that is edited later is delivered; the invalid one would have been, too.
 		expectDelivered(ctx, s.configMap(ctx, "later", nil), "eu1", "eu2", "us1")
 		Expect(clustersOf(ctx, Default, object)).To(ConsistOf("eu1", "eu2"))
-
 		for cluster, work := range worksOf(ctx, Default, object) {
 			Expect(work.Generation).To(Equal(frozen[cluster].Generation), cluster)
 		}
-
 		annotate(ctx, object, selecting(inEurope))
 		expectDelivered(ctx, object, "eu1", "eu2")
 		expectCopies(ctx, object, eu1, eu2)
@@ -52,7 +49,6 @@ var _ = Describe("the clusters of an object", func() {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inEurope))
 		expectCopies(ctx, object, eu1, eu2)
-
 		annotate(ctx, object, selecting(inUSA))
 		expectCopies(ctx, object, us1)
 		expectDelivered(ctx, object, "us1")
@@ -63,7 +59,6 @@ var _ = Describe("the clusters of an object", func() {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inEurope))
 		expectDelivered(ctx, object, "eu1", "eu2")
-
 		relabel(ctx, us1, "location", "europe")
 		expectDelivered(ctx, object, "eu1", "eu2", "us1")
 		expectCopies(ctx, object, eu1, eu2, us1)
@@ -72,11 +67,9 @@ var _ = Describe("the clusters of an object", func() {
 	It("federated-selector F23: a new cluster gets what selects it", func(ctx SpecContext) {
 		joining := cluster("eu3")
 		joining.Labels["location"] = "europe"
-
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inEurope))
 		expectDelivered(ctx, object, "eu1", "eu2")
-
 		members.Register(ctx, joining)
 		DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, cluster("eu3"))).To(Succeed()) })
 		expectDelivered(ctx, object, "eu1", "eu2", "eu3")
@@ -88,12 +81,9 @@ var _ = Describe("the clusters of an object", func() {
 		expectDelivered(ctx, kept, "eu1", "eu2", "us1")
 		expectDelivered(ctx, removed, "eu1", "eu2", "us1")
 		uids := uidsOf(ctx, kept)
-
 		unbind(ctx, again)
 		again.BindAny(ctx, boundSet)
-
 		begin := time.Now()
-
 		unbind(ctx, gone)
 		// When this set has been unbound for the grace period, the other one would have been, too.
 		expectWorks(ctx, removed)
@@ -133,7 +123,6 @@ var _ = Describe("the clusters of an object", func() {
 			namespace.Annotations = map[string]string{federation.PlacementAnnotation: "p"}
 		})
 		s.Placement(ctx, "p", labelled("location", "usa"))
-
 		expectDelivered(ctx, s.configMap(ctx, "default", nil), "us1")
 		expectDelivered(ctx, s.configMap(ctx, "own", selecting(inEurope)), "eu1", "eu2")
 	})
@@ -143,10 +132,8 @@ var _ = Describe("the clusters of an object", func() {
 		object, deleted := s.configMap(ctx, "c", nil), s.configMap(ctx, "deleted", nil)
 		expectCopies(ctx, object, eu1, eu2, us1)
 		expectCopies(ctx, deleted, eu1, eu2, us1)
-
 		s.optOut(ctx)
 		expectEvent(ctx, object, federation.ReasonFederationSuspended, s.Namespace)
-
 		annotate(ctx, object, selecting(inUSA))
 		Expect(hub.Delete(ctx, deleted)).To(Succeed())
 		expectCopies(ctx, deleted)
@@ -157,10 +144,8 @@ var _ = Describe("the clusters of an object", func() {
 		s := newUnboundScene(ctx)
 		s.Set(ctx, "s")
 		s.clusters(ctx, "s", 5)
-
 		object := s.configMap(ctx, "c", map[string]string{removalbudget.PercentAnnotation: "30"})
 		expectDelivered(ctx, object, s.Names("c1", "c2", "c3", "c4", "c5")...)
-
 		for _, leaving := range []string{"c1", "c2", "c3"} {
 			s.EditCluster(ctx, leaving, func(c *clusterv1.ManagedCluster) { c.Labels["away"] = "yes" })
 		}
@@ -171,7 +156,6 @@ var _ = Describe("the clusters of an object", func() {
 
 		expectEvent(ctx, object, federation.ReasonRemovalHeld, "3 of 5 clusters", "30%")
 		Expect(clustersOf(ctx, Default, object)).To(HaveLen(5))
-
 		advice := release.FindStringSubmatch(notes(ctx, Default, object, federation.ReasonRemovalHeld)[0])
 		Expect(advice).To(HaveLen(2), "the Event says how to release the removals")
 		annotate(ctx, object, map[string]string{removalbudget.ReleaseAnnotation: advice[1]})
@@ -187,7 +171,6 @@ func labelled(key, value string) clusterv1beta1.PlacementSpec {
 // unbind deletes the binding of the members' set.
 func unbind(ctx context.Context, s scene) {
 	GinkgoHelper()
-
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: boundSet}}
 	Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
 }
@@ -195,12 +178,10 @@ func unbind(ctx context.Context, s scene) {
 // uidsOf returns the UIDs of the works of an object by cluster.
 func uidsOf(ctx context.Context, object client.Object) map[string]apitypes.UID {
 	GinkgoHelper()
-
 	uids := map[string]apitypes.UID{}
 	for cluster, work := range worksOf(ctx, Default, object) {
 		uids[cluster] = work.UID
 	}
-
 	return uids
 }
 
@@ -215,7 +196,6 @@ func (s scene) optOut(ctx context.Context) {
 // clusters creates n available clusters without agents, c1 and so on, in a set, and their namespaces.
 func (s scene) clusters(ctx context.Context, set string, n int) {
 	GinkgoHelper()
-
 	for i := range n {
 		name := fmt.Sprintf("c%d", i+1)
 		s.Cluster(ctx, set, name, suite.IsAvailable(metav1.ConditionTrue))

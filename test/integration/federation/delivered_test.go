@@ -49,7 +49,6 @@ var _ = Describe("what is delivered", func() {
 		for _, object := range objects {
 			s.Create(ctx, object)
 		}
-
 		suite.Edit(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}, func(n *corev1.Namespace) {
 			n.Labels[federation.FederatedLabel] = "true"
 		})
@@ -57,7 +56,6 @@ var _ = Describe("what is delivered", func() {
 		for _, object := range objects {
 			expectWorks(ctx, object, "us1")
 			expectConditions(ctx, worksOf(ctx, Default, object)["us1"], workv1.WorkApplied, workv1.WorkAvailable)
-
 			copied, ok := object.DeepCopyObject().(client.Object)
 			Expect(ok).To(BeTrue())
 			Expect(us1.Client.Get(ctx, client.ObjectKeyFromObject(object), copied)).To(Succeed())
@@ -72,7 +70,6 @@ var _ = Describe("what is not delivered", func() {
 		aside := newScene(ctx, func(namespace *corev1.Namespace) { namespace.Labels = nil })
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: aside.Namespace, Name: "s"}, StringData: map[string]string{"k": "v"}}
 		aside.Create(ctx, secret)
-
 		s := newScene(ctx)
 		s.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "account"}})
 
@@ -89,7 +86,6 @@ var _ = Describe("what is not delivered", func() {
 		s.Create(ctx, later)
 		expectWorks(ctx, later, "eu1", "eu2", "us1")
 		Expect(clustersOf(ctx, Default, token)).To(BeEmpty())
-
 		works := &workv1.ManifestWorkList{}
 		Expect(hub.List(ctx, works, client.MatchingLabels{federation.NamespaceLabel: aside.Namespace})).To(Succeed())
 		Expect(works.Items).To(BeEmpty())
@@ -104,7 +100,6 @@ var _ = Describe("what is not delivered", func() {
 		expectEvent(ctx, object, federation.ReasonTooLarge, "exceeds the limit")
 		expectDelivered(ctx, s.configMap(ctx, "small", nil), "eu1", "eu2", "us1")
 		Expect(clustersOf(ctx, Default, object)).To(BeEmpty())
-
 		put(ctx, object, "1")
 		expectDelivered(ctx, object, "eu1", "eu2", "us1")
 	})

@@ -20,7 +20,6 @@ var (
 
 var _ = Describe("a hub whose requests fail", Ordered, func() {
 	var proxy *faults.Proxy
-
 	BeforeAll(func(ctx SpecContext) { proxy = suite.ThroughProxy(ctx) })
 
 	DescribeTable("federated-selector 3.1.4: a fault delays the delivery, and no work of a staying cluster is disturbed",
@@ -28,11 +27,9 @@ var _ = Describe("a hub whose requests fail", Ordered, func() {
 			s := newScene(ctx)
 			moved := s.configMap(ctx, "moved", selecting(inEurope))
 			expectDelivered(ctx, moved, "eu1", "eu2")
-
 			history, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
 			Expect(err).NotTo(HaveOccurred())
 			Expect(history.CatchUp(ctx)).To(Succeed())
-
 			mark, requests := history.Mark(), len(proxy.Requests(match))
 			mend := proxy.Break(faults.Rule{Match: match, Fault: fault})
 			DeferCleanup(mend)

@@ -43,7 +43,6 @@ var _ = Describe("copies and works that others touch", func() {
 		object := s.configMap(ctx, "c", nil)
 		expectEvent(ctx, object, federation.ReasonDeliveryConflict, "us1", ".data.v")
 		Expect(memberCopy(ctx, Default, us1, theirs)).To(Equal(theirs))
-
 		annotate(ctx, object, selecting(inEurope))
 		expectDelivered(ctx, object, "eu1", "eu2")
 		Expect(memberCopy(ctx, Default, us1, theirs)).To(Equal(theirs))
@@ -55,7 +54,6 @@ var _ = Describe("copies and works that others touch", func() {
 		object := s.configMap(ctx, "c", selecting(inUSA))
 		Eventually(func(g Gomega) map[string]string { return memberCopy(ctx, g, us1, theirs).Data }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(map[string]string{"v": "1", "other": "theirs"}))
-
 		annotate(ctx, object, selecting(inEurope))
 		expectNoCopy(ctx, object, us1)
 	})
@@ -64,7 +62,6 @@ var _ = Describe("copies and works that others touch", func() {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inUSA))
 		expectCopies(ctx, object, us1)
-
 		deleted := memberCopy(ctx, Default, us1, object)
 		Expect(us1.Client.Delete(ctx, deleted)).To(Succeed())
 		Eventually(func(g Gomega) *corev1.ConfigMap { return memberCopy(ctx, g, us1, object) }).
@@ -75,7 +72,6 @@ var _ = Describe("copies and works that others touch", func() {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inUSA))
 		expectCopies(ctx, object, us1)
-
 		copied := memberCopy(ctx, Default, us1, object)
 		edited := copied.DeepCopy()
 		edited.Data["v"] = "edited"
@@ -136,7 +132,6 @@ var _ = Describe("copies and works that others touch", func() {
 		expectDelivered(ctx, object, "eu1", "eu2")
 		Expect(hub.Delete(ctx, object)).To(Succeed())
 		expectGone(ctx, object)
-
 		found := &workv1.ManifestWork{}
 		Expect(hub.Get(ctx, client.ObjectKeyFromObject(theirs), found)).To(Succeed())
 		Expect(found.Spec).To(Equal(theirs.Spec))
@@ -152,7 +147,6 @@ var _ = Describe("copies and works that others touch", func() {
 			},
 		}
 		s.Create(ctx, object)
-
 		port := func(g Gomega) int32 { return memberCopy(ctx, g, us1, object).Spec.Ports[0].Port }
 		Eventually(port).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(int32(80)))
 
@@ -175,21 +169,16 @@ var _ = Describe("what users choose of a Service", func() {
 	// create creates a Service as a user does, with a manager of its own.
 	create := func(ctx context.Context, s scene, name string, spec corev1.ServiceSpec) *corev1.Service {
 		GinkgoHelper()
-
 		object := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name, Annotations: selecting(inUSA)}, Spec: spec,
 		}
 		s.Create(ctx, object)
-
 		return object
 	}
 	inMember := func(ctx context.Context, object *corev1.Service) *corev1.Service {
 		GinkgoHelper()
-
 		var found *corev1.Service
-
 		Eventually(func(g Gomega) { found = memberCopy(ctx, g, us1, object) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 		return found
 	}
 	ports := func() []corev1.ServicePort { return []corev1.ServicePort{{Port: 80}} }
@@ -209,7 +198,6 @@ var _ = Describe("what users choose of a Service", func() {
 			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 31234}},
 			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
 		})
-
 		Expect(inMember(ctx, fixed).Spec.Ports[0].NodePort).To(Equal(int32(31234)))
 		inMember(ctx, free)
 
@@ -232,7 +220,6 @@ var _ = Describe("what users choose of a Service", func() {
 		suite.Edit(ctx, free, func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 })
 		Eventually(func(g Gomega) int32 { return memberCopy(ctx, g, us1, free).Spec.Ports[0].Port }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(int32(81)))
-
 		payload = &corev1.Service{}
 		decodePayload(Default, worksOf(ctx, Default, free)["us1"], payload)
 		Expect(payload.Spec.IPFamilies).To(BeEmpty())
@@ -243,11 +230,9 @@ var _ = Describe("what users choose of a Service", func() {
 // foreign creates the namespace of the scene and the ConfigMap "c" in a member, as somebody else does.
 func (s scene) foreign(ctx context.Context, member *members.Member, data map[string]string) *corev1.ConfigMap {
 	GinkgoHelper()
-
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "c"}, Data: data}
 	Expect(member.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}})).To(Succeed())
 	Expect(member.Client.Create(ctx, theirs)).To(Succeed())
-
 	return memberCopy(ctx, Default, member, theirs)
 }
 
@@ -256,7 +241,6 @@ func edited(change func(*workv1.ManifestWork)) func(context.Context, *workv1.Man
 	return func(ctx context.Context, work *workv1.ManifestWork) error {
 		before := work.DeepCopy()
 		change(work)
-
 		return hub.Patch(ctx, work, client.MergeFrom(before))
 	}
 }
@@ -264,7 +248,6 @@ func edited(change func(*workv1.ManifestWork)) func(context.Context, *workv1.Man
 // expectGone waits until an object is not on the hub any more.
 func expectGone(ctx context.Context, object client.Object) {
 	GinkgoHelper()
-
 	read, ok := object.DeepCopyObject().(client.Object)
 	Expect(ok).To(BeTrue())
 	Eventually(func() error { return hub.Get(ctx, client.ObjectKeyFromObject(object), read) }).

@@ -40,10 +40,8 @@ func startMembers(ctx SpecContext) {
 	admin := suite.ControlPlane.AdminConfig()
 	Expect(manifests.InstallManifestWorks(ctx, admin)).To(Succeed())
 	Expect(manifests.InstallSystem(ctx, admin, manifests.Federation, "")).To(Succeed())
-
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: boundSet}}
 	Expect(hub.Create(ctx, set)).To(Succeed())
-
 	started := members.Start(ctx, cluster("eu1"), cluster("eu2"), cluster("us1"))
 	eu1, eu2, us1 = started[0], started[1], started[2]
 }
@@ -61,6 +59,5 @@ func cluster(name string) *clusterv1.ManagedCluster {
 		Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: boundSet},
 	}}
 	maps.Copy(cluster.Labels, clusterLabels[name])
-
 	return cluster
 }

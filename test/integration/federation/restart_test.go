@@ -42,20 +42,16 @@ var _ = Describe("a hub that starts", func() {
 	It("federated-selector F35: no work of a staying cluster is deleted while the selection moves and the hub is killed", func(ctx SpecContext) {
 		s := newUnboundScene(ctx)
 		s.Set(ctx, "s")
-
 		side := func(left bool) string {
 			if left {
 				return "left"
 			}
-
 			return "right"
 		}
 		// Two thirds of the clusters are on the left; one third leaves, one third comes.
 		s.manyClusters(ctx, manyClusters, func(i int, c *clusterv1.ManagedCluster) { c.Labels["side"] = side(i <= 200) })
-
 		object := s.configMap(ctx, "c", selecting(`[{"key":"side","operator":"=","values":["left"]}]`))
 		expectNumber(ctx, object, 200)
-
 		history, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
 		Expect(err).NotTo(HaveOccurred())
 		Expect(history.CatchUp(ctx)).To(Succeed())
@@ -64,13 +60,10 @@ var _ = Describe("a hub that starts", func() {
 		Expect(suite.Each(ctx, manyClusters, func(ctx context.Context, i int) error {
 			relabelled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: s.Name(fmt.Sprintf("c%03d", i+1))}}
 			patch := fmt.Sprintf(`{"metadata":{"labels":{"side":%q}}}`, side(i >= 100))
-
 			return suite.Client.Patch(ctx, relabelled, client.RawPatch(types.MergePatchType, []byte(patch)))
 		})).To(Succeed())
-
 		moved := func(g Gomega) bool {
 			clusters := clustersOf(ctx, g, object)
-
 			return len(clusters) == 200 && clusters[0] == s.Name("c101")
 		}
 
@@ -78,7 +71,6 @@ var _ = Describe("a hub that starts", func() {
 		for runKilledHub(ctx, kills, moved) {
 			kills++
 		}
-
 		Expect(kills).To(BeNumerically(">=", fewKills), "hubs that were killed")
 		resume()
 		Eventually(moved).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeTrue())
@@ -105,9 +97,7 @@ var _ = Describe("a hub that starts", func() {
 		Eventually(written).WithContext(ctx).WithTimeout(manyTimeout).WithPolling(time.Second).
 			Should(BeNumerically(">=", manyObjects*fewClusters))
 		before := suite.AwaitUnchanged(ctx, written)
-
 		suite.PauseHub(ctx)()
-
 		probe := newScene(ctx)
 		expectDelivered(ctx, probe.configMap(ctx, "probe", nil), "eu1", "eu2", "us1")
 		Expect(suite.AwaitUnchanged(ctx, written)).To(Equal(before))
@@ -136,27 +126,21 @@ func expectNumber(ctx context.Context, object client.Object, n int) {
 // odd number loses the response of its last write, and one with an even number the request.
 func runKilledHub(ctx context.Context, number int, done func(Gomega) bool) (killed bool) {
 	GinkgoHelper()
-
 	proxy, err := faults.Start(suite.HubConfig(ctx, suite.ControlPlane))
 	Expect(err).NotTo(HaveOccurred())
-
 	fault := faults.Reset
 	if number%2 == 1 {
 		fault = faults.Lost
 	}
-
 	proxy.Break(faults.Rule{Match: workWrites, Fault: fault, After: killedAfter})
-
 	stop := suite.StartHub(proxy.Config()) //nolint:contextcheck // It runs until stop.
 
 	Eventually(func(g Gomega) bool {
 		killed = len(proxy.Requests(workWrites)) > killedAfter
-
 		return killed || done(g)
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeTrue())
 	Expect(proxy.Close()).To(Succeed())
 	stop()
-
 	return killed
 }
 

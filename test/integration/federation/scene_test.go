@@ -40,20 +40,16 @@ type scene struct{ *suite.Fixture }
 // newScene creates a namespace, as changed by the edits, that is bound to the set of the members.
 func newScene(ctx context.Context, edits ...func(*corev1.Namespace)) scene {
 	GinkgoHelper()
-
 	s := newUnboundScene(ctx, edits...)
 	s.BindAny(ctx, boundSet)
-
 	return s
 }
 
 // newUnboundScene creates a namespace that is bound to no set.
 func newUnboundScene(ctx context.Context, edits ...func(*corev1.Namespace)) scene {
 	GinkgoHelper()
-
 	s := scene{suite.NewFixture(ctx, append([]func(*corev1.Namespace){optedIn}, edits...)...)}
 	DeferCleanup(s.empty)
-
 	return s
 }
 
@@ -86,12 +82,10 @@ func selecting(selector string) map[string]string {
 // configMap creates a ConfigMap whose key "v" is "1".
 func (s scene) configMap(ctx context.Context, name string, annotations map[string]string) *corev1.ConfigMap {
 	GinkgoHelper()
-
 	object := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name, Annotations: annotations}, Data: map[string]string{"v": "1"},
 	}
 	s.Create(ctx, object)
-
 	return object
 }
 
@@ -118,10 +112,8 @@ func (s scene) deployment(ctx context.Context, annotations map[string]string) *a
 // annotate sets annotations of an object, and removes those whose value is empty.
 func annotate(ctx context.Context, object client.Object, annotations map[string]string) {
 	GinkgoHelper()
-
 	before, ok := object.DeepCopyObject().(client.Object)
 	Expect(ok).To(BeTrue())
-
 	changed := maps.Clone(object.GetAnnotations())
 	if changed == nil {
 		changed = map[string]string{}
@@ -136,7 +128,6 @@ func annotate(ctx context.Context, object client.Object, annotations map[string]
 // put sets the key "v" of a ConfigMap.
 func put(ctx context.Context, configMap *corev1.ConfigMap, value string) {
 	GinkgoHelper()
-
 	before := configMap.DeepCopy()
 	configMap.Data["v"] = value
 	Expect(hub.Patch(ctx, configMap, client.MergeFrom(before))).To(Succeed())
@@ -145,10 +136,8 @@ func put(ctx context.Context, configMap *corev1.ConfigMap, value string) {
 // relabel sets a label of the ManagedCluster of a member until the spec ends.
 func relabel(ctx context.Context, m *members.Member, key, value string) {
 	GinkgoHelper()
-
 	set := func(ctx context.Context, value string) {
 		GinkgoHelper()
-
 		managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: m.Cluster}}
 		suite.Edit(ctx, managed, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
 	}
@@ -159,14 +148,11 @@ func relabel(ctx context.Context, m *members.Member, key, value string) {
 // identityOf returns the identity of an object of a kind that is delivered by default.
 func identityOf(object client.Object) federation.Identity {
 	GinkgoHelper()
-
 	gvk, err := apiutil.GVKForObject(object, hub.Scheme())
 	Expect(err).NotTo(HaveOccurred())
-
 	kinds := federation.DefaultKinds()
 	i := slices.IndexFunc(kinds, func(kind federation.FederatedKind) bool { return kind.GroupVersionKind == gvk })
 	Expect(i).To(BeNumerically(">=", 0), "%s is delivered by default", gvk)
-
 	return federation.Identity{NamespacedName: client.ObjectKeyFromObject(object), Kind: kinds[i]}
 }
 
@@ -174,15 +160,12 @@ func identityOf(object client.Object) federation.Identity {
 func worksOf(ctx context.Context, g Gomega, object client.Object) map[string]*workv1.ManifestWork {
 	list := &workv1.ManifestWorkList{}
 	g.Expect(hub.List(ctx, list, client.MatchingLabels{federation.NamespaceLabel: object.GetNamespace()})).To(Succeed())
-
 	identity, works := identityOf(object), map[string]*workv1.ManifestWork{}
-
 	for i := range list.Items {
 		if identity.Owns(&list.Items[i]) {
 			works[list.Items[i].Namespace] = &list.Items[i]
 		}
 	}
-
 	return works
 }
 
@@ -202,14 +185,11 @@ func expectWorks(ctx context.Context, object client.Object, clusters ...string) 
 func decodePayload(g Gomega, work *workv1.ManifestWork, into client.Object) {
 	gvk, err := apiutil.GVKForObject(into, hub.Scheme())
 	g.Expect(err).NotTo(HaveOccurred())
-
 	for _, manifest := range work.Spec.Workload.Manifests {
 		var found unstructured.Unstructured
 		g.Expect(json.Unmarshal(manifest.Raw, &found)).To(Succeed())
-
 		if found.GroupVersionKind() == gvk {
 			g.Expect(json.Unmarshal(manifest.Raw, into)).To(Succeed())
-
 			return
 		}
 	}
@@ -223,7 +203,6 @@ func expectDelivered(ctx context.Context, configMap *corev1.ConfigMap, clusters 
 	Eventually(func(g Gomega) {
 		works := worksOf(ctx, g, configMap)
 		g.Expect(slices.Collect(maps.Keys(works))).To(ConsistOf(clusters))
-
 		for _, work := range works {
 			payload := &corev1.ConfigMap{}
 			decodePayload(g, work, payload)
@@ -236,7 +215,6 @@ func expectDelivered(ctx context.Context, configMap *corev1.ConfigMap, clusters 
 // expectCopies waits until exactly these members have a copy of a ConfigMap, with its present data.
 func expectCopies(ctx context.Context, configMap *corev1.ConfigMap, in ...*members.Member) {
 	GinkgoHelper()
-
 	for _, member := range []*members.Member{eu1, eu2, us1} {
 		if slices.Contains(in, member) {
 			Eventually(func(g Gomega) map[string]string { return memberCopy(ctx, g, member, configMap).Data }).
@@ -250,7 +228,6 @@ func expectCopies(ctx context.Context, configMap *corev1.ConfigMap, in ...*membe
 // expectNoCopy waits until an object is not in a member.
 func expectNoCopy(ctx context.Context, object client.Object, member *members.Member) {
 	GinkgoHelper()
-
 	read, ok := object.DeepCopyObject().(client.Object)
 	Expect(ok).To(BeTrue())
 	Eventually(func() error { return member.Client.Get(ctx, client.ObjectKeyFromObject(object), read) }).
@@ -264,19 +241,16 @@ func memberCopy[T any, P interface {
 }](ctx context.Context, g Gomega, member *members.Member, object P) P {
 	found := P(new(T))
 	g.Expect(member.Client.Get(ctx, client.ObjectKeyFromObject(object), found)).To(Succeed())
-
 	return found
 }
 
 // expectEvent waits for an Event about an object whose note contains all the words.
 func expectEvent(ctx context.Context, object client.Object, reason string, words ...string) {
 	GinkgoHelper()
-
 	note := make([]types.GomegaMatcher, 0, len(words))
 	for _, word := range words {
 		note = append(note, ContainSubstring(word))
 	}
-
 	Eventually(func(g Gomega) []string { return notes(ctx, g, object, reason) }).
 		WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainElement(And(note...)), "Events %s", reason)
 }
@@ -285,14 +259,11 @@ func expectEvent(ctx context.Context, object client.Object, reason string, words
 func notes(ctx context.Context, g Gomega, object client.Object, reason string) []string {
 	list := &eventsv1.EventList{}
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(object.GetNamespace()))).To(Succeed())
-
 	var found []string
-
 	for _, event := range list.Items {
 		if event.Regarding.Name == object.GetName() && event.Regarding.Kind == identityOf(object).Kind.Kind && event.Reason == reason {
 			found = append(found, event.Note)
 		}
 	}
-
 	return found
 }

@@ -20,15 +20,12 @@ var _ = Describe("the cluster selector", func() {
 	// together with other content, was evaluated.
 	everywhere := func(ctx context.Context, selector string) *corev1.ConfigMap {
 		GinkgoHelper()
-
 		object := newScene(ctx).configMap(ctx, "c", nil)
 		expectDelivered(ctx, object, "eu1", "eu2", "us1")
-
 		before := object.DeepCopy()
 		object.Annotations = selecting(selector)
 		object.Data["v"] = "2"
 		Expect(hub.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
-
 		return object
 	}
 
@@ -57,7 +54,6 @@ var _ = Describe("the cluster selector", func() {
 		object := everywhere(ctx, selector)
 		expectEvent(ctx, object, federation.ReasonRemovalHeld, "matches no cluster in scope", "eu1", "eu2", "us1")
 		Expect(clustersOf(ctx, Default, object)).To(ConsistOf("eu1", "eu2", "us1"))
-
 		advice := release.FindStringSubmatch(notes(ctx, Default, object, federation.ReasonRemovalHeld)[0])
 		Expect(advice).To(HaveLen(2), "the Event says how to release the removals")
 		annotate(ctx, object, map[string]string{removalbudget.ReleaseAnnotation: advice[1]})

@@ -29,7 +29,6 @@ func notTheirs(words ...string) OmegaMatcher {
 	for _, word := range words {
 		matchers = append(matchers, ContainSubstring(word))
 	}
-
 	return And(WithTransform(apierrors.IsForbidden, BeTrue()), MatchError(And(matchers...)))
 }
 
@@ -38,12 +37,10 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 	patch := func(ctx context.Context, work *workv1.ManifestWork, body string) error {
 		return us1.AgentOnHub().Patch(ctx, work.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(body)))
 	}
-
 	It("T8: changes nothing of a work of the hub but the status and its finalizer", func(ctx SpecContext) {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", selecting(inUSA))
 		expectCopies(ctx, object, us1) // So the agent has written its finalizer and the status.
-
 		work := worksOf(ctx, Default, object)["us1"]
 		Expect(work.Finalizers).To(ContainElement(workv1.ManifestWorkFinalizer))
 		Eventually(func() error { return patch(ctx, work, `{"metadata":{"labels":{"a":"b"}}}`) }).
@@ -62,7 +59,6 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 		Expect(patch(ctx, work, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"none","uid":"0"}]}}`)).
 			To(notTheirs("adding an owner"))
 		Expect(patch(ctx, work, `{"metadata":{"managedFields":[{}]}}`)).To(notTheirs("field manager"))
-
 		for _, finalizers := range []string{`,"example.com/a"`, ""} {
 			Expect(patch(ctx, work, `{"metadata":{"finalizers":["cluster.open-cluster-management.io/manifest-work-cleanup"`+finalizers+`]}}`)).
 				To(Succeed())
@@ -95,12 +91,10 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 		s := newScene(ctx)
 		object := s.deployment(ctx, nil)
 		expectReplicas(ctx, object, map[string]int32{"eu1": 3, "eu2": 3, "us1": 3})
-
 		all := []*members.Member{eu1, eu2, us1}
 		for _, member := range all {
 			member.PauseAgent()
 		}
-
 		resume := suite.PauseHub(ctx) // It sees the reports at once.
 
 		for member, ready := range map[*members.Member]int{eu1: 3, eu2: 3, us1: 1_000_000} {
@@ -112,7 +106,6 @@ var _ = Describe("the agent of a member, with the rights that a registered clust
 			Expect(member.AgentOnHub().Status().Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(report)))).To(Succeed())
 			Expect(federation.ReadyOf(worksOf(ctx, Default, object)[member.Cluster])).To(BeEquivalentTo(ready))
 		}
-
 		resume()
 
 		// A change that is delivered later shows that the hub has seen the report.
@@ -138,24 +131,19 @@ var _ = Describe("lost scope and clusters that cannot get an object", func() {
 		for name := range garbage {
 			objects[name] = s.configMap(ctx, name, nil)
 		}
-
 		web := s.deployment(ctx, nil)
-
 		for _, object := range objects {
 			expectDelivered(ctx, object, "eu1", "eu2", "us1")
 		}
-
 		expectWorks(ctx, web, "eu1", "eu2", "us1")
 
 		for name, annotations := range garbage {
 			annotate(ctx, objects[name], annotations)
 		}
-
 		annotate(ctx, web, map[string]string{federation.DeploymentPreferencesAnnotation: "{"})
 		expectEvent(ctx, objects["selector"], federation.ReasonClusterSelectorInvalid)
 		s.optOut(ctx)
 		unbind(ctx, s)
-
 		for _, object := range objects {
 			expectWorks(ctx, object)
 		}
@@ -167,7 +155,6 @@ var _ = Describe("lost scope and clusters that cannot get an object", func() {
 		s := newUnboundScene(ctx)
 		s.Set(ctx, "s")
 		s.clusters(ctx, "s", 2)
-
 		object := s.configMap(ctx, "c", nil)
 		expectDelivered(ctx, object, s.Names("c1", "c2")...)
 		s.Cluster(ctx, "s", "bare", suite.IsAvailable(metav1.ConditionTrue))

@@ -26,7 +26,6 @@ var _ = Describe("the replicas of a workload", func() {
 		Eventually(func(g Gomega) []int32 {
 			replicas := replicasOf(ctx, g, object)
 			g.Expect(slices.Collect(maps.Keys(replicas))).To(ConsistOf("eu1", "eu2"))
-
 			return slices.Collect(maps.Values(replicas))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(ConsistOf(int32(5), int32(4)))
 
@@ -35,9 +34,7 @@ var _ = Describe("the replicas of a workload", func() {
 			Eventually(func(g Gomega) int32 { return *memberCopy(ctx, g, member, object).Spec.Replicas }).
 				WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(replicas), member.Cluster)
 		}
-
 		expectNoCopy(ctx, object, us1)
-
 		for _, ready := range []map[string]int32{{"eu1": 0, "eu2": planned["eu2"]}, {"eu1": 2, "eu2": 1}, {"eu1": planned["eu1"], "eu2": 0}} {
 			expectStaying(ctx, object, planned, ready)
 		}
@@ -99,14 +96,12 @@ var _ = Describe("the replicas of a workload", func() {
 		annotations[federation.DeploymentPreferencesAnnotation] = `{"clusters":{"eu1":{"weight":2},"*":{"weight":1}}}`
 		object := s.deployment(ctx, annotations)
 		expectReplicas(ctx, object, map[string]int32{"eu1": 6, "eu2": 3})
-
 		for member, ready := range map[*members.Member]int32{eu1: 6, eu2: 3} {
 			Eventually(func(g Gomega) { setReady(ctx, g, member, object, ready) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		}
 
 		Eventually(func(g Gomega) []int32 {
 			works := worksOf(ctx, g, object)
-
 			return []int32{federation.ReadyOf(works["eu1"]), federation.ReadyOf(works["eu2"])}
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]int32{6, 3}))
 
@@ -140,7 +135,6 @@ var _ = Describe("the dependencies of a workload", func() {
 		annotate(ctx, object, map[string]string{federation.PropagateDependenciesAnnotation: "true"})
 		expectDelivered(ctx, settings, "eu1", "eu2", "us1")
 		expectCopies(ctx, settings, eu1, eu2, us1)
-
 		runner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "runner"}}
 		Eventually(func(g Gomega) { memberCopy(ctx, g, us1, runner) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
@@ -154,14 +148,11 @@ var _ = Describe("the dependencies of a workload", func() {
 // replicasOf returns the replicas in the works of a Deployment by cluster.
 func replicasOf(ctx context.Context, g Gomega, object *appsv1.Deployment) map[string]int32 {
 	replicas := map[string]int32{}
-
 	for cluster, work := range worksOf(ctx, g, object) {
 		planned, err := federation.PlannedReplicas(work)
 		g.Expect(err).NotTo(HaveOccurred())
-
 		replicas[cluster] = planned
 	}
-
 	return replicas
 }
 
@@ -175,7 +166,6 @@ func expectReplicas(ctx context.Context, object *appsv1.Deployment, want map[str
 // expectStaying has copies report ready replicas, and demands that the works keep the planned ones.
 func expectStaying(ctx context.Context, object *appsv1.Deployment, planned, ready map[string]int32) {
 	GinkgoHelper()
-
 	for _, member := range []*members.Member{eu1, eu2} {
 		Eventually(func(g Gomega) { setReady(ctx, g, member, object, ready[member.Cluster]) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
@@ -186,7 +176,6 @@ func expectStaying(ctx context.Context, object *appsv1.Deployment, planned, read
 		for cluster, work := range worksOf(ctx, g, object) {
 			reported[cluster] = federation.ReadyOf(work)
 		}
-
 		return reported
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(ready))
 

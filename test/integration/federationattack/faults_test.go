@@ -17,18 +17,15 @@ var watchedKinds = []string{
 // rules are the faults of which some strike in each batch.
 func rules() []faults.Rule {
 	var all []faults.Rule
-
 	for _, kind := range watchedKinds {
 		all = append(all, faults.RulesOfReads(kind)...)
 	}
-
 	for _, write := range []faults.Match{
 		{Verbs: []string{"patch"}, Resources: []string{"manifestworks"}}, {Verbs: []string{"delete"}, Resources: []string{"manifestworks"}},
 		{Verbs: []string{"patch"}, Resources: []string{"configmaps"}}, {Verbs: []string{"get"}},
 	} {
 		all = append(all, faults.RulesOfWrites(write)...)
 	}
-
 	return all
 }
 
@@ -40,6 +37,5 @@ func (a *arena) strike() (mends []func()) {
 		a.struck[fmt.Sprintf("%s of %v %v", rule.Fault, rule.Verbs, rule.Resources)]++
 		mends = append(mends, a.hub.proxy.Break(rule))
 	}
-
 	return mends
 }

@@ -42,7 +42,6 @@ func newHub(account *rest.Config) (*hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a proxy: %w", err)
 	}
-
 	return &hub{proxy: proxy}, nil
 }
 
@@ -50,10 +49,8 @@ func newHub(account *rest.Config) (*hub, error) {
 func (h *hub) start(ctx context.Context) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h.stop, h.ended = stop, make(chan struct{})
-
 	go func() {
 		defer close(h.ended)
-
 		wait.UntilWithContext(running, func(ctx context.Context) {
 			if err := h.run(ctx); err != nil && ctx.Err() == nil {
 				klog.Background().Info("The hub has ended and starts again", "err", err.Error())
@@ -73,15 +70,12 @@ func (h *hub) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making a manager: %w", err)
 	}
-
 	if err := system.Setup(mgr, options); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
-
 	if err := system.Start(ctx, mgr); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
 	}
-
 	return nil
 }
 
@@ -92,7 +86,6 @@ func (h *hub) newManager(ctx context.Context, options system.Options) (ctrl.Mana
 		manager ctrl.Manager
 		err     error
 	}
-
 	made := make(chan result, 1)
 
 	go func() {
@@ -115,21 +108,16 @@ func (h *hub) newManager(ctx context.Context, options system.Options) (ctrl.Mana
 func (h *hub) kill(ctx context.Context) error {
 	refused := h.proxy.Break(faults.Rule{Fault: faults.Reset})
 	err := h.end()
-
 	refused()
-
 	if err != nil {
 		return err
 	}
-
 	h.start(ctx)
-
 	return nil
 }
 
 func (h *hub) end() error {
 	h.stop()
-
 	select {
 	case <-h.ended:
 		return nil
@@ -142,7 +130,6 @@ func (h *hub) close() error {
 	if h.stop == nil {
 		return h.proxy.Close()
 	}
-
 	return errors.Join(h.end(), h.proxy.Close())
 }
 

@@ -32,14 +32,11 @@ const (
 // TestAttack changes a world until the time is up.
 func TestAttack(t *testing.T) {
 	ctrl.SetLogger(klog.NewKlogr())
-
 	duration, seed, err := attacks.Settings(defaultDuration)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	t.Logf("%s=%d repeats this run", attacks.SeedVariable, seed)
-
 	a, err := newArena(t.Context(), t, seed)
 	if err != nil {
 		t.Fatal(err)
@@ -51,21 +48,17 @@ func TestAttack(t *testing.T) {
 				a.batches, err, attacks.SeedVariable, seed, attacks.DurationVariable)
 		}
 	}
-
 	if a.batches == 0 || a.judged == 0 {
 		t.Errorf("%d batches, %d events were judged", a.batches, a.judged)
 	}
-
 	t.Logf("%d batches, %d steps, %d events of works judged; faults: %v", a.batches, a.steps, a.judged, a.struck)
 }
 
 // newArena starts a control plane, a hub and a record of all works, and creates the world. All of it ends with the test.
 func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 	t.Helper()
-
 	plane := attacks.Start(t, localplane.Options{})
 	admin := plane.AdminConfig()
-
 	if err := manifests.InstallManifestWorks(ctx, admin); err != nil {
 		return nil, fmt.Errorf("installing ManifestWorks: %w", err)
 	}
@@ -74,21 +67,17 @@ func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 	if err := manifests.InstallSystem(ctx, admin, manifests.Federation, "https://127.0.0.1:1"); err != nil {
 		return nil, fmt.Errorf("installing the system: %w", err)
 	}
-
 	account, err := plane.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
 	if err != nil {
 		return nil, fmt.Errorf("the identity of the hub: %w", err)
 	}
-
 	a := newRandom(seed)
 
 	config := rest.CopyConfig(admin)
 	config.WarningHandler = rest.NoWarnings{}
-
 	if a.api, err = client.New(config, client.Options{Scheme: system.Scheme()}); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-
 	if a.history, err = works.Record(ctx, admin); err != nil {
 		return nil, fmt.Errorf("recording works: %w", err)
 	}
@@ -96,7 +85,6 @@ func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 	if err := a.create(ctx); err != nil {
 		return nil, err
 	}
-
 	if a.hub, err = newHub(account); err != nil {
 		return nil, err
 	}
@@ -108,6 +96,5 @@ func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 	})
 
 	a.hub.start(ctx)
-
 	return a, nil
 }

@@ -47,7 +47,6 @@ func (a *arena) newTruth(ctx context.Context) (*truth, error) {
 		placements: map[types.NamespacedName]*metav1.ObjectMeta{}, pages: map[types.NamespacedName][][]string{},
 		works: map[string][]workv1.ManifestWork{}, objects: map[string]*unstructured.Unstructured{},
 	}
-
 	return t, errors.Join(t.readFleet(ctx, a.api), t.readPlacements(ctx, a.api), t.readObjects(ctx, a.api))
 }
 
@@ -64,7 +63,6 @@ func (t *truth) readFleet(ctx context.Context, api client.Client) error {
 			return fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-
 	for i := range clusters.Items {
 		t.inventory.SetCluster(&clusters.Items[i])
 	}
@@ -72,15 +70,12 @@ func (t *truth) readFleet(ctx context.Context, api client.Client) error {
 	for i := range sets.Items {
 		t.inventory.SetClusterSet(&sets.Items[i])
 	}
-
 	for i := range bindings.Items {
 		t.inventory.SetBinding(&bindings.Items[i])
 	}
-
 	for i := range namespaces.Items {
 		t.namespaces[namespaces.Items[i].Name] = &namespaces.Items[i].ObjectMeta
 	}
-
 	return nil
 }
 
@@ -89,11 +84,9 @@ func (t *truth) readPlacements(ctx context.Context, api client.Client) error {
 		placements clusterv1beta1.PlacementList
 		pages      clusterv1beta1.PlacementDecisionList
 	)
-
 	if err := errors.Join(api.List(ctx, &placements), api.List(ctx, &pages)); err != nil {
 		return fmt.Errorf("listing Placements and their decisions: %w", err)
 	}
-
 	for i := range placements.Items {
 		t.placements[client.ObjectKeyFromObject(&placements.Items[i])] = &placements.Items[i].ObjectMeta
 	}
@@ -102,14 +95,11 @@ func (t *truth) readPlacements(ctx context.Context, api client.Client) error {
 		page := &pages.Items[i]
 		of := types.NamespacedName{Namespace: page.Namespace, Name: page.Labels[clusterv1beta1.PlacementLabel]}
 		clusters := []string{}
-
 		for _, decision := range page.Status.Decisions {
 			clusters = append(clusters, decision.ClusterName)
 		}
-
 		t.pages[of] = append(t.pages[of], clusters)
 	}
-
 	return nil
 }
 
@@ -117,9 +107,7 @@ func (t *truth) readPlacements(ctx context.Context, api client.Client) error {
 func (t *truth) readObjects(ctx context.Context, api client.Client) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(configMaps.GroupVersion().WithKind(configMaps.Kind + "List"))
-
 	var all workv1.ManifestWorkList
-
 	if err := errors.Join(api.List(ctx, list), api.List(ctx, &all)); err != nil {
 		return fmt.Errorf("listing ConfigMaps and ManifestWorks: %w", err)
 	}
@@ -129,12 +117,10 @@ func (t *truth) readObjects(ctx context.Context, api client.Client) error {
 			t.objects[identityOf(object).String()] = object
 		}
 	}
-
 	for i := range all.Items {
 		object := all.Items[i].Annotations[federation.ObjectAnnotation]
 		t.works[object] = append(t.works[object], all.Items[i])
 	}
-
 	return nil
 }
 
@@ -154,12 +140,10 @@ func (t *truth) evaluate(object *unstructured.Unstructured) (*federation.Evaluat
 		Compiler: t.compiler, HubNamespace: manifests.Namespace, Namespace: t.namespaces[object.GetNamespace()],
 		Snapshot: func(request *scheduling.Request) *inventory.Snapshot {
 			t.inventory.Subscribe(request.Key, request.Dependencies())
-
 			return t.inventory.SnapshotFor(request.Key)
 		},
 		Decisions: func(placement string) federation.Decisions {
 			of := types.NamespacedName{Namespace: object.GetNamespace(), Name: placement}
-
 			return federation.DecisionsOf(t.placements[of], t.pages[of])
 		},
 		Reached: func(federation.Dependency) ([]string, bool) { return nil, false },
@@ -170,7 +154,6 @@ func (t *truth) evaluate(object *unstructured.Unstructured) (*federation.Evaluat
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", identity, err)
 		}
-
 		view.Works = append(view.Works, work)
 	}
 
@@ -178,14 +161,12 @@ func (t *truth) evaluate(object *unstructured.Unstructured) (*federation.Evaluat
 		Namespace: object.GetNamespace(), Name: object.GetName(), DeletionTimestamp: object.GetDeletionTimestamp(),
 		Finalizers: object.GetFinalizers(), Annotations: object.GetAnnotations(), OwnerReferences: object.GetOwnerReferences(),
 	}
-
 	return federation.Evaluate(federation.Object{Kind: configMaps, Meta: meta, Body: body}, view, time.Now()), payload, nil
 }
 
 // unsettled returns what is left to do for the objects; nil if nothing is.
 func (t *truth) unsettled() error {
 	var errs []error
-
 	for _, name := range slices.Sorted(maps.Keys(t.works)) {
 		if t.objects[name] == nil {
 			errs = append(errs, fmt.Errorf("%d works of %s, which does not exist", len(t.works[name]), name))
@@ -205,7 +186,6 @@ func (t *truth) unsettled() error {
 				if err != nil {
 					return "", err
 				}
-
 				return work.Annotations[federation.HashAnnotation], nil
 			})
 			if err != nil {
@@ -216,11 +196,9 @@ func (t *truth) unsettled() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-
 			if change.MatchesNone { // federated-selector 3.1.4: nothing is withdrawn until that is released.
 				plan.Lose = nil
 			}
-
 			if !plan.Empty() || len(plan.Waiting)+len(plan.Conflicts) > 0 {
 				errs = append(errs, fmt.Errorf("%s leaves to do: %+v", name, plan))
 			}
@@ -268,7 +246,6 @@ func (s stay) keep(object string, clusters map[string]bool) {
 	if s[object] == nil {
 		s[object] = clusters
 	}
-
 	maps.DeleteFunc(s[object], func(cluster string, _ bool) bool { return !clusters[cluster] })
 }
 
@@ -277,11 +254,9 @@ func (t *truth) scope(namespace string) map[string]bool {
 	snapshot := t.inventory.Snapshot()
 	members, _ := snapshot.Candidates(snapshot.Scope(namespace, nil))
 	names := map[string]bool{}
-
 	for id := range members.EachSet() {
 		names[snapshot.ClusterInfo(id).Name] = true
 	}
-
 	return names
 }
 
@@ -290,19 +265,16 @@ func setOf(names []string) map[string]bool {
 	for _, name := range names {
 		set[name] = true
 	}
-
 	return set
 }
 
 // of returns those of the keys that stay.
 func (s stay) of(keys map[works.Key]bool) map[works.Key]bool {
 	staying := map[works.Key]bool{}
-
 	for key := range keys {
 		if s[key.Object][key.Cluster] {
 			staying[key] = true
 		}
 	}
-
 	return staying
 }

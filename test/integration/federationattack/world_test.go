@@ -60,11 +60,9 @@ func pick[T any](random *rand.Rand, from []T) T { return from[random.IntN(len(fr
 // create creates the world: all clusters in sets that all tenants have bound, and no object.
 func (a *arena) create(ctx context.Context) error {
 	var errs []error
-
 	for _, set := range sets {
 		errs = append(errs, a.api.Create(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: set}}))
 	}
-
 	for _, member := range members {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: member}}
 		errs = append(errs, a.api.Create(ctx, namespace), a.join(ctx, member))
@@ -74,7 +72,6 @@ func (a *arena) create(ctx context.Context) error {
 		errs = append(errs, a.api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: tenant, Labels: map[string]string{federation.FederatedLabel: "true"},
 		}}))
-
 		for _, set := range sets {
 			errs = append(errs, a.bind(ctx, tenant, set))
 		}
@@ -112,7 +109,6 @@ func (a *arena) merge(ctx context.Context, object client.Object, patch map[strin
 	if err != nil {
 		return fmt.Errorf("encoding a patch: %w", err)
 	}
-
 	return a.api.Patch(ctx, object, client.RawPatch(types.MergePatchType, data))
 }
 
@@ -125,7 +121,6 @@ func (a *arena) annotations() map[string]any {
 	selects := func(value string) map[string]any {
 		return map[string]any{federation.SelectorAnnotation: value, federation.PlacementAnnotation: nil}
 	}
-
 	return pick(a.random, []map[string]any{
 		selects(`[{"key":"tier","operator":"in","values":["gold"]}]`), selects(`[{"key":"tier","operator":"notin","values":["gold"]}]`),
 		selects(`[{"key":"tier","operator":"in","values":["gold","silver"]}]`), selects(`[]`), selects(`[{"key":"tier"`),
@@ -142,7 +137,6 @@ func (a *arena) step(ctx context.Context) error {
 	tenant, member := pick(a.random, tenants), pick(a.random, members)
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: pick(a.random, names)}}
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: member}}
-
 	var err error
 
 	switch n := a.random.IntN(40); {
@@ -170,14 +164,12 @@ func (a *arena) step(ctx context.Context) error {
 	if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-
 	return err
 }
 
 // namespaceStep changes whether a tenant takes part, or the default of its objects.
 func (a *arena) namespaceStep(ctx context.Context, tenant string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant}}
-
 	return a.merge(ctx, namespace, pick(a.random, []map[string]any{
 		metadata("labels", federation.FederatedLabel, "true"), metadata("labels", federation.FederatedLabel, nil),
 		metadata("labels", federation.FederatedLabel, "true"),
@@ -190,7 +182,6 @@ func (a *arena) namespaceStep(ctx context.Context, tenant string) error {
 // scopeStep changes the scope of a tenant: a binding or a cluster comes or goes.
 func (a *arena) scopeStep(ctx context.Context, tenant string, cluster *clusterv1.ManagedCluster) error {
 	set := pick(a.random, sets)
-
 	switch a.random.IntN(4) {
 	case 0:
 		return a.api.Delete(ctx, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: set}})
@@ -207,7 +198,6 @@ func (a *arena) scopeStep(ctx context.Context, tenant string, cluster *clusterv1
 func (a *arena) workStep(ctx context.Context, object *corev1.ConfigMap, member string) error {
 	identity := federation.Identity{NamespacedName: client.ObjectKeyFromObject(object), Kind: configMaps}
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: member, Name: identity.WorkName()}}
-
 	return a.merge(ctx, work, pick(a.random, []map[string]any{
 		metadata("annotations", federation.HashAnnotation, nil), metadata("labels", federation.KindLabel, "Other"),
 		{"spec": map[string]any{"deleteOption": map[string]any{"propagationPolicy": "Orphan", "selectivelyOrphans": nil}}},
@@ -223,25 +213,21 @@ func (a *arena) batch(ctx context.Context) error {
 
 	mark := a.history.Mark()
 	keeping := stay{}
-
 	if err := a.note(ctx, keeping); err != nil {
 		return err
 	}
-
 	mends := a.strike()
 
 	for range 1 + a.random.IntN(stepsOfBatch) {
 		if err := a.step(ctx); err != nil {
 			return fmt.Errorf("step %d: %w", a.steps, err)
 		}
-
 		if err := a.note(ctx, keeping); err != nil {
 			return err
 		}
 
 		if a.random.IntN(stepsOfBatch) == 0 {
 			a.struck["kill"]++
-
 			if err := a.hub.kill(ctx); err != nil {
 				return fmt.Errorf("killing the hub: %w", err)
 			}
@@ -251,11 +237,9 @@ func (a *arena) batch(ctx context.Context) error {
 	for _, mend := range mends {
 		mend()
 	}
-
 	if err := a.settle(ctx); err != nil {
 		return err
 	}
-
 	return a.judge(ctx, mark, keeping)
 }
 
@@ -265,22 +249,18 @@ func (a *arena) note(ctx context.Context, keeping stay) error {
 	if err != nil {
 		return err
 	}
-
 	return keeping.narrow(t)
 }
 
 // settle waits until the works are what the objects ask for and the hub writes nothing any more.
 func (a *arena) settle(ctx context.Context) error {
 	var last error
-
 	quiet, before := time.Now(), a.hub.writes()
-
 	for end := time.Now().Add(settleTimeout); time.Now().Before(end); {
 		t, err := a.newTruth(ctx)
 		if err != nil {
 			return err
 		}
-
 		last = t.unsettled()
 		if now := a.hub.writes(); last != nil || now != before {
 			quiet, before = time.Now(), now
@@ -289,7 +269,6 @@ func (a *arena) settle(ctx context.Context) error {
 		if time.Since(quiet) > quietFor {
 			return nil
 		}
-
 		timer := time.NewTimer(quietFor / 10)
 		select {
 		case <-timer.C:
@@ -301,7 +280,6 @@ func (a *arena) settle(ctx context.Context) error {
 	if last == nil {
 		last = errors.New("the hub goes on writing")
 	}
-
 	return fmt.Errorf("not settled after %s: %w", settleTimeout, last)
 }
 
@@ -310,13 +288,10 @@ func (a *arena) judge(ctx context.Context, mark works.Mark, keeping stay) error 
 	if err := a.history.CatchUp(ctx); err != nil {
 		return fmt.Errorf("the record of works: %w", err)
 	}
-
 	passage := a.history.Since(mark)
 	a.judged += len(passage.Events)
-
 	for _, finding := range append(passage.Disturbed(keeping.of(passage.Before.Keys())), passage.Doubled()...) {
 		return errors.New(finding)
 	}
-
 	return nil
 }

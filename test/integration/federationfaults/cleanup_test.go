@@ -35,32 +35,25 @@ const (
 // documented returns a section of docs/federation.md, and the blocks of a language in it.
 func documented(title, language string) (section string, blocks []string) {
 	GinkgoHelper()
-
 	content, err := os.ReadFile("../../../docs/federation.md")
 	Expect(err).NotTo(HaveOccurred())
-
 	_, section, found := strings.Cut(string(content), "\n### "+title+"\n")
 	Expect(found).To(BeTrue(), "no section %q", title)
-
 	section, _, _ = strings.Cut(section, "\n### ")
 	for _, match := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		blocks = append(blocks, match[1])
 	}
-
 	return section, blocks
 }
 
 // shell runs commands as an administrator types them.
 func shell(ctx context.Context, commands string) {
 	GinkgoHelper()
-
 	assets, err := binaries.Find()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(assets.Kubectl).NotTo(BeEmpty(), "no kubectl beside the control plane: run `make assets`")
-
 	content, err := localplane.Kubeconfig(suite.ControlPlane.AdminConfig())
 	Expect(err).NotTo(HaveOccurred())
-
 	directory := GinkgoT().TempDir()
 	kubeconfig := filepath.Join(directory, "kubeconfig")
 	Expect(os.WriteFile(kubeconfig, content, 0o600)).To(Succeed())
@@ -79,21 +72,17 @@ func shell(ctx context.Context, commands string) {
 func (w *world) worksOf(ctx context.Context, g Gomega, kind string) []workv1.ManifestWork {
 	list := &workv1.ManifestWorkList{}
 	g.Expect(suite.Client.List(ctx, list, client.MatchingLabels{federation.NamespaceLabel: w.Namespace, federation.KindLabel: kind})).To(Succeed())
-
 	return list.Items
 }
 
 var _ = Describe("The commands of docs/federation.md that clean up", Ordered, func() {
 	It("leave objects of kinds that are not delivered without works and finalizers, and everything else as it is", func(ctx SpecContext) {
 		install()
-
 		_, granting := documented("More kinds", "yaml")
 		Expect(granting).To(HaveLen(1))
-
 		grants, err := manifests.Decode(strings.NewReader(granting[0]), "docs/federation.md")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), grants)).To(Succeed())
-
 		for _, object := range grants {
 			DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, object)).To(Succeed()) })
 		}
@@ -101,11 +90,9 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 		start := func(ctx context.Context, settings ...func(*system.Options)) {
 			GinkgoHelper()
 			suite.StopHub()
-
 			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), settings...)
 		}
 		DeferCleanup(func(ctx SpecContext) { start(ctx) })
-
 		w := newWorld(ctx)
 		w.members(ctx, "set", 1, 2, always("aboard"))
 		w.configMap(ctx, "cm", selecting(wave, "aboard"))
@@ -122,7 +109,6 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 		seen := func(object client.Object) client.Object {
 			GinkgoHelper()
 			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-
 			return object
 		}
 		configMapNamed := func(name string) *corev1.ConfigMap {
@@ -139,7 +125,6 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 		Eventually(func(g Gomega) {
 			list := &corev1.ConfigMapList{}
 			g.Expect(suite.Client.List(ctx, list)).To(Succeed())
-
 			for i := range list.Items {
 				if list.Items[i].Namespace != w.Namespace {
 					g.Expect(list.Items[i].Finalizers).NotTo(ContainElement(federation.Finalizer))
@@ -149,7 +134,6 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 
 		By("ending the delivery of one kind")
 		start(ctx, delivering)
-
 		section, commands := documented("Fewer kinds, or none", "sh")
 		Expect(commands).To(HaveLen(2))
 		shell(ctx, commands[0])
@@ -163,7 +147,6 @@ var _ = Describe("The commands of docs/federation.md that clean up", Ordered, fu
 
 		By("ending all deliveries")
 		start(ctx)
-
 		untouched := seen(configMapNamed("mine")).GetResourceVersion()
 		kinds := regexp.MustCompile("`(configmaps [a-z. 0-9]+)`").FindStringSubmatch(strings.ReplaceAll(section, "\n", " "))
 		Expect(kinds).NotTo(BeNil())

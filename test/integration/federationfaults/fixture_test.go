@@ -68,11 +68,9 @@ type world struct {
 // newWorld creates a world with clusters of its own, of the bound set "set".
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
-
 	w := &world{Fixture: suite.NewFixture(ctx, takingPart)}
 	w.fleet = w.Fixture
 	w.Set(ctx, "set")
-
 	return w
 }
 
@@ -84,25 +82,19 @@ func takingPart(namespace *corev1.Namespace) {
 // another creates a world with the clusters and the record of this one.
 func (w *world) another(ctx context.Context) *world {
 	GinkgoHelper()
-
 	shares := &world{Fixture: suite.NewNamespace(ctx, takingPart), fleet: w.fleet, history: w.history, mark: w.mark}
 	shares.BindAny(ctx, w.fleet.Name("set"))
-
 	return shares
 }
 
 // record starts to record all works.
 func (w *world) record(ctx context.Context) {
 	GinkgoHelper()
-
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx)) // Later specs of a container go on with it.
 	DeferCleanup(cancel)
-
 	var err error
-
 	w.history, err = works.Record(watching, suite.ControlPlane.AdminConfig())
 	Expect(err).NotTo(HaveOccurred())
-
 	w.mark = w.history.Mark()
 }
 
@@ -110,7 +102,6 @@ func (w *world) record(ctx context.Context) {
 // the gains of others. The label wave has the value that of returns.
 func (w *world) members(ctx context.Context, set string, first, last int, of func(i int) string) {
 	GinkgoHelper()
-
 	available, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []metav1.Condition{{
 		Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Specified", LastTransitionTime: metav1.Now(),
 	}}}})
@@ -120,16 +111,13 @@ func (w *world) members(ctx context.Context, set string, first, last int, of fun
 	Expect(suite.Each(ctx, last-first+1, func(ctx context.Context, i int) error {
 		name := w.fleet.Name(fmt.Sprintf("c%03d", first+i))
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{suite.FixtureLabel: w.fleet.Namespace}}}
-
 		if err := suite.Client.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("creating Namespace %s: %w", name, err)
 		}
-
 		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if err := suite.Client.Status().Patch(ctx, cluster, client.RawPatch(types.MergePatchType, available)); err != nil {
 			return fmt.Errorf("making ManagedCluster %s available: %w", name, err)
 		}
-
 		return nil
 	})).To(Succeed())
 }
@@ -140,12 +128,10 @@ func always(value string) func(int) string { return func(int) string { return va
 // relabel sets a label of clusters, several at a time.
 func (w *world) relabel(ctx context.Context, key, value string, shorts ...string) {
 	GinkgoHelper()
-
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]string{key: value}}})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(suite.Each(ctx, len(shorts), func(ctx context.Context, i int) error {
 		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.fleet.Name(shorts[i])}}
-
 		return suite.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))
 	})).To(Succeed())
 }
@@ -153,10 +139,8 @@ func (w *world) relabel(ctx context.Context, key, value string, shorts ...string
 // selecting returns the value of the selector annotation for clusters whose label has one of the values.
 func selecting(key string, values ...string) string {
 	GinkgoHelper()
-
 	value, err := json.Marshal([]map[string]any{{"key": key, "operator": "in", "values": values}})
 	Expect(err).NotTo(HaveOccurred())
-
 	return string(value)
 }
 
@@ -180,7 +164,6 @@ func (w *world) edit(ctx context.Context, change func(*corev1.ConfigMap)) {
 // identity returns the identity of a ConfigMap.
 func (w *world) identity(name string) federation.Identity {
 	kind := federation.DefaultKinds()[0]
-
 	return federation.Identity{NamespacedName: types.NamespacedName{Namespace: w.Namespace, Name: name}, Kind: kind}
 }
 
@@ -191,12 +174,10 @@ func (w *world) list(ctx context.Context, g Gomega, name string) map[string]meta
 	g.Expect(suite.Client.List(ctx, list, client.MatchingLabels{
 		federation.NamespaceLabel: w.Namespace, federation.NameLabel: name, federation.KindLabel: "ConfigMap",
 	})).To(Succeed())
-
 	found := map[string]metav1.PartialObjectMetadata{}
 	for _, work := range list.Items {
 		found[w.fleet.ShortName(work.Namespace)] = work
 	}
-
 	return found
 }
 
@@ -215,11 +196,9 @@ func (w *world) expectDelivered(ctx context.Context, name string, shorts ...stri
 func (w *world) delivered(ctx context.Context, g Gomega, name string, shorts []string) {
 	object := &corev1.ConfigMap{}
 	g.Expect(suite.Client.Get(ctx, types.NamespacedName{Namespace: w.Namespace, Name: name}, object)).To(Succeed())
-
 	hash := hashOf(g, object)
 	found := w.list(ctx, g, name)
 	g.Expect(slices.Sorted(maps.Keys(found))).To(Equal(slices.Sorted(slices.Values(shorts))), name)
-
 	for short, work := range found {
 		g.Expect(work.Annotations).To(HaveKeyWithValue(federation.HashAnnotation, hash), "%s in %s", name, short)
 		g.Expect(work.DeletionTimestamp).To(BeNil(), "%s in %s", name, short)
@@ -230,10 +209,8 @@ func (w *world) delivered(ctx context.Context, g Gomega, name string, shorts []s
 func hashOf(g Gomega, object *corev1.ConfigMap) string {
 	kind := federation.DefaultKinds()[0]
 	object.SetGroupVersionKind(kind.GroupVersionKind)
-
 	work, err := federation.NewPayload(kind, unstructuredOf(g, object)).Work("", federation.Variant{})
 	g.Expect(err).NotTo(HaveOccurred())
-
 	return work.Annotations[federation.HashAnnotation]
 }
 
@@ -241,13 +218,10 @@ func hashOf(g Gomega, object *corev1.ConfigMap) string {
 func (w *world) expectSafe(ctx context.Context) works.Passage {
 	GinkgoHelper()
 	Expect(w.history.CatchUp(ctx)).To(Succeed())
-
 	passage := w.history.Since(w.mark).Only(func(key works.Key) bool { return strings.Contains(key.Object, "/"+w.Namespace+"/") })
 	w.mark = w.history.Mark()
-
 	Expect(passage.Disturbed(passage.Staying())).To(BeEmpty())
 	Expect(passage.Doubled()).To(BeEmpty())
-
 	return passage
 }
 
@@ -264,7 +238,6 @@ var isWrite = faults.Match{Verbs: []string{"create", "update", "patch", "delete"
 func unstructuredOf(g Gomega, object *corev1.ConfigMap) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	g.Expect(err).NotTo(HaveOccurred())
-
 	return &unstructured.Unstructured{Object: content}
 }
 
@@ -282,6 +255,5 @@ func (w *world) keys(name string, shorts ...string) map[works.Key]bool {
 	for _, short := range shorts {
 		keys[works.Key{Object: w.identity(name).String(), Cluster: w.fleet.Name(short)}] = true
 	}
-
 	return keys
 }

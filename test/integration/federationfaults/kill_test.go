@@ -20,15 +20,11 @@ var lives = []int{0, 1, 1, 2, 3, 5, 8, 13, 21}
 // is carried out and its response is lost.
 func cutOff(writes int, fault faults.Fault, during func(sent func() int)) {
 	GinkgoHelper()
-
 	before := len(underTest.Proxy.Requests(isWrite))
 	mend := underTest.Proxy.Break(faults.Rule{Match: isWrite, Fault: fault, After: writes})
-
 	underTest.Start()
 	during(func() int { return len(underTest.Proxy.Requests(isWrite)) - before })
-
 	refused := underTest.Proxy.Break(faults.Rule{Fault: faults.Reset}) // Nothing arrives any more, as if the process had ended.
-
 	suite.StopHub()
 	mend()
 	refused()
@@ -48,7 +44,6 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 			if i > moved {
 				return "ashore"
 			}
-
 			return "aboard"
 		})
 		w.configMap(ctx, "cm", selecting(wave, "aboard"))
@@ -60,13 +55,11 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 		By("moving the selection in one go while no hub runs")
 		w.relabel(ctx, wave, "ashore", suite.Shorts(staying+1, moved)...)
 		w.relabel(ctx, wave, "aboard", suite.Shorts(moved+1, last)...)
-
 		for n, writes := range lives {
 			cutOff(writes, []faults.Fault{faults.Reset, faults.Lost}[n%2], func(sent func() int) {
 				Eventually(sent).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", writes), "the hub was cut off")
 			})
 		}
-
 		underTest.Start()
 
 		selected := slices.Concat(suite.Shorts(1, staying), suite.Shorts(moved+1, last))
@@ -75,27 +68,23 @@ var _ = Describe("A hub that is killed between two writes", Ordered, func() {
 
 		By("moving it while hubs come and go")
 		suite.StopHub()
-
 		random := rand.New(rand.NewPCG(1, uint64(GinkgoRandomSeed())))
 		all := suite.Shorts(staying+1, last)
 
 		for range 5 {
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-
 			cutOff(random.IntN(20), faults.Lost, func(func() int) {
 				w.relabel(ctx, wave, "aboard", all[:20]...)
 				w.relabel(ctx, wave, "ashore", all[20:40]...)
 				underTest.AwaitQuiet(ctx)
 			})
 		}
-
 		w.relabel(ctx, wave, "aboard", all...)
 
 		underTest.Start()
 
 		w.expectDelivered(ctx, "cm", suite.Shorts(1, last)...)
 		Expect(w.history.CatchUp(ctx)).To(Succeed())
-
 		passage := w.history.Since(w.mark)
 		Expect(passage.Doubled()).To(BeEmpty())
 		Expect(passage.Disturbed(w.keys("cm", suite.Shorts(1, staying)...))).To(BeEmpty())

@@ -103,7 +103,6 @@ var passages = []passage{
 // keepWorks does what agents do to the works of an object at first: they add their finalizer.
 func (w *world) keepWorks(ctx context.Context, name string, shorts []string) {
 	GinkgoHelper()
-
 	for _, short := range shorts {
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: w.fleet.Name(short), Name: w.identity(name).WorkName()}}
 		suite.Edit(ctx, work, func(work *workv1.ManifestWork) { work.Finalizers = []string{workv1.ManifestWorkFinalizer} })
@@ -115,19 +114,16 @@ func (w *world) keepWorks(ctx context.Context, name string, shorts []string) {
 // whether there are none any more.
 func (w *world) serve(ctx context.Context, g Gomega, name string, shorts []string) bool {
 	gone := 0
-
 	for _, short := range shorts {
 		work := &workv1.ManifestWork{}
 		err := suite.Client.Get(ctx, types.NamespacedName{Namespace: w.fleet.Name(short), Name: w.identity(name).WorkName()}, work)
 		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 		switch {
 		case err != nil:
 			gone++
 		case work.DeletionTimestamp != nil:
 			g.Expect(work.Spec.DeleteOption).NotTo(BeNil())
 			g.Expect(work.Spec.DeleteOption.PropagationPolicy).To(Equal(workv1.DeletePropagationPolicyTypeOrphan), "the copy in %s stays", short)
-
 			work.Finalizers = nil
 			g.Expect(suite.Client.Update(ctx, work)).To(Succeed())
 		default:
@@ -148,12 +144,10 @@ func (w *world) arrived(ctx context.Context, g Gomega, name string, shorts []str
 	object := named(w, name)
 	err := suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 	found := w.list(ctx, g, name)
 	if err != nil || len(found) != len(shorts) {
 		return err != nil && len(found) == 0
 	}
-
 	hash := hashOf(g, object)
 
 	for _, short := range shorts {
@@ -162,23 +156,19 @@ func (w *world) arrived(ctx context.Context, g Gomega, name string, shorts []str
 			return false
 		}
 	}
-
 	return object.DeletionTimestamp == nil
 }
 
 // kill has the hub carry out a passage of the world.
 func (p *passage) kill(ctx context.Context, w *world) suite.Passage {
 	var name string
-
 	done := func(g Gomega) bool {
 		return (len(p.left) == 0 || w.serve(ctx, g, name, p.left)) && w.arrived(ctx, g, name, p.after)
 	}
-
 	return suite.Passage{
 		Writes: func() faults.Match {
 			match := isPassageWrite
 			match.Names = []string{name, w.identity(name).WorkName()}
-
 			return match
 		},
 		Prepare: func(n int) {
@@ -187,10 +177,8 @@ func (p *passage) kill(ctx context.Context, w *world) suite.Passage {
 			if len(p.before) == 0 {
 				label = "none"
 			}
-
 			w.configMap(ctx, name, selecting(label, "yes"))
 			w.expectDelivered(ctx, name, p.before...)
-
 			if p.agents {
 				w.keepWorks(ctx, name, p.before)
 			}
@@ -208,22 +196,18 @@ func (p *passage) kill(ctx context.Context, w *world) suite.Passage {
 var _ = Describe("A hub that is killed before each of its writes", Ordered, ContinueOnFailure, func() {
 	// A hub carries all passages out side by side, and is killed when each of them has come to its nth write.
 	var refused [][]string
-
 	underTest.Behind()
 
 	BeforeAll(func(ctx SpecContext) {
 		var all []suite.Passage
-
 		shared := newWorld(ctx)
 		shared.members(ctx, "set", 1, 6, always("aboard"))
 		shared.relabel(ctx, "from", "yes", suite.Shorts(1, 4)...)
 		shared.relabel(ctx, "to", "yes", suite.Shorts(3, 6)...)
 		shared.record(ctx)
-
 		for i := range passages {
 			all = append(all, passages[i].kill(ctx, shared.another(ctx)))
 		}
-
 		refused = suite.KillEach(ctx, underTest.Proxy, underTest.Start, all...)
 	})
 

@@ -105,7 +105,6 @@ func view(name, order string, reads faults.Match, fault faults.Fault) matrix.Vie
 		w.UnboundSet(ctx, "free")
 		w.expectDelivered(ctx, "cm", everybody...)
 		changes.prepare(ctx, w)
-
 		return &matrix.Subject{
 			Settle: w.settle,
 			Change: func(ctx context.Context) {
@@ -132,7 +131,6 @@ func oldViewSpecs() {
 		bound    = "bind another set, then move the clusters into it"
 		followed = "another placement gains the clusters, then the object follows it"
 	)
-
 	reads := faults.Match{Verbs: []string{"get", "list", "watch"}, Resources: []string{"configmaps"}}
 
 	underTest.Views("law 6: a view of which one kind is old withdraws nothing, and catches up",

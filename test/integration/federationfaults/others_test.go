@@ -62,15 +62,12 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		worlds map[string]*world
 		before map[string]map[string]metav1.PartialObjectMetadata
 	)
-
 	underTest.Behind()
-
 	hashOf := func(name string) string { return before[name]["c002"].Annotations[federation.HashAnnotation] }
 
 	// each meddles with the work of a cluster in every world.
 	each := func(ctx context.Context, short string) {
 		GinkgoHelper()
-
 		for name, w := range worlds {
 			meddling[name](ctx, w, short)
 		}
@@ -79,7 +76,6 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 	// restored waits until the works are as the hub writes them in every world.
 	restored := func(ctx context.Context, shorts ...string) {
 		GinkgoHelper()
-
 		for name, w := range worlds {
 			By("restoring after others " + name)
 			w.expectRestored(ctx, hashOf(name), shorts...)
@@ -90,9 +86,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		shared = newWorld(ctx)
 		shared.members(ctx, "set", 1, 5, always("aboard"))
 		shared.members(ctx, "set", 6, 6, always("ashore"))
-
 		worlds, before = map[string]*world{}, map[string]map[string]metav1.PartialObjectMetadata{}
-
 		for name := range meddling {
 			worlds[name] = shared.another(ctx)
 			worlds[name].configMap(ctx, "cm", selecting(wave, "aboard"))
@@ -101,9 +95,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		for _, w := range worlds {
 			w.expectDelivered(ctx, "cm", everybody...)
 		}
-
 		underTest.AwaitQuiet(ctx)
-
 		for name, w := range worlds {
 			before[name] = w.list(ctx, Default, "cm")
 		}
@@ -125,11 +117,9 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		each(ctx, "c004")
 		shared.relabel(ctx, wave, "ashore", "c001")
 		shared.relabel(ctx, wave, "aboard", "c006")
-
 		for _, w := range worlds {
 			w.expectDelivered(ctx, "cm", suite.Shorts(2, 6)...)
 		}
-
 		restored(ctx, suite.Shorts(2, 6)...)
 		underTest.AwaitQuiet(ctx)
 	})
@@ -148,7 +138,6 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 		for _, name := range slices.Sorted(maps.Keys(meddling)) {
 			entries = append(entries, Entry(name, name))
 		}
-
 		return entries
 	}())
 })

@@ -50,7 +50,6 @@ func policy(reason metav1.StatusReason) func(w *world, short string) []client.Ob
 	return func(w *world, short string) []client.Object {
 		name := w.Name("keep-works")
 		namespaces, objects := w.selectors(short)
-
 		return []client.Object{
 			&admissionregistrationv1.ValidatingAdmissionPolicy{
 				ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -77,15 +76,12 @@ func webhook(code int32) func(w *world, short string) []client.Object {
 	return func(w *world, short string) []client.Object {
 		server := httptest.NewTLSServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
 			defer GinkgoRecover()
-
 			review := &admissionv1.AdmissionReview{}
 			Expect(json.NewDecoder(request.Body).Decode(review)).To(Succeed())
-
 			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Code: code, Message: whyKept}}
 			if code == http.StatusBadRequest {
 				review.Response.Result.Reason = metav1.StatusReasonBadRequest
 			}
-
 			answer.Header().Set("Content-Type", "application/json")
 			Expect(json.NewEncoder(answer).Encode(review)).To(Succeed())
 		}))
@@ -93,7 +89,6 @@ func webhook(code int32) func(w *world, short string) []client.Object {
 
 		namespaces, objects := w.selectors(short)
 		authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-
 		return []client.Object{&admissionregistrationv1.ValidatingWebhookConfiguration{
 			ObjectMeta: metav1.ObjectMeta{Name: w.Name("keep-works")},
 			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
@@ -112,15 +107,12 @@ func webhook(code int32) func(w *world, short string) []client.Object {
 func (w *world) failures(ctx context.Context, g Gomega) []eventsv1.Event {
 	list := &eventsv1.EventList{}
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
-
 	var found []eventsv1.Event
-
 	for _, event := range list.Items {
 		if event.Regarding.Name == "cm" && event.Reason == federation.ReasonDeliveryFailed {
 			found = append(found, event)
 		}
 	}
-
 	return found
 }
 
@@ -143,14 +135,11 @@ type refused struct {
 // refuse has the deletion refused, and returns when the API server does so.
 func (r *refused) refuse(ctx context.Context, objects []client.Object) {
 	GinkgoHelper()
-
 	r.work, r.refusals = r.world.work("c002"), objects
 	for _, object := range objects {
 		Expect(suite.Client.Create(ctx, object)).To(Succeed())
 	}
-
 	DeferCleanup(r.admit)
-
 	deleting := func() error { return client.NewDryRunClient(suite.Client).Delete(ctx, r.work) }
 	Eventually(deleting).WithContext(ctx).WithTimeout(suite.Timeout).Should(MatchError(ContainSubstring(whyKept)))
 }
@@ -158,7 +147,6 @@ func (r *refused) refuse(ctx context.Context, objects []client.Object) {
 // admit ends the refusal.
 func (r *refused) admit(ctx context.Context) {
 	GinkgoHelper()
-
 	for _, object := range r.refusals {
 		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, object))).To(Succeed())
 	}
@@ -178,13 +166,11 @@ var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, 
 		shared *world
 		worlds map[string]*refused
 	)
-
 	underTest.Behind()
 
 	BeforeAll(func(ctx SpecContext) {
 		shared, worlds = newWorld(ctx), map[string]*refused{}
 		shared.members(ctx, "set", 1, 3, func(i int) string { return []string{"", "aboard", "aboard", "ashore"}[i] })
-
 		for name, objects := range refusing {
 			w := &refused{world: shared.another(ctx)}
 			worlds[name] = w
@@ -197,11 +183,9 @@ var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, 
 	// all waits until a condition holds in all worlds. From then on each world must have exactly one Event about the refusal.
 	all := func(ctx context.Context, condition func(g Gomega, w *refused)) {
 		GinkgoHelper()
-
 		for name, w := range worlds {
 			Eventually(func(g Gomega) { condition(g, w) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), name)
 		}
-
 		Consistently(func(g Gomega) {
 			for _, w := range worlds {
 				w.told(ctx, g)
@@ -222,7 +206,6 @@ var _ = Describe("Works whose deletion is refused", Ordered, ContinueOnFailure, 
 		for _, w := range worlds {
 			Expect(suite.Client.Delete(ctx, named(w.world, "cm"))).To(Succeed())
 		}
-
 		all(ctx, func(g Gomega, w *refused) { g.Expect(w.clusters(ctx, g)).To(ConsistOf("c002")) })
 	})
 

@@ -26,21 +26,16 @@ import (
 var _ = Describe("A restart", Ordered, func() {
 	It("federated-selector F36: writes nothing over 25 objects in 8 clusters; the benchmark restarts over 50,000 works", func(ctx SpecContext) {
 		const objects, clusters = 25, 8
-
 		var renewed time.Time
-
 		start := func() func() {
 			return suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), delivering, after(&renewed))
 		}
-
 		install()
 		suite.StopHub()
-
 		suite.StopHub = start()
 
 		DeferCleanup(func(ctx SpecContext) {
 			suite.StopHub()
-
 			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
 		})
 		w := newWorld(ctx)
@@ -54,7 +49,6 @@ var _ = Describe("A restart", Ordered, func() {
 					count++
 				}
 			}
-
 			return count
 		}
 
@@ -63,13 +57,11 @@ var _ = Describe("A restart", Ordered, func() {
 				ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: fmt.Sprintf("cm-%04d", i)},
 				Data:       map[string]string{"number": strconv.Itoa(i)},
 			}
-
 			return suite.Client.Create(ctx, cm)
 		})).To(Succeed())
 
 		Eventually(delivered).
 			WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(time.Second).Should(Equal(objects * clusters))
-
 		troubled := w.troubled(ctx, "troubled")
 		Eventually(func(g Gomega) []string { return w.invalid(ctx, g, troubled.Name) }).
 			WithContext(ctx).WithTimeout(suite.SettleTimeout).Should(HaveLen(1))
@@ -79,7 +71,6 @@ var _ = Describe("A restart", Ordered, func() {
 			ofThisSpec := func(namespace string) bool {
 				return namespace == w.Namespace || strings.HasPrefix(namespace, w.Namespace+"-")
 			}
-
 			return slices.DeleteFunc(suite.HubWrites(g, ofThisSpec), func(write string) bool {
 				return strings.Contains(write, " events") // With a name or without.
 			})
@@ -88,10 +79,8 @@ var _ = Describe("A restart", Ordered, func() {
 		evaluations := suite.CounterSum(Default, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 
 		suite.StopHub()
-
 		renewed = laterThan(ctx, troubled)
 		suite.StopHub = start()
-
 		Eventually(func(g Gomega) {
 			now := suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 			g.Expect(now-evaluations).To(BeNumerically(">=", objects+1), "every object was evaluated again")
@@ -102,24 +91,18 @@ var _ = Describe("A restart", Ordered, func() {
 
 	It("T16: repeats no Event over 1,000 objects with a problem, although the former ones have expired", func(ctx SpecContext) {
 		const objects = 1000
-
 		var renewed time.Time
-
 		start := func() func() {
 			return suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), delivering, after(&renewed))
 		}
-
 		install()
 		suite.StopHub()
-
 		suite.StopHub = start()
 
 		DeferCleanup(func(ctx SpecContext) {
 			suite.StopHub()
-
 			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
 		})
-
 		w := newWorld(ctx)
 		w.members(ctx, "set", 1, 2, always("aboard"))
 		Expect(suite.Each(ctx, objects, func(ctx context.Context, i int) error {
@@ -128,19 +111,16 @@ var _ = Describe("A restart", Ordered, func() {
 
 		all := func(g Gomega) []string { return w.invalid(ctx, g, "") }
 		Eventually(all).WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(time.Second).Should(HaveLen(objects))
-
 		last := w.troubled(ctx, "last")
 		Eventually(all).WithContext(ctx).WithTimeout(suite.SettleTimeout).WithPolling(time.Second).Should(HaveLen(objects + 1))
 
 		suite.StopHub()
 
 		Expect(suite.Client.DeleteAllOf(ctx, &eventsv1.Event{}, client.InNamespace(w.Namespace))).To(Succeed())
-
 		renewed = laterThan(ctx, last)
 		written := w.Writes(Default)
 		evaluations := suite.CounterSum(Default, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 		suite.StopHub = start()
-
 		Eventually(func(g Gomega) {
 			now := suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
 			g.Expect(now-evaluations).To(BeNumerically(">", objects), "every object was evaluated again")
@@ -166,7 +146,6 @@ func laterThan(ctx context.Context, object client.Object) time.Time {
 	GinkgoHelper()
 	Eventually(time.Now).WithContext(ctx).WithTimeout(suite.Timeout).
 		Should(BeTemporally(">", problems.LastChange(object).Add(time.Second)))
-
 	return time.Now()
 }
 
@@ -180,10 +159,8 @@ func (w *world) withoutSelector(name string) *corev1.ConfigMap {
 // troubled creates a ConfigMap whose selector cannot be parsed.
 func (w *world) troubled(ctx context.Context, name string) *corev1.ConfigMap {
 	GinkgoHelper()
-
 	object := w.withoutSelector(name)
 	Expect(suite.Client.Create(ctx, object)).To(Succeed())
-
 	return object
 }
 
@@ -191,15 +168,12 @@ func (w *world) troubled(ctx context.Context, name string) *corev1.ConfigMap {
 func (w *world) invalid(ctx context.Context, g Gomega, name string) []string {
 	list := &eventsv1.EventList{}
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
-
 	names := []string{}
-
 	for i := range list.Items {
 		event := &list.Items[i]
 		if event.Reason == federation.ReasonClusterSelectorInvalid && (name == "" || event.Regarding.Name == name) {
 			names = append(names, event.Regarding.Name)
 		}
 	}
-
 	return names
 }

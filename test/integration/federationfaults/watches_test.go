@@ -68,14 +68,12 @@ func (w *world) work(short string) *workv1.ManifestWork {
 // voyage returns a world in which "cm" is to be delivered to everybody.
 func voyage(ctx context.Context) *world {
 	GinkgoHelper()
-
 	w := newWorld(ctx)
 	w.UnboundSet(ctx, "other")
 	w.members(ctx, "set", 1, 5, always("aboard"))
 	w.members(ctx, "set", 6, 6, always("ashore"))
 	w.members(ctx, "other", 10, 10, always("aboard"))
 	w.configMap(ctx, "cm", selecting(wave, "aboard"))
-
 	return w
 }
 
@@ -90,20 +88,16 @@ func (w *world) settle(ctx context.Context) {
 func unseenView(name, resource string, fault faults.Fault) matrix.View {
 	return matrix.View{Name: name, Reads: faults.Reads(resource), Fault: fault, MostReads: fewReads, New: func(ctx context.Context) *matrix.Subject {
 		w, change := voyage(ctx), unseenOf[resource]
-
 		return &matrix.Subject{
 			Settle: w.settle,
 			Change: func(ctx context.Context) { change.happens(ctx, w) },
 			Holds:  func(_ context.Context, g Gomega) { w.keep(g, "c002", "c004", "c005") },
 			Arrives: func(ctx context.Context) {
 				w.expectDelivered(ctx, "cm", change.then...)
-
 				if resource != worksResource {
 					w.expectOrder(ctx)
-
 					return
 				}
-
 				Expect(w.history.CatchUp(ctx)).To(Succeed())
 				Expect(w.history.Since(w.mark).Disturbed(w.keys("cm", "c002", "c004", "c005"))).To(BeEmpty())
 			},

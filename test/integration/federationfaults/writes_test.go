@@ -40,7 +40,6 @@ func delivery(w *world, b *matrix.Broken) {
 		b.Match.Namespace = w.fleet.Name(short)
 		b.Match.Names = []string{w.identity("cm").WorkName(), w.identity("new").WorkName()}
 	}
-
 	b.All = b.Match
 
 	// A cluster that is to lose the object keeps it during the fault: a write that comes before did not succeed.
@@ -68,7 +67,6 @@ var _ = Describe("Requests that fail", Ordered, ContinueOnFailure, func() {
 		shared *world   // has the clusters
 		rows   []*world // the worlds of all rows
 	)
-
 	underTest.Behind()
 
 	underTest.Requests("law 6: withdraw nothing, are not tried too often, and are carried out as soon as they can be",
@@ -84,7 +82,6 @@ var _ = Describe("Requests that fail", Ordered, ContinueOnFailure, func() {
 				w := shared.another(ctx)
 				w.configMap(ctx, "cm", selecting(wave, "aboard"))
 				delivery(w, b)
-
 				rows = append(rows, w)
 			},
 			Settled: func() {

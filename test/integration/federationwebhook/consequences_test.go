@@ -29,9 +29,7 @@ func in(key, value string) map[string]string {
 // members creates the clusters eu1, eu2 and us1 in a set that is bound to the namespace of the fixture, with their namespaces.
 func members(ctx context.Context, f *suite.Fixture) {
 	GinkgoHelper()
-
 	f.Set(ctx, "members")
-
 	for short, location := range map[string]string{"eu1": "europe", "eu2": "europe", "us1": "usa"} {
 		f.Cluster(ctx, "members", short, suite.Labeled("location", location))
 		f.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}})
@@ -41,15 +39,12 @@ func members(ctx context.Context, f *suite.Fixture) {
 // deliver applies the ManifestWorks of a ConfigMap to clusters, as the hub does.
 func deliver(ctx context.Context, f *suite.Fixture, object *corev1.ConfigMap, shorts ...string) {
 	GinkgoHelper()
-
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	Expect(err).NotTo(HaveOccurred())
-
 	for _, short := range shorts {
 		work, err := federation.NewPayload(federation.DefaultKinds()[0], &unstructured.Unstructured{Object: content}).
 			Work(f.Name(short), federation.Variant{})
 		Expect(err).NotTo(HaveOccurred())
-
 		work.TypeMeta = metav1.TypeMeta{APIVersion: workv1.GroupVersion.String(), Kind: "ManifestWork"}
 		//nolint:staticcheck // The typed form needs generated configurations.
 		Expect(suite.Client.Patch(ctx, work, client.Apply, client.FieldOwner(federation.FieldManager), client.ForceOwnership)).To(Succeed())
@@ -61,18 +56,14 @@ func deliver(ctx context.Context, f *suite.Fixture, object *corev1.ConfigMap, sh
 // the warnings.
 func tenant(ctx context.Context, f *suite.Fixture) func(func(client.Client) error) []string {
 	GinkgoHelper()
-
 	user := f.Name("tenant")
 	suite.Bind(ctx, f.Namespace, "edit", user)
-
 	return func(do func(client.Client) error) []string {
 		GinkgoHelper()
-
 		warnings := &heard{}
 		config := suite.Impersonating(user)
 		config.WarningHandler = warnings
 		Expect(do(suite.ClientOf(config))).To(Succeed())
-
 		return warnings.texts
 	}
 }
@@ -90,18 +81,15 @@ var _ = Describe("Typing errors, docs/spec/trust.md 7.2", func() {
 		Eventually(func() []string { return as(create) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(ConsistOf(unknown))
 
 		By("a correct selector is stored without a warning")
-
 		object = newConfigMap(f, "c", in("location", "europe"))
 		Expect(as(func(api client.Client) error { return api.Create(ctx, object) })).To(BeEmpty())
 		deliver(ctx, f, object, "eu1", "eu2")
 
 		By("a dry run of another selector names the clusters that lose the object")
-
 		changed := func(annotations map[string]string) func(client.Client) error {
 			return func(api client.Client) error {
 				after := object.DeepCopy()
 				after.Annotations = annotations
-
 				return client.NewDryRunClient(api).Update(ctx, after)
 			}
 		}
@@ -144,7 +132,6 @@ var _ = Describe("Typing errors, docs/spec/trust.md 7.2", func() {
 			return func(api client.Client) error {
 				Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)).To(Succeed())
 				namespace.Annotations = annotations
-
 				return client.NewDryRunClient(api).Update(ctx, namespace)
 			}
 		}

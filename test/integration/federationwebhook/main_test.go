@@ -34,7 +34,6 @@ func installManifestWorks(ctx SpecContext) {
 // newFixture creates a namespace that takes part.
 func newFixture(ctx context.Context) *suite.Fixture {
 	GinkgoHelper()
-
 	return suite.NewFixture(ctx, func(namespace *corev1.Namespace) {
 		namespace.Labels = map[string]string{federation.FederatedLabel: "true"}
 	})
@@ -58,26 +57,20 @@ type heard struct {
 func (h *heard) HandleWarningHeader(_ int, _, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	h.texts = append(h.texts, text)
 }
 
 // warned calls a function with a client, and returns the warnings that it got.
 func warned(do func(client.Client) error) ([]string, error) {
 	GinkgoHelper()
-
 	warnings := &heard{}
 	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 	config.WarningHandler = warnings
-
 	api, err := client.New(config, client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-
 	err = do(api)
-
 	warnings.mu.Lock()
 	defer warnings.mu.Unlock()
-
 	return slices.Clone(warnings.texts), err
 }
 
@@ -85,7 +78,6 @@ func warned(do func(client.Client) error) ([]string, error) {
 // stops it before.
 func serve(ctx context.Context) (stop func()) {
 	GinkgoHelper()
-
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
 	install(ctx, "https://"+listener.Addr().String())
@@ -104,7 +96,6 @@ func serve(ctx context.Context) (stop func()) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(warnings).NotTo(BeEmpty())
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 	return stop
 }
 

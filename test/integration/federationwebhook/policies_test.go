@@ -37,21 +37,17 @@ var _ = Describe("Deletions that orphan, docs/spec/federated-selector.md 3.1.5",
 	// delivered creates a ConfigMap that looks as if it had ManifestWorks.
 	delivered := func(ctx SpecContext, f *suite.Fixture, name string, annotations map[string]string) *corev1.ConfigMap {
 		GinkgoHelper()
-
 		object := newConfigMap(f, name, annotations)
 		object.Finalizers = []string{federation.Finalizer}
 		object.Labels = map[string]string{"of": "orphans"}
 		Expect(suite.Client.Create(ctx, object)).To(Succeed())
 		DeferCleanup(suite.DropFinalizers, object)
-
 		return object
 	}
-
 	const orphan = client.PropagationPolicy(metav1.DeletePropagationOrphan)
 
 	BeforeEach(func(ctx SpecContext) {
 		install(ctx, "https://127.0.0.1:1")
-
 		f := newFixture(ctx)
 		probe := delivered(ctx, f, "probe", nil)
 		Eventually(func() error { return client.NewDryRunClient(suite.Client).Delete(ctx, probe, orphan) }).
@@ -63,11 +59,9 @@ var _ = Describe("Deletions that orphan, docs/spec/federated-selector.md 3.1.5",
 		object := delivered(ctx, f, "c", nil)
 		Expect(suite.Client.Delete(ctx, object, orphan)).To(refusedForOrphans())
 		Expect(suite.Client.Delete(ctx, object, orphanDependents{})).To(refusedForOrphans())
-
 		By("in a collection, too")
 		Expect(suite.Client.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace(f.Namespace),
 			client.MatchingLabels(object.Labels), orphan)).To(refusedForOrphans())
-
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		Expect(object.DeletionTimestamp).To(BeNil())
 	})
@@ -76,13 +70,11 @@ var _ = Describe("Deletions that orphan, docs/spec/federated-selector.md 3.1.5",
 		f := newFixture(ctx)
 		annotated := delivered(ctx, f, "annotated", map[string]string{federation.OrphanAnnotation: "true"})
 		Expect(suite.Client.Delete(ctx, annotated, orphan)).To(Succeed())
-
 		for name, policy := range map[string]metav1.DeletionPropagation{
 			"background": metav1.DeletePropagationBackground, "foreground": metav1.DeletePropagationForeground,
 		} {
 			Expect(suite.Client.Delete(ctx, delivered(ctx, f, name, nil), client.PropagationPolicy(policy))).To(Succeed())
 		}
-
 		Expect(suite.Client.Delete(ctx, delivered(ctx, f, "default", nil))).To(Succeed())
 	})
 
@@ -97,22 +89,18 @@ var _ = Describe("Deletions that orphan, docs/spec/federated-selector.md 3.1.5",
 var _ = Describe("The policy of manifests/federation/finalizers-only", func() {
 	It("lets the hub change its finalizer, and nothing else", func(ctx SpecContext) {
 		install(ctx, "https://127.0.0.1:1")
-
 		file, err := os.Open("../../../manifests/federation/finalizers-only/policy.yaml")
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(file.Close)
-
 		policy, err := manifests.Decode(file, file.Name())
 		Expect(err).NotTo(HaveOccurred())
 		Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), policy)).To(Succeed())
-
 		for _, object := range policy {
 			DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, object)).To(Succeed()) })
 		}
 
 		hub, err := client.New(suite.HubConfig(ctx, suite.ControlPlane), client.Options{Scheme: system.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
-
 		f := newFixture(ctx)
 		object := newConfigMap(f, "c", map[string]string{"team": "a"})
 		object.Finalizers = []string{"example.com/other"}

@@ -31,12 +31,10 @@ var _ = Describe("The webhook, docs/spec/federated-selector.md 3.1.4", func() {
 		Expect(warnings).To(Equal([]string{parseError, held}))
 
 		By("an update that leaves the annotations is not warned about again; one that breaks them is")
-
 		object.Data["key"] = "other"
 		warnings, err = warned(func(api client.Client) error { return api.Update(ctx, object) })
 		Expect(err).NotTo(HaveOccurred())
 		Expect(warnings).To(BeEmpty())
-
 		object.Annotations[federation.SelectorAnnotation] = "{}"
 		warnings, err = warned(func(api client.Client) error { return api.Update(ctx, object) })
 		Expect(err).NotTo(HaveOccurred())
@@ -75,7 +73,6 @@ var _ = Describe("The webhook, docs/spec/federated-selector.md 3.1.4", func() {
 		f := suite.NewFixture(ctx, func(namespace *corev1.Namespace) {
 			namespace.Annotations = map[string]string{federation.SelectorAnnotation: broken}
 		})
-
 		optIn := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"`+federation.FederatedLabel+`":"true"}}}`))
 		warnings, err := warned(func(api client.Client) error {
 			return api.Patch(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}, optIn)
@@ -87,7 +84,6 @@ var _ = Describe("The webhook, docs/spec/federated-selector.md 3.1.4", func() {
 	It("says nothing outside of the namespaces that take part", func(ctx SpecContext) {
 		serve(ctx)
 		f := suite.NewFixture(ctx)
-
 		warnings, err := warned(func(api client.Client) error {
 			return api.Create(ctx, newConfigMap(f, "c", map[string]string{federation.SelectorAnnotation: broken}))
 		})
@@ -98,7 +94,6 @@ var _ = Describe("The webhook, docs/spec/federated-selector.md 3.1.4", func() {
 	It("objects are stored without a warning while it is down", func(ctx SpecContext) {
 		serve(ctx)()
 		f := newFixture(ctx)
-
 		object := newConfigMap(f, "c", map[string]string{federation.SelectorAnnotation: broken})
 		warnings, err := warned(func(api client.Client) error { return api.Create(ctx, object) })
 		Expect(err).NotTo(HaveOccurred())

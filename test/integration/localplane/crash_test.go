@@ -17,7 +17,6 @@ func TestRecoverFromACrash(t *testing.T) {
 	e := startControlPlane(t, localplane.Options{})
 	created := createConfigMap(t, e.AdminConfig(), "kept")
 	config := e.AdminConfig()
-
 	for _, tc := range []struct {
 		reason   string
 		programs []string

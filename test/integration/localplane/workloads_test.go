@@ -18,7 +18,6 @@ import (
 func TestWorkloadsAreBound(t *testing.T) {
 	e := startControlPlane(t, localplane.Options{Workloads: true})
 	dedicated := corev1.Taint{Key: "dedicated", Value: "etcd", Effect: corev1.TaintEffectNoSchedule}
-
 	for _, node := range []*corev1.Node{
 		{
 			ObjectMeta: metav1.ObjectMeta{Name: "tainted", Labels: map[string]string{"pool": "etcd"}},

@@ -45,36 +45,28 @@ type Member struct {
 // Start registers the clusters with the hub of the suite, and starts their API servers and agents, which run until the end of the suite.
 func Start(ctx context.Context, clusters ...*clusterv1.ManagedCluster) []*Member {
 	GinkgoHelper()
-
 	started := make([]*Member, len(clusters))
-
 	var starting sync.WaitGroup
-
 	for i, cluster := range clusters {
 		Register(ctx, cluster)
 		starting.Go(func() {
 			defer GinkgoRecover()
-
 			started[i] = start(ctx, cluster.Name)
 		})
 	}
 
 	starting.Wait()
-
 	return started
 }
 
 // Register creates a ManagedCluster that is available and, unless it is there, the namespace with its ManifestWorks.
 func Register(ctx context.Context, cluster *clusterv1.ManagedCluster) {
 	GinkgoHelper()
-
 	cluster = cluster.DeepCopy()
 	Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
-
 	before := cluster.DeepCopy()
 	suite.IsAvailable(metav1.ConditionTrue)(cluster)
 	Expect(suite.Client.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
-
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, namespace))).To(Succeed())
 }
@@ -82,14 +74,12 @@ func Register(ctx context.Context, cluster *clusterv1.ManagedCluster) {
 // start starts the API server and the agent of a registered cluster.
 func start(ctx context.Context, cluster string) *Member {
 	GinkgoHelper()
-
 	plane, err := suite.ControlPlane.AnotherAPIServer(ctx, "/"+cluster, localplane.Options{Log: GinkgoWriter})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
 
 	Expect(workagent.PrepareMember(ctx, plane.AdminConfig())).To(Succeed())
 	Expect(workagent.GrantHub(ctx, suite.ControlPlane.AdminConfig(), cluster)).To(Succeed())
-
 	admin := rest.CopyConfig(plane.AdminConfig())
 	admin.WarningHandler = rest.NoWarnings{}
 	members, err := client.New(admin, client.Options{Scheme: suite.Client.Scheme()})
@@ -101,43 +91,34 @@ func start(ctx context.Context, cluster string) *Member {
 	}}
 	member.startAgent(ctx)
 	DeferCleanup(member.stopAgent)
-
 	return member
 }
 
 // hubConfig returns the configuration of a registered agent for the hub.
 func hubConfig(cluster string) *rest.Config {
 	GinkgoHelper()
-
 	user, groups := workagent.HubUser(cluster)
 	config, err := suite.ControlPlane.UserConfig(user, groups...)
 	Expect(err).NotTo(HaveOccurred())
-
 	return config
 }
 
 // memberConfig returns the configuration of the agent for its member.
 func memberConfig(plane *localplane.ControlPlane) *rest.Config {
 	GinkgoHelper()
-
 	config, err := plane.UserConfig(workagent.MemberUser)
 	Expect(err).NotTo(HaveOccurred())
-
 	return config
 }
 
 // startAgent starts the agent. The spec in which the agent exits by itself fails.
 func (m *Member) startAgent(ctx context.Context) {
 	GinkgoHelper()
-
 	agent, err := workagent.Start(ctx, m.options)
 	Expect(err).NotTo(HaveOccurred())
-
 	m.agent = agent
-
 	go func() {
 		defer GinkgoRecover()
-
 		Expect(agent.Wait(context.WithoutCancel(ctx))).To(Succeed())
 	}()
 }
@@ -145,11 +126,9 @@ func (m *Member) startAgent(ctx context.Context) {
 // stopAgent ends the agent if it runs.
 func (m *Member) stopAgent() {
 	GinkgoHelper()
-
 	if m.agent != nil {
 		Expect(m.agent.Stop()).To(Succeed())
 	}
-
 	m.agent = nil
 }
 
@@ -157,7 +136,6 @@ func (m *Member) stopAgent() {
 func (m *Member) PauseAgent() (resume func(ctx context.Context)) {
 	GinkgoHelper()
 	m.stopAgent()
-
 	return resumeOnce(m.startAgent)
 }
 
@@ -166,7 +144,6 @@ func (m *Member) Pause() (resume func(ctx context.Context)) {
 	GinkgoHelper()
 	m.stopAgent()
 	Expect(m.plane.Crash(binaries.APIServer)).To(Succeed())
-
 	return resumeOnce(func(ctx context.Context) {
 		GinkgoHelper()
 		Expect(m.plane.Recover(ctx)).To(Succeed())
@@ -179,16 +156,12 @@ func resumeOnce(resume func(ctx context.Context)) func(ctx context.Context) {
 	resumed := false
 	once := func(ctx context.Context) {
 		GinkgoHelper()
-
 		if !resumed {
 			resumed = true
-
 			resume(ctx)
 		}
 	}
-
 	DeferCleanup(func(ctx SpecContext) { once(ctx) })
-
 	return once
 }
 
@@ -210,9 +183,7 @@ func (m *Member) ExpectRecorded(ctx context.Context, work string, object client.
 // AgentOnHub returns a client with the rights of the agent on the hub.
 func (m *Member) AgentOnHub() client.Client {
 	GinkgoHelper()
-
 	agent, err := client.New(m.options.Hub, client.Options{Scheme: suite.Client.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-
 	return agent
 }

@@ -50,7 +50,6 @@ var _ = Describe("Alerts over scrapes", func() {
 		f.Placement(ctx, "held", suite.Matching(suite.ByLabel("held", "yes")))
 		f.Annotate(ctx, "held", "placement-hub.open-cluster-management.io/max-removal-percent", "0")
 		f.ExpectSelected(ctx, "held", "True AllDecisionsScheduled", suite.Shorts(1, 2)...)
-
 		var healthy, broken, later, mended scrapes.Scrape
 
 		await(ctx, &healthy, func(g Gomega, s scrapes.Scrape) { g.Expect(unsatisfied(s)).To(BeEmpty()) })
@@ -90,7 +89,6 @@ var _ = Describe("Alerts over scrapes", func() {
 		for _, name := range []string{"scored", "failing", "broken"} {
 			Expect(suite.Client.Delete(ctx, f.PlacementNamed(name))).To(Succeed())
 		}
-
 		Expect(suite.Client.Delete(ctx, quota)).To(Succeed())
 		Expect(suite.Client.Delete(ctx, full.PlacementNamed("unwritten"))).To(Succeed())
 		f.LabelClusters(ctx, "held", "yes", suite.Shorts(1, 1)...)
@@ -99,7 +97,6 @@ var _ = Describe("Alerts over scrapes", func() {
 
 		await(ctx, &mended, func(g Gomega, s scrapes.Scrape) {
 			g.Expect(unsatisfied(s)).To(BeEmpty())
-
 			for _, series := range []string{misconfigured, celErrors, staleScores, stalled, unreadable} {
 				g.Expect(s.Value(series)).To(BeZero(), series)
 			}
@@ -133,27 +130,22 @@ var _ = Describe("Alerts over scrapes", func() {
 // allowUnreadable takes the policies away that refuse what Go cannot decode, until the end of the spec.
 func allowUnreadable(ctx context.Context) {
 	GinkgoHelper()
-
 	policies := &admissionregistrationv1.ValidatingAdmissionPolicyBindingList{}
 	Expect(suite.Client.List(ctx, policies)).To(Succeed())
-
 	for _, policy := range policies.Items {
 		if strings.Contains(policy.Name, "readable") {
 			Expect(suite.Client.Delete(ctx, &policy)).To(Succeed())
 		}
 	}
-
 	DeferCleanup(func(ctx SpecContext) { Expect(manifests.Install(ctx, suite.ControlPlane.AdminConfig())).To(Succeed()) })
 }
 
 // patchStatus patches the status of a ManagedCluster, by an object that has no Go type: a client that decodes would fail on the answer.
 func patchStatus(ctx context.Context, cluster, patch string) {
 	GinkgoHelper()
-
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
 	object.SetName(cluster)
-
 	Eventually(func() error {
 		return suite.Client.SubResource("status").Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
@@ -172,7 +164,6 @@ func await(ctx context.Context, found *scrapes.Scrape, check func(Gomega, scrape
 func gather(g Gomega) scrapes.Scrape {
 	found, err := scrapes.Gather(metrics.Registry)
 	g.Expect(err).NotTo(HaveOccurred())
-
 	return found
 }
 
@@ -183,14 +174,12 @@ func ofKind(kinds ...string) (expected scrapes.Expected) {
 			Labels: map[string]string{"kind": kind}, Words: []string{"$labels.kind", kind},
 		})
 	}
-
 	return expected
 }
 
 // unsatisfied returns how many placements lack clusters, by the reasons that there are.
 func unsatisfied(s scrapes.Scrape) map[string]float64 {
 	byReason := map[string]float64{}
-
 	for series, value := range s.Samples {
 		if labels, is := strings.CutPrefix(series, "placement_hub_placements{reason=\""); is && value > 0 {
 			if reason, is := strings.CutSuffix(labels, "\",satisfied=\"false\"}"); is {
@@ -198,6 +187,5 @@ func unsatisfied(s scrapes.Scrape) map[string]float64 {
 			}
 		}
 	}
-
 	return byReason
 }

@@ -35,7 +35,6 @@ var _ = Describe("Alerts over scrapes of a hub whose requests fail or take long"
 		breaks := func(fault faults.Fault, resource string, verbs ...string) (mend func()) {
 			mend = proxy.Break(faults.Rule{Match: faults.Match{Verbs: verbs, Resources: []string{resource}}, Fault: fault})
 			DeferCleanup(mend)
-
 			return mend
 		}
 
@@ -45,7 +44,6 @@ var _ = Describe("Alerts over scrapes of a hub whose requests fail or take long"
 		f.LabelClusters(ctx, "part", "yes", suite.Shorts(1, 5)...)
 		f.Placement(ctx, "part", suite.Matching(suite.ByLabel("part", "yes")))
 		f.ExpectSelected(ctx, "part", suite.AllScheduled, suite.Shorts(1, 5)...)
-
 		var healthy, broken, later, mended scrapes.Scrape
 
 		await(ctx, &healthy, func(g Gomega, s scrapes.Scrape) {
@@ -55,13 +53,11 @@ var _ = Describe("Alerts over scrapes of a hub whose requests fail or take long"
 
 		f.LabelClusters(ctx, "part", "no", suite.Shorts(1, 3)...)
 		f.ExpectSelected(ctx, "part", suite.AllScheduled, suite.Shorts(4, 5)...)
-
 		mendEvents := breaks(faults.Invalid, "events", "create", "patch")
 		f.Placement(ctx, "early", clusterv1beta1.PlacementSpec{})
 		await(ctx, &broken, func(g Gomega, s scrapes.Scrape) { // The hub writes none while placements wait.
 			g.Expect(s.Value(failedEvents)).To(BeNumerically(">", healthy.Value(failedEvents)))
 		})
-
 		mendReads := breaks(faults.Reset, "managedclusters", "get", "list")
 		f.LabelClusters(ctx, "part", "no", suite.Shorts(4, 4)...)
 		await(ctx, &broken, func(g Gomega, s scrapes.Scrape) { g.Expect(s.Value(postponed)).To(Equal(1.)) })

@@ -38,17 +38,13 @@ import (
 // moveTo has the suite work on another control plane, with a hub that runs there, until the container or spec that calls it ends.
 func moveTo(ctx SpecContext, another *localplane.ControlPlane, settings ...func(*system.Options)) {
 	GinkgoHelper()
-
 	api, err := client.New(another.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-
 	before, beforeAPI, beforeStop := suite.ControlPlane, suite.Client, suite.StopHub
 	suite.ControlPlane, suite.Client = another, api
 	suite.StopHub = suite.StartHub(suite.HubConfig(ctx, another), settings...)
-
 	DeferCleanup(func() {
 		suite.StopHub()
-
 		suite.ControlPlane, suite.Client, suite.StopHub = before, beforeAPI, beforeStop
 	})
 }
@@ -62,10 +58,8 @@ const (
 // createProfile makes a ClusterProfile in a namespace for a cluster of this fixture, of its name.
 func createProfile(ctx context.Context, f *suite.Fixture, namespace, manager, short string) *clusterinventory.ClusterProfile {
 	GinkgoHelper()
-
 	profile := newProfile(namespace, manager, f.Name(short))
 	f.Create(ctx, profile)
-
 	return profile
 }
 
@@ -85,15 +79,12 @@ func createFleet(ctx context.Context, f *suite.Fixture, first, last int) {
 		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 			suite.FixtureLabel: f.Namespace, clusterv1beta2.ClusterSetLabel: f.Name("set"),
 		}}}
-
 		if err := suite.Client.Create(ctx, newProfile(f.Name("fleet"), ourManager, name)); err != nil {
 			return fmt.Errorf("creating ClusterProfile %s: %w", name, err)
 		}
-
 		if err := suite.Client.Create(ctx, cluster); err != nil {
 			return fmt.Errorf("creating ManagedCluster %s: %w", name, err)
 		}
-
 		return nil
 	})).To(Succeed())
 }
@@ -103,30 +94,25 @@ func slicesOf(ctx context.Context, f *suite.Fixture, g Gomega, name string) []cl
 	list := &clusterinventory.PlacementDecisionList{}
 	labels := client.MatchingLabels{clusterinventory.PlacementKeyLabel: name}
 	g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace), labels)).To(Succeed())
-
 	list.Items = slices.DeleteFunc(list.Items, func(slice clusterinventory.PlacementDecision) bool {
 		return slice.SchedulerName != controller.SchedulerName
 	})
 	slices.SortFunc(list.Items, func(a, b clusterinventory.PlacementDecision) int {
 		x, y := a.Labels[clusterinventory.DecisionIndexLabel], b.Labels[clusterinventory.DecisionIndexLabel]
-
 		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 	})
-
 	return list.Items
 }
 
 // watchSlices starts to watch all slices of the fixture; their members are "namespace/name" in short.
 func watchSlices(ctx context.Context, f *suite.Fixture) *suite.Recording {
 	GinkgoHelper()
-
 	return f.RecordWith(ctx, history.Adapter{
 		List: &clusterinventory.PlacementDecisionList{}, Convert: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
 			slice, ok := object.(*clusterinventory.PlacementDecision)
 			if !ok {
 				return nil
 			}
-
 			return suite.PageOf(slice.ObjectMeta, referencesOf(f, slice))
 		},
 	})
@@ -138,23 +124,19 @@ func shownSlices(ctx context.Context, f *suite.Fixture, g Gomega) []clusterv1bet
 	for _, slice := range slicesOf(ctx, f, g, "p") {
 		pages = append(pages, *suite.PageOf(slice.ObjectMeta, referencesOf(f, &slice)))
 	}
-
 	return pages
 }
 
 // referencesOf are the ClusterProfiles of a slice as "namespace/name" in short; the namespace of the fixture itself is ".".
 func referencesOf(f *suite.Fixture, slice *clusterinventory.PlacementDecision) []string {
 	references := []string{}
-
 	for _, decision := range slice.Decisions {
 		namespace := f.ShortName(decision.ClusterProfileRef.Namespace)
 		if namespace == f.Namespace {
 			namespace = "."
 		}
-
 		references = append(references, namespace+"/"+f.ShortName(decision.ClusterProfileRef.Name))
 	}
-
 	return references
 }
 
@@ -165,7 +147,6 @@ func expectSlices(ctx context.Context, f *suite.Fixture, name string, want ...[]
 	Eventually(func(g Gomega) {
 		owner := f.Read(ctx, g, name)
 		seen := [][]string{}
-
 		for i, slice := range slicesOf(ctx, f, g, name) {
 			seen = append(seen, referencesOf(f, &slice))
 			g.Expect(len(slice.Decisions)).To(BeNumerically("<=", suite.PageSize))
@@ -203,27 +184,20 @@ func inFleet(shorts ...string) []string {
 	for _, short := range shorts {
 		references = append(references, "fleet/"+short)
 	}
-
 	return references
 }
 
 // explained is what "placement explain" prints of the placement "p".
 func explained(ctx context.Context, f *suite.Fixture) string {
 	GinkgoHelper()
-
 	state, err := hubstate.FromCluster(ctx, suite.Client, []inventory.Key{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "p")})
 	Expect(err).NotTo(HaveOccurred())
-
 	now := time.Now()
 	reports := explain.Reports{Now: metav1.NewTime(now)}
-
 	for _, evaluation := range state.Evaluate(now, nil) {
 		reports.Placements = append(reports.Placements, state.Explain(evaluation, false))
 	}
-
 	var out bytes.Buffer
-
 	Expect(printers.Print(&out, printers.FormatTable, reports, printers.Style{})).To(Succeed())
-
 	return out.String()
 }

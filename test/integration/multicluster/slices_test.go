@@ -34,14 +34,12 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		found   = "True AllClusterProfilesFound"
 		missing = "False ClusterProfilesMissing"
 	)
-
 	profiled := func(o *system.Options) { o.ProfileDecisions = true }
 	// prepared is a fixture with a bound set, and a namespace for ClusterProfiles.
 	prepared := func(ctx context.Context) *suite.Fixture {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Name("fleet")}})
 		f.Set(ctx, "set")
-
 		return f
 	}
 	// versions are the resource versions of the slices of "p".
@@ -50,7 +48,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		for _, slice := range slicesOf(ctx, f, Default, "p") {
 			all = append(all, slice.ResourceVersion)
 		}
-
 		return all
 	}
 
@@ -71,7 +68,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			APIGroups: []string{clusterinventory.Group}, Resources: []string{"clusterprofiles", "clusterprofiles/status"},
 			Verbs: []string{"create", "update", "patch"},
 		})
-
 		refused := And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(`this needs the verb "publish" on clusterprofiles`)))
 		// Nothing is created before the API server has learned of the policy.
 		Eventually(func() error {
@@ -80,7 +76,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(refused)
 
 		Expect(eve.Create(ctx, newProfile(f.Namespace, otherManager, f.Name("c001")))).To(Succeed(), "of another cluster manager")
-
 		genuine := createProfile(ctx, f, f.Namespace, ourManager, "c002")
 		Expect(eve.Patch(ctx, genuine.DeepCopy(), client.RawPatch(types.MergePatchType,
 			[]byte(`{"metadata":{"labels":{"open-cluster-management.io/cluster-name":"prod"}}}`)))).To(refused)
@@ -154,11 +149,9 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 4)...)
 
 		ordinary := f.Pages(ctx, Default, "p")[0].ResourceVersion
-
 		By("taking in those that are created")
 		createProfile(ctx, f, fleet, ourManager, "c002")
 		expectSlices(ctx, f, "p", inFleet("c001", "c002"))
-
 		labelled := newProfile(fleet, ourManager, f.Name("c004"))
 		labelled.Labels = map[string]string{clusterv1.ClusterNameLabelKey: f.Name("c004")}
 		f.Create(ctx, labelled)
@@ -203,9 +196,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 				inFleet(append([]string{"c000"}, suite.Shorts(201, 230)...)...))
 
 			By("not following the scores")
-
 			before := versions(ctx, f)
-
 			f.Score(ctx, "c230", 90, nil)
 			Eventually(func(g Gomega) {
 				g.Expect(f.Pages(ctx, g, "p")).To(ContainElement(HaveField("Status.Decisions", ContainElement(HaveField("Score", int64(90))))))
@@ -228,7 +219,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 2)...))
 		expectProfilesFound(ctx, f, found, "")
-
 		before := versions(ctx, f)
 
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) {
@@ -248,7 +238,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 	It("B4: leave a slice of our name that somebody else has written alone", func(ctx SpecContext) {
 		f := prepared(ctx)
 		createFleet(ctx, f, 1, 2)
-
 		theirs := &clusterinventory.PlacementDecision{
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p-decision-1", Labels: map[string]string{
 				clusterinventory.DecisionKeyLabel: "p", clusterinventory.PlacementKeyLabel: "p", clusterinventory.DecisionIndexLabel: "0",
@@ -286,7 +275,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		Expect(slicesOf(ctx, f, Default, "p")[0].UID).To(Equal(slice.UID))
 
 		By("putting back who it is from, without a second one of the same place")
-
 		renamed := watchSlices(ctx, f)
 		renamed.Require(inFleet(suite.Shorts(1, 2)...)...)
 		suite.Edit(ctx, slice, func(s *clusterinventory.PlacementDecision) { s.SchedulerName = "somebody-else" })
@@ -301,7 +289,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		renamed.PlayUntil(ctx, shownSlices(ctx, f, Default))
 
 		By("making one anew whose place in the order cannot be right, without a gap")
-
 		recording := watchSlices(ctx, f)
 		recording.Require(inFleet(suite.Shorts(1, 2)...)...)
 		suite.Edit(ctx, slice, func(s *clusterinventory.PlacementDecision) { s.Labels[clusterinventory.DecisionIndexLabel] = "7" })
@@ -315,7 +302,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		quota := f.Forbid(ctx, "placementdecisions.multicluster.x-k8s.io", 0,
 			&clusterinventory.PlacementDecision{Decisions: []clusterinventory.ClusterDecision{}})
 		createFleet(ctx, f, 1, 2)
-
 		errors := f.Activity(Default).Errors
 
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
@@ -339,7 +325,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		f.DeleteCluster(ctx, "c001")
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(2, 101)...))
 		f.ExpectUnwritten(ctx, Default, "p")
-
 		Expect(suite.Client.Delete(ctx, quota)).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(2, 101)...)
 	})
@@ -358,7 +343,6 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		f := prepared(ctx)
 		createFleet(ctx, f, 1, 102)
 		f.Clusters(ctx, "set", 103, 103)
-
 		for name, spec := range map[string]clusterv1beta1.PlacementSpec{
 			"all": {}, "none": {Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("cloud", "z")}},
 			"wrong": {Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("group", "not a value!")}},
@@ -371,14 +355,10 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		}
 
 		expectSlices(ctx, f, "all", inFleet(suite.Shorts(1, 100)...), inFleet(suite.Shorts(101, 102)...))
-
 		evaluations := f.AwaitIdle(ctx).Evaluations
 		before := f.Writes(Default)
-
 		suite.StopHub()
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), profiled)
-
 		Eventually(func(g Gomega) { g.Expect(f.Activity(g).Evaluations).To(BeNumerically(">=", evaluations+3)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).WithPolling(suite.AuditInterval).Should(Succeed())
 		f.ExpectNoWrite(ctx, before)
@@ -390,11 +370,8 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 2)...))
 		expectProfilesFound(ctx, f, found, "")
-
 		before := versions(ctx, f)
-
 		suite.StopHub()
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
 
 		f.DeleteCluster(ctx, "c001")

@@ -35,14 +35,11 @@ var _ = Describe("The causes of an unsatisfied placement", func() {
 					To(Equal("2 cluster decisions unscheduled; " + selected + " clusters in scope selected; not selected: " + causes))
 			}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		}
-
 		const region = "predicate 1 label region In [eu] and predicate 2 label zone In [a]"
-
 		expectCauses("1 of 3", region+" (2)")
 		f.AwaitIdle(ctx)
 
 		enough := f.Read(ctx, Default, "enough").ResourceVersion
-
 		By("a cluster that joins")
 		f.Cluster(ctx, "set", "c004", suite.Labeled("region", "us"))
 		expectCauses("1 of 4", region+" (3)")
@@ -60,7 +57,6 @@ var _ = Describe("The causes of an unsatisfied placement", func() {
 
 		By("nothing that is told of")
 		f.AwaitIdle(ctx)
-
 		short := f.Read(ctx, Default, "short").ResourceVersion
 		f.EditCluster(ctx, "c002", suite.Labeled("region", "ap"))
 		f.AwaitIdle(ctx)

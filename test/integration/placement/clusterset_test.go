@@ -62,7 +62,6 @@ var _ = Describe("Cluster sets of a placement", func() {
 		f.Clusters(ctx, "set1", 1, 5)
 		f.Placement(ctx, "p", wanting(10))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
-
 		f.UnboundSet(ctx, "set2")
 		f.Clusters(ctx, "set2", 6, 8)
 		f.Bind(ctx, "set2")
@@ -76,7 +75,6 @@ var _ = Describe("Cluster sets of a placement", func() {
 		f.Cluster(ctx, "", "c002", suite.Labeled("stage", "test"))
 		f.Placement(ctx, "p", wanting(2))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, "c001")
-
 		f.LabelSet(ctx, "set2", metav1.LabelSelector{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
 	})
@@ -87,10 +85,8 @@ var _ = Describe("Cluster sets of a placement", func() {
 		f.Clusters(ctx, "set", 1, 5)
 		f.Placement(ctx, "p", wanting(10))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
-
 		Expect(suite.Client.Delete(ctx, set)).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
-
 		f.UnboundSet(ctx, "set")
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
 	})
@@ -104,7 +100,6 @@ var _ = Describe("Cluster sets of a placement", func() {
 
 		Expect(suite.Client.Delete(ctx, set)).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
-
 		set.ResourceVersion = ""
 		f.Create(ctx, set)
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, "c001")
@@ -120,10 +115,8 @@ var _ = Describe("Cluster sets of a placement", func() {
 		f.Clusters(ctx, "set", 1, 5)
 		f.Placement(ctx, "p", wanting(10))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
-
 		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
-
 		f.Bind(ctx, "set")
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
 	})

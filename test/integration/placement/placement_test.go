@@ -17,7 +17,6 @@ var _ = Describe("Placement", func() {
 	wanting := func(n int32) clusterv1beta1.PlacementSpec {
 		return clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(n)}
 	}
-
 	It("1: selects five of five with ten wanted, and makes deleted decisions again", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
@@ -31,7 +30,6 @@ var _ = Describe("Placement", func() {
 		for _, page := range before {
 			Expect(suite.Client.Delete(ctx, &page)).To(Succeed())
 		}
-
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
 		Expect(f.Pages(ctx, Default, "p")[0].UID).NotTo(Equal(before[0].UID))
 	})
@@ -47,7 +45,6 @@ var _ = Describe("Placement", func() {
 		f.DeleteCluster(ctx, "c005")
 
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 4)...)
-
 		held := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name("c005")}}
 		suite.DropFinalizers(ctx, held)
 		suite.ExpectGone(ctx, held)
@@ -59,7 +56,6 @@ var _ = Describe("Placement", func() {
 		f.UnboundSet(ctx, "set")
 		f.Clusters(ctx, "set", 1, 1)
 		f.Placement(ctx, "p", wanting(10))
-
 		f.ExpectSelected(ctx, "p", suite.NoBindings)
 		Expect(f.Message(ctx, Default, "p", clusterv1beta1.PlacementConditionSatisfied)).
 			To(Equal("No valid ManagedClusterSetBindings found in placement namespace"))
@@ -104,10 +100,8 @@ var _ = Describe("Placement", func() {
 		f.Clusters(ctx, "set", 1, 5)
 		f.Placement(ctx, "p", wanting(10))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](4) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 4)...)
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](0) })
 		f.ExpectSelected(ctx, "p", suite.NothingMatched)
 	})
@@ -118,7 +112,6 @@ var _ = Describe("Placement", func() {
 		f.Clusters(ctx, "set", 1, 10)
 		f.Placement(ctx, "p", wanting(5))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 5)...)
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](8) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 8)...)
 	})
@@ -129,7 +122,6 @@ var _ = Describe("Placement", func() {
 		f.Clusters(ctx, "set", 1, 5)
 		f.Placement(ctx, "p", wanting(10))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
-
 		f.Clusters(ctx, "set", 6, 10)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 10)...)
 	})

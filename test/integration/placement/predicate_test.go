@@ -42,9 +42,7 @@ var _ = Describe("Predicates", func() {
 		f.Clusters(ctx, "set", 4, 5, suite.Claiming("cloud", "b"))
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](10)})
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 5)...)
-
 		in := metav1.LabelSelectorOpIn
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = suite.Matching(suite.ByClaim("cloud", in, "a")) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
 
@@ -54,7 +52,6 @@ var _ = Describe("Predicates", func() {
 
 	It("C1: claims are plain strings of any name and value in every operator", func(ctx SpecContext) {
 		const arn = "arn:aws:iam::123456789012:role/delivery/cluster"
-
 		name := "https://example.com/" + strings.Repeat("long", 20) + "?what=account"
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
@@ -117,7 +114,6 @@ var _ = Describe("Predicates", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 1)
 		f.Placement(ctx, "p", suite.Matching(suite.ByCEL("'yes'")))
-
 		f.ExpectMisconfigured(ctx, "p", "must be a boolean expression, but its type is string")
 	})
 
@@ -128,10 +124,8 @@ var _ = Describe("Predicates", func() {
 		f.Score(ctx, "c001", 90, nil)
 		f.Placement(ctx, "p", suite.Matching(suite.ByCEL(`managedCluster.scores("demo").exists(s, s.name == 'size' && s.value > 80)`)))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
-
 		f.Score(ctx, "c002", 81, nil)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
-
 		f.Score(ctx, "c001", 80, nil)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002")
 	})
@@ -140,13 +134,11 @@ var _ = Describe("Predicates", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		expiry := metav1.NewTime(time.Now().Add(12 * time.Second).Truncate(time.Second))
 		f.Score(ctx, "c001", 90, &expiry)
 		f.Score(ctx, "c002", 90, nil)
 		f.Placement(ctx, "p", suite.Matching(suite.ByCEL(`managedCluster.scores("demo").exists(s, s.value > 80)`)))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002")
 		Expect(time.Now()).To(BeTemporally(">", expiry.Time))
 	})
@@ -157,12 +149,10 @@ var _ = Describe("Predicates", func() {
 		f.Cluster(ctx, "set", "c001", suite.Labeled("cloud", "a"), suite.Claiming("zone", "1"))
 		f.Cluster(ctx, "set", "c002", suite.Labeled("cloud", "a"), suite.Claiming("zone", "2"))
 		f.Cluster(ctx, "set", "c003", suite.Labeled("cloud", "b"))
-
 		both := suite.ByLabel("cloud", "a")
 		both.RequiredClusterSelector.ClaimSelector = suite.ByClaim("zone", metav1.LabelSelectorOpIn, "2").RequiredClusterSelector.ClaimSelector
 		both.RequiredClusterSelector.CelSelector.CelExpressions = []string{"true", `managedCluster.metadata.labels["cloud"] == "a"`}
 		f.Placement(ctx, "p", suite.Matching(both, suite.ByLabel("cloud", "b")))
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
 	})
 })

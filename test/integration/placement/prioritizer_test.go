@@ -31,21 +31,18 @@ var _ = Describe("Prioritizers", func() {
 		f.Cluster(ctx, "set", "c001", suite.Offering("10", "50"))
 		f.Cluster(ctx, "set", "c002", suite.Offering("7", "90"))
 		f.Cluster(ctx, "set", "c003", suite.Offering("9", "80"))
-
 		return f
 	}
 
 	It("21: by default the first by name", func(ctx SpecContext) {
 		f := trio(ctx)
 		f.Placement(ctx, "p", best(clusterv1beta1.PrioritizerPolicy{}))
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
 	})
 
 	It("22: the richest in CPU and memory", func(ctx SpecContext) {
 		f := trio(ctx)
 		f.Placement(ctx, "p", best(suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1))))
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
 	})
 
@@ -55,7 +52,6 @@ var _ = Describe("Prioritizers", func() {
 			suite.BuiltIn(suite.PrioritizerSteady, 3), suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1),
 		)))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
-
 		before := f.AwaitIdle(ctx)
 
 		f.ForeignDecision(ctx, "other", "c002")
@@ -72,7 +68,6 @@ var _ = Describe("Prioritizers", func() {
 		f := trio(ctx)
 		f.ForeignDecision(ctx, "other", "c001")
 		f.Placement(ctx, "p", best(suite.Exactly(suite.BuiltIn(evenly, 2), suite.BuiltIn(suite.PrioritizerCPU, 1))))
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
 	})
 
@@ -80,10 +75,8 @@ var _ = Describe("Prioritizers", func() {
 		f := trio(ctx)
 		f.Placement(ctx, "p", best(suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1))))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
-
 		f.Cluster(ctx, "set", "c004", suite.Offering("11", "100"))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c003", "c004")
-
 		f.DeleteCluster(ctx, "c004")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
 	})
@@ -94,7 +87,6 @@ var _ = Describe("Prioritizers", func() {
 		f.Score(ctx, "c002", 90, nil)
 		f.Score(ctx, "c003", 100, nil)
 		f.Placement(ctx, "p", best(suite.Exactly(suite.DemoScore(1))))
-
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
 	})
 
@@ -102,12 +94,10 @@ var _ = Describe("Prioritizers", func() {
 		f := trio(ctx)
 		f.Placement(ctx, "p", best(suite.Exactly(suite.DemoScore(1))))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
-
 		f.Score(ctx, "c001", 80, nil)
 		f.Score(ctx, "c002", 90, nil)
 		f.Score(ctx, "c003", 100, nil)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
-
 		f.Score(ctx, "c001", 100, nil)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
 	})
@@ -118,7 +108,6 @@ var _ = Describe("Prioritizers", func() {
 		f.Score(ctx, "c002", 90, nil)
 		f.Score(ctx, "c003", 100, &expiry)
 		errors := f.Activity(Default).Errors
-
 		f.Placement(ctx, "p", best(suite.Exactly(suite.DemoScore(1))))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
 
@@ -133,10 +122,8 @@ var _ = Describe("Prioritizers", func() {
 		f.Score(ctx, "c001", 30, nil)
 		f.Score(ctx, "c002", 20, nil)
 		f.Score(ctx, "c003", 10, nil)
-
 		f.Placement(ctx, "add-on", best(suite.Exactly(suite.DemoScore(10), suite.DemoScore(-1))))
 		f.Placement(ctx, "built-in", best(suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 10), suite.BuiltIn(suite.PrioritizerCPU, -1))))
-
 		f.ExpectSelected(ctx, "add-on", suite.AllScheduled, "c002", "c003")
 		f.ExpectSelected(ctx, "built-in", suite.AllScheduled, "c002", "c003")
 	})

@@ -16,7 +16,6 @@ import (
 
 var _ = Describe("Life cycle of sets and bindings", func() {
 	const empty = "True NoClusterMatched: No ManagedCluster selected"
-
 	It("43: a set is empty until a cluster joins, and both sets follow a cluster that moves", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		set1, set2 := f.UnboundSet(ctx, "set1"), f.UnboundSet(ctx, "set2")
@@ -39,11 +38,9 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 		set := f.UnboundSet(ctx, "set")
 		cluster := f.Cluster(ctx, "set", "c001", func(c *clusterv1.ManagedCluster) { c.Finalizers = []string{"example.com/hold"} })
 		suite.ExpectSetCondition(ctx, set, "False ClustersSelected: 1 ManagedClusters selected")
-
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		Consistently(func(g Gomega) string { return suite.SetCondition(ctx, g, set) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).
 			Should(Equal("False ClustersSelected: 1 ManagedClusters selected"))
-
 		suite.DropFinalizers(ctx, cluster)
 		suite.ExpectSetCondition(ctx, set, empty)
 	})
@@ -53,13 +50,10 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 		set := f.LabelSet(ctx, "set", metav1.LabelSelector{MatchLabels: map[string]string{"stage": "production"}})
 		f.Clusters(ctx, "", 1, 3)
 		suite.ExpectSetCondition(ctx, set, empty)
-
 		f.EditCluster(ctx, "c001", func(c *clusterv1.ManagedCluster) { c.Labels["stage"] = "production" })
 		suite.ExpectSetCondition(ctx, set, "False ClustersSelected: 1 ManagedClusters selected")
-
 		suite.Edit(ctx, set, func(s *clusterv1beta2.ManagedClusterSet) { s.Spec.ClusterSelector.LabelSelector.MatchLabels = nil })
 		suite.ExpectSetCondition(ctx, set, "False ClustersSelected: 3 ManagedClusters selected")
-
 		suite.Edit(ctx, set, func(s *clusterv1beta2.ManagedClusterSet) { s.Spec.ClusterSelector.LabelSelector = nil })
 		suite.ExpectSetCondition(ctx, set, empty)
 	})
@@ -70,7 +64,6 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 		count := func(g Gomega) int {
 			clusters := &clusterv1.ManagedClusterList{}
 			g.Expect(suite.Client.List(ctx, clusters)).To(Succeed())
-
 			return len(clusters.Items)
 		}
 
@@ -90,7 +83,6 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 			read := func(g Gomega) *clusterv1beta2.ManagedClusterSet {
 				fresh := &clusterv1beta2.ManagedClusterSet{}
 				g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(set), fresh)).To(Succeed())
-
 				return fresh
 			}
 			expectStandard := func() {
@@ -106,7 +98,6 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 			expectStandard()
 
 			By("coming back when deleted")
-
 			first := read(Default).UID
 			Expect(suite.Client.Delete(ctx, set)).To(Succeed())
 			Eventually(func(g Gomega) { g.Expect(read(g).UID).NotTo(Equal(first)) }).
@@ -140,7 +131,6 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 			expectStandard()
 
 			By("coming back when the finalizer of others goes")
-
 			second := read(Default)
 			Expect(suite.Client.Delete(ctx, set)).To(Succeed())
 			Expect(read(Default).DeletionTimestamp).NotTo(BeNil())

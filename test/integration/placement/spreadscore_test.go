@@ -36,7 +36,6 @@ var _ = Describe("The prioritizer Spread", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2, suite.Labeled("zone", "a"))
 		f.Clusters(ctx, "set", 3, 4, suite.Labeled("zone", "b"))
-
 		return f
 	}
 
@@ -47,7 +46,6 @@ var _ = Describe("The prioritizer Spread", func() {
 				s.Predicates = append(s.Predicates, suite.ByLabel(suite.FixtureLabel, f.Namespace)) // The same question in a new generation.
 			})
 		}
-
 		f.Placement(ctx, "p", avoiding(1))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
 
@@ -71,7 +69,6 @@ var _ = Describe("The prioritizer Spread", func() {
 		elsewhere.Placement(ctx, "others", inZone("a"))
 		Eventually(func(g Gomega) { g.Expect(elsewhere.Look(ctx, g, "others").Selected).To(HaveLen(2)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 		f.Placement(ctx, "p", avoiding(1))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
 	})
@@ -98,7 +95,6 @@ var _ = Describe("The prioritizer Spread", func() {
 		f := zones(ctx)
 		f.Placement(ctx, "others", inZone("a"))
 		f.ExpectSelected(ctx, "others", suite.AllScheduled, "c001", "c002")
-
 		spec := avoiding(1)
 		spec.SpreadPolicy = clusterv1beta1.SpreadPolicy{}
 		f.Placement(ctx, "p", spec)

@@ -22,7 +22,6 @@ var _ = Describe("Taints", func() {
 		exists         = clusterv1beta1.TolerationOpExists
 		equal          = clusterv1beta1.TolerationOpEqual
 	)
-
 	tolerating := func(tolerations ...clusterv1beta1.Toleration) clusterv1beta1.PlacementSpec {
 		return clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](4), Tolerations: tolerations}
 	}
@@ -36,7 +35,6 @@ var _ = Describe("Taints", func() {
 		f.Placement(ctx, "p", spec)
 		f.ExpectMisconfigured(ctx, "p", `spec.tolerations[0].value: Invalid value: "value1": If the operator is Exists, the value should be empty.`)
 		Expect(f.Pages(ctx, Default, "p")).To(HaveLen(1))
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.Tolerations = nil })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
 	})
@@ -65,7 +63,6 @@ var _ = Describe("Taints", func() {
 		f.Cluster(ctx, "set", "c004")
 		f.Placement(ctx, "p", tolerating(clusterv1beta1.Toleration{Key: "key2", Operator: exists, Effect: noSelect}))
 		f.ExpectSelected(ctx, "p", suite.NotAllScheduled, "c003", "c004")
-
 		before := f.AwaitIdle(ctx)
 
 		f.EditCluster(ctx, "c004", suite.Tainted("key2", "", noSelectIfNew))
@@ -86,17 +83,14 @@ var _ = Describe("Taints", func() {
 		f.Cluster(ctx, "set", "c002")
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002")
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](2) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
-
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](1) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002")
 	})
 
 	It("30: a cluster leaves when its toleration ends, with no other event", func(ctx SpecContext) {
 		const first, second = 12 * time.Second, 16 * time.Second
-
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 

@@ -60,10 +60,8 @@ func givesAccess(mgr manager.Manager) error {
 // serveWebhook serves the webhook of AccessRequests until the spec ends.
 func serveWebhook(ctx context.Context) {
 	GinkgoHelper()
-
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-
 	base := "https://" + listener.Addr().String()
 	Expect(manifests.InstallSystem(ctx, suite.ControlPlane.AdminConfig(), manifests.ClusterRequest, base)).To(Succeed())
 
@@ -83,17 +81,14 @@ type user struct {
 // admin returns a new user with the role admin of Kubernetes.
 func (w *world) admin(name string) *user {
 	GinkgoHelper()
-
 	return w.user(name, "admin")
 }
 
 // user returns a new user with a role in the namespace of the world.
 func (w *world) user(name, role string) *user {
 	GinkgoHelper()
-
 	u := &user{suite.As(w.Name(name)), w.Name(name)}
 	suite.Bind(w.ctx, w.Namespace, role, u.name)
-
 	return u
 }
 
@@ -120,7 +115,6 @@ func (w *world) accessRequest(name string, change func(*openmcpv1alpha1.AccessRe
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}},
 	}}}
 	change(&a.Spec)
-
 	return a
 }
 
@@ -162,7 +156,6 @@ func newScene(ctx context.Context) *scene {
 	GinkgoHelper()
 	serveWebhook(ctx)
 	provide(ctx, accessProvider, givesAccess)
-
 	s := &scene{platform: newWorld(ctx), tenant: newWorld(ctx)}
 	s.owner, s.eve = s.platform.admin("owner"), s.tenant.admin("eve")
 	suite.Bind(ctx, s.tenant.Namespace, purposesRole, s.eve.name)
@@ -175,14 +168,12 @@ func newScene(ctx context.Context) *scene {
 	s.tenants.Spec.Purposes = s.shared.Spec.Purposes
 	s.tenant.eventually(func(g Gomega) { g.Expect(s.eve.Create(ctx, s.tenants)).To(Succeed()) }) // The API server knows her role.
 	Expect(s.tenant.published(s.tenants).UID).To(Equal(s.common.UID))
-
 	return s
 }
 
 // notPlaced demands that eve cannot place on the clusters: by a binding, by a Placement, by a federated object, or past them.
 func (s *scene) notPlaced(ctx context.Context) {
 	GinkgoHelper()
-
 	for _, set := range []string{defaultSet, "global"} {
 		Expect(s.eve.Create(ctx, newBinding(s.tenant, set))).To(And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(
 			`user "`+s.eve.name+`" is not allowed to bind cluster set "`+set+`"`))))
@@ -200,7 +191,6 @@ func (s *scene) notPlaced(ctx context.Context) {
 	s.platform.configMap("settings", s.platform.dedicated) // It arrives, after the hub has seen the one before.
 	s.platform.eventually(func(g Gomega) { s.platform.delivered(g, s.exclusive.Status.ManagedCluster) })
 	Expect(s.tenant.works(Default)).To(BeEmpty())
-
 	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: s.exclusive.Status.ManagedCluster, Name: "by-eve"}}
 	work.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{
 		Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"default"}}`),
@@ -211,7 +201,6 @@ func (s *scene) notPlaced(ctx context.Context) {
 // notReached demands that eve gets no access to the clusters: by an AccessRequest, by the Secret of another one, or by a token of the agent.
 func (s *scene) notReached(ctx context.Context) {
 	GinkgoHelper()
-
 	for name, to := range map[string]func(*openmcpv1alpha1.AccessRequestSpec){
 		"clusters/access":        toCluster(s.exclusive),
 		"clusterrequests/access": toRequest(s.own),
@@ -219,7 +208,6 @@ func (s *scene) notReached(ctx context.Context) {
 		Expect(s.eve.Create(ctx, s.tenant.accessRequest("refused", to))).To(And(Satisfy(apierrors.IsForbidden),
 			MatchError(ContainSubstring(`this needs the verb "create" on `+name+` for that object`))))
 	}
-
 	Expect(s.eve.Create(ctx, s.tenant.accessRequest("refused", toCluster(s.common)))).To(Satisfy(apierrors.IsForbidden))
 
 	denied := s.tenant.accessRequest("denied", toRequest(s.tenants))
@@ -229,7 +217,6 @@ func (s *scene) notReached(ctx context.Context) {
 	s.tenant.outcome(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed)
 	Expect(denied.Status.SecretRef).To(BeNil())
 	Expect(denied.Finalizers).To(BeEmpty(), "no provider acts")
-
 	secrets := &corev1.SecretList{}
 	Expect(suite.Client.List(ctx, secrets, client.InNamespace(s.tenant.Namespace))).To(Succeed())
 	Expect(secrets.Items).To(BeEmpty())
@@ -237,12 +224,10 @@ func (s *scene) notReached(ctx context.Context) {
 	granted := s.platform.accessRequest("granted", toRequest(s.own))
 	s.platform.eventually(func(g Gomega) { g.Expect(s.owner.Create(ctx, granted)).To(Succeed()) })
 	s.platform.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
-
 	kubeconfig := client.ObjectKey{Namespace: granted.Namespace, Name: granted.Status.SecretRef.Name}
 	Expect(s.owner.Get(ctx, kubeconfig, &corev1.Secret{})).To(Succeed())
 	Expect(s.eve.Get(ctx, kubeconfig, &corev1.Secret{})).To(Satisfy(apierrors.IsForbidden))
 	Expect(s.eve.Get(ctx, client.ObjectKeyFromObject(granted), granted.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
-
 	for _, namespace := range []string{granted.Namespace, s.exclusive.Status.ManagedCluster, metav1.NamespaceAll} {
 		Expect(s.eve.List(ctx, secrets, client.InNamespace(namespace))).To(Satisfy(apierrors.IsForbidden), "namespace %q", namespace)
 	}
@@ -269,12 +254,10 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 
 		By("giving her the right to access")
 		suite.Bind(s.platform.ctx, s.platform.Namespace, "open-cluster-management:placement-hub:clusterrequest-access", s.eve.name)
-
 		granted := s.tenant.accessRequest("granted", toCluster(s.exclusive))
 		s.tenant.eventually(func(g Gomega) { g.Expect(s.eve.Create(ctx, granted)).To(Succeed()) })
 		s.tenant.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
 		suite.Allow(s.tenant.ctx, s.common.Namespace, s.eve.name, accessTo(s.common))
-
 		again := s.tenant.accessRequest("again", toRequest(s.tenants))
 		Expect(s.eve.Create(ctx, again)).To(Succeed())
 		s.tenant.outcome(again, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
@@ -284,14 +267,12 @@ var _ = Describe("a user without bind and without clusters/access", func() {
 var _ = Describe("a provider that gives no access", func() {
 	It("cluster-request C36, C45: the hub denies it, and leaves what another provider has granted to that one", func(ctx SpecContext) {
 		serveWebhook(ctx)
-
 		giving, none := provide(ctx, accessProvider, givesAccess), provide(ctx, nullProvider, nil)
 		w := newWorld(ctx)
 		owner := w.admin("owner")
 		cluster, other := providers.NewCluster(w.Namespace, "c", accessProvider), providers.NewCluster(w.Namespace, "other", nullProvider)
 		w.Create(ctx, cluster)
 		w.Create(ctx, other)
-
 		granted := w.accessRequest("granted", toCluster(cluster))
 		w.eventually(func(g Gomega) { g.Expect(owner.Create(ctx, granted)).To(Succeed()) })
 		w.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
@@ -319,7 +300,6 @@ var _ = Describe("a provider that gives no access", func() {
 		suite.ExpectGone(ctx, denied)
 
 		By("having the provider give access")
-
 		waiting := w.accessRequest("waiting", toCluster(other))
 		Expect(owner.Create(ctx, waiting)).To(Succeed())
 		w.outcome(waiting, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonNoAccess)

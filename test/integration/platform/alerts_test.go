@@ -57,13 +57,11 @@ func nameSet(ctx context.Context, set string) {
 var _ = Describe("Alerts over scrapes of a hub with all systems", func() {
 	It("fire while their cause is there", func(ctx SpecContext) {
 		provide(ctx, nullProvider, nil)
-
 		w := newWorld(ctx)
 		w.BindAny(ctx, defaultSet)
 		w.Placement(ctx, "p", clusterv1beta1.PlacementSpec{
 			Tolerations: []clusterv1beta1.Toleration{{Key: openmcpv1alpha1.TerminatingTaint, Operator: clusterv1beta1.TolerationOpExists}},
 		})
-
 		leaving := w.request("leaving", w.dedicated)
 		used := w.published(leaving)
 		staying := w.published(w.request("staying", w.shared))
@@ -74,26 +72,20 @@ var _ = Describe("Alerts over scrapes of a hub with all systems", func() {
 			g.Expect(s.Value(setDiffers)).To(BeZero())
 			g.Expect(s.Value(pendingRequests)).To(BeZero())
 		})
-
 		By("taking the guard of works away before the hub starts, and breaking its requests")
-
 		guard := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: federation.WorksPolicy}}
 		Expect(suite.Client.Delete(ctx, guard)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { install(ctx) })
-
 		proxy := suite.ThroughProxy(ctx, impatient)
 
 		var mends []func()
-
 		for resource, verb := range map[string]string{"manifestworks": "patch", "clusters": "create", "managedclusters": "create"} {
 			mend := proxy.Break(faults.Rule{
 				Match: faults.Match{Verbs: []string{verb, "create"}, Resources: []string{resource}}, Fault: faults.InternalError,
 			})
 			DeferCleanup(mend)
-
 			mends = append(mends, mend)
 		}
-
 		w.configMap("settings", w.shared)
 		w.request("failing", w.dedicated)
 
@@ -108,7 +100,6 @@ var _ = Describe("Alerts over scrapes of a hub with all systems", func() {
 			g.Expect(s.Value(setDiffers)).To(Equal(1.))
 			g.Expect(s.Value(pendingRequests)).To(Equal(1.))
 			g.Expect(s.Value(drainTimeouts)).To(Equal(healthy.Value(drainTimeouts) + 1))
-
 			for _, series := range failing {
 				g.Expect(s.Value(series)).To(BeNumerically(">", healthy.Value(series)), series)
 			}
@@ -120,11 +111,9 @@ var _ = Describe("Alerts over scrapes of a hub with all systems", func() {
 		})
 
 		By("mending all of that, and starting the hub again")
-
 		for _, mend := range mends {
 			mend()
 		}
-
 		install(ctx)
 		nameSet(ctx, clusterrequest.DefaultClusterSet)
 		Expect(suite.Client.Delete(ctx, unpublished)).To(Succeed())
@@ -165,11 +154,9 @@ func (w *world) scrape(check func(Gomega, scrapes.Scrape)) (found scrapes.Scrape
 	GinkgoHelper()
 	w.eventually(func(g Gomega) {
 		var err error
-
 		found, err = scrapes.Gather(metrics.Registry)
 		g.Expect(err).NotTo(HaveOccurred())
 		check(g, found)
 	})
-
 	return found
 }

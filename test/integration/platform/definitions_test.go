@@ -21,10 +21,8 @@ import (
 var _ = Describe("a definition of requests that is deleted and comes back", Serial, func() {
 	It("T2: takes no Cluster, and nothing that runs in it", func(ctx SpecContext) {
 		provide(ctx, nullProvider, nil)
-
 		w := newWorld(ctx)
 		w.BindAny(ctx, defaultSet)
-
 		cluster := w.published(w.request("first", w.shared))
 		managed := &clusterv1.ManagedCluster{}
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: cluster.Status.ManagedCluster}, managed)).To(Succeed())
@@ -35,16 +33,12 @@ var _ = Describe("a definition of requests that is deleted and comes back", Seri
 			w.selected(g, "p", managed.Name)
 			w.delivered(g, managed.Name)
 		})
-
 		works, pages := w.works(Default), w.Pages(ctx, Default, "p")
-
 		suite.LoseDefinition(ctx, "clusterrequests", &openmcpv1alpha1.ClusterRequestList{})
 
 		By("asking again")
-
 		again := w.request("again", w.shared)
 		Expect(w.published(again).UID).To(Equal(cluster.UID))
-
 		unchanged := func(g Gomega) {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
 			g.Expect(cluster.DeletionTimestamp).To(BeNil())

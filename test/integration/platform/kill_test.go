@@ -56,40 +56,33 @@ func (w *world) records(g Gomega) map[string]types.UID {
 			object, is := item.(client.Object)
 			g.Expect(is).To(BeTrue())
 			add(object)
-
 			return nil
 		})).To(Succeed())
 	}
 
 	clusters := &clusterv1.ManagedClusterList{}
 	g.Expect(suite.Client.List(w.ctx, clusters)).To(Succeed())
-
 	for i := range clusters.Items {
 		if strings.HasPrefix(clusters.Items[i].Annotations[openmcpv1alpha1.ClusterAnnotation], w.Namespace+"/") {
 			add(&clusters.Items[i])
 		}
 	}
-
 	for cluster, uid := range w.works(g) {
 		found["ManifestWork in "+cluster] = uid
 	}
-
 	return found
 }
 
 // without returns the records that are not of a request.
 func (w *world) without(request *openmcpv1alpha1.ClusterRequest) map[string]types.UID {
 	GinkgoHelper()
-
 	cluster := clusterOf(w.ctx, Default, request)
 	Expect(cluster).NotTo(BeNil())
-
 	rest := w.records(Default)
 	maps.DeleteFunc(rest, func(name string, uid types.UID) bool {
 		return strings.HasSuffix(name, " "+client.ObjectKeyFromObject(request).String()) || uid == cluster.UID ||
 			strings.HasSuffix(name, cluster.Status.ManagedCluster)
 	})
-
 	return rest
 }
 
@@ -97,12 +90,10 @@ func (w *world) without(request *openmcpv1alpha1.ClusterRequest) map[string]type
 // no other cluster has.
 func (w *world) complete(g Gomega, requests []*openmcpv1alpha1.ClusterRequest) {
 	names := make([]string, 0, len(requests))
-
 	for _, request := range requests {
 		g.Expect(suite.Client.Get(w.ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
 		g.Expect(request.Status.Status).To(Equal(openmcpv1alpha1.RequestGranted), request.Status.Message)
 		g.Expect(meta.IsStatusConditionTrue(request.Status.Conditions, openmcpv1alpha1.ConditionClusterReady)).To(BeTrue(), request.Name)
-
 		cluster := clusterOf(w.ctx, g, request)
 		g.Expect(cluster).NotTo(BeNil(), request.Name)
 		g.Expect(meta.IsStatusConditionTrue(cluster.Status.Conditions, openmcpv1alpha1.ConditionPublished)).To(BeTrue(), cluster.Name)
@@ -123,27 +114,21 @@ var _ = Describe("a hub with all systems that is killed", func() {
 	It("cluster-request X6: at any write from a request to its delivery and back, keeps what is wanted and completes the rest",
 		func(ctx SpecContext) {
 			provide(ctx, "null", nil)
-
 			w := newWorld(ctx)
 			proxy := suite.ThroughProxy(ctx)
 			w.BindAny(ctx, defaultSet)
 			w.Placement(ctx, "p", byClaim(w.dedicated))
 			w.configMap("settings", w.dedicated)
-
 			requests := []*openmcpv1alpha1.ClusterRequest{w.request("stays", w.dedicated)}
 			w.eventually(func(g Gomega) { w.complete(g, requests) })
 
 			stays, begun := w.records(Default), len(proxy.Requests(faults.Match{Verbs: changing}))
 			pages := w.RecordPages(ctx)
 			pages.Require(clusterOf(ctx, Default, requests[0]).Status.ManagedCluster)
-
 			deliveries, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
 			Expect(err).NotTo(HaveOccurred())
-
 			mark := deliveries.Mark()
-
 			var wanted map[string]types.UID
-
 			By("cluster-request X1, X2: on the way from a request to the decision and the work")
 
 			refused := suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
@@ -162,9 +147,7 @@ var _ = Describe("a hub with all systems that is killed", func() {
 				"patch placementdecisions/status", "patch manifestworks"))
 
 			By("cluster-request X3: on the way from the end of a request to the end of its cluster")
-
 			var leaving *openmcpv1alpha1.ClusterRequest
-
 			refused = suite.KillEach(ctx, proxy, suite.Behind(proxy), suite.Passage{
 				Writes: func() faults.Match { return hubWrites },
 				Prepare: func(n int) {
@@ -172,7 +155,6 @@ var _ = Describe("a hub with all systems that is killed", func() {
 						requests = append(requests, w.request(fmt.Sprintf("s%02d", n), w.dedicated))
 						w.eventually(func(g Gomega) { w.complete(g, requests) })
 					}
-
 					leaving, requests = requests[len(requests)-1], requests[:len(requests)-1]
 					wanted = w.without(leaving)
 				},
@@ -180,7 +162,6 @@ var _ = Describe("a hub with all systems that is killed", func() {
 				Done: func(g Gomega) bool {
 					err := suite.Client.Get(ctx, client.ObjectKeyFromObject(leaving), &openmcpv1alpha1.ClusterRequest{})
 					g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 					return err != nil && w.isComplete(requests)
 				},
 				Killed: func() { expectKept(w.records(Default), wanted) },
@@ -197,11 +178,9 @@ var _ = Describe("a hub with all systems that is killed", func() {
 			Expect(pages.Drain()).To(Succeed())
 			pages.ExpectRequired()
 			Expect(deliveries.CatchUp(ctx)).To(Succeed())
-
 			passage := deliveries.Since(mark)
 			Expect(passage.Disturbed(mark.Keys())).To(BeEmpty())
 			Expect(passage.Doubled()).To(BeEmpty())
-
 			for _, write := range proxy.Requests(faults.Match{Verbs: changing})[begun:] {
 				Expect(slices.Concat(hubWrites.Resources, unkept)).To(ContainElement(write.Resource), "%+v", write)
 			}
@@ -211,7 +190,6 @@ var _ = Describe("a hub with all systems that is killed", func() {
 // expectKept demands that all records are still the same objects.
 func expectKept(present, wanted map[string]types.UID) {
 	GinkgoHelper()
-
 	for name, uid := range wanted {
 		Expect(present).To(HaveKeyWithValue(name, uid))
 	}

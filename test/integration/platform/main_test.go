@@ -43,22 +43,18 @@ func TestPlatform(t *testing.T) {
 func install(ctx SpecContext) {
 	admin := suite.ControlPlane.AdminConfig()
 	Expect(manifests.InstallManifestWorks(ctx, admin)).To(Succeed())
-
 	for _, system := range []string{manifests.Federation, manifests.ClusterRequest} {
 		Expect(manifests.InstallSystem(ctx, admin, system, "")).To(Succeed())
 	}
-
 	Expect(manifests.Apply(ctx, admin, providers.Definitions("clusterprovider/*.yaml"))).To(Succeed())
 }
 
 // provide applies the manifest of a provider that is built in, with its ClusterProvider, and starts it as startProvider does.
 func provide(ctx context.Context, name string, setup func(manager.Manager) error) *providers.Running {
 	GinkgoHelper()
-
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), providers.Definitions("clusterprovider/"+name+".yaml"))).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, provider)).To(Succeed()) }) //nolint:contextcheck // The spec has ended.
-
 	return startProvider(ctx, name, setup)
 }
 
@@ -66,11 +62,9 @@ func provide(ctx context.Context, name string, setup func(manager.Manager) error
 // is stopped or the spec ends, however often the hub is killed. setup may add more controllers; nil adds none.
 func startProvider(ctx context.Context, name string, setup func(manager.Manager) error) *providers.Running {
 	GinkgoHelper()
-
 	offered := null.Provider{Offered: []openmcpv1alpha1.Profile{{
 		Name: "default", SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.36.3"}},
 	}}}
-
 	return providers.Start(ctx, suite.ControlPlane, name, provider.Settings{
 		Name: name, Provider: offered, LeaseDuration: null.LeaseDuration,
 	}, setup)
@@ -88,7 +82,6 @@ type world struct {
 // newWorld creates the namespace and the purposes, and takes its requests back after the spec.
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
-
 	f := suite.NewFixture(ctx, func(namespace *corev1.Namespace) {
 		namespace.Labels = map[string]string{federation.FederatedLabel: "true"}
 	})
@@ -98,14 +91,12 @@ func newWorld(ctx context.Context) *world {
 	})
 	w.Create(ctx, &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: w.shared}})
 	DeferCleanup(w.release)
-
 	return w
 }
 
 // release deletes the requests and waits until their Clusters are gone, which the provider has to do as well.
 func (w *world) release(ctx SpecContext) {
 	w.ctx = ctx
-
 	for _, object := range []client.Object{&openmcpv1alpha1.AccessRequest{}, &openmcpv1alpha1.ClusterRequest{}} {
 		Expect(suite.Client.DeleteAllOf(ctx, object, client.InNamespace(w.Namespace))).To(Succeed())
 	}
@@ -117,7 +108,6 @@ func (w *world) release(ctx SpecContext) {
 			g.Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
 			g.Expect(meta.LenList(list)).To(BeZero(), "%T", list)
 		}
-
 		shared := &openmcpv1alpha1.ClusterList{}
 		g.Expect(suite.Client.List(ctx, shared, client.InNamespace(clusterrequest.DefaultSharedNamespace))).To(Succeed())
 
@@ -135,45 +125,36 @@ func (w *world) eventually(check func(Gomega)) {
 // request creates a request for a purpose.
 func (w *world) request(name, purpose string) *openmcpv1alpha1.ClusterRequest {
 	GinkgoHelper()
-
 	request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
 	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{openmcpv1alpha1.PurposeName(purpose)}
 	w.Create(w.ctx, request)
-
 	return request
 }
 
 // published waits until a request has a Cluster that is published, and returns it.
 func (w *world) published(request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha1.Cluster {
 	GinkgoHelper()
-
 	cluster := &openmcpv1alpha1.Cluster{}
-
 	w.eventually(func(g Gomega) {
 		found := clusterOf(w.ctx, g, request)
 		g.Expect(found).NotTo(BeNil())
 		g.Expect(meta.IsStatusConditionTrue(found.Status.Conditions, openmcpv1alpha1.ConditionPublished)).To(BeTrue())
 		found.DeepCopyInto(cluster)
 	})
-
 	return cluster
 }
 
 // clusterOf returns the Cluster of a request that is granted; nil if it is not, or there is none.
 func clusterOf(ctx context.Context, g Gomega, request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha1.Cluster {
 	grant, cluster := &openmcpv1alpha1.ClusterRequestGrant{}, &openmcpv1alpha1.Cluster{}
-
 	err := suite.Client.Get(ctx, client.ObjectKeyFromObject(request), grant)
 	if err == nil {
 		err = suite.Client.Get(ctx, types.NamespacedName{Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name}, cluster)
 	}
-
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 	if err != nil {
 		return nil
 	}
-
 	return cluster
 }
 
@@ -206,15 +187,12 @@ func (w *world) configMap(name, purpose string) {
 func (w *world) works(g Gomega) map[string]types.UID {
 	list := &workv1.ManifestWorkList{}
 	g.Expect(suite.Client.List(w.ctx, list, client.MatchingLabels{federation.NamespaceLabel: w.Namespace})).To(Succeed())
-
 	found := map[string]types.UID{}
-
 	for i := range list.Items {
 		if list.Items[i].DeletionTimestamp == nil {
 			found[list.Items[i].Namespace] = list.Items[i].UID
 		}
 	}
-
 	return found
 }
 
@@ -226,13 +204,11 @@ func (w *world) delivered(g Gomega, clusters ...string) {
 // selected demands that the decisions of a Placement name exactly these clusters, and that its status says so.
 func (w *world) selected(g Gomega, placement string, clusters ...string) {
 	var names []string
-
 	for _, page := range w.Pages(w.ctx, g, placement) {
 		for _, decision := range page.Status.Decisions {
 			names = append(names, decision.ClusterName)
 		}
 	}
-
 	g.Expect(names).To(ConsistOf(clusters))
 	g.Expect(w.Read(w.ctx, g, placement).Status.NumberOfSelectedClusters).To(BeEquivalentTo(len(clusters)))
 }

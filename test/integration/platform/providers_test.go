@@ -29,7 +29,6 @@ import (
 // apiOf returns a client of the ServiceAccount of a provider that is built in.
 func apiOf(provider string) client.Client {
 	namespace := providers.Namespace(provider)
-
 	return suite.As("system:serviceaccount:"+namespace+":"+manifests.ClusterProviderAccount,
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
@@ -49,29 +48,24 @@ type attack struct {
 func (a attack) send(ctx context.Context, api client.Client) error {
 	object, is := a.object.DeepCopyObject().(client.Object)
 	Expect(is).To(BeTrue())
-
 	patch := client.RawPatch(types.MergePatchType, []byte(a.merge))
 	if a.status {
 		return api.Status().Patch(ctx, object, patch)
 	}
-
 	return api.Patch(ctx, object, patch)
 }
 
 // patchOf returns a merge patch of JSON.
 func patchOf(content map[string]any) string {
 	GinkgoHelper()
-
 	data, err := json.Marshal(content)
 	Expect(err).NotTo(HaveOccurred())
-
 	return string(data)
 }
 
 // conditions returns the conditions of an object with one of them set to a status.
 func conditions(present []metav1.Condition, name string, status metav1.ConditionStatus) []metav1.Condition {
 	kept := slices.DeleteFunc(slices.Clone(present), func(c metav1.Condition) bool { return c.Type == name })
-
 	return append(kept, metav1.Condition{Type: name, Status: status, Reason: "Forged", LastTransitionTime: metav1.Now()})
 }
 
@@ -100,13 +94,11 @@ func attacksOnCluster(cluster *openmcpv1alpha1.Cluster, own bool) []attack {
 	if own {
 		return attacks
 	}
-
 	for i := range attacks {
 		if attacks[i].status {
 			attacks[i].needs = provide
 		}
 	}
-
 	return append(attacks,
 		of("the finalizer of the provider", `{"metadata":{"finalizers":["cluster.openmcp.cloud/inventory"]}}`, provide, false),
 		of("all finalizers, by null", `{"metadata":{"finalizers":null}}`, manage, false),
@@ -142,13 +134,11 @@ func attacksOnAccess(access *openmcpv1alpha1.AccessRequest, elsewhere *openmcpv1
 	if own {
 		return attacks
 	}
-
 	for i := range attacks {
 		if attacks[i].status {
 			attacks[i].needs = provide
 		}
 	}
-
 	return append(attacks,
 		of("the finalizer", `{"metadata":{"finalizers":null}}`, provide, false),
 		of("the outcome", `{"status":{"status":"Granted","secretRef":{"name":"forged"}}}`, provide, true),
@@ -159,11 +149,9 @@ func attacksOnAccess(access *openmcpv1alpha1.AccessRequest, elsewhere *openmcpv1
 // refused demands that the API server refuses attacks, with a text that names the verb and an example.
 func refused(ctx context.Context, api client.Client, attacks []attack) {
 	GinkgoHelper()
-
 	for _, attack := range attacks {
 		err := attack.send(ctx, api)
 		Expect(err).To(Satisfy(apierrors.IsForbidden), "%s of %T: %v", attack.what, attack.object, err)
-
 		if attack.needs != "" {
 			Expect(err).To(MatchError(And(ContainSubstring("this needs the verb "+attack.needs), MatchRegexp("(?i)clusterrole"))), attack.what)
 		}
@@ -193,7 +181,6 @@ var _ = Describe("a provider that is taken over", func() {
 		w.outcome(access, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
 
 		By("attacking as a provider that may also write AccessRequests, with the shipped roles")
-
 		evil := apiOf(nullProvider)
 		suite.Bind(ctx, "", "cluster.openmcp.cloud:provider-access",
 			"system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount)
@@ -205,7 +192,6 @@ var _ = Describe("a provider that is taken over", func() {
 			Expect(suite.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType,
 				[]byte(`{"metadata":{"annotations":{"test":"x"}},"spec":{"purposes":["a"]}}`)))).To(Succeed())
 		}
-
 		refused(ctx, evil, attacksOnCluster(victim, false))
 		refused(ctx, evil, attacksOnCluster(own, true))
 		refused(ctx, evil, attacksOnAccess(access, own, false))
@@ -224,10 +210,8 @@ var _ = Describe("a provider that is taken over", func() {
 		hubs := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: "hub"}}
 		hubs.Spec.HolderIdentity = ptr.To("the hub")
 		w.Create(ctx, hubs)
-
 		victims := &coordinationv1.Lease{}
 		Expect(suite.Client.Get(ctx, clusterrequest.LeaseKey(victim, providers.Namespace(accessProvider)), victims)).To(Succeed())
-
 		for _, lease := range []*coordinationv1.Lease{hubs, victims} {
 			refused(ctx, evil, []attack{{what: "a Lease", object: lease, merge: `{"spec":{"leaseDurationSeconds":2147483647}}`}})
 			Expect(evil.Delete(ctx, lease.DeepCopy())).To(Satisfy(apierrors.IsForbidden))
@@ -240,7 +224,6 @@ var _ = Describe("a provider that is taken over", func() {
 		w.outcome(access, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
 		Expect(owner.Delete(ctx, access)).To(Succeed())
 		suite.ExpectGone(ctx, access)
-
 		later := providers.NewCluster(w.Namespace, "later", accessProvider)
 		w.Create(ctx, later)
 		w.eventually(func(g Gomega) { g.Expect(providers.Health(ctx, g, later)).To(Equal("True NothingRuns Succeeded")) })
@@ -268,17 +251,14 @@ var _ = Describe("a provider that is taken over", func() {
 				`user "` + writer + `" is not allowed to create Cluster "` + w.Namespace + `/c": this needs the verb "manage" on clusters`)))
 		})
 		w.eventually(func(g Gomega) { g.Expect(suite.As(team).Create(ctx, cluster)).To(Succeed()) })
-
 		label := attack{object: cluster, merge: `{"metadata":{"labels":{"a":"b"}}}`, what: "a label", needs: `"manage" on clusters`}
 		refused(ctx, suite.As(writer), []attack{label})
 		Expect(label.send(ctx, suite.As(team))).To(Succeed())
 
 		touch := attack{object: cluster, merge: `{"metadata":{"labels":{"a":"b"}}}`}
 		Expect(touch.send(ctx, suite.As(writer))).To(Succeed(), "it changes nothing")
-
 		foreground := client.PropagationPolicy(metav1.DeletePropagationForeground)
 		Expect(suite.Client.Delete(ctx, cluster, foreground)).To(Succeed())
-
 		collector := suite.As("system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccounts")
 		freed := attack{object: cluster, merge: `{"metadata":{"finalizers":["example.com/held"]}}`}
 		Expect(freed.send(ctx, collector)).To(Succeed())
@@ -295,12 +275,10 @@ var _ = Describe("a provider that is taken over", func() {
 		provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: nullProvider}}
 		provide(ctx, nullProvider, nil)
 		Expect(suite.Client.Patch(ctx, provider, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"leaseNamespace":null}}`)))).To(Succeed())
-
 		w := newWorld(ctx)
 		// The rights of a provider before it had a namespace of its own for Leases.
 		suite.Bind(ctx, "", "cluster.openmcp.cloud:provider-leases",
 			"system:serviceaccount:"+providers.Namespace(nullProvider)+":"+manifests.ClusterProviderAccount)
-
 		cluster := providers.NewCluster(w.Namespace, "c", nullProvider)
 		w.Create(ctx, cluster)
 
@@ -318,7 +296,6 @@ var _ = Describe("a provider that is taken over", func() {
 		})
 
 		since := meta.FindStatusCondition(managed.Status.Conditions, clusterv1.ManagedClusterConditionAvailable).LastTransitionTime
-
 		Expect(suite.Client.Patch(ctx, provider, client.RawPatch(types.MergePatchType,
 			[]byte(`{"spec":{"leaseNamespace":"`+providers.Namespace(nullProvider)+`"}}`)))).To(Succeed())
 		w.eventually(func(g Gomega) {

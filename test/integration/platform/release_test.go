@@ -17,7 +17,6 @@ import (
 var _ = Describe("the finalizer of a request", func() {
 	It("T7: comes off by the hub, or with the verb release", func(ctx SpecContext) {
 		provide(ctx, nullProvider, nil)
-
 		w := newWorld(ctx)
 		eve := w.user("eve", editRole)
 		request, other := w.request("r1", w.shared), w.request("r2", w.shared)
@@ -28,10 +27,8 @@ var _ = Describe("the finalizer of a request", func() {
 			if err := suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request); err != nil {
 				return err
 			}
-
 			stripped := request.DeepCopy()
 			stripped.Finalizers = nil
-
 			return eve.Patch(ctx, stripped, client.MergeFromWithOptions(request, client.MergeFromWithOptimisticLock{}))
 		}
 		refused := And(Satisfy(apierrors.IsForbidden), MatchError(And(
@@ -50,7 +47,6 @@ var _ = Describe("the finalizer of a request", func() {
 
 		// Deleted and stripped, the request would leave the count at once. The hub does nothing about it meanwhile.
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
-
 		ignored := request.DeepCopy()
 		ignored.Annotations = map[string]string{openmcpv1alpha1.OperationAnnotation: openmcpv1alpha1.OperationIgnore}
 		Expect(eve.Patch(ctx, ignored, client.MergeFrom(request))).To(Succeed())

@@ -22,11 +22,9 @@ import (
 var _ = Describe("a shared Cluster", func() {
 	It("T5: is out of reach of the namespace that asked for it first, whose end leaves it to the others", func(ctx SpecContext) {
 		provide(ctx, nullProvider, nil)
-
 		first, second := newWorld(ctx), newWorld(ctx)
 		eve := first.user("eve", editRole)
 		second.BindAny(ctx, defaultSet)
-
 		cluster := first.published(first.request("first", first.shared))
 		Expect(cluster.Namespace).To(Equal(clusterrequest.DefaultSharedNamespace))
 		Expect(second.published(second.request("second", first.shared)).UID).To(Equal(cluster.UID))
@@ -47,7 +45,6 @@ var _ = Describe("a shared Cluster", func() {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: first.Namespace}}
 		Expect(suite.Client.Delete(ctx, namespace)).To(Succeed())
 		suite.ExpectGone(ctx, namespace)
-
 		after := &openmcpv1alpha1.Cluster{}
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), after)).To(Succeed())
 		Expect(after.UID).To(Equal(cluster.UID))
@@ -64,7 +61,6 @@ var _ = Describe("a shared Cluster", func() {
 
 	It("cluster-request C70: stays published without its last request where it is labelled so, and serves the next one", func(ctx SpecContext) {
 		provide(ctx, nullProvider, nil)
-
 		w := newWorld(ctx)
 		request := w.request("only", w.shared)
 		cluster := w.published(request)
@@ -76,7 +72,6 @@ var _ = Describe("a shared Cluster", func() {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
 			g.Expect(clusterrequest.RequestUIDs(cluster)).To(BeEmpty())
 		})
-
 		managed := &clusterv1.ManagedCluster{}
 
 		Consistently(func(g Gomega) {
@@ -96,12 +91,10 @@ var _ = Describe("a shared Cluster", func() {
 	It("T5: is reached by who has clusters/access for it, and not by who has that for another one beside it", func(ctx SpecContext) {
 		serveWebhook(ctx)
 		provide(ctx, accessProvider, givesAccess)
-
 		w := newWorld(ctx)
 		eve := w.user("eve", editRole)
 		theirs := w.Name("theirs")
 		w.Create(ctx, &openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: theirs}})
-
 		cluster, another := w.published(w.request("mine", w.shared)), w.published(w.request("theirs", theirs))
 		Expect(another.Namespace).To(Equal(cluster.Namespace))
 		suite.Allow(ctx, cluster.Namespace, eve.name, accessTo(cluster))
@@ -109,7 +102,6 @@ var _ = Describe("a shared Cluster", func() {
 		granted := w.accessRequest("granted", toCluster(cluster))
 		w.eventually(func(g Gomega) { g.Expect(eve.Create(ctx, granted)).To(Succeed()) })
 		w.outcome(granted, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess)
-
 		denied := w.accessRequest("denied", func(spec *openmcpv1alpha1.AccessRequestSpec) {
 			spec.RequestRef = &openmcpv1alpha1.ObjectReference{Name: "theirs"}
 		})

@@ -24,33 +24,26 @@ import (
 // explain explains a workload as it is stored, among the objects of the API server.
 func explain(ctx context.Context, object *unstructured.Unstructured) pods.Report {
 	GinkgoHelper()
-
 	kind, is := pods.KindOf(object.GroupVersionKind())
 	Expect(is).To(BeTrue(), object.GetKind())
-
 	objects, err := hubstate.PodsFromCluster(ctx, suite.Client, []hubstate.Workload{
 		{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()},
 	})
 	Expect(err).NotTo(HaveOccurred())
-
 	report, err := pods.NewEvaluator(objects).Explain(objects.Workloads[0], false)
 	Expect(err).NotTo(HaveOccurred())
-
 	return report
 }
 
 // explained returns what a report says of a policy.
 func explained(report pods.Report, policy *unstructured.Unstructured) pods.Policy {
 	GinkgoHelper()
-
 	for _, found := range report.Policies {
 		if strings.HasSuffix(found.Policy, " "+policy.GetName()) {
 			return found
 		}
 	}
-
 	Fail("the report has no " + policy.GetName())
-
 	return pods.Policy{}
 }
 
@@ -61,7 +54,6 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 		f := newFixture(ctx)
 		deployment := etcd(ctx, f, "Deployment", "nodeSelector: {disk: hdd}")
 		settled(ctx, deployment)
-
 		older := clusterPolicy(ctx, f, "p", "nodeSelector: {pool: etcd, disk: ssd}, tolerations: [{key: dedicated, operator: Exists}]")
 		before := read(ctx, Default, older)
 
@@ -73,7 +65,6 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 				Field: "nodeSelector[disk]", Reason: "Conflict", Message: `nodeSelector[disk]: "hdd" is kept, not "ssd"`,
 			}},
 		}))
-
 		objects, err := hubstate.AllPodsFromCluster(ctx, suite.Client, f.Namespace)
 		Expect(err).NotTo(HaveOccurred())
 
@@ -83,7 +74,6 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 		Expect(differences.Workloads[0]).To(And(HaveField("Kind", "Deployment"), HaveField("Anyway", true), HaveField("Lacks", report.Drift)))
 		Expect(differences.Workloads[0].Patch).To(ContainSubstring("+        pool: etcd\n"))
 		Expect(read(ctx, Default, older)).To(Equal(before), "explain writes nothing")
-
 		labelled := label(ctx, f, deployment, "1")
 		Expect(podSpec(labelled)).To(HaveKeyWithValue("nodeSelector", map[string]any{"pool": "etcd", "disk": "hdd"}))
 
@@ -98,7 +88,6 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 		other := clusterPolicy(ctx, f, "labels",
 			"namespaceSelector: {matchLabels: {fixture: "+f.Namespace+"}}, podSelector: {matchLabels: {app: web}}, nodeName: n1")
 		elsewhere := clusterPolicy(ctx, f, "elsewhere", "namespaceSelector: {matchLabels: {fixture: other}}, podSelector: {}, nodeName: n1")
-
 		report := explain(ctx, deployment)
 		Expect(explained(report, other).Mismatch).To(Equal(`pod label app=web: is "etcd"`))
 		Expect(explained(report, elsewhere).Mismatch).To(Equal(`namespace label fixture=other: is "` + f.Namespace + `"`))
@@ -112,7 +101,6 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 		f.Node(ctx, "cordoned", nil, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 		pod := workload(f, "Pod", "etcd", "etcd", "nodeSelector: {pool: nowhere}")
 		f.Create(ctx, pod)
-
 		report := explain(ctx, pod)
 		Expect(report.Nodes.Fit).To(BeEmpty())
 
@@ -120,15 +108,12 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 		Eventually(func(g Gomega) {
 			events := &eventsv1.EventList{}
 			g.Expect(suite.Client.List(ctx, events, client.InNamespace(f.Namespace))).To(Succeed())
-
 			var notes []string
-
 			for _, event := range events.Items {
 				if event.Reason == "FailedScheduling" {
 					notes = append(notes, withSummedTaints(event.Note))
 				}
 			}
-
 			g.Expect(notes).To(ContainElement(HavePrefix(said)))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
@@ -140,22 +125,18 @@ var aTaint = regexp.MustCompile(`(\d+) node\(s\) had untolerated taint \{[^}]*\}
 // withSummedTaints returns what a newer kube-scheduler says for the note of an older one. The parts about taints must stand beside each other.
 func withSummedTaints(note string) string {
 	GinkgoHelper()
-
 	parts := aTaint.FindAllStringSubmatch(note, -1)
 	if len(parts) == 0 {
 		return note
 	}
-
 	nodes := 0
 	each := make([]string, 0, len(parts))
 
 	for _, part := range parts {
 		count, err := strconv.Atoi(part[1])
 		Expect(err).NotTo(HaveOccurred())
-
 		nodes += count
 		each = append(each, part[0])
 	}
-
 	return strings.Replace(note, strings.Join(each, ", "), fmt.Sprintf("%d node(s) had untolerated taint(s)", nodes), 1)
 }

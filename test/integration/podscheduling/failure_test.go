@@ -34,7 +34,6 @@ var _ = Describe("The failure policy", func() {
 		clusterPolicy(ctx, f, "p", "nodeSelector: {pool: etcd}")
 		stop()
 		Expect(tried(ctx, workload(f, "Deployment", "etcd", "etcd", ""))).NotTo(HaveKey("nodeSelector"))
-
 		stop = serve(ctx, failing(admissionregistrationv1.Fail))
 		expectFailurePolicy(ctx, admissionregistrationv1.Fail)
 		stop()
@@ -61,7 +60,6 @@ var _ = Describe("The failure policy", func() {
 		edited.Webhooks[0].ClientConfig.CABundle = nil
 		Expect(suite.Client.Update(ctx, edited)).To(Succeed())
 		stop()
-
 		stop = startWebhook(ctx, listen(ctx, listener.Addr().String()), failing(admissionregistrationv1.Fail))
 		DeferCleanup(func() { stop() })
 		expectFailurePolicy(ctx, admissionregistrationv1.Fail)

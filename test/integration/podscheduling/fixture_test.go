@@ -29,11 +29,9 @@ import (
 // fixture after the spec.
 func newFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *suite.Fixture {
 	GinkgoHelper()
-
 	f := suite.NewFixture(ctx, edits...)
 	DeferCleanup(suite.Client.DeleteAllOf, &kupidv1alpha1.ClusterPodSchedulingPolicy{}, client.MatchingLabels{suite.FixtureLabel: f.Namespace})
 	expectAccount(ctx, f.Namespace)
-
 	return f
 }
 
@@ -47,25 +45,20 @@ func expectAccount(ctx context.Context, namespace string) {
 // decode returns the object in a YAML document, in the namespace of the fixture if it has none and its kind is namespaced.
 func decode(f *suite.Fixture, document string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	objects, err := manifests.Decode(strings.NewReader(document), "object")
 	Expect(err).NotTo(HaveOccurred(), document)
 	Expect(objects).To(HaveLen(1), document)
-
 	if object := objects[0]; object.GetNamespace() == "" && object.GetKind() != "ClusterPodSchedulingPolicy" {
 		object.SetNamespace(f.Namespace)
 	}
-
 	return objects[0]
 }
 
 // create creates the object in a YAML document.
 func create(ctx context.Context, f *suite.Fixture, document string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	object := decode(f, document)
 	f.Create(ctx, object)
-
 	return object
 }
 
@@ -73,15 +66,12 @@ func create(ctx context.Context, f *suite.Fixture, document string) *unstructure
 // reviews know it. constraints are in YAML; the selectors in them replace those.
 func clusterPolicy(ctx context.Context, f *suite.Fixture, short, constraints string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	if !strings.Contains(constraints, "namespaceSelector") {
 		constraints = "namespaceSelector: {matchLabels: {fixture: " + f.Namespace + "}}, podSelector: {matchLabels: {app: etcd}}, " + constraints
 	}
-
 	policy := create(ctx, f, "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: ClusterPodSchedulingPolicy\nmetadata: {name: "+f.Name(short)+
 		"}\nspec: {"+constraints+"}")
 	awaitPolicies(ctx, f)
-
 	return policy
 }
 
@@ -100,7 +90,6 @@ var probes atomic.Int64
 // deliver after them, waits until both are injected, and deletes them.
 func awaitPolicies(ctx context.Context, f *suite.Fixture) {
 	GinkgoHelper()
-
 	probe := fmt.Sprintf("probe-%d", probes.Add(1))
 	spec := kupidv1alpha1.PodSchedulingPolicySpec{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"probe": probe}}}
 	cluster := &kupidv1alpha1.ClusterPodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Name: probe}}
@@ -108,7 +97,6 @@ func awaitPolicies(ctx context.Context, f *suite.Fixture) {
 	cluster.Spec.NodeSelector = map[string]string{"cluster": probe}
 	namespaced := &kupidv1alpha1.PodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: probe}, Spec: spec}
 	namespaced.Spec.NodeSelector = map[string]string{"namespaced": probe}
-
 	for _, policy := range []client.Object{cluster, namespaced} {
 		Expect(suite.Client.Create(ctx, policy)).To(Succeed())
 	}
@@ -118,7 +106,6 @@ func awaitPolicies(ctx context.Context, f *suite.Fixture) {
 		g.Expect(client.NewDryRunClient(suite.Client).Create(ctx, pod)).To(Succeed())
 		g.Expect(podSpec(pod)).To(HaveKeyWithValue("nodeSelector", And(HaveKeyWithValue("cluster", probe), HaveKeyWithValue("namespaced", probe))))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 	for _, policy := range []client.Object{cluster, namespaced} {
 		Expect(suite.Client.Delete(ctx, policy)).To(Succeed())
 	}
@@ -138,11 +125,9 @@ var kinds = map[string]struct{ apiVersion, spec string }{
 // workload returns an object of a kind whose Pods have a label app, and fields of the pod spec in YAML.
 func workload(f *suite.Fixture, kind, name, app, fields string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	if !strings.Contains(fields, "restartPolicy") && strings.HasSuffix(kind, "Job") {
 		fields = strings.TrimPrefix(fields+", restartPolicy: Never", ", ")
 	}
-
 	template := "metadata: {labels: {app: " + app + "}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: i}]"
 	if fields != "" {
 		template += ", " + fields
@@ -152,22 +137,17 @@ func workload(f *suite.Fixture, kind, name, app, fields string) *unstructured.Un
 	if kind == "Pod" {
 		return decode(f, "{apiVersion: v1, kind: Pod, "+strings.Replace(template, "metadata: {", "metadata: {name: "+name+", ", 1)+"}")
 	}
-
 	known, is := kinds[kind]
 	Expect(is).To(BeTrue(), kind)
-
 	spec := strings.NewReplacer("APP", app, "TEMPLATE", "{"+template+"}").Replace(known.spec)
-
 	return decode(f, "{apiVersion: "+known.apiVersion+", kind: "+kind+", metadata: {name: "+name+"}, spec: {"+spec+"}}")
 }
 
 // etcd creates a workload whose Pods have the label app=etcd, and returns what the API server stores.
 func etcd(ctx context.Context, f *suite.Fixture, kind, fields string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	object := workload(f, kind, "etcd", "etcd", fields)
 	f.Create(ctx, object)
-
 	return object
 }
 
@@ -175,16 +155,13 @@ func etcd(ctx context.Context, f *suite.Fixture, kind, fields string) *unstructu
 func tried(ctx context.Context, object *unstructured.Unstructured) map[string]any {
 	GinkgoHelper()
 	Expect(client.NewDryRunClient(suite.Client).Create(ctx, object)).To(Succeed())
-
 	return podSpec(object)
 }
 
 // podSpec returns the pod spec of an object, or of its template.
 func podSpec(object *unstructured.Unstructured) map[string]any {
 	GinkgoHelper()
-
 	path := []string{"spec", "template", "spec"}
-
 	switch object.GetKind() {
 	case "Pod":
 		path = []string{"spec"}
@@ -195,17 +172,14 @@ func podSpec(object *unstructured.Unstructured) map[string]any {
 	spec, found, err := unstructured.NestedMap(object.Object, path...)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(found).To(BeTrue(), "%s has no pod spec", object.GetKind())
-
 	return spec
 }
 
 // requiredTerms returns the required terms of the node affinity in a pod spec.
 func requiredTerms(spec map[string]any) []any {
 	GinkgoHelper()
-
 	terms, _, err := unstructured.NestedSlice(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 	Expect(err).NotTo(HaveOccurred())
-
 	return terms
 }
 
@@ -215,7 +189,6 @@ func required(key string, values ...string) string {
 	for _, value := range values {
 		terms = append(terms, "{matchExpressions: [{key: "+key+", operator: In, values: ["+value+"]}]}")
 	}
-
 	return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + strings.Join(terms, ", ") + "]}}}"
 }
 
@@ -230,7 +203,6 @@ func preferred(weights ...string) string {
 	for _, weight := range weights {
 		terms = append(terms, "{weight: "+weight+", preference: {matchExpressions: [{key: pool, operator: In, values: [a]}]}}")
 	}
-
 	return "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + strings.Join(terms, ", ") + "]}}"
 }
 
@@ -239,7 +211,6 @@ func read(ctx context.Context, g Gomega, object *unstructured.Unstructured) *uns
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(object.GroupVersionKind())
 	g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), found)).To(Succeed())
-
 	return found
 }
 
@@ -247,24 +218,19 @@ func read(ctx context.Context, g Gomega, object *unstructured.Unstructured) *uns
 func label(ctx context.Context, f *suite.Fixture, object *unstructured.Unstructured, value string) *unstructured.Unstructured {
 	GinkgoHelper()
 	suite.Kubectl(ctx, f.Namespace)("label", "--overwrite", strings.ToLower(object.GetKind())+"/"+object.GetName(), "touched="+value)
-
 	return read(ctx, Default, object)
 }
 
 // onlyPod waits until exactly one Pod of the namespace meets a condition, and returns it.
 func onlyPod(ctx context.Context, f *suite.Fixture, meets func(*corev1.Pod) bool) corev1.Pod {
 	GinkgoHelper()
-
 	var found []corev1.Pod
-
 	Eventually(func(g Gomega) {
 		pods := &corev1.PodList{}
 		g.Expect(suite.Client.List(ctx, pods, client.InNamespace(f.Namespace))).To(Succeed())
-
 		found = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !meets(&pod) })
 		g.Expect(found).To(HaveLen(1))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 	return found[0]
 }
 
@@ -283,21 +249,17 @@ type heard struct {
 func (h *heard) HandleWarningHeader(_ int, _, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	h.warnings = append(h.warnings, text)
 }
 
 // listening returns a client with all rights, and where it keeps the warnings of the API server.
 func listening() (client.Client, *heard) {
 	GinkgoHelper()
-
 	warnings := &heard{}
 	config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
 	config.WarningHandler = warnings
-
 	c, err := client.New(config, client.Options{})
 	Expect(err).NotTo(HaveOccurred())
-
 	return c, warnings
 }
 
@@ -305,7 +267,6 @@ func listening() (client.Client, *heard) {
 func (h *heard) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-
 	return slices.Clone(h.warnings)
 }
 
@@ -317,7 +278,6 @@ func reviews(g Gomega, f *suite.Fixture, verb, resource string) []bool {
 			strings.HasPrefix(event.ObjectRef.Name, "etcd") && event.ObjectRef.Subresource == ""
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-
 	found := []bool{}
 
 	for _, event := range events {
@@ -327,6 +287,5 @@ func reviews(g Gomega, f *suite.Fixture, verb, resource string) []bool {
 			}
 		}
 	}
-
 	return found
 }

@@ -24,7 +24,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 		f := newFixture(ctx)
 		clusterPolicy(ctx, f, "p", "nodeSelector: {pool: etcd}")
 		Expect(podSpec(etcd(ctx, f, "StatefulSet", ""))).To(HaveKeyWithValue("nodeSelector", map[string]any{"pool": "etcd"}))
-
 		other := workload(f, "StatefulSet", "web", "web", "")
 		other.SetLabels(map[string]string{"app": "etcd"})
 		Expect(tried(ctx, other)).NotTo(HaveKey("nodeSelector"))
@@ -71,7 +70,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 		f := newFixture(ctx)
 		const own, added = "{key: k, operator: Equal, value: v, effect: NoSchedule}", "{key: k, operator: Equal, value: v, effect: NoExecute}"
 		clusterPolicy(ctx, f, "p", "tolerations: ["+own+", "+added+"]")
-
 		pod := workload(f, "Pod", "etcd", "etcd", "tolerations: ["+own+"]")
 		Expect(tried(ctx, pod)["tolerations"]).To(ConsistOf(
 			map[string]any{"key": "k", "operator": "Equal", "value": "v", "effect": "NoSchedule"},
@@ -83,7 +81,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 	It("K12, K13: multiplies required terms once, however often the Deployment is updated", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		clusterPolicy(ctx, f, "p", required("pool", "a", "b"))
-
 		deployment := etcd(ctx, f, "Deployment", required("arch", "arm64"))
 		terms := requiredTerms(podSpec(deployment))
 		Expect(terms).To(HaveLen(2))
@@ -94,7 +91,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 			Expect(requiredTerms(podSpec(updated))).To(Equal(terms))
 			Expect(updated.GetGeneration()).To(Equal(int64(1)), "the template is the same, so no ReplicaSet is made")
 		}
-
 		onlyPod(ctx, f, func(pod *corev1.Pod) bool {
 			return len(pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms) == 2
 		})
@@ -118,7 +114,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 	It("K15: leaves a workload that matches no node", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		clusterPolicy(ctx, f, "p", required("pool", "a"))
-
 		const nothing = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}"
 		Expect(requiredTerms(tried(ctx, workload(f, "Pod", "etcd", "etcd", nothing)))).To(Equal([]any{map[string]any{}}))
 	})
@@ -126,7 +121,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 	It("K16: has a preferred term once, unless the weights differ", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		clusterPolicy(ctx, f, "p", preferred("1", "2"))
-
 		spec := tried(ctx, workload(f, "Pod", "etcd", "etcd", preferred("1")))
 		terms, _, err := unstructured.NestedSlice(spec, "affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
 		Expect(err).NotTo(HaveOccurred())
@@ -158,7 +152,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 		policy(ctx, f, "0", "nodeSelector: {x: '3'}")
 		clusterPolicy(ctx, f, "b", "nodeSelector: {x: '1'}")
 		clusterPolicy(ctx, f, "a", "nodeSelector: {x: '2'}")
-
 		for i := range 100 {
 			pod := workload(f, "Pod", "etcd", "etcd", fmt.Sprintf("hostname: h%d", i))
 			Expect(tried(ctx, pod)).To(HaveKeyWithValue("nodeSelector", map[string]any{"x": "2"}))
@@ -168,12 +161,10 @@ var _ = Describe("What policies inject", Ordered, func() {
 	It("K24: changes no other field of the workload, whatever the hub's own types have", func(ctx SpecContext) {
 		f, without := newFixture(ctx), newFixture(ctx)
 		clusterPolicy(ctx, f, "p", "nodeSelector: {pool: etcd}, tolerations: [{key: k, operator: Exists}], "+required("pool", "etcd"))
-
 		const fields = "hostname: h, priority: 0, dnsConfig: {options: [{name: ndots, value: '2'}]}, overhead: {}, " +
 			"topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor}], " +
 			"resources: {limits: {cpu: '1'}}, initContainers: [{name: side, image: i, restartPolicy: Always, " +
 			"resizePolicy: [{resourceName: cpu, restartPolicy: NotRequired}]}]"
-
 		mutated := tried(ctx, workload(f, "Deployment", "etcd", "etcd", fields))
 		plain := tried(ctx, workload(without, "Deployment", "etcd", "etcd", fields))
 		Expect(mutated).To(And(HaveKey("nodeSelector"), HaveKey("tolerations"), HaveKey("affinity")))
@@ -181,10 +172,8 @@ var _ = Describe("What policies inject", Ordered, func() {
 		for _, field := range []string{"nodeSelector", "tolerations", "affinity"} {
 			delete(mutated, field)
 		}
-
 		Expect(mutated).To(Equal(plain))
 		Expect(plain).To(And(HaveKey("topologySpreadConstraints"), HaveKey("initContainers")))
-
 		if minorVersion() >= 34 { // An older API server drops the resources of a Pod.
 			Expect(plain).To(HaveKey("resources"))
 		}
@@ -193,7 +182,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 	It("K26: is nothing in kube-system, nor in the namespace of the hub", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		clusterPolicy(ctx, f, "p", "namespaceSelector: {}, podSelector: {matchLabels: {app: etcd}}, nodeSelector: {pool: etcd}")
-
 		for namespace, matcher := range map[string]OmegaMatcher{
 			"kube-system": Not(HaveKey("nodeSelector")), manifests.Namespace: Not(HaveKey("nodeSelector")), "default": HaveKey("nodeSelector"),
 		} {
@@ -227,7 +215,6 @@ var _ = Describe("What policies inject", Ordered, func() {
 			return newFixture(ctx, func(namespace *corev1.Namespace) { namespace.Labels = map[string]string{"team": team} })
 		}
 		a, b := in("a"), in("b")
-
 		for name, selectors := range map[string][2]string{
 			"labels": {"matchLabels: {team: a, fixture: " + a.Namespace + "}", "matchLabels: {app: etcd}"},
 			"in": {"matchExpressions: [{key: team, operator: In, values: [a, c]}]",
@@ -249,15 +236,11 @@ var _ = Describe("What policies inject", Ordered, func() {
 // minorVersion returns the minor version of Kubernetes that the API server has.
 func minorVersion() int {
 	GinkgoHelper()
-
 	api, err := discovery.NewDiscoveryClientForConfig(suite.ControlPlane.AdminConfig())
 	Expect(err).NotTo(HaveOccurred())
-
 	version, err := api.ServerVersion()
 	Expect(err).NotTo(HaveOccurred())
-
 	minor, err := strconv.Atoi(version.Minor)
 	Expect(err).NotTo(HaveOccurred())
-
 	return minor
 }

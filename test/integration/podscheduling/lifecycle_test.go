@@ -50,7 +50,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		node := f.Node(ctx, "pool", map[string]string{"pool": "etcd"}, etcdTaint)
 		clusterPolicy(ctx, f, "p", pool)
 		Expect(podSpec(etcd(ctx, f, "Job", ""))).To(HaveKeyWithValue("nodeSelector", inPool))
-
 		bound := onlyPod(ctx, f, func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
 		Expect(bound.Spec.NodeName).To(Equal(node.Name))
 		Expect(bound.Spec.NodeSelector).To(Equal(map[string]string{"pool": "etcd"}))
@@ -59,7 +58,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 	It("K22: the Jobs of a CronJob have what was injected into its template, and no more", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		clusterPolicy(ctx, f, "p", pool+", "+required("zone", "a", "b"))
-
 		cronJob := etcd(ctx, f, "CronJob", required("arch", "arm64"))
 		injected := podSpec(cronJob)
 		Expect(injected).To(HaveKeyWithValue("nodeSelector", inPool))
@@ -83,7 +81,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		for _, field := range []string{"nodeSelector", "tolerations", "affinity"} {
 			Expect(spawned[field]).To(Equal(injected[field]))
 		}
-
 		Eventually(func(g Gomega) { g.Expect(reviews(g, f, "create", "jobs")).To(Equal([]bool{false})) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
@@ -94,7 +91,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		f.Node(ctx, "plain-2", nil)
 		node := f.Node(ctx, "pool", map[string]string{"pool": "etcd"}, etcdTaint)
 		clusterPolicy(ctx, f, "p", poolAffinity+required("pool", "etcd"))
-
 		daemonSet := etcd(ctx, f, "DaemonSet", "")
 		Expect(requiredTerms(podSpec(daemonSet))).To(HaveLen(1))
 
@@ -120,7 +116,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		onlyPod(ctx, f, selects(nil))
 		settled(ctx, deployment)
 		clusterPolicy(ctx, f, "p", pool)
-
 		updated := label(ctx, f, deployment, "1")
 		Expect(podSpec(updated)).To(HaveKeyWithValue("nodeSelector", inPool))
 		Expect(updated.GetGeneration()).To(Equal(int64(2)))
@@ -154,7 +149,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		injecting := clusterPolicy(ctx, f, "p", "nodeSelector: {pool: etcd}")
 		deployment := etcd(ctx, f, "Deployment", "")
 		Expect(podSpec(deployment)).To(HaveKeyWithValue("nodeSelector", inPool))
-
 		before := injecting.DeepCopy()
 		Expect(unstructured.SetNestedField(injecting.Object, "db", "spec", "nodeSelector", "pool")).To(Succeed())
 		Expect(suite.Client.Patch(ctx, injecting, client.MergeFrom(before))).To(Succeed())
@@ -170,7 +164,6 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		f := newFixture(ctx)
 		settled(ctx, etcd(ctx, f, "Deployment", ""))
 		onlyPod(ctx, f, selects(nil))
-
 		owned := &unstructured.UnstructuredList{}
 		owned.SetAPIVersion("apps/v1")
 		owned.SetKind("ReplicaSetList")

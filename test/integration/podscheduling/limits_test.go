@@ -36,7 +36,6 @@ func bomb(number int) string {
 		for i := range list {
 			list[i] = fmt.Sprintf("{key: %s-%d-%d, operator: Exists}", prefix, number, i)
 		}
-
 		return "{matchExpressions: [" + strings.Join(list, ", ") + "]}"
 	}
 
@@ -44,20 +43,16 @@ func bomb(number int) string {
 	if number < bombProducts {
 		terms = term(1, "a") + ", " + term(1, "b")
 	}
-
 	return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + terms + "]}}}"
 }
 
 // namespaceAdmin returns a client with the ClusterRole admin in the namespace of the fixture, and where it keeps warnings.
 func namespaceAdmin(ctx context.Context, f *suite.Fixture) (client.Client, *heard) {
 	GinkgoHelper()
-
 	user, warnings := f.Name("admin"), &heard{}
 	suite.Bind(ctx, f.Namespace, "admin", user)
-
 	config := suite.Impersonating(user)
 	config.WarningHandler = warnings
-
 	return suite.ClientOf(config), warnings
 }
 
@@ -67,40 +62,31 @@ var _ = Describe("Limits of the policies of a namespace", Ordered, func() {
 	It("T12: 31 policies of one namespace keep no workload from its cluster policies, and are skipped by name", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		admin, warnings := namespaceAdmin(ctx, f)
-
 		clusterPolicy(ctx, f, "pool", "nodeSelector: {pool: etcd}")
-
 		for i := range bombPolicies {
 			Eventually(admin.Create).WithContext(ctx).WithArguments(decode(f, fmt.Sprintf("apiVersion: kupid.gardener.cloud/v1alpha1\n"+
 				"kind: PodSchedulingPolicy\nmetadata: {name: p%02d}\nspec: {podSelector: {matchLabels: {app: etcd}}, %s}", i, bomb(i)))).
 				WithTimeout(suite.Timeout).Should(Succeed())
 		}
-
 		awaitPolicies(ctx, f)
-
 		var reviews sync.WaitGroup
 
 		specs := make([]map[string]any, bombReviews)
-
 		for i := range bombReviews {
 			reviews.Go(func() {
 				defer GinkgoRecover()
-
 				pod := workload(f, "Pod", fmt.Sprintf("etcd-%d", i), "etcd", "")
 				Expect(admin.Create(ctx, pod, client.DryRunAll)).To(Succeed())
 				specs[i] = podSpec(pod)
 			})
 		}
-
 		reviews.Wait()
 
 		for _, spec := range specs {
 			Expect(spec).To(HaveKeyWithValue("nodeSelector", HaveKeyWithValue("pool", "etcd")))
 		}
-
 		Expect(warnings.all()).To(ContainElement(And(
 			HavePrefix("PodSchedulingPolicy "+f.Namespace+"/p07: the policy is skipped"), ContainSubstring("2000 expressions"))))
-
 		first := workload(f, "Pod", "etcd", "etcd", "")
 		Expect(admin.Create(ctx, first, client.DryRunAll)).To(Succeed())
 		Expect(requiredTerms(podSpec(first))).To(HaveLen(1 << (bombProducts - 1)))
@@ -118,13 +104,11 @@ var _ = Describe("Limits of the policies of a namespace", Ordered, func() {
 			for i := range list {
 				list[i] = fmt.Sprintf("{key: %s-%d, operator: Exists}", prefix, i)
 			}
-
 			return "tolerations: [" + strings.Join(list, ", ") + "]"
 		}
 		conditions := func(g Gomega, name string) []metav1.Condition {
 			found := &kupidv1alpha1.PodSchedulingPolicy{}
 			g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, found)).To(Succeed())
-
 			return found.Status.Conditions
 		}
 		beyond := HaveExactElements(And(

@@ -23,15 +23,12 @@ import (
 func notesOn(ctx context.Context, g Gomega, policy *unstructured.Unstructured) []string {
 	events := &eventsv1.EventList{}
 	g.Expect(suite.Client.List(ctx, events)).To(Succeed())
-
 	notes := []string{}
-
 	for _, event := range events.Items {
 		if event.Regarding.UID == policy.GetUID() {
 			notes = append(notes, event.Type+" "+event.Reason+" "+event.Note)
 		}
 	}
-
 	return notes
 }
 
@@ -47,7 +44,6 @@ var _ = Describe("What policies report", Ordered, func() {
 		dry := workload(f, "Deployment", "dry", "etcd", "nodeSelector: {pool: web}")
 		Expect(user.Create(ctx, dry, client.DryRunAll)).To(Succeed())
 		Expect(warnings.all()).To(Equal([]string{warning}))
-
 		user, warnings = listening()
 		wet := workload(f, "Deployment", "wet", "etcd", "nodeSelector: {pool: web}")
 		Expect(user.Create(ctx, wet)).To(Succeed())
@@ -81,14 +77,12 @@ var _ = Describe("What policies report", Ordered, func() {
 
 	DescribeTable("K27: an invalid policy is refused with its field", func(ctx SpecContext, constraint string, messages ...string) {
 		f := newFixture(ctx)
-
 		for kind, selectors := range map[string]string{
 			"PodSchedulingPolicy": "podSelector: {}, ", "ClusterPodSchedulingPolicy": "podSelector: {}, namespaceSelector: {}, ",
 		} {
 			err := suite.Client.Create(ctx, decode(f, "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: "+kind+"\nmetadata: {name: "+f.Name("bad")+
 				"}\nspec: {"+selectors+constraint+"}"))
 			Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%s: %v", kind, err)
-
 			for _, message := range append(messages, `admission webhook "validate.kupid.gardener.cloud" denied the request`) {
 				Expect(err).To(MatchError(ContainSubstring(message)), kind)
 			}
@@ -117,7 +111,6 @@ var _ = Describe("What policies report", Ordered, func() {
 		Expect(user.Create(ctx, empty)).To(Succeed())
 		Expect(warnings.all()).To(ConsistOf(ContainSubstring("has only empty terms, which match no node")))
 		awaitPolicies(ctx, f)
-
 		spec := tried(ctx, workload(f, "Pod", "etcd", "etcd", ""))
 		Expect(spec).To(HaveKeyWithValue("nodeSelector", map[string]any{"pool": "etcd"}))
 		Expect(requiredTerms(spec)).To(BeEmpty())
@@ -138,7 +131,6 @@ var _ = Describe("A hub that may not read policies", func() {
 			restore(ctx) // The manager does not end before its caches have synced.
 			restart()
 		})
-
 		failures := func() int {
 			return suite.CounterSum(Default, "kupid_aggr_requests_total", map[string]string{"type": "error"})
 		}
@@ -163,14 +155,11 @@ var _ = Describe("A hub that may not read policies", func() {
 // withhold takes the rights on an API group from the hub, and returns when it has lost them. The returned function gives them back.
 func withhold(ctx context.Context, group string) (restore func(context.Context)) {
 	GinkgoHelper()
-
 	var roles []*rbacv1.ClusterRole
-
 	for _, name := range []string{"podscheduling", "podscheduling-limits"} {
 		role := &rbacv1.ClusterRole{}
 		Expect(suite.Client.Get(ctx, client.ObjectKey{Name: "open-cluster-management:placement-hub:" + name}, role)).To(Succeed())
 		roles = append(roles, role.DeepCopy())
-
 		role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.APIGroups, group) })
 		Expect(len(role.Rules)).To(BeNumerically("<", len(roles[len(roles)-1].Rules)))
 		Expect(suite.Client.Update(ctx, role)).To(Succeed())
@@ -180,10 +169,8 @@ func withhold(ctx context.Context, group string) (restore func(context.Context))
 	Expect(err).NotTo(HaveOccurred())
 	Eventually(func() bool { return apierrors.IsForbidden(account.List(ctx, &kupidv1alpha1.PodSchedulingPolicyList{})) }).
 		WithContext(ctx).WithTimeout(suite.Timeout).Should(BeTrue())
-
 	return func(ctx context.Context) {
 		GinkgoHelper()
-
 		for _, role := range roles {
 			rules := role.Rules
 			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(role), role)).To(Succeed())

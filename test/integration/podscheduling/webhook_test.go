@@ -20,21 +20,17 @@ import (
 // listen listens at an address on this machine; at any free port if the address is empty.
 func listen(ctx context.Context, address string) (listener net.Listener) {
 	GinkgoHelper()
-
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	Expect(err).NotTo(HaveOccurred())
-
 	return listener
 }
 
 // startWebhook runs the controller podscheduling/webhook alone, until stop is called.
 func startWebhook(ctx context.Context, listener net.Listener, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
-
 	alone := func(o *system.Options) {
 		o.Controllers = []string{"podscheduling/*"}
 		o.Webhook.Listener = listener
@@ -48,24 +44,19 @@ func startWebhook(ctx context.Context, listener net.Listener, settings ...func(*
 // calls it. The returned function stops it before.
 func serve(ctx context.Context, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
-
 	return serveAt(ctx, listen(ctx, ""), settings...)
 }
 
 // serveAt is serve with a listener.
 func serveAt(ctx context.Context, listener net.Listener, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
-
 	url := "https://" + listener.Addr().String()
 	Expect(manifests.InstallSystem(ctx, suite.ControlPlane.AdminConfig(), manifests.PodScheduling, url)).To(Succeed())
-
 	stop = startWebhook(ctx, listener, settings...)
 	DeferCleanup(func() { stop() })
-
 	f := suite.NewFixture(ctx)
 	expectAccount(ctx, f.Namespace)
 	awaitPolicies(ctx, f)
-
 	return stop
 }
 
@@ -73,7 +64,6 @@ func serveAt(ctx context.Context, listener net.Listener, settings ...func(*syste
 func mutatingConfiguration(ctx context.Context, g Gomega) *admissionregistrationv1.MutatingWebhookConfiguration {
 	found := &admissionregistrationv1.MutatingWebhookConfiguration{}
 	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, found)).To(Succeed())
-
 	return found
 }
 
@@ -81,7 +71,6 @@ func mutatingConfiguration(ctx context.Context, g Gomega) *admissionregistration
 func failurePolicies(ctx context.Context, g Gomega) []admissionregistrationv1.FailurePolicyType {
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, validating)).To(Succeed())
-
 	return []admissionregistrationv1.FailurePolicyType{
 		*mutatingConfiguration(ctx, g).Webhooks[0].FailurePolicy, *validating.Webhooks[0].FailurePolicy,
 	}

@@ -44,27 +44,22 @@ func Namespace(provider string) string { return "clusterprovider-" + provider }
 // Definitions returns the objects in the files of manifests whose paths match a pattern.
 func Definitions(pattern string) []*unstructured.Unstructured {
 	GinkgoHelper()
-
 	files := os.DirFS("../../../manifests")
 
 	names, err := fs.Glob(files, pattern)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(names).NotTo(BeEmpty())
-
 	var all []*unstructured.Unstructured
 
 	for _, name := range names {
 		if path.Base(name) == "kustomization.yaml" {
 			continue
 		}
-
 		file, err := files.Open(name)
 		Expect(err).NotTo(HaveOccurred())
-
 		objects, err := manifests.Decode(file, name)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(file.Close()).To(Succeed())
-
 		all = append(all, objects...)
 	}
 
@@ -86,7 +81,6 @@ func NewClock() *Clock { return &Clock{PassiveClock: clock.RealClock{}} }
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	return c.PassiveClock.Now().Add(c.ahead)
 }
 
@@ -94,7 +88,6 @@ func (c *Clock) Now() time.Time {
 func (c *Clock) Advance(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	c.ahead += by
 }
 
@@ -112,14 +105,11 @@ func Start( //nolint:contextcheck // The provider runs until Stop.
 	ctx context.Context, plane *localplane.ControlPlane, kind string, settings provider.Settings, setup func(manager.Manager) error,
 ) *Running {
 	GinkgoHelper()
-
 	config, err := plane.ServiceAccountConfig(ctx, Namespace(kind), account)
 	Expect(err).NotTo(HaveOccurred())
-
 	proxy, err := faults.Start(config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(proxy.Close()).To(Succeed()) })
-
 	config = rest.CopyConfig(proxy.Config())
 	config.QPS = -1
 
@@ -127,21 +117,17 @@ func Start( //nolint:contextcheck // The provider runs until Stop.
 		Scheme: scheme.New(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: klog.Background(),
 	})
 	Expect(err).NotTo(HaveOccurred())
-
 	if settings.Queue.Clock == nil {
 		settings.Queue.Clock = clock.RealClock{}
 	}
-
 	settings.Queue.Workers, settings.Queue.Timeout = 4, time.Minute
 	Expect(provider.Setup(mgr, settings)).To(Succeed())
 
 	if setup != nil {
 		Expect(setup(mgr)).To(Succeed())
 	}
-
 	running, cancel := context.WithCancel(context.Background()) // It runs until Stop.
 	ended := make(chan error, 1)
-
 	go func() { ended <- mgr.Start(running) }()
 
 	stop := sync.OnceFunc(func() {
@@ -149,7 +135,6 @@ func Start( //nolint:contextcheck // The provider runs until Stop.
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})
 	DeferCleanup(stop)
-
 	return &Running{Proxy: proxy, Stop: stop}
 }
 
@@ -157,31 +142,25 @@ func Start( //nolint:contextcheck // The provider runs until Stop.
 func (r *Running) Writes() []string {
 	requests := r.Proxy.Requests(faults.Match{Verbs: []string{"create", "update", "patch", "delete"}})
 	all := make([]string, 0, len(requests))
-
 	for _, request := range requests {
 		all = append(all, request.Verb+" "+request.Resource)
 	}
-
 	return all
 }
 
 // Unused returns what a ClusterRole grants and no provider of these has requested, as "verb resource".
 func Unused(ctx context.Context, role string, running ...*Running) []string {
 	GinkgoHelper()
-
 	granted := &rbacv1.ClusterRole{}
 	Expect(suite.Client.Get(ctx, client.ObjectKey{Name: role}, granted)).To(Succeed())
-
 	return unused(granted.Rules, faults.Match{}, running)
 }
 
 // UnusedIn returns what a Role grants and no provider of these has requested in its namespace, as "verb resource".
 func UnusedIn(ctx context.Context, namespace, role string, running ...*Running) []string {
 	GinkgoHelper()
-
 	granted := &rbacv1.Role{}
 	Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: role}, granted)).To(Succeed())
-
 	return unused(granted.Rules, faults.Match{Namespace: namespace}, running)
 }
 
@@ -200,7 +179,6 @@ func unused(rules []rbacv1.PolicyRule, match faults.Match, running []*Running) [
 			}
 		}
 	}
-
 	var unused []string
 
 	for _, rule := range rules {
@@ -212,7 +190,6 @@ func unused(rules []rbacv1.PolicyRule, match faults.Match, running []*Running) [
 			}
 		}
 	}
-
 	return unused
 }
 
@@ -230,14 +207,11 @@ func NewCluster(namespace, name, provider string) *openmcpv1alpha1.Cluster {
 // Health returns the condition ClusterHealthy and the phase of a Cluster as "status reason phase".
 func Health(ctx context.Context, g Gomega, cluster *openmcpv1alpha1.Cluster) string {
 	g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 	var text []string
-
 	for _, condition := range cluster.Status.Conditions {
 		if condition.Type == openmcpv1alpha1.ConditionClusterHealthy {
 			text = append(text, string(condition.Status), condition.Reason)
 		}
 	}
-
 	return strings.Join(append(text, fmt.Sprint(cluster.Status.Phase)), " ")
 }

@@ -61,18 +61,15 @@ func hundreds(group int32, name string, clusters []string) []legacyPage {
 	for ; len(clusters) > suite.PageSize; clusters = clusters[suite.PageSize:] {
 		pages = append(pages, legacyPage{group: group, name: name, clusters: clusters[:suite.PageSize]})
 	}
-
 	return append(pages, legacyPage{group: group, name: name, clusters: clusters})
 }
 
 // standing are the clusters in the pages that there are.
 func (l legacy) standing() []string {
 	clusters := []string{}
-
 	for _, page := range l.pages {
 		clusters = append(clusters, page.clusters...)
 	}
-
 	return clusters
 }
 
@@ -82,22 +79,18 @@ func leave(ctx context.Context, f *suite.Fixture, name string, l legacy) error {
 	if l.disabled {
 		placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
 	}
-
 	if err := suite.Client.Create(ctx, placement); err != nil {
 		return fmt.Errorf("creating Placement %s: %w", name, err)
 	}
-
 	status := clusterv1beta1.PlacementStatus{Conditions: legacyConditions(l)}
 
 	for i, page := range l.pages {
 		made := fmt.Sprintf("%s-decision-%d", name, i+1)
-
 		if !page.lost {
 			if err := leavePage(ctx, f, placement, made, page); err != nil {
 				return err
 			}
 		}
-
 		status.NumberOfSelectedClusters += int32(len(page.clusters))
 
 		last := len(status.DecisionGroups) - 1
@@ -107,7 +100,6 @@ func leave(ctx context.Context, f *suite.Fixture, name string, l legacy) error {
 			})
 			last++
 		}
-
 		status.DecisionGroups[last].Decisions = append(status.DecisionGroups[last].Decisions, made)
 		status.DecisionGroups[last].ClustersCount += int32(len(page.clusters))
 	}
@@ -116,7 +108,6 @@ func leave(ctx context.Context, f *suite.Fixture, name string, l legacy) error {
 	if err := suite.Client.Status().Update(ctx, placement); err != nil {
 		return fmt.Errorf("writing the status of Placement %s: %w", name, err)
 	}
-
 	return nil
 }
 
@@ -137,11 +128,9 @@ func leavePage(ctx context.Context, f *suite.Fixture, placement *clusterv1beta1.
 	for _, edit := range page.edits {
 		edit(made)
 	}
-
 	if err := suite.Client.Create(ctx, made); err != nil {
 		return fmt.Errorf("creating PlacementDecision %s: %w", made.Name, err)
 	}
-
 	if page.clusters == nil {
 		return nil
 	}
@@ -150,11 +139,9 @@ func leavePage(ctx context.Context, f *suite.Fixture, placement *clusterv1beta1.
 	for _, short := range page.clusters {
 		made.Status.Decisions = append(made.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: f.Name(short)})
 	}
-
 	if err := suite.Client.Status().Update(ctx, made); err != nil {
 		return fmt.Errorf("writing the status of PlacementDecision %s: %w", made.Name, err)
 	}
-
 	return nil
 }
 
@@ -166,7 +153,6 @@ func legacyConditions(l legacy) []metav1.Condition {
 	if l.state == (legacyState{}) {
 		return []metav1.Condition{}
 	}
-
 	long := metav1.NewTime(time.Unix(legacyTime, 0))
 	configured := metav1.Condition{
 		Type: clusterv1beta1.PlacementConditionMisconfigured, Status: metav1.ConditionFalse, LastTransitionTime: long,
@@ -176,7 +162,6 @@ func legacyConditions(l legacy) []metav1.Condition {
 	if l.wrong != "" {
 		configured.Status, configured.Reason, configured.Message = metav1.ConditionTrue, "Misconfigured", l.wrong
 	}
-
 	return []metav1.Condition{configured, {
 		Type: clusterv1beta1.PlacementConditionSatisfied, Status: l.state.status, LastTransitionTime: long,
 		Reason: l.state.reason, Message: l.state.message,

@@ -53,18 +53,15 @@ var _ = Describe("A restart", func() {
 		f := diverse(ctx)
 		f.AwaitNoOtherDecisions(ctx)
 		suite.ExpectVocabulary(ctx)
-
 		probe := suite.NewFixture(ctx)
 		elsewhere := func(g Gomega) []string {
 			return suite.HubWrites(g, func(namespace string) bool { return namespace != probe.Namespace })
 		}
 		evaluations := f.AwaitIdle(ctx).Evaluations
 		before := suite.AwaitUnchanged(ctx, elsewhere)
-
 		suite.StopHub()
 
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-
 		probe.Placement(ctx, "probe", clusterv1beta1.PlacementSpec{})
 		probe.ExpectSelected(ctx, "probe", suite.NoBindings)
 		Expect(f.AwaitIdle(ctx).Evaluations).To(BeNumerically(">=", evaluations+12), "every placement was evaluated again")
@@ -75,7 +72,6 @@ var _ = Describe("A restart", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 4)
-
 		for _, name := range []string{"grown", "emptied", "lost", "damaged"} {
 			f.Placement(ctx, name, clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](4)})
 			f.ExpectSelected(ctx, name, suite.AllScheduled, suite.Shorts(1, 4)...)
@@ -88,13 +84,11 @@ var _ = Describe("A restart", func() {
 		Expect(suite.Client.Delete(ctx, &f.Pages(ctx, Default, "lost")[0])).To(Succeed())
 		suite.Edit(ctx, &f.Pages(ctx, Default, "damaged")[0], func(p *clusterv1beta1.PlacementDecision) { p.OwnerReferences = nil })
 		f.Placement(ctx, "new", clusterv1beta1.PlacementSpec{})
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
 
 		for _, name := range []string{"grown", "lost", "damaged", "new"} {
 			f.ExpectSelected(ctx, name, suite.AllScheduled, suite.Shorts(2, 5)...)
 		}
-
 		f.ExpectSelected(ctx, "emptied", suite.NothingMatched)
 	})
 })

@@ -28,15 +28,12 @@ var _ = Describe("Taking over from the upstream controller", func() {
 	It("B6: writes no PlacementDecision that agrees, and the status of each Placement once", func(ctx SpecContext) {
 		f, unbound := suite.NewFixture(ctx, suite.WithoutAdmission), suite.NewFixture(ctx)
 		f.AwaitNoOtherDecisions(ctx)
-
 		resume := suite.PauseHub(ctx)
-
 		f.Set(ctx, "set")
 		f.Set(ctx, "empty")
 		f.ManyClusters(ctx, "set", 1, 106, legacyCluster)
 		f.Score(ctx, "c007", 50, nil)
 		f.Score(ctx, "c050", 40, nil)
-
 		placements := agreeing(f)
 		names := slices.Sorted(maps.Keys(placements))
 
@@ -54,22 +51,18 @@ var _ = Describe("Taking over from the upstream controller", func() {
 		// (docs/spec/consumers.md U5), so it gets one; that is the only PlacementDecision that is written. While a placement is misconfigured its
 		// pages stay as they are.
 		want := []string{}
-
 		for name, l := range placements {
 			if !l.disabled {
 				want = append(want, "patch placements/"+name+"/status")
 			}
-
 			if l.pages[0].clusters == nil && l.wrong == "" {
 				want = append(want, "patch placementdecisions/"+name+"-decision-1/status")
 			}
 		}
-
 		By("starting the hub")
 
 		before := len(decidedBy(f, Default))
 		evaluations := f.Activity(Default).Evaluations
-
 		resume()
 
 		Eventually(func(g Gomega) {
@@ -80,15 +73,12 @@ var _ = Describe("Taking over from the upstream controller", func() {
 		Expect(decidedBy(f, Default)[before:]).To(ConsistOf(want))
 
 		Expect(decidedBy(unbound, Default)).To(ConsistOf("patch placements/p/status", "patch placementdecisions/p-decision-1/status"))
-
 		for name, l := range placements {
 			if !l.disabled {
 				expectAdopted(ctx, f, name, l)
 			}
 		}
-
 		By("starting it again")
-
 		settled := f.Writes(Default)
 		evaluations = f.Activity(Default).Evaluations
 
@@ -102,9 +92,7 @@ var _ = Describe("Taking over from the upstream controller", func() {
 	It("B1: closes what upstream was in the middle of, without a gap for a cluster that stays", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.AwaitNoOtherDecisions(ctx)
-
 		resume := suite.PauseHub(ctx)
-
 		f.Set(ctx, "set")
 		f.ManyClusters(ctx, "set", 2, 205, func(i int, c *clusterv1.ManagedCluster) {
 			if i <= 11 {
@@ -115,13 +103,10 @@ var _ = Describe("Taking over from the upstream controller", func() {
 		rule := rulePage(f.Namespace, "ruled-decision-1")
 		f.Create(ctx, rule)
 		f.Score(ctx, "c205", 50, nil)
-
 		placements := interrupted()
 		stays := []string{}
-
 		for name, l := range placements {
 			Expect(leave(ctx, f, name, l)).To(Succeed())
-
 			for _, cluster := range l.standing() {
 				if cluster >= "c002" && cluster <= "c205" {
 					stays = append(stays, name+"/"+cluster)
@@ -135,14 +120,11 @@ var _ = Describe("Taking over from the upstream controller", func() {
 				if !ok {
 					return nil
 				}
-
 				placement, _, _ := strings.Cut(page.Name, "-decision-")
 				members := []string{}
-
 				for _, decision := range page.Status.Decisions {
 					members = append(members, placement+"/"+f.ShortName(decision.ClusterName))
 				}
-
 				return suite.PageOf(page.ObjectMeta, members)
 			},
 		})
@@ -155,10 +137,8 @@ var _ = Describe("Taking over from the upstream controller", func() {
 					g.Expect(f.Selected(f.Pages(ctx, g, name))).To(HaveExactElements(suite.Shorts(2, 205)))
 					g.Expect(f.Pages(ctx, g, name)[0].Status.Decisions[0].ClusterName).To(Equal(f.Name("c205")))
 					g.Expect(f.ScoresUpdated(ctx, g, name)).NotTo(BeNil())
-
 					return
 				}
-
 				seen := f.Look(ctx, g, name)
 				g.Expect(seen.Selected).To(HaveExactElements(suite.Shorts(2, 205)))
 				g.Expect(seen.Misconfigured).To(Equal(suite.Configured))
@@ -167,7 +147,6 @@ var _ = Describe("Taking over from the upstream controller", func() {
 		}
 
 		f.AwaitIdle(ctx)
-
 		pages := &clusterv1beta1.PlacementDecisionList{}
 		Expect(suite.Client.List(ctx, pages, client.InNamespace(f.Namespace))).To(Succeed())
 		recording.PlayUntil(ctx, pages.Items)
@@ -179,7 +158,6 @@ var _ = Describe("Taking over from the upstream controller", func() {
 // rulePage is a PlacementDecision of a PlacementRule.
 func rulePage(namespace, name string) *clusterv1beta1.PlacementDecision {
 	rule, _, _ := strings.Cut(name, "-decision-")
-
 	return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: name, Labels: map[string]string{ruleLabel: rule},
 	}}
@@ -193,26 +171,21 @@ func decidedBy(f *suite.Fixture, g Gomega) []string {
 // expectAdopted demands that decisions and conditions say what upstream has left.
 func expectAdopted(ctx context.Context, f *suite.Fixture, name string, l legacy) {
 	GinkgoHelper()
-
 	pages := f.Pages(ctx, Default, name)
 	Expect(pages).To(HaveLen(len(l.pages)), name)
-
 	for i, page := range pages {
 		clusters := []string{}
 		for _, decision := range page.Status.Decisions {
 			clusters = append(clusters, f.ShortName(decision.ClusterName))
 		}
-
 		Expect(clusters).To(HaveExactElements(l.pages[i].clusters), page.Name)
 	}
 
 	placement := f.Read(ctx, Default, name)
 	satisfied := placement.Status.Conditions[1]
-
 	Expect(placement.Status.Conditions[0].ObservedGeneration).To(Equal(placement.Generation), name)
 	Expect(suite.ConditionText(satisfied)).To(Equal(string(l.state.status)+" "+l.state.reason), name)
 	Expect(satisfied.LastTransitionTime.Time).To(BeTemporally("==", time.Unix(legacyTime, 0)), name)
-
 	if l.wrong == "" {
 		Expect(satisfied.Message).To(HavePrefix(l.state.message), name)
 		f.Look(ctx, Default, name)

@@ -19,11 +19,9 @@ import (
 // legacyCluster gives the clusters of a fixture something to tell them apart.
 func legacyCluster(i int, c *clusterv1.ManagedCluster) {
 	c.Labels["tier"] = strconv.Itoa(i % legacyTiers)
-
 	if i <= 60 {
 		c.Labels["cloud"] = "a"
 	}
-
 	switch i {
 	case 106:
 		suite.Tainted("maintenance", "", clusterv1.TaintEffectNoSelect)(c)
@@ -58,7 +56,6 @@ func agreeing(f *suite.Fixture) map[string]legacy {
 	}
 
 	const message = "TaintToleration:If the operator is Exists, the value should be empty."
-
 	placements := map[string]legacy{
 		"all":     {pages: hundreds(0, "", all), state: legacyScheduled},
 		"marked":  {pages: marked, state: legacyScheduled},
@@ -111,13 +108,11 @@ func agreeing(f *suite.Fixture) map[string]legacy {
 
 	for tier := range legacyTiers {
 		members := []string{}
-
 		for i, cluster := range all {
 			if (i+1)%legacyTiers == tier {
 				members = append(members, cluster)
 			}
 		}
-
 		placements[fmt.Sprintf("tier-%d", tier)] = legacy{
 			spec: where(suite.ByLabel("tier", strconv.Itoa(tier))), pages: onePage(members), state: legacyScheduled,
 		}
@@ -136,7 +131,6 @@ func grouped(length intstr.IntOrString, names ...string) clusterv1beta1.Placemen
 			},
 		})
 	}
-
 	return clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}}
 }
 
@@ -148,7 +142,6 @@ func interrupted() map[string]legacy {
 	odd[1].edits = []func(*clusterv1beta1.PlacementDecision){
 		func(p *clusterv1beta1.PlacementDecision) { delete(p.Labels, clusterv1beta1.DecisionGroupIndexLabel) },
 	}
-
 	return map[string]legacy{
 		"gone": {state: legacyScheduled, pages: hundreds(0, "", suite.Shorts(1, 205))},
 		"shifted": {state: legacyScheduled, pages: []legacyPage{

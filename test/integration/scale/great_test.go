@@ -41,14 +41,12 @@ func (f greatFleet) create(ctx context.Context, objects ...client.Object) error 
 			return fmt.Errorf("creating %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
 		}
 	}
-
 	return nil
 }
 
 // set is one of the ten: exclusive, or by a label, or everything.
 func (f greatFleet) set(ctx context.Context, i int) error {
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set" + strconv.Itoa(i)}}
-
 	switch i {
 	case greatExclusiveSets:
 		set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
@@ -81,7 +79,6 @@ func (f greatFleet) namespace(ctx context.Context, i int) error {
 			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
 		})
 	}
-
 	return f.create(ctx, objects...)
 }
 
@@ -129,33 +126,27 @@ func (f greatFleet) cluster(ctx context.Context, i int) error {
 	if err := f.api.Status().Update(ctx, cluster); err != nil {
 		return fmt.Errorf("writing the status of ManagedCluster %s: %w", name, err)
 	}
-
 	if i%greatScores > 0 {
 		return nil
 	}
-
 	return f.score(ctx, i)
 }
 
 func (f greatFleet) score(ctx context.Context, i int) error {
 	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: greatCluster(i), Name: suite.ScoreObject}}
-
 	err := f.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: score.Namespace}}, score)
 	if err != nil {
 		return err
 	}
-
 	score.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: suite.ScoreEntry, Value: int32(i*31%201 - 100)}}
 	if err := f.api.Status().Update(ctx, score); err != nil {
 		return fmt.Errorf("writing the status of AddOnPlacementScore %s/demo: %w", score.Namespace, err)
 	}
-
 	return nil
 }
 
 func (f greatFleet) placement(ctx context.Context, i int) error {
 	kind := greatKinds[i/greatNamespaces%len(greatKinds)]
-
 	return f.create(ctx, &clusterv1beta1.Placement{
 		ObjectMeta: metav1.ObjectMeta{Namespace: greatNamespace(i), Name: kind.name}, Spec: *kind.spec.DeepCopy(),
 	})

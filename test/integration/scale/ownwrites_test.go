@@ -48,17 +48,14 @@ var _ = Describe("What the hub writes itself", func() {
 		names := []string{"p1", "p2", "p3", "p4"}
 		decided := func(g Gomega) map[string][]string {
 			all := map[string][]string{}
-
 			for _, name := range names {
 				for _, page := range f.Pages(ctx, g, name) {
 					for _, decision := range page.Status.Decisions {
 						all[name] = append(all[name], decision.ClusterName)
 					}
 				}
-
 				slices.Sort(all[name])
 			}
-
 			return all
 		}
 		settled := func(want int) map[string][]string {
@@ -69,10 +66,8 @@ var _ = Describe("What the hub writes itself", func() {
 				}
 			}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 			f.AwaitIdle(ctx)
-
 			return decided(Default)
 		}
-
 		for _, name := range names {
 			f.Placement(ctx, name, clusterv1beta1.PlacementSpec{})
 		}
@@ -82,12 +77,9 @@ var _ = Describe("What the hub writes itself", func() {
 		Expect(suite.Each(ctx, len(names), func(ctx context.Context, i int) error {
 			placement := &clusterv1beta1.Placement{}
 			placement.Namespace, placement.Name = f.Namespace, names[i]
-
 			return suite.Client.Patch(ctx, placement, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"numberOfClusters":100}}`)))
 		})).To(Succeed())
-
 		before, counts := settled(100), map[string]int{}
-
 		for _, clusters := range before {
 			for _, cluster := range clusters {
 				counts[cluster]++
@@ -98,14 +90,12 @@ var _ = Describe("What the hub writes itself", func() {
 		Expect(slices.Collect(maps.Values(counts))).To(HaveEach(BeNumerically("~", 2.5, 0.5)))
 
 		By("having clusters come and go")
-
 		for n := range 3 {
 			short := fmt.Sprintf("c%03d", 900+n)
 			f.Cluster(ctx, "", short)
 			f.EditCluster(ctx, "c001", func(c *clusterv1.ManagedCluster) { c.Labels["turn"] = short })
 			f.DeleteCluster(ctx, short)
 		}
-
 		for _, name := range names {
 			f.Annotate(ctx, name, "turn", "1")
 		}

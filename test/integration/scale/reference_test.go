@@ -46,7 +46,6 @@ func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-
 	r := &reference{
 		compiler: selector.NewCompiler(), placements: all.Items, now: time.Now(),
 		pages: map[inventory.Key][]*api.Page{},
@@ -56,11 +55,9 @@ func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 	for i := range scores.Items {
 		inv.SetScores(&scores.Items[i])
 	}
-
 	for i := range clusters.Items {
 		inv.SetCluster(&clusters.Items[i])
 	}
-
 	for i := range bindings.Items {
 		inv.SetBinding(&bindings.Items[i])
 	}
@@ -68,15 +65,12 @@ func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 	for i := range sets.Items {
 		inv.SetClusterSet(&sets.Items[i])
 	}
-
 	for _, which := range api.Adapters() {
 		if err := r.readPages(ctx, hub, which, inv); err != nil {
 			return nil, err
 		}
 	}
-
 	r.snapshot = inv.Snapshot()
-
 	return r, nil
 }
 
@@ -86,7 +80,6 @@ func (r *reference) readPages(ctx context.Context, hub client.Reader, which api.
 	if !ok {
 		return fmt.Errorf("%T is no list", which.Codec().EmptyList())
 	}
-
 	if err := hub.List(ctx, list); err != nil {
 		return fmt.Errorf("listing %T: %w", list, err)
 	}
@@ -96,13 +89,11 @@ func (r *reference) readPages(ctx context.Context, hub client.Reader, which api.
 		counted := api.InventoryPage(which, page)
 		r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 		inv.SetDecision(counted)
-
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("reading %T: %w", list, err)
 	}
-
 	return nil
 }
 
@@ -111,24 +102,19 @@ func (r *reference) result(p *clusterv1beta1.Placement, afresh bool) (*schedulin
 	asked := api.V1beta1.Read(p)
 	existing := placement.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
 	incumbents := existing.Incumbents()
-
 	if afresh {
 		incumbents = nil
 	}
-
 	return scheduling.Reference(api.V1beta1.Read(p).Request(r.compiler), r.snapshot, incumbents, r.now), existing
 }
 
 // selected are the clusters in the pages of a placement, sorted.
 func (r *reference) selected(placement *clusterv1beta1.Placement) []string {
 	names := []string{}
-
 	for _, page := range r.pages[api.V1beta1.Read(placement).Key()] {
 		names = append(names, page.Clusters()...)
 	}
-
 	slices.Sort(names)
-
 	return names
 }
 
@@ -138,21 +124,17 @@ func chosen(result *scheduling.Result) []string {
 	for _, verdict := range result.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
-
 	slices.Sort(names)
-
 	return names
 }
 
 // feasible are the clusters that an answer could have chosen.
 func feasible(result *scheduling.Result) map[string]bool {
 	names := map[string]bool{}
-
 	for _, verdict := range result.Verdicts() {
 		if verdict.Stage == scheduling.StageRank || verdict.Stage == scheduling.StageSelected {
 			names[verdict.Cluster.Name] = true
 		}
 	}
-
 	return names
 }

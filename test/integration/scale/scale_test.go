@@ -32,7 +32,6 @@ var _ = Describe("A great world", func() {
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
 		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())
-
 		hub, err := client.New(another.AdminConfig(), client.Options{Scheme: system.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
 
@@ -47,9 +46,7 @@ var _ = Describe("A great world", func() {
 		Expect(suite.Each(ctx, greatPlacements/2, func(ctx context.Context, i int) error {
 			return f.placement(ctx, greatPlacements/2+i)
 		})).To(Succeed())
-
 		settled := func(g Gomega) { f.expectSettled(ctx, g) }
-
 		By("settling at first")
 		Eventually(settled).WithContext(ctx).WithTimeout(greatSettle).WithPolling(time.Second).Should(Succeed())
 
@@ -58,7 +55,6 @@ var _ = Describe("A great world", func() {
 		Eventually(settled).WithContext(ctx).WithTimeout(greatSettle).WithPolling(time.Second).Should(Succeed())
 
 		By("following the engine where the answer depends on the decisions of others")
-
 		for i := range 5 {
 			f.expectFollows(ctx, client.ObjectKey{Namespace: greatNamespace(4 * i), Name: greatDefault})
 		}
@@ -72,7 +68,6 @@ func (f greatFleet) disturb(ctx context.Context, i int) error {
 	patch := func(body string) error {
 		return f.api.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(body)))
 	}
-
 	switch i % 5 {
 	case 0:
 		return patch(`{"metadata":{"labels":{"region":"eu","tier":"3"}}}`)
@@ -93,7 +88,6 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 	r, err := newReference(ctx, f.api)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.placements).To(HaveLen(greatPlacements))
-
 	empty := 0
 
 	for i := range r.placements {
@@ -105,35 +99,29 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 		for _, page := range r.pages[api.V1beta1.Read(p).Key()] {
 			written, ok := api.V1beta1.Codec().Write(page).(*clusterv1beta1.PlacementDecision)
 			g.Expect(ok).To(BeTrue(), name)
-
 			pages = append(pages, *written)
 		}
-
 		suite.ExpectConsumable(g, p, pages)
 		g.Expect(p.Status.NumberOfSelectedClusters).To(BeEquivalentTo(len(selected)), name)
 
 		if len(selected) == 0 {
 			empty++
 		}
-
 		result, existing := r.result(p, false)
 
 		if p.Name == greatDefault {
 			// Others have moved since it was evaluated, which wakes nobody: it has as many as it can, and all of them fit.
 			g.Expect(selected).To(HaveLen(len(result.Selected)), name)
-
 			fit := feasible(result)
 			for _, cluster := range selected {
 				g.Expect(fit).To(HaveKey(cluster), name)
 			}
-
 			continue
 		}
 
 		g.Expect(selected).To(Equal(chosen(result)), name)
 		plan := placement.NewPlan(result, existing, metav1.NewTime(r.now))
 		g.Expect(plan.Empty()).To(BeTrue(), "%s: a settled placement leaves nothing to write", name)
-
 		if p.Name != greatSteady {
 			afresh, _ := r.result(p, true)
 			g.Expect(selected).To(Equal(chosen(afresh)), "%s: the way here does not matter", name)
@@ -146,13 +134,10 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 // expectFollows has one placement evaluated and compares it with what the plain engine said just before.
 func (f greatFleet) expectFollows(ctx context.Context, key client.ObjectKey) {
 	GinkgoHelper()
-
 	r, err := newReference(ctx, f.api)
 	Expect(err).NotTo(HaveOccurred())
-
 	placement := &clusterv1beta1.Placement{}
 	Expect(f.api.Get(ctx, key, placement)).To(Succeed())
-
 	result, _ := r.result(placement, false)
 	want := chosen(result)
 	touch := client.RawPatch(types.MergePatchType, []byte(fmt.Sprintf(`{"metadata":{"annotations":{"example.com/touched":%q}}}`, key)))

@@ -46,23 +46,18 @@ func (f *Fixture) Activity(g Gomega) Activity {
 func CounterSum(g Gomega, name string, labels map[string]string) int {
 	families, err := metrics.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
-
 	sum := 0
-
 	for _, family := range families {
 		if family.GetName() != name {
 			continue
 		}
-
 		for _, metric := range family.GetMetric() {
 			found := 0
-
 			for _, label := range metric.GetLabel() {
 				if value, asked := labels[label.GetName()]; asked && value == label.GetValue() {
 					found++
 				}
 			}
-
 			if found == len(labels) {
 				sum += int(metric.GetCounter().GetValue())
 			}
@@ -82,15 +77,12 @@ func (f *Fixture) Writes(g Gomega) []string {
 func HubWrites(g Gomega, in func(namespace string) bool) []string {
 	events, err := ControlPlane.Writes(localplane.By(HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
-
 	writes := []string{}
-
 	for _, event := range events {
 		if event.ObjectRef != nil && in(event.ObjectRef.Namespace) {
 			writes = append(writes, event.Verb+" "+path.Join(event.ObjectRef.Resource, event.ObjectRef.Name, event.ObjectRef.Subresource))
 		}
 	}
-
 	return writes
 }
 
@@ -101,7 +93,6 @@ func (f *Fixture) AwaitNoOtherDecisions(ctx context.Context) {
 	Eventually(func(g Gomega) {
 		pages := &clusterv1beta1.PlacementDecisionList{}
 		g.Expect(Client.List(ctx, pages)).To(Succeed())
-
 		for _, page := range pages.Items {
 			g.Expect(page.Namespace).To(Equal(f.Namespace))
 		}
@@ -111,33 +102,26 @@ func (f *Fixture) AwaitNoOtherDecisions(ctx context.Context) {
 // AwaitIdle waits until the hub has done nothing for IdlePeriod, and returns its work up to then.
 func (f *Fixture) AwaitIdle(ctx context.Context) Activity {
 	GinkgoHelper()
-
 	return AwaitUnchanged(ctx, f.Activity)
 }
 
 // AwaitUnchanged waits until the results of look have been equal for IdlePeriod, and returns the last one.
 func AwaitUnchanged[T any](ctx context.Context, look func(Gomega) T) T {
 	GinkgoHelper()
-
 	var last T
-
 	since := time.Now()
-
 	Eventually(func(g Gomega) {
 		if now := look(g); !reflect.DeepEqual(now, last) {
 			last, since = now, time.Now()
 		}
-
 		g.Expect(time.Since(since)).To(BeNumerically(">", IdlePeriod))
 	}).WithContext(ctx).WithTimeout(SettleTimeout).WithPolling(AuditInterval).Should(Succeed())
-
 	return last
 }
 
 // ExpectSilence waits until the hub is idle, and demands that it evaluates nothing and writes nothing here for QuietPeriod.
 func (f *Fixture) ExpectSilence(ctx context.Context) {
 	GinkgoHelper()
-
 	before := f.AwaitIdle(ctx)
 	Consistently(func(g Gomega) Activity { return f.Activity(g) }).
 		WithContext(ctx).WithTimeout(QuietPeriod).WithPolling(AuditInterval).Should(Equal(before))
@@ -154,14 +138,11 @@ func (f *Fixture) ExpectNoWrite(ctx context.Context, before []string) {
 func (f *Fixture) PlacementEvents(ctx context.Context, g Gomega) []eventsv1.Event {
 	list := &eventsv1.EventList{}
 	g.Expect(Client.List(ctx, list, client.InNamespace(f.Namespace))).To(Succeed())
-
 	var found []eventsv1.Event
-
 	for _, event := range list.Items {
 		if event.Regarding.Name == "p" {
 			found = append(found, event)
 		}
 	}
-
 	return found
 }

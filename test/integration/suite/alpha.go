@@ -24,14 +24,12 @@ import (
 // RecordAlphaPages starts to record the PlacementDecisions of v1alpha1, in the form of v1beta1.
 func (f *Fixture) RecordAlphaPages(ctx context.Context) *Recording {
 	GinkgoHelper()
-
 	return f.RecordWith(ctx, history.Adapter{
 		List: &placementv1alpha1.PlacementDecisionList{}, Convert: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
 			page, ok := object.(*placementv1alpha1.PlacementDecision)
 			if !ok {
 				return nil
 			}
-
 			return ptr.To(AsV1beta1(page))
 		},
 	})
@@ -43,7 +41,6 @@ func AsV1beta1(page *placementv1alpha1.PlacementDecision) clusterv1beta1.Placeme
 	for _, decision := range page.Decisions {
 		clusters = append(clusters, decision.ClusterName)
 	}
-
 	return *PageOf(page.ObjectMeta, clusters)
 }
 
@@ -70,7 +67,6 @@ func (f *Fixture) AlphaPlacement(ctx context.Context, name string, spec placemen
 func (f *Fixture) ReadAlpha(ctx context.Context, g Gomega, name string) *placementv1alpha1.Placement {
 	placement := &placementv1alpha1.Placement{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, placement)).To(Succeed())
-
 	return placement
 }
 
@@ -81,7 +77,6 @@ func (f *Fixture) AlphaPages(ctx context.Context, g Gomega, name string) []place
 	slices.SortFunc(list.Items, func(a, b placementv1alpha1.PlacementDecision) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
-
 	return list.Items
 }
 
@@ -92,7 +87,6 @@ func (f *Fixture) LookAlpha(ctx context.Context, g Gomega, name string) AlphaOut
 	g.Expect(len(conditions)).To(BeNumerically(">=", 2), "conditions (A5)")
 	g.Expect(conditions[0].Type).To(Equal(placementv1alpha1.ConditionMisconfigured))
 	g.Expect(conditions[1].Type).To(Equal(placementv1alpha1.ConditionSatisfied))
-
 	for _, condition := range conditions[:2] {
 		g.Expect(condition.ObservedGeneration).To(Equal(placement.Generation), "observedGeneration of %s", condition.Type)
 		g.Expect(condition.Message).NotTo(BeEmpty())
@@ -106,10 +100,8 @@ func (f *Fixture) LookAlpha(ctx context.Context, g Gomega, name string) AlphaOut
 	for _, page := range f.AlphaPages(ctx, g, name) {
 		expectAlphaPage(g, placement, &page)
 		seen.Pages = append(seen.Pages, fmt.Sprintf("%s: %d", page.Name, len(page.Decisions)))
-
 		for _, decision := range page.Decisions {
 			seen.Selected = append(seen.Selected, f.ShortName(decision.ClusterName))
-
 			if decision.Available {
 				seen.Available = append(seen.Available, f.ShortName(decision.ClusterName))
 			}
@@ -119,7 +111,6 @@ func (f *Fixture) LookAlpha(ctx context.Context, g Gomega, name string) AlphaOut
 	g.Expect(seen.Pages).NotTo(BeEmpty(), "there is always a page (B3)")
 	slices.Sort(seen.Selected)
 	slices.Sort(seen.Available)
-
 	return seen
 }
 

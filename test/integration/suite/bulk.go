@@ -21,11 +21,9 @@ const writers = 16
 func Each(ctx context.Context, n int, task func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
-
 	for i := range n {
 		group.Go(func() error { return task(ctx, i) })
 	}
-
 	return group.Wait()
 }
 
@@ -39,11 +37,9 @@ func (f *Fixture) ManyClusters(ctx context.Context, set string, first, last int,
 			Labels: map[string]string{FixtureLabel: f.Namespace, clusterv1beta2.ClusterSetLabel: f.Name(set)},
 		}}
 		edit(first+i, cluster)
-
 		if err := Client.Create(ctx, cluster); err != nil {
 			return fmt.Errorf("creating ManagedCluster %s: %w", cluster.Name, err)
 		}
-
 		return nil
 	})).To(Succeed())
 }

@@ -23,11 +23,9 @@ func (d DecisionGetter) List(selector labels.Selector, namespace string) ([]*clu
 	if err := d.Reader.List(d.Context, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return nil, fmt.Errorf("listing PlacementDecisions: %w", err)
 	}
-
 	pages := make([]*clusterv1beta1.PlacementDecision, 0, len(list.Items))
 	for i := range list.Items {
 		pages = append(pages, &list.Items[i])
 	}
-
 	return pages, nil
 }

@@ -27,14 +27,12 @@ var requestSystems sync.Map
 // observeRequests keeps the system of cluster requests of a hub in requestSystems until the returned function is called.
 func observeRequests(o *system.Options) (forget func()) {
 	var own *systems.System
-
 	o.AddSystem = func(system *systems.System) {
 		if system.Name == manifests.ClusterRequest {
 			own = system
 			requestSystems.Store(system, nil)
 		}
 	}
-
 	return func() { requestSystems.Delete(own) }
 }
 
@@ -42,14 +40,11 @@ func observeRequests(o *system.Options) (forget func()) {
 func requestsAre(on bool) func() bool {
 	return func() bool {
 		found, all := false, true
-
 		requestSystems.Range(func(key, _ any) bool {
 			found = true
 			all = (key.(*systems.System).Off() == "") == on
-
 			return all
 		})
-
 		return found && all
 	}
 }
@@ -58,7 +53,6 @@ func requestsAre(on bool) func() bool {
 // installs it again. Every hub that runs has switched the system off and on again when it returns.
 func LoseDefinition(ctx context.Context, kind string, list client.ObjectList) {
 	GinkgoHelper()
-
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: kind + "." + openmcpv1alpha1.GroupName}}
 	Expect(Client.Delete(ctx, definition)).To(Succeed())
 	Eventually(requestsAre(false)).WithContext(ctx).WithTimeout(Timeout).Should(BeTrue())
@@ -67,11 +61,9 @@ func LoseDefinition(ctx context.Context, kind string, list client.ObjectList) {
 		if err := Client.List(ctx, list); err == nil {
 			g.Expect(meta.EachListItem(list, func(object runtime.Object) error {
 				DropFinalizers(ctx, object.(client.Object))
-
 				return nil
 			})).To(Succeed())
 		}
-
 		err := Client.Get(ctx, client.ObjectKeyFromObject(definition), definition)
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())

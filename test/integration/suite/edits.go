@@ -29,7 +29,6 @@ func (f *Fixture) Annotate(ctx context.Context, name, annotation, value string) 
 // DropFinalizers removes all finalizers of an object; one that does not exist is no failure.
 func DropFinalizers(ctx context.Context, object client.Object) {
 	GinkgoHelper()
-
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 	Expect(client.IgnoreNotFound(Client.Patch(ctx, object, patch))).To(Succeed())
 }
@@ -57,7 +56,6 @@ func (f *Fixture) EditCluster(ctx context.Context, short string, change func(*cl
 // LabelClusters sets a label of ManagedClusters of this fixture.
 func (f *Fixture) LabelClusters(ctx context.Context, key, value string, shorts ...string) {
 	GinkgoHelper()
-
 	for _, short := range shorts {
 		f.EditCluster(ctx, short, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
 	}

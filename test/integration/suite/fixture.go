@@ -48,35 +48,27 @@ type Fixture struct {
 // DeletingNamespaces.
 func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
-
 	f := newNamespace(ctx, edits...)
 	DeferCleanup(f.destroy)
-
 	return f
 }
 
 // NewNamespace creates a fixture without objects of the cluster scope but its namespace. Its end takes a third of the requests of NewFixture.
 func NewNamespace(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
-
 	f := newNamespace(ctx, edits...)
 	DeferCleanup(f.leave)
-
 	return f
 }
 
 func newNamespace(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
-
 	f := &Fixture{Namespace: fmt.Sprintf("w%d", fixtures.Add(1))}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
-
 	for _, edit := range edits {
 		edit(namespace)
 	}
-
 	f.Create(ctx, namespace)
-
 	return f
 }
 
@@ -94,7 +86,6 @@ func (f *Fixture) Names(shorts ...string) []string {
 	for _, short := range shorts {
 		names = append(names, f.Name(short))
 	}
-
 	return names
 }
 
@@ -104,17 +95,14 @@ func (f *Fixture) ShortName(name string) string { return strings.TrimPrefix(name
 // Create creates an object of this fixture and labels it if it is cluster-scoped.
 func (f *Fixture) Create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
-
 	if object.GetNamespace() == "" {
 		labels := object.GetLabels()
 		if labels == nil {
 			labels = map[string]string{}
 		}
-
 		labels[FixtureLabel] = f.Namespace
 		object.SetLabels(labels)
 	}
-
 	Expect(Client.Create(ctx, object)).To(Succeed())
 }
 
@@ -123,7 +111,6 @@ func (f *Fixture) Create(ctx context.Context, object client.Object) {
 func (f *Fixture) release(ctx context.Context) {
 	for _, adapter := range api.Adapters() {
 		Expect(Client.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(f.Namespace))).To(Succeed())
-
 		pages, ok := adapter.Codec().EmptyList().(client.ObjectList)
 		Expect(ok).To(BeTrue())
 		Expect(Client.List(ctx, pages, client.InNamespace(f.Namespace))).To(Succeed())
@@ -141,14 +128,12 @@ func (f *Fixture) release(ctx context.Context) {
 			Expect(Client.DeleteAllOf(ctx, object, client.InNamespace(f.Namespace))).To(Succeed())
 		}
 	}
-
 	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(f.Namespace))).To(Succeed())
 }
 
 // leave deletes the objects of the namespace by which the hub acts.
 func (f *Fixture) leave(ctx SpecContext) {
 	f.release(ctx)
-
 	if deleteNamespaces {
 		Expect(Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}})).To(Succeed())
 	}
@@ -160,7 +145,6 @@ func (f *Fixture) destroy(ctx SpecContext) {
 
 	clusters := &clusterv1.ManagedClusterList{}
 	Expect(Client.List(ctx, clusters, mine)).To(Succeed())
-
 	ofClusters := map[string]bool{} // The names of their namespaces.
 	for _, cluster := range clusters.Items {
 		ofClusters[cluster.Name] = true
@@ -173,11 +157,9 @@ func (f *Fixture) destroy(ctx SpecContext) {
 	Expect(Client.DeleteAllOf(ctx, &rbacv1.ClusterRole{}, mine)).To(Succeed())
 
 	Expect(Client.List(ctx, clusters, mine)).To(Succeed())
-
 	for _, cluster := range clusters.Items {
 		DropFinalizers(ctx, &cluster)
 	}
-
 	namespaces := &corev1.NamespaceList{}
 	Expect(Client.List(ctx, namespaces, mine)).To(Succeed())
 
@@ -200,7 +182,6 @@ func (f *Fixture) destroy(ctx SpecContext) {
 // emptyNamespace deletes what the hub and the specs write to the namespace of a cluster.
 func emptyNamespace(ctx context.Context, name string) {
 	GinkgoHelper()
-
 	for _, object := range []client.Object{&workv1.ManifestWork{}, &clusterv1alpha1.AddOnPlacementScore{}} {
 		err := Client.DeleteAllOf(ctx, object, client.InNamespace(name))
 		if !meta.IsNoMatchError(err) { // Not every suite installs both definitions.
@@ -213,7 +194,6 @@ func emptyNamespace(ctx context.Context, name string) {
 // kubernetes.io/hostname, the full name, and to the label of the fixture.
 func (f *Fixture) Node(ctx context.Context, short string, labels map[string]string, taints ...corev1.Taint) *corev1.Node {
 	GinkgoHelper()
-
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: f.Name(short), Labels: map[string]string{FixtureLabel: f.Namespace, corev1.LabelHostname: f.Name(short)},
@@ -222,51 +202,42 @@ func (f *Fixture) Node(ctx context.Context, short string, labels map[string]stri
 	}
 	maps.Copy(node.Labels, labels)
 	Expect(ControlPlane.CreateNode(ctx, node)).To(Succeed())
-
 	return node
 }
 
 // Cluster creates a member of an exclusive set of this fixture, or of none if set is empty. The edits may fill spec and status.
 func (f *Fixture) Cluster(ctx context.Context, set, short string, edits ...func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
 	GinkgoHelper()
-
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short), Labels: map[string]string{}}}
 	if set != "" {
 		cluster.Labels[clusterv1beta2.ClusterSetLabel] = f.Name(set)
 	}
-
 	for _, edit := range edits {
 		edit(cluster)
 	}
-
 	status := cluster.Status.DeepCopy()
 	f.Create(ctx, cluster)
 
 	if len(status.ClusterClaims)+len(status.Allocatable)+len(status.Conditions) > 0 {
 		f.WriteStatus(ctx, cluster, *status)
 	}
-
 	return cluster
 }
 
 // WriteStatus replaces the status of a cluster.
 func (f *Fixture) WriteStatus(ctx context.Context, cluster *clusterv1.ManagedCluster, status clusterv1.ManagedClusterStatus) {
 	GinkgoHelper()
-
 	before := cluster.DeepCopy()
 	cluster.Status = status
-
 	if cluster.Status.Conditions == nil {
 		cluster.Status.Conditions = []metav1.Condition{}
 	}
-
 	Expect(Client.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
 }
 
 // Clusters creates the clusters c001 and so on in a set, from the first number to the last, one after the other.
 func (f *Fixture) Clusters(ctx context.Context, set string, first, last int, edits ...func(*clusterv1.ManagedCluster)) {
 	GinkgoHelper()
-
 	for i := first; i <= last; i++ {
 		f.Cluster(ctx, set, fmt.Sprintf("c%03d", i), edits...)
 	}
@@ -281,26 +252,21 @@ func (f *Fixture) DeleteCluster(ctx context.Context, short string) {
 // Placement creates a Placement of v1beta1.
 func (f *Fixture) Placement(ctx context.Context, name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
 	GinkgoHelper()
-
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: name}, Spec: spec}
 	f.Create(ctx, placement)
-
 	return placement
 }
 
 // ForeignDecision creates a PlacementDecision with these clusters for a placement that does not exist.
 func (f *Fixture) ForeignDecision(ctx context.Context, owner string, shorts ...string) {
 	GinkgoHelper()
-
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: f.Namespace, Name: owner + "-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: owner},
 	}}
 	f.Create(ctx, page)
-
 	page.Status.Decisions = []clusterv1beta1.ClusterDecision{}
 	for _, short := range shorts {
 		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: f.Name(short)})
 	}
-
 	Expect(Client.Status().Update(ctx, page)).To(Succeed())
 }

@@ -24,10 +24,8 @@ import (
 // HubConfig returns a client configuration with the token of the hub's ServiceAccount.
 func HubConfig(ctx context.Context, environment *localplane.ControlPlane) *rest.Config {
 	GinkgoHelper()
-
 	config, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
 	Expect(err).NotTo(HaveOccurred())
-
 	return config
 }
 
@@ -35,15 +33,11 @@ func HubConfig(ctx context.Context, environment *localplane.ControlPlane) *rest.
 // controller that taints clusters and the webhook do not run: most clusters of the specs report no condition and would all be tainted.
 func StartHub(config *rest.Config, settings ...func(*system.Options)) (stop func()) {
 	GinkgoHelper()
-
 	options := system.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Controller}}
-
 	configure(&options)
-
 	for _, set := range settings {
 		set(&options)
 	}
-
 	forget := observeRequests(&options)
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -52,18 +46,14 @@ func StartHub(config *rest.Config, settings ...func(*system.Options)) (stop func
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(system.Setup(mgr, options)).To(Succeed())
-
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-
 	started.Add(1)
 	running.Add(1)
 
 	go func() { ended <- system.Start(ctx, mgr) }()
-
 	return sync.OnceFunc(func() {
 		defer running.Add(-1)
-
 		forget()
 		cancel()
 		Eventually(ended).WithTimeout(CollectTimeout).Should(Receive(BeNil())) // Informers that a loaded API server does not answer end late.
@@ -73,13 +63,9 @@ func StartHub(config *rest.Config, settings ...func(*system.Options)) (stop func
 // PauseHub stops the hub and starts another one when the returned function is called, or when the spec ends.
 func PauseHub(ctx SpecContext) (resume func()) {
 	GinkgoHelper()
-
 	account := HubConfig(ctx, ControlPlane)
-
 	StopHub()
-
 	resume = sync.OnceFunc(func() { StopHub = StartHub(account) })
 	DeferCleanup(func() { resume() })
-
 	return resume
 }

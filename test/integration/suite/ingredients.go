@@ -114,10 +114,8 @@ func Besides(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1.
 // Score writes the entry ScoreEntry of the AddOnPlacementScore ScoreObject of a cluster, which it creates if needed; validUntil may be nil.
 func (f *Fixture) Score(ctx context.Context, short string, value int32, validUntil *metav1.Time) {
 	GinkgoHelper()
-
 	cluster := f.Name(short)
 	key := client.ObjectKey{Namespace: cluster, Name: ScoreObject}
-
 	if client.IgnoreNotFound(Client.Get(ctx, client.ObjectKey{Name: cluster}, &corev1.Namespace{})) == nil {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cluster, Labels: map[string]string{FixtureLabel: f.Namespace}}}
 		Expect(client.IgnoreAlreadyExists(Client.Create(ctx, namespace))).To(Succeed())
@@ -145,7 +143,6 @@ func CanaryStrategy(length int, canaries bool) clusterv1beta1.DecisionStrategy {
 			},
 		}}
 	}
-
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 

@@ -59,7 +59,6 @@ type kills struct {
 // "verb resource".
 func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages ...Passage) [][]string {
 	GinkgoHelper()
-
 	all := make([]*kills, len(passages))
 	for i, passage := range passages {
 		all[i] = &kills{Passage: passage}
@@ -69,17 +68,14 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages .
 	kill := func(present []*kills, rule func(*kills) faults.Rule) (refused []*kills) {
 		GinkgoHelper()
 		Expect(count).To(BeNumerically("<", mostKills))
-
 		refused = killOnce(ctx, proxy, count, present, rule, start)
 		count++
-
 		return refused
 	}
 
 	for n, present := 0, all; len(present) > 0; n++ {
 		present = kill(present, func(k *kills) faults.Rule { return faults.Rule{Match: k.match, After: n} })
 	}
-
 	for {
 		kinds := map[*kills]string{}
 		for _, k := range all {
@@ -87,7 +83,6 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages .
 				kinds[k] = left
 			}
 		}
-
 		if len(kinds) == 0 {
 			break
 		}
@@ -100,10 +95,8 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages .
 	for i, k := range all {
 		killed[i] = k.killed
 	}
-
 	AddReportEntry("killed before each of these writes", killed)
 	GinkgoWriter.Printf("killed before each of these writes: %q\n", killed)
-
 	return killed
 }
 
@@ -111,22 +104,18 @@ func KillEach(ctx context.Context, proxy *faults.Proxy, start func(), passages .
 func (k *kills) left() string {
 	slices.Sort(k.seen)
 	k.seen = slices.Compact(k.seen)
-
 	for _, kind := range k.seen {
 		if !slices.Contains(k.killed, kind) && !slices.Contains(k.tried, kind) {
 			k.tried = append(k.tried, kind)
-
 			return kind
 		}
 	}
-
 	return ""
 }
 
 // reached returns the requests that the rule has stopped.
 func (k *kills) reached(proxy *faults.Proxy) []faults.Request {
 	requests := proxy.Requests(k.rule.Match)[k.passed:]
-
 	return requests[min(len(requests), k.rule.After):]
 }
 
@@ -136,12 +125,10 @@ func killOnce(
 	ctx context.Context, proxy *faults.Proxy, n int, passages []*kills, rule func(*kills) faults.Rule, start func(),
 ) (refused []*kills) {
 	GinkgoHelper()
-
 	for _, k := range passages {
 		k.Prepare(n)
 		k.match = k.Writes()
 	}
-
 	awaitNoWrites(ctx, proxy, passages)
 
 	for _, k := range passages {
@@ -151,7 +138,6 @@ func killOnce(
 		k.mend = proxy.Break(k.rule)
 		DeferCleanup(k.mend) // For a spec that fails before it mends.
 	}
-
 	for _, k := range passages {
 		k.Begin()
 	}
@@ -161,7 +147,6 @@ func killOnce(
 			g.Expect(len(k.reached(proxy)) > 0 || k.Done(g)).To(BeTrue(), "the hub waits")
 		}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
 	}
-
 	StopHub()
 
 	for _, k := range passages {
@@ -169,38 +154,30 @@ func killOnce(
 			k.killed = append(k.killed, kindOf(stopped[0]))
 			refused = append(refused, k)
 		}
-
 		for _, request := range proxy.Requests(k.match)[k.before:] {
 			k.seen = append(k.seen, kindOf(request))
 		}
-
 		k.Killed()
 		k.mend()
 	}
 
 	start()
-
 	for _, k := range passages {
 		k.Complete()
 	}
-
 	return refused
 }
 
 // awaitNoWrites waits until a hub has sent no write of these passages for settlingPeriod.
 func awaitNoWrites(ctx context.Context, proxy *faults.Proxy, passages []*kills) {
 	GinkgoHelper()
-
 	last := -1
-
 	Eventually(func() bool {
 		before := last
 		last = 0
-
 		for _, k := range passages {
 			last += len(proxy.Requests(k.match))
 		}
-
 		return last == before
 	}).WithContext(ctx).WithTimeout(Timeout).WithPolling(settlingPeriod).Should(BeTrue())
 }
@@ -217,8 +194,6 @@ func matchOf(kind string, of faults.Match) faults.Match {
 			}
 		}
 	}
-
 	Fail("no write of the kind " + kind)
-
 	return faults.Match{}
 }

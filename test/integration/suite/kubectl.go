@@ -19,30 +19,22 @@ import (
 // Kubectl returns a function that runs the kubectl of the control plane in a namespace, with all rights, and returns its output.
 func Kubectl(ctx context.Context, namespace string) func(arguments ...string) string {
 	GinkgoHelper()
-
 	assets, err := binaries.Find()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(assets.Kubectl).NotTo(BeEmpty(), "no kubectl beside the control plane: run `make assets`")
-
 	content, err := localplane.Kubeconfig(ControlPlane.AdminConfig())
 	Expect(err).NotTo(HaveOccurred())
-
 	directory := GinkgoT().TempDir()
 	file := filepath.Join(directory, "kubeconfig")
 	Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
-
 	return func(arguments ...string) string {
 		GinkgoHelper()
-
 		common := []string{"--kubeconfig=" + file, "--cache-dir=" + filepath.Join(directory, "cache"), "--namespace=" + namespace}
 		command := exec.CommandContext(ctx, assets.Kubectl, append(common, arguments...)...)
-
 		var complaint strings.Builder
-
 		command.Stderr = &complaint
 		printed, err := command.Output()
 		Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", arguments, complaint.String())
-
 		return string(printed)
 	}
 }
@@ -53,6 +45,5 @@ func Rows(table string) [][]string {
 	for line := range strings.Lines(table) {
 		rows = append(rows, strings.Fields(line))
 	}
-
 	return rows
 }

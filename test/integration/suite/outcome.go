@@ -50,9 +50,7 @@ func (f *Fixture) Look(ctx context.Context, g Gomega, name string) Outcome {
 	placement := f.Read(ctx, g, name)
 	pages := f.Pages(ctx, g, name)
 	ExpectConsumable(g, placement, pages)
-
 	seen := Outcome{Selected: f.Selected(pages)}
-
 	for _, group := range placement.Status.DecisionGroups {
 		seen.Groups = append(seen.Groups, fmt.Sprintf("%d/%s: %d %v",
 			group.DecisionGroupIndex, group.DecisionGroupName, group.ClustersCount, group.Decisions))
@@ -61,7 +59,6 @@ func (f *Fixture) Look(ctx context.Context, g Gomega, name string) Outcome {
 	seen.Misconfigured = ConditionText(placement.Status.Conditions[0])
 	seen.Satisfied = ConditionText(placement.Status.Conditions[1])
 	g.Expect(placement.Status.NumberOfSelectedClusters).To(BeEquivalentTo(len(seen.Selected)))
-
 	return seen
 }
 
@@ -72,7 +69,6 @@ func ConditionText(c metav1.Condition) string { return string(c.Status) + " " + 
 func (f *Fixture) Read(ctx context.Context, g Gomega, name string) *clusterv1beta1.Placement {
 	placement := &clusterv1beta1.Placement{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, placement)).To(Succeed())
-
 	return placement
 }
 
@@ -83,22 +79,18 @@ func (f *Fixture) Pages(ctx context.Context, g Gomega, name string) []clusterv1b
 	slices.SortFunc(list.Items, func(a, b clusterv1beta1.PlacementDecision) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
-
 	return list.Items
 }
 
 // Selected returns the short names of the clusters in pages, sorted.
 func (f *Fixture) Selected(pages []clusterv1beta1.PlacementDecision) []string {
 	selected := []string{}
-
 	for _, page := range pages {
 		for _, decision := range page.Status.Decisions {
 			selected = append(selected, f.ShortName(decision.ClusterName))
 		}
 	}
-
 	slices.Sort(selected)
-
 	return selected
 }
 
@@ -109,24 +101,19 @@ func ExpectConsumable(g Gomega, placement *clusterv1beta1.Placement, pages []clu
 	g.Expect(len(conditions)).To(BeNumerically(">=", 2), "conditions")
 	g.Expect(conditions[0].Type).To(Equal(clusterv1beta1.PlacementConditionMisconfigured))
 	g.Expect(conditions[1].Type).To(Equal(clusterv1beta1.PlacementConditionSatisfied))
-
 	for _, condition := range conditions[:2] {
 		g.Expect(condition.ObservedGeneration).To(Equal(placement.Generation), "observedGeneration of %s", condition.Type)
 		g.Expect(condition.Message).NotTo(BeEmpty())
 	}
-
 	listed := map[string]clusterv1beta1.DecisionGroupStatus{}
 
 	for i, group := range placement.Status.DecisionGroups {
 		g.Expect(group.DecisionGroupIndex).To(BeEquivalentTo(i), "group indexes are contiguous from 0")
-
 		for _, page := range group.Decisions {
 			listed[page] = group
 		}
 	}
-
 	g.Expect(pages).To(HaveLen(len(listed)), "pages that exist and pages that the status lists")
-
 	for i := range pages {
 		expectConsumablePage(g, placement, &pages[i], listed[pages[i].Name])
 	}
@@ -157,11 +144,9 @@ func expectConsumablePage(
 // Expect waits until a placement has exactly this outcome.
 func (f *Fixture) Expect(ctx context.Context, name string, want Outcome) {
 	GinkgoHelper()
-
 	if want.Selected == nil {
 		want.Selected = []string{}
 	}
-
 	Eventually(func(g Gomega) Outcome { return f.Look(ctx, g, name) }).
 		WithContext(ctx).WithTimeout(Timeout).Should(Equal(want))
 }
@@ -180,7 +165,6 @@ func (f *Fixture) ExpectSelected(ctx context.Context, name, satisfied string, sh
 // words.
 func (f *Fixture) ExpectMisconfigured(ctx context.Context, name, words string, shorts ...string) {
 	GinkgoHelper()
-
 	satisfied := NothingMatched
 	if len(shorts) > 0 {
 		satisfied = NotAllScheduled
@@ -188,7 +172,6 @@ func (f *Fixture) ExpectMisconfigured(ctx context.Context, name, words string, s
 
 	Eventually(func(g Gomega) {
 		g.Expect(f.Message(ctx, g, name, clusterv1beta1.PlacementConditionMisconfigured)).To(ContainSubstring(words))
-
 		seen := f.Look(ctx, g, name)
 		g.Expect(seen.Selected).To(HaveExactElements(shorts))
 		g.Expect(seen.Misconfigured).To(Equal(Misconfigured))
@@ -200,7 +183,6 @@ func (f *Fixture) ExpectMisconfigured(ctx context.Context, name, words string, s
 func (f *Fixture) Message(ctx context.Context, g Gomega, name, kind string) string {
 	condition := meta.FindStatusCondition(f.Read(ctx, g, name).Status.Conditions, kind)
 	g.Expect(condition).NotTo(BeNil())
-
 	return condition.Message
 }
 
@@ -210,7 +192,6 @@ func Shorts(first, last int) []string {
 	for i := first; i <= last; i++ {
 		names = append(names, fmt.Sprintf("c%03d", i))
 	}
-
 	return names
 }
 
@@ -218,16 +199,13 @@ func Shorts(first, last int) []string {
 func (f *Fixture) ReadCluster(ctx context.Context, g Gomega, short string) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Name: f.Name(short)}, cluster)).To(Succeed())
-
 	return cluster
 }
 
 // AllPages returns the PlacementDecisions of all placements of v1beta1 of a fixture.
 func AllPages(ctx context.Context, f *Fixture) []clusterv1beta1.PlacementDecision {
 	GinkgoHelper()
-
 	list := &clusterv1beta1.PlacementDecisionList{}
 	Expect(Client.List(ctx, list, client.InNamespace(f.Namespace))).To(Succeed())
-
 	return list.Items
 }

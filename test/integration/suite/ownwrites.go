@@ -65,23 +65,19 @@ func expectOwnWritesEnqueueNothing() {
 	if ControlPlane == nil {
 		return // It did not start, which the suite has reported.
 	}
-
 	changes, err := ControlPlane.Writes(func(event *auditv1.Event) bool {
 		return event.ObjectRef != nil && event.ResponseStatus != nil && event.ResponseStatus.Code < 300 &&
 			(event.ObjectRef.Resource == "placementdecisions" || event.ObjectRef.Resource == "placements" && isDeletion(event))
 	})
 	Expect(err).NotTo(HaveOccurred())
-
 	judged := 0
 
 	for _, passed := range intervals {
 		if !passed.alone {
 			continue
 		}
-
 		if others, known := passed.enqueuesByOthers(changes); known {
 			judged++
-
 			Expect(passed.woken).To(BeNumerically("<=", others), "placements enqueued for changed decisions until the end of %q", passed.spec)
 		}
 	}
@@ -94,7 +90,6 @@ func expectOwnWritesEnqueueNothing() {
 // collection.
 func (i *interval) enqueuesByOthers(changes []auditv1.Event) (most int, known bool) {
 	known = true
-
 	for n := range changes {
 		change := &changes[n]
 
@@ -102,7 +97,6 @@ func (i *interval) enqueuesByOthers(changes []auditv1.Event) (most int, known bo
 		if at := change.StageTimestamp.Time; at.Before(i.begin.Add(-lag)) || at.After(i.end) || change.ObjectRef.Resource == "placements" {
 			continue
 		}
-
 		switch {
 		case change.User.Username == HubUser:
 			if i.ownerDeletedAfter(change, changes) {
@@ -126,7 +120,6 @@ func (i *interval) enqueuesByOthers(changes []auditv1.Event) (most int, known bo
 func (i *interval) ownerDeletedAfter(write *auditv1.Event, changes []auditv1.Event) bool {
 	return slices.ContainsFunc(changes, func(change auditv1.Event) bool {
 		ref, after := change.ObjectRef, change.StageTimestamp.Sub(write.StageTimestamp.Time)
-
 		return ref.Resource == "placements" && ref.Namespace == write.ObjectRef.Namespace && ref.APIGroup == write.ObjectRef.APIGroup &&
 			(ref.Name == "" || strings.HasPrefix(write.ObjectRef.Name, ref.Name+"-")) &&
 			after >= 0 && after <= lag && change.StageTimestamp.After(i.begin) && !change.StageTimestamp.After(i.end)
@@ -139,6 +132,5 @@ func isDeletion(event *auditv1.Event) bool { return strings.HasPrefix(event.Verb
 // enqueuesByDecisions returns how often a placement was to be enqueued for a changed decision, whether it was in the queue already or not.
 func enqueuesByDecisions(g Gomega) int {
 	cause := map[string]string{"cause": "decision"}
-
 	return CounterSum(g, "placement_hub_enqueues_total", cause) + CounterSum(g, "placement_hub_enqueues_coalesced_total", cause)
 }

@@ -23,19 +23,14 @@ func ManyWorkers(o *system.Options) { o.Workers = manyWorkers }
 func ThroughProxy(ctx context.Context, settings ...func(*system.Options)) *faults.Proxy {
 	GinkgoHelper()
 	StopHub()
-
 	proxy, err := faults.Start(HubConfig(ctx, ControlPlane))
 	Expect(err).NotTo(HaveOccurred())
-
 	StopHub = StartHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until StopHub.
-
-	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The same.
+	DeferCleanup(func(ctx SpecContext) {            //nolint:contextcheck // The same.
 		StopHub()
 		Expect(proxy.Close()).To(Succeed())
-
 		StopHub = StartHub(HubConfig(ctx, ControlPlane))
 	})
-
 	return proxy
 }
 
@@ -43,7 +38,6 @@ func ThroughProxy(ctx context.Context, settings ...func(*system.Options)) *fault
 func Behind(proxy *faults.Proxy, settings ...func(*system.Options)) (start func()) {
 	return func() {
 		GinkgoHelper()
-
 		StopHub = StartHub(proxy.Config(), settings...)
 	}
 }

@@ -19,7 +19,6 @@ import (
 // ForbidPages creates a quota of present PlacementDecisions of an API, all of which count as used, so that no more can be created.
 func (f *Fixture) ForbidPages(ctx context.Context, codec api.Codec, present int) *corev1.ResourceQuota {
 	GinkgoHelper()
-
 	return f.Forbid(ctx, "placementdecisions."+codec.Owner().Group, present, codec.Write(&api.Page{}))
 }
 
@@ -27,7 +26,6 @@ func (f *Fixture) ForbidPages(ctx context.Context, codec api.Codec, present int)
 // an object of it. It returns when the API server refuses to create one.
 func (f *Fixture) Forbid(ctx context.Context, kind string, present int, empty client.Object) *corev1.ResourceQuota {
 	GinkgoHelper()
-
 	resources := corev1.ResourceList{
 		corev1.ResourceName("count/" + kind): *resource.NewQuantity(int64(present), resource.DecimalSI),
 	}
@@ -44,14 +42,11 @@ func (f *Fixture) Forbid(ctx context.Context, kind string, present int, empty cl
 	attempt := 0
 	Eventually(func() error {
 		attempt++
-
 		empty.SetNamespace(f.Namespace)
 		empty.SetName(fmt.Sprintf("attempt-%d", attempt))
 		empty.SetResourceVersion("")
-
 		return Client.Create(ctx, empty)
 	}).WithContext(ctx).WithTimeout(Timeout).Should(MatchError(ContainSubstring("exceeded quota")))
-
 	return quota
 }
 

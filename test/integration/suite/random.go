@@ -15,6 +15,5 @@ func Some[T any](random *rand.Rand, n int, one func(*rand.Rand) T) []T {
 	for i := range things {
 		things[i] = one(random)
 	}
-
 	return things
 }

@@ -28,7 +28,6 @@ type Recording struct {
 // RecordPages starts to record the PlacementDecisions of v1beta1 of the fixture.
 func (f *Fixture) RecordPages(ctx context.Context) *Recording {
 	GinkgoHelper()
-
 	return recorded(ctx, func(watching context.Context) (*history.History, error) {
 		return history.Record(watching, ControlPlane.AdminConfig(), f.Namespace)
 	})
@@ -37,7 +36,6 @@ func (f *Fixture) RecordPages(ctx context.Context) *Recording {
 // RecordWith starts to record the objects of the fixture that an adapter converts.
 func (f *Fixture) RecordWith(ctx context.Context, adapter history.Adapter) *Recording {
 	GinkgoHelper()
-
 	return recorded(ctx, func(watching context.Context) (*history.History, error) {
 		return history.RecordWith(watching, ControlPlane.AdminConfig(), f.Namespace, adapter)
 	})
@@ -45,13 +43,10 @@ func (f *Fixture) RecordWith(ctx context.Context, adapter history.Adapter) *Reco
 
 func recorded(ctx context.Context, start func(context.Context) (*history.History, error)) *Recording {
 	GinkgoHelper()
-
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx)) // Later specs of a container go on with it.
 	DeferCleanup(cancel)
-
 	shot, err := start(watching)
 	Expect(err).NotTo(HaveOccurred())
-
 	return &Recording{History: shot}
 }
 
@@ -61,7 +56,6 @@ func PageOf(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.Placem
 	for _, member := range members {
 		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: member})
 	}
-
 	return page
 }
 
@@ -76,13 +70,10 @@ func (r *Recording) Require(clusters ...string) {
 // PlayUntil waits until the pages are last, demands that the required clusters were there, and returns all states of pages up to then.
 func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	GinkgoHelper()
-
 	timed, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-
 	Expect(r.Until(timed, last)).To(Succeed())
 	r.ExpectRequired()
-
 	var seen []*clusterv1beta1.PlacementDecision
 
 	for _, frame := range r.Events() {
@@ -90,21 +81,17 @@ func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.Placeme
 			seen = append(seen, frame.Page)
 		}
 	}
-
 	return seen
 }
 
 // ExpectRequired demands that the required clusters were in the pages at every moment up to now.
 func (r *Recording) ExpectRequired() {
 	GinkgoHelper()
-
 	frames := slices.Concat(r.Events()[r.from:], []history.Event{{Pages: r.Current()}}) // Nothing may have happened.
 	complete := slices.IndexFunc(frames, func(frame history.Event) bool { return len(history.MissingOf(r.required, []history.Event{frame})) == 0 })
-
 	if r.all { // To be missing in the first event, and back in a later one, is to be missing.
 		complete = 0
 	}
-
 	if len(r.required) > 0 {
 		Expect(complete).To(BeNumerically(">=", 0), "all clusters that are to stay are there once")
 		Expect(history.MissingOf(r.required, frames[complete:])).To(BeEmpty(), "B1: clusters that stay selected and were in no page for a moment")

@@ -20,9 +20,7 @@ func (f *Fixture) ExpectOwnWritesKnown(ctx context.Context, steps ...func()) {
 	GinkgoHelper()
 	f.AwaitNoOtherDecisions(ctx)
 	f.AwaitIdle(ctx)
-
 	before := enqueuesByDecisions(Default)
-
 	for i, step := range steps {
 		step()
 		f.AwaitIdle(ctx)
@@ -40,7 +38,6 @@ func (f *Fixture) Regroupings(ctx context.Context) []func() {
 				patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{"group":%q}}}`, group))
 				cluster := &clusterv1.ManagedCluster{}
 				cluster.Name = f.Name(fmt.Sprintf("c%03d", first+i))
-
 				return Client.Patch(ctx, cluster, patch)
 			})).To(Succeed())
 		}
@@ -64,7 +61,6 @@ func (f *Fixture) Regroupings(ctx context.Context) []func() {
 			relabel(1+10*turn, 200+10*turn, []string{"canary", "rest"}[turn%2])()
 		}
 	}
-
 	return []func(){
 		restless, relabel(1, 40, "canary"), wanted(120), length(30), relabel(41, 150, "canary"), wanted(310), length(7),
 		restless, relabel(20, 120, "rest"), wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11),

@@ -34,25 +34,19 @@ func SeparateWithoutValidation(ctx context.Context) {
 // manifests as changed. Nobody collects garbage there.
 func SeparateAPIServer(ctx context.Context, prefix string, change func([]*unstructured.Unstructured) []*unstructured.Unstructured) {
 	GinkgoHelper()
-
 	another, err := ControlPlane.AnotherAPIServer(ctx, prefix, localplane.Options{AuditLog: true, Log: GinkgoWriter})
 	Expect(err).NotTo(HaveOccurred())
-
 	objects, err := manifests.Objects()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manifests.Apply(ctx, another.AdminConfig(), change(objects))).To(Succeed())
-
 	api, err := client.New(another.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-
 	sharedPlane, sharedHub, stopShared := ControlPlane, Client, StopHub
 	ControlPlane, Client, StopHub = another, api, StartHub(HubConfig(ctx, another)) //nolint:contextcheck // It runs until StopHub.
 
 	DeferCleanup(func() {
 		StopHub()
-
 		ControlPlane, Client, StopHub = sharedPlane, sharedHub, stopShared
-
 		Expect(another.Stop()).To(Succeed())
 	})
 }
@@ -60,20 +54,16 @@ func SeparateAPIServer(ctx context.Context, prefix string, change func([]*unstru
 // withoutRules returns the objects without those that refuse invalid placements.
 func withoutRules(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	GinkgoHelper()
-
 	var kept []*unstructured.Unstructured
-
 	for _, object := range objects {
 		if strings.Contains(object.GetKind(), "AdmissionPolicy") || strings.Contains(object.GetKind(), "WebhookConfiguration") {
 			continue
 		}
-
 		if object.GetName() == "placements.cluster.open-cluster-management.io" {
 			for _, schema := range SchemasOf(object) {
 				DropRules(SpecOf(schema))
 			}
 		}
-
 		kept = append(kept, object)
 	}
 
@@ -83,32 +73,26 @@ func withoutRules(objects []*unstructured.Unstructured) []*unstructured.Unstruct
 // SchemasOf returns the schemas of all versions of a CustomResourceDefinition; the caller may change them.
 func SchemasOf(definition *unstructured.Unstructured) []map[string]any {
 	GinkgoHelper()
-
 	versions, found, err := unstructured.NestedFieldNoCopy(definition.Object, "spec", "versions")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(found).To(BeTrue())
-
 	var schemas []map[string]any
 
 	for _, version := range versions.([]any) {
 		schema, found, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(found).To(BeTrue())
-
 		schemas = append(schemas, schema.(map[string]any))
 	}
-
 	return schemas
 }
 
 // SpecOf returns the part of a schema about the spec; the caller may change it.
 func SpecOf(schema map[string]any) map[string]any {
 	GinkgoHelper()
-
 	spec, found, err := unstructured.NestedFieldNoCopy(schema, "properties", "spec")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(found).To(BeTrue())
-
 	return spec.(map[string]any)
 }
 
@@ -117,7 +101,6 @@ func DropRules(schema map[string]any) {
 	for _, rule := range schemaRules {
 		delete(schema, rule)
 	}
-
 	for _, holder := range []string{"items", "additionalProperties"} {
 		if inner, ok := schema[holder].(map[string]any); ok {
 			DropRules(inner)

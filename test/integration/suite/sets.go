@@ -19,13 +19,11 @@ import (
 func SetCondition(ctx context.Context, g Gomega, set *clusterv1beta2.ManagedClusterSet) string {
 	fresh := &clusterv1beta2.ManagedClusterSet{}
 	g.Expect(Client.Get(ctx, client.ObjectKeyFromObject(set), fresh)).To(Succeed())
-
 	for _, condition := range fresh.Status.Conditions {
 		if condition.Type == clusterv1beta2.ManagedClusterSetConditionEmpty {
 			return ConditionText(condition) + ": " + condition.Message
 		}
 	}
-
 	return ""
 }
 
@@ -39,20 +37,16 @@ func ExpectSetCondition(ctx context.Context, set *clusterv1beta2.ManagedClusterS
 // Set creates an exclusive set and binds it.
 func (f *Fixture) Set(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSet {
 	GinkgoHelper()
-
 	set := f.UnboundSet(ctx, short)
 	f.Bind(ctx, short)
-
 	return set
 }
 
 // UnboundSet creates an exclusive set.
 func (f *Fixture) UnboundSet(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSet {
 	GinkgoHelper()
-
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}}
 	f.Create(ctx, set)
-
 	return set
 }
 
@@ -79,20 +73,17 @@ func (f *Fixture) LabelSet(ctx context.Context, short string, selector metav1.La
 // Bind creates a binding of a set of this fixture.
 func (f *Fixture) Bind(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSetBinding {
 	GinkgoHelper()
-
 	return f.BindAny(ctx, f.Name(short))
 }
 
 // BindAny creates a binding of a set by its full name.
 func (f *Fixture) BindAny(ctx context.Context, set string) *clusterv1beta2.ManagedClusterSetBinding {
 	GinkgoHelper()
-
 	binding := &clusterv1beta2.ManagedClusterSetBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: set},
 		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
 	}
 	f.Create(ctx, binding)
-
 	return binding
 }
 
@@ -100,7 +91,6 @@ func (f *Fixture) BindAny(ctx context.Context, set string) *clusterv1beta2.Manag
 // watches; a placement that comes first selects the clusters one by one, and its groups depend on the order in which they come.
 func (f *Fixture) AwaitClusters(ctx context.Context) {
 	GinkgoHelper()
-
 	sets, clusters := &clusterv1beta2.ManagedClusterSetList{}, &clusterv1.ManagedClusterList{}
 	for _, list := range []client.ObjectList{sets, clusters} {
 		Expect(Client.List(ctx, list, client.MatchingLabels{FixtureLabel: f.Namespace})).To(Succeed())
@@ -108,13 +98,11 @@ func (f *Fixture) AwaitClusters(ctx context.Context) {
 
 	for i := range sets.Items {
 		selector := labels.SelectorFromSet(labels.Set{clusterv1beta2.ClusterSetLabel: sets.Items[i].Name})
-
 		if of := sets.Items[i].Spec.ClusterSelector; of.SelectorType == clusterv1beta2.LabelSelector {
 			var err error
 			selector, err = metav1.LabelSelectorAsSelector(of.LabelSelector)
 			Expect(err).NotTo(HaveOccurred())
 		}
-
 		count := 0
 
 		for _, cluster := range clusters.Items {
@@ -122,7 +110,6 @@ func (f *Fixture) AwaitClusters(ctx context.Context) {
 				count++
 			}
 		}
-
 		if count > 0 {
 			ExpectSetCondition(ctx, &sets.Items[i], fmt.Sprintf("False ClustersSelected: %d ManagedClusters selected", count))
 		}

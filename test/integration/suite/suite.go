@@ -112,7 +112,6 @@ func Run(t *testing.T, description string, settings ...Setting) {
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
-
 	options := Options{
 		Start: func(ctx context.Context) { StopHub = StartHub(HubConfig(ctx, ControlPlane)) }, //nolint:contextcheck // It runs until StopHub.
 	}
@@ -123,11 +122,9 @@ func Run(t *testing.T, description string, settings ...Setting) {
 	BeforeSuite(func(ctx SpecContext) { start(ctx, options) })
 	AfterEach(endInterval)
 	ReportAfterSuite("every spec has a place in its package", expectPlaces)
-
 	if options.Plane == nil || options.Plane.AuditLog {
 		AfterSuite(expectOwnWritesEnqueueNothing)
 	}
-
 	RunSpecs(t, description)
 }
 
@@ -135,7 +132,6 @@ func Run(t *testing.T, description string, settings ...Setting) {
 // selects the specs of a package by the files that declare them.
 func expectPlaces(report Report) {
 	const here = "/test/integration/suite/"
-
 	for _, spec := range report.SpecReports {
 		places := append(slices.Clone(spec.ContainerHierarchyLocations), spec.LeafNodeLocation)
 		isElsewhere := func(place types.CodeLocation) bool { return !strings.Contains(place.FileName, here) }
@@ -147,7 +143,6 @@ func expectPlaces(report Report) {
 // start starts the control plane and the hub, which end with the suite.
 func start(ctx SpecContext, options Options) {
 	ctrl.SetLogger(klog.NewKlogr())
-
 	var (
 		err      error
 		giveBack func() error
@@ -165,12 +160,10 @@ func start(ctx SpecContext, options Options) {
 	if options.Plane != nil && !options.Bare {
 		Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())
 	}
-
 	admin := rest.CopyConfig(ControlPlane.AdminConfig())
 	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
 	Client, err = client.New(admin, client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-
 	if options.BeforeHub != nil {
 		options.BeforeHub(ctx)
 	}

@@ -23,24 +23,20 @@ import (
 func Impersonating(name string, groups ...string) *rest.Config {
 	config := ControlPlane.AdminConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: append(slices.Clone(groups), user.AllAuthenticated)}
-
 	return config
 }
 
 // ClientOf returns a client that reads from the API server.
 func ClientOf(config *rest.Config) client.Client {
 	GinkgoHelper()
-
 	api, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-
 	return api
 }
 
 // As returns a client of a user with these groups and that of authenticated users.
 func As(name string, groups ...string) client.Client {
 	GinkgoHelper()
-
 	return ClientOf(Impersonating(name, groups...))
 }
 
@@ -48,17 +44,13 @@ func As(name string, groups ...string) client.Client {
 // knows of them.
 func Allow(ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule) {
 	GinkgoHelper()
-
 	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
 	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role"}
-
 	var role client.Object = &rbacv1.Role{ObjectMeta: meta, Rules: rules}
 	if namespace == "" {
 		ref.Kind, role = "ClusterRole", &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}
 	}
-
 	createForNow(ctx, role)
-
 	ref.Name = role.GetName()
 	bind(ctx, namespace, ref, rules, name)
 }
@@ -67,34 +59,27 @@ func Allow(ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRu
 // the API server knows of them. It returns the binding.
 func Bind(ctx context.Context, namespace, clusterRole string, names ...string) client.Object {
 	GinkgoHelper()
-
 	role := &rbacv1.ClusterRole{}
 	Expect(Client.Get(ctx, client.ObjectKey{Name: clusterRole}, role)).To(Succeed())
-
 	return bind(ctx, namespace, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole}, role.Rules, names...)
 }
 
 func bind(ctx context.Context, namespace string, ref rbacv1.RoleRef, rules []rbacv1.PolicyRule, names ...string) client.Object {
 	GinkgoHelper()
-
 	subjects := make([]rbacv1.Subject, 0, len(names))
 	for _, name := range names {
 		subjects = append(subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name})
 	}
-
 	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
-
 	var binding client.Object = &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
 	if namespace == "" {
 		binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}
 	}
 
 	createForNow(ctx, binding)
-
 	for _, name := range names {
 		AwaitRights(ctx, As(name), namespace, rules...)
 	}
-
 	return binding
 }
 
@@ -111,7 +96,6 @@ func createForNow(ctx context.Context, object client.Object) {
 // namespace, or everywhere if it is empty.
 func AwaitRights(ctx context.Context, api client.Client, namespace string, rules ...rbacv1.PolicyRule) {
 	GinkgoHelper()
-
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
@@ -119,7 +103,6 @@ func AwaitRights(ctx context.Context, api client.Client, namespace string, rules
 	Eventually(func(g Gomega) {
 		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
 		g.Expect(api.Create(ctx, review)).To(Succeed())
-
 		for _, rule := range rules {
 			right := authorizationv1.ResourceRule{
 				Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames,

@@ -24,7 +24,6 @@ import (
 func ReadVocabulary(ctx context.Context, g Gomega) *corev1.ConfigMap {
 	vocabulary := &corev1.ConfigMap{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: managedcluster.VocabularyConfigMap}, vocabulary)).To(Succeed())
-
 	return vocabulary
 }
 
@@ -35,9 +34,7 @@ func ExpectVocabulary(ctx context.Context) {
 		clusters, bindings := &clusterv1.ManagedClusterList{}, &clusterv1beta2.ManagedClusterSetBindingList{}
 		g.Expect(Client.List(ctx, clusters)).To(Succeed())
 		g.Expect(Client.List(ctx, bindings)).To(Succeed())
-
 		labels, namespaces := map[string]bool{}, map[string]bool{}
-
 		for _, cluster := range clusters.Items {
 			for key := range cluster.Labels {
 				labels[key] = true
@@ -47,7 +44,6 @@ func ExpectVocabulary(ctx context.Context) {
 		for _, binding := range bindings.Items {
 			namespaces[binding.Namespace] = true
 		}
-
 		data := ReadVocabulary(ctx, g).Data
 		g.Expect(strings.Split(data["labels"], "\n")).To(Equal(slices.Sorted(maps.Keys(labels))))
 		g.Expect(data["bound"]).To(Equal(strconv.Itoa(len(namespaces))))

@@ -17,7 +17,6 @@ import (
 
 func applicationSpecs() {
 	const resolved = controller.ConditionAffinityClassResolved
-
 	It("affinity-class A1: a class that an application names", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		application, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
@@ -33,13 +32,11 @@ func applicationSpecs() {
 	It("affinity-class A40: another default moves no application until its spec changes", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		application, release := released(ctx, redis, owned(tenant), "cache", "", "dc1")
-
 		editTenant(ctx, tenant, "dc2", "dc1", "dc2")
 		expectValues(ctx, owned(tenant), settings("dc2", "dc1", "dc2"))
 		unchangedRelease(ctx, release)
 
 		stopSystem()
-
 		stopSystem = runSystem(ctx, suite.HubConfig(ctx, suite.ControlPlane))
 		released(ctx, redis, owned(tenant), "later", "", "dc2")
 		unchangedRelease(ctx, release)
@@ -53,7 +50,6 @@ func applicationSpecs() {
 	It("affinity-class 1.3: without a class and a default an application loses label and _scheduling", func(ctx SpecContext) {
 		tenant := createTenant(ctx, affinityclass.RootNamespace, unique("acme"), "", "dc1")
 		application, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
-
 		mergePatch(ctx, application, `{"spec":{"affinityClass":null}}`)
 		expectClass(ctx, release, "")
 		expectCondition(ctx, application, resolved, "True", "Resolved", "no AffinityClass")
@@ -62,7 +58,6 @@ func applicationSpecs() {
 	It("affinity-class A30: an edited HelmRelease is put back, and nothing else of it changes", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		_, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
-
 		for reason, patch := range map[string]string{
 			"another class":          `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":"dc2"}}}`,
 			"no class":               `{"metadata":{"labels":{"` + affinityclass.ClassLabel + `":null}}}`,
@@ -102,10 +97,8 @@ func applicationSpecs() {
 
 		editTenant(ctx, tenant, "dc2", "dc2")
 		expectValues(ctx, owned(tenant), settings("dc2", "dc2"))
-
 		release := newRelease("main-db", application)
 		create(ctx, release)
-
 		refusal := `AffinityClass "dc1" is not allowed in tenant namespace "` + owned(tenant) + `" (allowed: dc2)`
 		expectCondition(ctx, application, resolved, "False", "Refused", refusal)
 		expectWarning(ctx, application, "Refused", refusal)
@@ -123,7 +116,6 @@ func applicationSpecs() {
 		DeferCleanup(func(ctx SpecContext) {
 			Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, definition))).To(Succeed())
 		})
-
 		namespace := unique("apps")
 		createNamespace(ctx, namespace, nil)
 		released(ctx, definition.Spec.Names.Kind, namespace, "db", "dc1", "dc1")
@@ -145,7 +137,6 @@ func applicationSpecs() {
 // newDefinition returns the CustomResourceDefinition of an application kind without a status subresource.
 func newDefinition(plural, kind string) *apiextensionsv1.CustomResourceDefinition {
 	unknown := true
-
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: plural + ".apps.cozystack.io"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -165,13 +156,10 @@ func newDefinition(plural, kind string) *apiextensionsv1.CustomResourceDefinitio
 func readRelease(ctx SpecContext, g Gomega, namespace, name string) *unstructured.Unstructured {
 	release := &unstructured.Unstructured{}
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
-
 	err := suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, release)
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-
 	if err != nil {
 		return nil
 	}
-
 	return release
 }

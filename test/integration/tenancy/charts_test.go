@@ -30,17 +30,13 @@ const libraryChart = "../../../deploy/charts/cozy-lib"
 // helm runs helm offline with directories of its own, and returns what it prints.
 func helm(ctx context.Context, arguments ...string) string {
 	GinkgoHelper()
-
 	path, err := env.FindHelm()
 	Expect(err).NotTo(HaveOccurred())
-
 	home := GinkgoT().TempDir()
 	command := exec.CommandContext(ctx, path, arguments...)
 	command.Env = append(os.Environ(), "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
-
 	output, err := command.Output()
 	Expect(err).NotTo(HaveOccurred(), "helm %v: %s", arguments, output)
-
 	return string(output)
 }
 
@@ -48,37 +44,29 @@ func helm(ctx context.Context, arguments ...string) string {
 // spec, and applies the objects with the label of the HelmRelease.
 func render(ctx context.Context, chart string, release *unstructured.Unstructured) {
 	GinkgoHelper()
-
 	charts := GinkgoT().TempDir()
 	Expect(os.CopyFS(filepath.Join(charts, "cozy-lib"), os.DirFS(libraryChart))).To(Succeed())
 	Expect(os.CopyFS(filepath.Join(charts, chart), os.DirFS(filepath.Join("testdata", "charts", chart)))).To(Succeed())
 	helm(ctx, "dependency", "update", filepath.Join(charts, chart))
-
 	secret := &corev1.Secret{} // There is none outside of Tenants.
 	key := client.ObjectKey{Namespace: release.GetNamespace(), Name: affinityclass.ValuesSecret}
 	Expect(client.IgnoreNotFound(suite.Client.Get(ctx, key, secret))).To(Succeed())
-
 	values, _, err := unstructured.NestedMap(release.Object, "spec", "values")
 	Expect(err).NotTo(HaveOccurred())
 
 	own, err := yaml.Marshal(values)
 	Expect(err).NotTo(HaveOccurred())
-
 	arguments := []string{"template", release.GetName(), filepath.Join(charts, chart), "--namespace", release.GetNamespace()}
-
 	for i, content := range [][]byte{secret.Data[affinityclass.ValuesKey], own} {
 		file := filepath.Join(charts, fmt.Sprintf("values-%d.yaml", i))
 		Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
-
 		arguments = append(arguments, "--values", file)
 	}
-
 	rendered := helm(ctx, arguments...)
 
 	objects, err := manifests.Decode(strings.NewReader(rendered), chart)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(objects).NotTo(BeEmpty())
-
 	for _, object := range objects {
 		object.SetLabels(map[string]string{"helm.toolkit.fluxcd.io/name": release.GetName()})
 		create(ctx, object)
@@ -95,14 +83,11 @@ func remove(ctx context.Context, object client.Object) {
 // expectBound waits until the Pod of a StatefulSet is bound to a Node, and returns it.
 func expectBound(ctx context.Context, namespace, set string, node OmegaMatcher) *corev1.Pod {
 	GinkgoHelper()
-
 	pod := &corev1.Pod{}
-
 	eventually(ctx, func(g Gomega) {
 		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: set + "-0"}, pod)).To(Succeed())
 		g.Expect(pod.Spec.NodeName).To(node)
 	})
-
 	return pod
 }
 
@@ -118,7 +103,6 @@ func chartSpecs() {
 		tenant := acme(ctx)
 		_, release := released(ctx, postgres, owned(tenant), "main-db", "dc2", "dc2")
 		render(ctx, "compliant", release)
-
 		pod := expectBound(ctx, owned(tenant), release.GetName(), Equal("n-dc2"))
 		Expect(pod.Spec.NodeSelector).To(Equal(map[string]string{zone: "dc2"}))
 	})
@@ -127,7 +111,6 @@ func chartSpecs() {
 		tenant := createTenant(ctx, affinityclass.RootNamespace, unique("acme"), "")
 		_, release := released(ctx, postgres, owned(tenant), "main-db", "", "")
 		render(ctx, "compliant", release)
-
 		pod := expectBound(ctx, owned(tenant), release.GetName(), Not(BeEmpty()))
 		Expect(pod.Spec.NodeSelector).To(BeEmpty())
 	})
@@ -142,11 +125,9 @@ func chartSpecs() {
 	It("affinity-class A29: outside of Tenants Pods are verified if their application has a class", func(ctx SpecContext) {
 		namespace := unique("apps")
 		createNamespace(ctx, namespace, nil)
-
 		_, with := released(ctx, postgres, namespace, "main-db", "dc1", "dc1")
 		render(ctx, "forgetful", with)
 		expectRefused(ctx, namespace, with.GetName(), "dc1")
-
 		_, without := released(ctx, postgres, namespace, "other", "", "")
 		render(ctx, "forgetful", without)
 		expectBound(ctx, namespace, without.GetName(), Not(BeEmpty()))
@@ -156,7 +137,6 @@ func chartSpecs() {
 // expectRefused waits until a StatefulSet reports that its Pod is refused.
 func expectRefused(ctx context.Context, namespace, name, class string) {
 	GinkgoHelper()
-
 	set := &unstructured.Unstructured{}
 	set.SetNamespace(namespace)
 	set.SetName(name)

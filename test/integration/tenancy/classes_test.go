@@ -21,11 +21,9 @@ func classSpecs() {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(class), read)).To(Succeed())
 			g.Expect(read.Status.Applications).To(Equal(applications))
 			g.Expect(read.Status.Tenants).To(Equal(tenants))
-
 			condition := meta.FindStatusCondition(read.Status.Conditions, cozystackv1alpha1.ConditionDeletionBlocked)
 			g.Expect(condition).NotTo(BeNil())
 			g.Expect(condition.Reason).To(Equal(cozystackv1alpha1.ReasonInUse))
-
 			for _, user := range users {
 				g.Expect(condition.Message).To(ContainSubstring(user))
 			}

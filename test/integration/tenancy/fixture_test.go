@@ -52,13 +52,10 @@ var _ = Describe("The controllers of affinity classes", Ordered, ContinueOnFailu
 // startSystem installs the system and the kinds of a platform, and runs the controllers of the system until the container ends.
 func startSystem(ctx SpecContext) {
 	install(ctx, "testdata/definitions.yaml")
-
 	root := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: affinityclass.RootNamespace}}
 	Expect(suite.Client.Create(ctx, root)).To(Succeed())
-
 	stopSystem = runSystem(ctx, suite.HubConfig(ctx, suite.ControlPlane))
 	DeferCleanup(func() { stopSystem() })
-
 	for name, key := range map[string]string{"dc1": zone, "dc2": zone, "gpu": "node.kubernetes.io/gpu"} {
 		createClass(ctx, name, key)
 	}
@@ -67,12 +64,9 @@ func startSystem(ctx SpecContext) {
 // install applies the objects of a file.
 func install(ctx context.Context, file string) {
 	GinkgoHelper()
-
 	content, err := os.Open(file)
 	Expect(err).NotTo(HaveOccurred())
-
 	defer func() { Expect(content.Close()).To(Succeed()) }()
-
 	objects, err := manifests.Decode(content, file)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), objects)).To(Succeed())
@@ -81,15 +75,11 @@ func install(ctx context.Context, file string) {
 // runSystem runs the controllers of the system with a client configuration until stop is called, and has API servers ask their webhooks.
 func runSystem(ctx context.Context, config *rest.Config) (stop func()) {
 	GinkgoHelper()
-
 	var listening net.ListenConfig
-
 	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-
 	admin := suite.ControlPlane.AdminConfig()
 	Expect(manifests.InstallSystem(ctx, admin, manifests.AffinityClass, "https://"+listener.Addr().String())).To(Succeed())
-
 	stop = suite.StartHub(config, func(o *system.Options) { //nolint:contextcheck // It runs until stop.
 		o.Controllers = []string{manifests.AffinityClass + "/*"}
 		o.Webhook.Listener = listener
@@ -99,13 +89,11 @@ func runSystem(ctx context.Context, config *rest.Config) (stop func()) {
 		err := client.NewDryRunClient(suite.Client).Create(ctx, newTenant(affinityclass.RootNamespace, "a-dash", ""))
 		g.Expect(err).To(MatchError(ContainSubstring("a dash")))
 	})
-
 	return stop
 }
 
 func createClass(ctx context.Context, name, key string) *cozystackv1alpha1.AffinityClass {
 	GinkgoHelper()
-
 	value := cozystackv1alpha1.NodeLabelValue(name)
 	if !strings.HasPrefix(name, "dc") {
 		value = "true"
@@ -120,7 +108,6 @@ func createClass(ctx context.Context, name, key string) *cozystackv1alpha1.Affin
 		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(class), class)).To(Succeed())
 		g.Expect(class.Finalizers).To(ContainElement(cozystackv1alpha1.InUseFinalizer))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-
 	return class
 }
 
@@ -145,20 +132,17 @@ func create(ctx context.Context, object client.Object) {
 // acme creates a Tenant of another name like acme of the scenarios, waits for its namespace, and returns it.
 func acme(ctx context.Context) *appsv1alpha1.Tenant {
 	GinkgoHelper()
-
 	return createTenant(ctx, affinityclass.RootNamespace, unique("acme"), "dc1", "dc1", "dc2")
 }
 
 // createTenant creates a Tenant, and waits for its Secret.
 func createTenant(ctx context.Context, namespace, name, class string, allowed ...string) *appsv1alpha1.Tenant {
 	GinkgoHelper()
-
 	tenant := newTenant(namespace, name, class, allowed...)
 	create(ctx, tenant)
 	eventually(ctx, func(g Gomega) {
 		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: owned(tenant), Name: affinityclass.ValuesSecret}, &corev1.Secret{})).To(Succeed())
 	})
-
 	return tenant
 }
 
@@ -179,11 +163,9 @@ func newApplication(kind, namespace, name, class string) *unstructured.Unstructu
 	application.SetGroupVersionKind(schema.GroupVersionKind{Group: appsv1alpha1.GroupName, Version: "v1alpha1", Kind: kind})
 	application.SetNamespace(namespace)
 	application.SetName(name)
-
 	if class != "" {
 		Expect(unstructured.SetNestedField(application.Object, class, "spec", "affinityClass")).To(Succeed())
 	}
-
 	return application
 }
 
@@ -196,24 +178,20 @@ func newRelease(name string, application *unstructured.Unstructured) *unstructur
 	release.SetGroupVersionKind(affinityclass.ReleaseKind)
 	release.SetNamespace(application.GetNamespace())
 	release.SetName(name)
-
 	labels := affinityclass.ReleaseLabels(appsv1alpha1.GroupName, application.GetKind(), application.GetName())
 	labels["platform"] = "keeps"
 	release.SetLabels(labels)
-
 	return release
 }
 
 // released creates an application and its HelmRelease, and waits until the HelmRelease has a class; empty for none.
 func released(ctx context.Context, kind, namespace, name, class, expected string) (application, release *unstructured.Unstructured) {
 	GinkgoHelper()
-
 	application = newApplication(kind, namespace, name, class)
 	release = newRelease(strings.ToLower(kind)+"-"+name, application)
 	create(ctx, release)
 	create(ctx, application)
 	expectClass(ctx, release, expected)
-
 	return application, release
 }
 
@@ -231,14 +209,11 @@ func expectClass(ctx context.Context, release *unstructured.Unstructured, class 
 func hasClass(g Gomega, release *unstructured.Unstructured, class string) {
 	scheduling, found, err := unstructured.NestedFieldNoCopy(release.Object, "spec", "values", "_scheduling")
 	g.Expect(err).NotTo(HaveOccurred())
-
 	if class == "" {
 		g.Expect(release.GetLabels()).NotTo(HaveKey(affinityclass.ClassLabel))
 		g.Expect(found).To(BeFalse())
-
 		return
 	}
-
 	g.Expect(release.GetLabels()).To(HaveKeyWithValue(affinityclass.ClassLabel, class))
 	g.Expect(scheduling).To(Equal(map[string]any{"affinityClass": class, "nodeSelector": map[string]any{zone: class}}))
 }
@@ -246,29 +221,24 @@ func hasClass(g Gomega, release *unstructured.Unstructured, class string) {
 // expectValues waits until the Secret of a namespace has this below _namespace, and nothing else there.
 func expectValues(ctx context.Context, namespace string, expected map[string]any) {
 	GinkgoHelper()
-
 	below := HaveKeyWithValue("_namespace", Equal(expected))
 	if len(expected) == 0 {
 		below = Or(below, Not(HaveKey("_namespace")))
 	}
-
 	eventually(ctx, func(g Gomega) { g.Expect(valuesOf(ctx, g, namespace)).To(below) })
 }
 
 func valuesOf(ctx context.Context, g Gomega, namespace string) map[string]any {
 	secret := &corev1.Secret{}
 	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: affinityclass.ValuesSecret}, secret)).To(Succeed())
-
 	values := map[string]any{}
 	g.Expect(yaml.Unmarshal(secret.Data[affinityclass.ValuesKey], &values)).To(Succeed())
-
 	return values
 }
 
 // expectCondition waits until an application or a Tenant has a condition with a status, a reason and parts of the message.
 func expectCondition(ctx context.Context, object client.Object, kind, status, reason string, parts ...string) {
 	GinkgoHelper()
-
 	message := make([]OmegaMatcher, 0, len(parts))
 	for _, part := range parts {
 		message = append(message, ContainSubstring(part))
@@ -278,7 +248,6 @@ func expectCondition(ctx context.Context, object client.Object, kind, status, re
 		read := &unstructured.Unstructured{}
 		read.SetGroupVersionKind(kindOf(object))
 		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), read)).To(Succeed())
-
 		conditions, _, err := unstructured.NestedSlice(read.Object, "status", "conditions")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(conditions).To(ContainElement(And(
@@ -290,10 +259,8 @@ func expectCondition(ctx context.Context, object client.Object, kind, status, re
 
 func kindOf(object client.Object) schema.GroupVersionKind {
 	GinkgoHelper()
-
 	kind, err := suite.Client.GroupVersionKindFor(object)
 	Expect(err).NotTo(HaveOccurred())
-
 	return kind
 }
 
@@ -316,12 +283,10 @@ func expectVerified(ctx context.Context, name string, verified bool) {
 	eventually(ctx, func(g Gomega) {
 		namespace := &corev1.Namespace{}
 		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: name}, namespace)).To(Succeed())
-
 		label := HaveKeyWithValue(affinityclass.VerifyLabel, "true")
 		if !verified {
 			label = Not(HaveKey(affinityclass.VerifyLabel))
 		}
-
 		g.Expect(namespace.Labels).To(label)
 	})
 }

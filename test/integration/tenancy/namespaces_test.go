@@ -17,10 +17,8 @@ import (
 
 func createNamespace(ctx context.Context, name string, labels map[string]string) *corev1.Namespace {
 	GinkgoHelper()
-
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	create(ctx, namespace)
-
 	return namespace
 }
 
@@ -28,7 +26,6 @@ func namespaceSpecs() {
 	It("affinity-class 1.5: a namespace is verified while a Tenant, an application or a class needs it", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		expectVerified(ctx, owned(tenant), true)
-
 		namespace := createNamespace(ctx, unique("apps"), nil)
 		application, release := released(ctx, postgres, namespace.Name, "main-db", "dc1", "dc1")
 		expectVerified(ctx, namespace.Name, true)
@@ -52,11 +49,9 @@ func namespaceSpecs() {
 		namespace := createNamespace(ctx, unique("apps"), map[string]string{affinityclass.SystemLabel: "true"})
 		_, release := released(ctx, postgres, namespace.Name, "main-db", "", "")
 		expectVerified(ctx, namespace.Name, false)
-
 		mergePatch(ctx, namespace, `{"metadata":{"labels":{"`+affinityclass.SystemLabel+`":null}}}`)
 		expectVerified(ctx, namespace.Name, true)
 		expectClass(ctx, release, "")
-
 		tenant := acme(ctx)
 		labelNamespace(ctx, owned(tenant), affinityclass.SystemLabel, `"true"`)
 		verifiedStays(ctx, owned(tenant))
@@ -76,7 +71,6 @@ func verifiedStays(ctx context.Context, name string) {
 // labelNamespace sets a label of a namespace to a JSON value.
 func labelNamespace(ctx context.Context, name, label, value string) {
 	GinkgoHelper()
-
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	mergePatch(ctx, namespace, `{"metadata":{"labels":{"`+label+`":`+value+`}}}`)
 }

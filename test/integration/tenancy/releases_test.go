@@ -17,7 +17,6 @@ import (
 // withChart sets the annotation of the chart on the definition of a kind until the spec ends.
 func withChart(ctx SpecContext, definition, chart string) {
 	GinkgoHelper()
-
 	object := &apiextensionsv1.CustomResourceDefinition{}
 	object.Name = definition
 	mergePatch(ctx, object, `{"metadata":{"annotations":{"`+affinityclass.ChartAnnotation+`":"`+chart+`"}}}`)
@@ -28,7 +27,6 @@ func withChart(ctx SpecContext, definition, chart string) {
 
 func releaseSpecs() {
 	const resolved = controller.ConditionAffinityClassResolved
-
 	It("affinity-class A39: without a HelmRelease and an annotation nothing is written; with two of them neither", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		application := newApplication(postgres, owned(tenant), "main-db", "dc1")
@@ -50,7 +48,6 @@ func releaseSpecs() {
 
 	It("affinity-class A39: with the annotation the hub creates the HelmRelease, and keeps its values in step", func(ctx SpecContext) {
 		withChart(ctx, "postgreses.apps.cozystack.io", `{\"kind\":\"OCIRepository\",\"name\":\"postgres\",\"namespace\":\"cozy\"}`)
-
 		tenant := acme(ctx)
 		application := newApplication(postgres, owned(tenant), "main-db", "dc1")
 		Expect(unstructured.SetNestedField(application.Object, map[string]any{"a": "1", "b": []any{int64(1)}}, "spec", "nested")).To(Succeed())
@@ -75,7 +72,6 @@ func releaseSpecs() {
 			now := readRelease(ctx, g, owned(tenant), "postgres-main-db")
 			g.Expect(now).NotTo(BeNil())
 			hasClass(g, now, "dc2")
-
 			values, _, err := unstructured.NestedMap(now.Object, "spec", "values")
 			g.Expect(err).NotTo(HaveOccurred())
 			delete(values, "_scheduling")
@@ -102,7 +98,6 @@ func releaseSpecs() {
 
 	It("affinity-class A39: a HelmRelease of the name that the hub would give stays as it is", func(ctx SpecContext) {
 		withChart(ctx, "redises.apps.cozystack.io", `{\"kind\":\"OCIRepository\",\"name\":\"redis\"}`)
-
 		tenant := acme(ctx)
 		application := newApplication(redis, owned(tenant), "cache", "dc1")
 		taken := newRelease("redis-cache", application)
@@ -120,7 +115,6 @@ func releaseSpecs() {
 		tenant := acme(ctx)
 		application := newApplication(postgres, owned(tenant), "main-db", "dc1")
 		create(ctx, application)
-
 		release := newRelease("main-db", application)
 		Expect(unstructured.SetNestedMap(release.Object, map[string]any{
 			"affinityClass": "dc1", "nodeSelector": map[string]any{zone: "dc1", "disk": "ssd"},

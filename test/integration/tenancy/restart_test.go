@@ -22,46 +22,35 @@ func restartSpecs() {
 		_, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
 		released(ctx, redis, owned(tenant), "cache", "", "dc1")
 		released(ctx, redis, owned(tenant)+"-eu", "none", "", "")
-
 		lonely := newApplication(postgres, owned(tenant), "lonely", "dc2")
 		create(ctx, lonely)
 		expectCondition(ctx, lonely, "AffinityClassResolved", "False", "ReleaseNotFound")
-
 		return tenant, release
 	}
 	// writes are all writing requests of the hub but those of other systems.
 	writes := func(g Gomega) []string { return suite.HubWrites(g, func(string) bool { return true }) }
-
 	It("affinity-class 1.1: a restart over a settled hub writes nothing", func(ctx SpecContext) {
 		settle(ctx)
 		before := suite.AwaitUnchanged(ctx, writes)
-
 		stopSystem()
-
 		stopSystem = runSystem(ctx, suite.HubConfig(ctx, suite.ControlPlane))
 
 		// A class that is new gets its finalizer when the caches have synced.
 		class := createClass(ctx, unique("dc-probe"), zone)
 		eventually(ctx, func(g Gomega) { g.Expect(len(writes(g))).To(BeNumerically(">", len(before))) })
-
 		after := suite.AwaitUnchanged(ctx, writes)
 		Expect(after[len(before):]).To(HaveEach(ContainSubstring(class.Name)))
 	})
 
 	It("affinity-class 1.3: a write that fails is tried again, and changes nothing meanwhile", func(ctx SpecContext) {
 		tenant, release := settle(ctx)
-
 		stopSystem()
-
 		proxy, err := faults.Start(suite.HubConfig(ctx, suite.ControlPlane))
 		Expect(err).NotTo(HaveOccurred())
-
 		stopSystem = runSystem(ctx, proxy.Config())
-
 		DeferCleanup(func(ctx SpecContext) {
 			stopSystem()
 			Expect(proxy.Close()).To(Succeed())
-
 			stopSystem = runSystem(ctx, suite.HubConfig(ctx, suite.ControlPlane))
 		})
 

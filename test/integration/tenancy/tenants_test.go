@@ -22,11 +22,9 @@ func settings(class string, allowed ...any) map[string]any {
 	if class != "" {
 		expected["defaultAffinityClass"] = class
 	}
-
 	if allowed != nil {
 		expected["allowedAffinityClasses"] = allowed
 	}
-
 	return expected
 }
 
@@ -37,10 +35,8 @@ func tenantSpecs() {
 		expectValues(ctx, owned(child), settings("dc1", "dc1", "dc2"))
 		expectCondition(ctx, child, appsv1alpha1.ConditionValuesWritten, "True", "Written")
 		expectCondition(ctx, child, appsv1alpha1.ConditionAffinityClassesCompliant, "True", affinityclass.ReasonCompliant)
-
 		grandchild := createTenant(ctx, owned(child), "west", "")
 		editTenant(ctx, parent, "dc2", "dc2")
-
 		for _, tenant := range []*appsv1alpha1.Tenant{parent, child, grandchild} {
 			expectValues(ctx, owned(tenant), settings("dc2", "dc2"))
 		}
@@ -56,7 +52,6 @@ func tenantSpecs() {
 		parent := acme(ctx)
 		child := createTenant(ctx, owned(parent), "eu", "", "dc1")
 		expectValues(ctx, owned(child), settings("dc1", "dc1"))
-
 		editTenant(ctx, parent, "dc2", "dc2")
 		expectValues(ctx, owned(child), map[string]any{"allowedAffinityClasses": []any{}})
 		expectCondition(ctx, child, appsv1alpha1.ConditionAffinityClassesCompliant, "False",
@@ -68,7 +63,6 @@ func tenantSpecs() {
 		name := unique("acme")
 		namespace := affinityclass.WorkloadNamespace(affinityclass.RootNamespace, name)
 		create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-
 		secret := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: affinityclass.ValuesSecret},
 			Data: map[string][]byte{
@@ -90,7 +84,6 @@ func tenantSpecs() {
 			s.Data[affinityclass.ValuesKey] = []byte("_namespace: {defaultAffinityClass: gpu, allowedAffinityClasses: [gpu], etcd: mine}\n")
 		})
 		expectValues(ctx, namespace, map[string]any{"etcd": "mine", "defaultAffinityClass": "dc1", "allowedAffinityClasses": []any{"dc1"}})
-
 		_, release := released(ctx, redis, namespace, "cache", "", "dc1")
 		hasClass(Default, release, "dc1")
 
@@ -109,13 +102,11 @@ func tenantSpecs() {
 	It("affinity-class A41: what the Tenant root allows restricts all others", func(ctx SpecContext) {
 		beta := createTenant(ctx, affinityclass.RootNamespace, unique("beta"), "")
 		expectValues(ctx, owned(beta), map[string]any{})
-
 		root := createTenant(ctx, affinityclass.RootNamespace, affinityclass.RootTenant, "", "dc1")
 		DeferCleanup(func(ctx SpecContext) {
 			Expect(suite.Client.Delete(ctx, root)).To(Succeed())
 			expectValues(ctx, owned(beta), map[string]any{})
 		})
-
 		expectValues(ctx, affinityclass.RootNamespace, settings("", "dc1"))
 		expectValues(ctx, owned(beta), settings("", "dc1"))
 	})
@@ -123,11 +114,9 @@ func tenantSpecs() {
 	It("affinity-class A26: a tightened list breaks no application, and says so", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		application, release := released(ctx, postgres, owned(tenant), "main-db", "dc1", "dc1")
-
 		editTenant(ctx, tenant, "dc2", "dc2")
 		expectCondition(ctx, tenant, appsv1alpha1.ConditionAffinityClassesCompliant, "False", affinityclass.ReasonApplicationsOutside,
 			"Postgres/main-db (dc1)", "allowed: dc2")
-
 		mergePatch(ctx, application, `{"metadata":{"labels":{"edited":"yes"}}}`)
 		unchangedRelease(ctx, release)
 		Expect(suite.Client.Patch(ctx, application, mergeSpec(`{"spec":{"replicas":2}}`))).To(MatchError(ContainSubstring("(allowed: dc2)")))
@@ -146,7 +135,6 @@ func tenantSpecs() {
 
 		counted()
 		expectCondition(ctx, tenant, appsv1alpha1.ConditionAffinityClassesCompliant, "True", affinityclass.ReasonCompliant)
-
 		edit := client.RawPatch(types.MergePatchType, []byte(`{"status":{"tenants":7,"conditions":null}}`))
 		Expect(suite.Client.Status().Patch(ctx, class, edit)).To(Succeed())
 		Expect(suite.Client.Status().Patch(ctx, tenant, edit)).To(Succeed())
@@ -176,7 +164,6 @@ func tenantSpecs() {
 // unchangedRelease demands that a HelmRelease stays as it is.
 func unchangedRelease(ctx SpecContext, release *unstructured.Unstructured) {
 	GinkgoHelper()
-
 	before := &unstructured.Unstructured{}
 	before.SetGroupVersionKind(affinityclass.ReleaseKind)
 	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(release), before)).To(Succeed())

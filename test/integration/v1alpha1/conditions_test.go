@@ -46,7 +46,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		none := anyOf(withLabel("no", "such"))
 		wanting := *none.DeepCopy()
 		wanting.NumberOfClusters = ptr.To[int32](3)
-
 		for name, spec := range map[string]placementv1alpha1.PlacementSpec{
 			"all": {}, "absent": {ClusterSets: []string{"absent"}}, "three": {NumberOfClusters: ptr.To[int32](3)},
 			"none": none, "wanting": wanting, "zero": {NumberOfClusters: ptr.To[int32](0)},
@@ -57,7 +56,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 
 		rows := func(satisfied string, names ...string) {
 			GinkgoHelper()
-
 			for _, name := range names {
 				f.ExpectAlpha(ctx, name, satisfied)
 				Expect(f.LookAlpha(ctx, Default, name).Pages).To(HaveExactElements(name+"-decision-1: 0"), "B3: one empty page")
@@ -75,23 +73,19 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		f.ExpectAlpha(ctx, "three", suite.NotAllScheduled, suite.Shorts(1, 2)...)
 		rows(suite.AllScheduled, "none", "zero", "apart")
 		rows(suite.NotAllScheduled, "wanting")
-
 		for name, words := range map[string]string{"three": "1 cluster decisions unscheduled", "wanting": "3 cluster decisions unscheduled"} {
 			Expect(alphaMessage(ctx, f, Default, name, placementv1alpha1.ConditionSatisfied)).To(HavePrefix(words))
 		}
 
 		By("restarting")
 		f.AwaitNoOtherDecisions(ctx)
-
 		probe := suite.NewFixture(ctx)
 		elsewhere := func(g Gomega) []string {
 			return suite.HubWrites(g, func(namespace string) bool { return namespace != probe.Namespace })
 		}
 		evaluations := f.AwaitIdle(ctx).Evaluations
 		before := suite.AwaitUnchanged(ctx, elsewhere)
-
 		suite.StopHub()
-
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
 
 		probe.AlphaPlacement(ctx, "probe", placementv1alpha1.PlacementSpec{})
@@ -106,7 +100,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		f.Set(ctx, "set")
 		f.Cluster(ctx, "set", "c001", reachable)
 		f.Cluster(ctx, "set", "c002", reachable)
-
 		for name := range alphaMistakes {
 			f.AlphaPlacement(ctx, name, placementv1alpha1.PlacementSpec{})
 			f.ExpectAlpha(ctx, name, suite.AllScheduled, suite.Shorts(1, 2)...)
@@ -119,7 +112,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 				editAlpha(ctx, f, name, func(s *placementv1alpha1.PlacementSpec) { *s = *mistake.spec.DeepCopy() })
 				f.AlphaPlacement(ctx, "new-"+name, *mistake.spec.DeepCopy())
 			}
-
 			f.AlphaPlacement(ctx, long, placementv1alpha1.PlacementSpec{})
 		})
 
@@ -147,7 +139,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 					Satisfied: suite.NothingMatched, Misconfigured: suite.Misconfigured,
 				}), name)
 			}
-
 			g.Expect(alphaMessage(ctx, f, g, long, placementv1alpha1.ConditionMisconfigured)).To(And(
 				HavePrefix("metadata.name: Invalid value: "), ContainSubstring("must be no more than 63")))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
@@ -169,7 +160,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 
 		By("they recover")
 		f.Bind(ctx, "set")
-
 		for name := range alphaMistakes {
 			editAlpha(ctx, f, name, func(s *placementv1alpha1.PlacementSpec) { *s = placementv1alpha1.PlacementSpec{} })
 			f.ExpectAlpha(ctx, name, suite.AllScheduled, "c001", "c003")
@@ -182,7 +172,6 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		f.Clusters(ctx, "set", 1, 100)
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
 		f.ExpectAlpha(ctx, "p", suite.AllScheduled, suite.Shorts(1, 100)...)
-
 		quota := f.ForbidPages(ctx, api.V1alpha1.Codec(), 1)
 		f.Cluster(ctx, "set", "c000")
 		f.ExpectAlpha(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 100)...)
@@ -215,14 +204,11 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		Eventually(func(g Gomega) {
 			events := f.PlacementEvents(ctx, g)
 			g.Expect(events).To(ContainElement(HaveField("Reason", "DecisionUpdate")))
-
 			for _, event := range events {
 				g.Expect(event.Regarding.APIVersion).To(Equal("placement.open-cluster-management.io/v1alpha1"))
-
 				if event.Reason == "ClustersChanged" { // It is about all decisions.
 					continue
 				}
-
 				g.Expect(event.Related).To(HaveField("APIVersion", event.Regarding.APIVersion))
 				g.Expect(event.Related).To(HaveField("Kind", "PlacementDecision"))
 				g.Expect(event.Note).NotTo(BeEmpty(), "%s of a held placement, which has no scores", event.Reason)
@@ -236,10 +222,8 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 // withoutRules does something while the API server takes any Placement of v1alpha1 that is well-typed.
 func withoutRules(ctx SpecContext, do func()) {
 	GinkgoHelper()
-
 	strict := definitionIn(placementv1alpha1.GroupName)
 	lax := strict.DeepCopy()
-
 	for _, schema := range suite.SchemasOf(lax) {
 		delete(schema, "x-kubernetes-validations")
 		suite.DropRules(suite.SpecOf(schema))

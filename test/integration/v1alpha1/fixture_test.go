@@ -31,7 +31,6 @@ func editAlpha(ctx context.Context, f *suite.Fixture, name string, change func(*
 func alphaMessage(ctx context.Context, f *suite.Fixture, g Gomega, name, kind string) string {
 	condition := meta.FindStatusCondition(f.ReadAlpha(ctx, g, name).Status.Conditions, kind)
 	g.Expect(condition).NotTo(BeNil())
-
 	return condition.Message
 }
 
@@ -39,15 +38,12 @@ func alphaMessage(ctx context.Context, f *suite.Fixture, g Gomega, name, kind st
 func alphaWrites(f *suite.Fixture, g Gomega) []string {
 	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
-
 	writes := []string{}
-
 	for _, event := range events {
 		if ref := event.ObjectRef; ref != nil && ref.Namespace == f.Namespace && ref.APIGroup == placementv1alpha1.GroupName {
 			writes = append(writes, event.Verb+" "+path.Join(ref.Resource, ref.Name, ref.Subresource))
 		}
 	}
-
 	return writes
 }
 

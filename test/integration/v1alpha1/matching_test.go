@@ -58,7 +58,6 @@ var _ = Describe("P2 to P6, P9: a Placement selects", func() {
 		all := func(short, region, claim string) placementv1alpha1.ClusterPredicate {
 			both := withClaim("arn", claim)
 			both.ClusterName, both.LabelSelector = f.Name(short), withLabel("region", region).LabelSelector
-
 			return both
 		}
 		bothClaims := withClaim("arn", arn)
@@ -100,7 +99,6 @@ var _ = Describe("P2 to P6, P9: a Placement selects", func() {
 			names[rule] = "p" + string(rune('a'+len(names)))
 			f.AlphaPlacement(ctx, names[rule], c.spec)
 		}
-
 		for rule, c := range cases {
 			By(rule)
 			f.ExpectAlpha(ctx, names[rule], suite.AllScheduled, c.want...)

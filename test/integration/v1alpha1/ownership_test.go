@@ -28,7 +28,6 @@ var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
 		f.ExpectAlpha(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
 		f.ExpectAvailable(ctx, "c001")
-
 		return f, &f.AlphaPages(ctx, Default, "p")[0]
 	}
 
@@ -37,7 +36,6 @@ var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "other"}}
 		f.Create(ctx, other)
 		theirs := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: other.UID}
-
 		for what, damage := range map[string]func(*placementv1alpha1.PlacementDecision){
 			"no label":      func(p *placementv1alpha1.PlacementDecision) { delete(p.Labels, placementv1alpha1.PlacementLabel) },
 			"another label": func(p *placementv1alpha1.PlacementDecision) { p.Labels[placementv1alpha1.PlacementLabel] = "q" },
@@ -68,7 +66,6 @@ var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
-
 		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "other"}}
 		f.Create(ctx, other)
 
@@ -95,7 +92,6 @@ var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 			p.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
 			p.Spec.NumberOfClusters = ptr.To[int32](1)
 		})
-
 		before := f.AwaitIdle(ctx).Writes
 
 		suite.Edit(ctx, page, func(p *placementv1alpha1.PlacementDecision) { p.Decisions[0].ClusterName = "elsewhere" })
@@ -117,7 +113,6 @@ var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 		Expect(f.LookAlpha(ctx, Default, "p").Satisfied).To(Equal(suite.AllScheduled))
 
 		By("what happens to the one leaves the other alone")
-
 		placement := f.ReadAlpha(ctx, Default, "p")
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets, s.NumberOfClusters = nil, ptr.To[int32](2) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)

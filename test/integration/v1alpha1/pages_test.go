@@ -35,7 +35,6 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		Expect(f.LookAlpha(ctx, Default, "p").Pages).To(HaveExactElements("p-decision-1: 100", "p-decision-2: 2"))
 
 		f.AwaitIdle(ctx)
-
 		const first, second = "patch placementdecisions/p-decision-1", "patch placementdecisions/p-decision-2"
 		// follows demands that the decisions follow, and that these writes and no others are made.
 		follows := func(available []string, writes ...string) {
@@ -58,7 +57,6 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		follows([]string{"c101"}, writes...)
 
 		By("a heartbeat, an unread label and a condition that stays not True write nothing (B6)")
-
 		before := f.AwaitIdle(ctx)
 		reach(ctx, f, "c101", metav1.ConditionTrue, "it is still there")
 		reach(ctx, f, "c102", metav1.ConditionFalse, "it is gone for good")
@@ -71,7 +69,6 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 102)
-
 		recording := f.RecordAlphaPages(ctx)
 		recording.Require(f.Names(append(suite.Shorts(3, 49), suite.Shorts(52, 102)...)...)...)
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
@@ -80,14 +77,11 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		// pages waits until the pages have these clusters.
 		pages := func(want ...[]string) []placementv1alpha1.PlacementDecision {
 			GinkgoHelper()
-
 			var now []placementv1alpha1.PlacementDecision
-
 			Eventually(func(g Gomega) {
 				f.LookAlpha(ctx, g, "p")
 				now = f.AlphaPages(ctx, g, "p")
 				g.Expect(now).To(HaveLen(len(want)))
-
 				for i, page := range now {
 					g.Expect(page.Name).To(Equal(fmt.Sprintf("p-decision-%d", i+1)))
 					g.Expect(f.Selected([]clusterv1beta1.PlacementDecision{suite.AsV1beta1(&page)})).To(Equal(want[i]))
@@ -107,11 +101,9 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		Expect(third[1].ResourceVersion).To(Equal(second[1].ResourceVersion), "the other page is not written")
 
 		By("a page too many is drained into the other one and dropped")
-
 		for _, short := range []string{"c001", "c002", "c051"} {
 			f.EditCluster(ctx, short, suite.Tainted("out", "", clusterv1.TaintEffectNoSelect))
 		}
-
 		last := pages(slices.Concat(suite.Shorts(3, 49), suite.Shorts(52, 103)))
 		recording.PlayUntil(ctx, []clusterv1beta1.PlacementDecision{suite.AsV1beta1(&last[0])})
 	})

@@ -24,13 +24,10 @@ var _ = Describe("two groups with placements", func() {
 	It("leave the plain names to cluster.open-cluster-management.io", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		run := suite.Kubectl(ctx, f.Namespace)
-
 		f.Placement(ctx, "old", clusterv1beta1.PlacementSpec{})
-
 		placement := unstructuredIn(f.Namespace, "Placement", "new")
 		placement.Object["spec"] = map[string]any{"numberOfClusters": int64(3)}
 		Expect(suite.Client.Create(ctx, placement)).To(Succeed())
-
 		page := unstructuredIn(f.Namespace, "PlacementDecision", "new-decision-9")
 		page.SetLabels(map[string]string{placementv1alpha1.PlacementLabel: "new"})
 		page.Object["decisions"] = []any{}
@@ -53,7 +50,6 @@ var _ = Describe("two groups with placements", func() {
 		placement.SetAnnotations(map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}) // The status is this spec's.
 		Expect(suite.Client.Create(ctx, placement)).To(Succeed())
 		Expect(suite.Client.Status().Patch(ctx, placement, satisfied("False", "NotAllDecisionsScheduled"))).To(Succeed())
-
 		table := suite.Rows(run("get", "placements.placement.open-cluster-management.io"))
 		Expect(table[0]).To(Equal([]string{"NAME", "SATISFIED", "REASON", "AGE"}))
 		Expect(table[1][:3]).To(Equal([]string{"new", "False", "NotAllDecisionsScheduled"}))
@@ -61,12 +57,10 @@ var _ = Describe("two groups with placements", func() {
 		table = suite.Rows(run("get", "placements.placement.open-cluster-management.io", "--output=wide"))
 		Expect(table[0]).To(Equal([]string{"NAME", "SATISFIED", "REASON", "WANTED", "AGE"}))
 		Expect(table[1][:4]).To(Equal([]string{"new", "False", "NotAllDecisionsScheduled", "3"}))
-
 		page := unstructuredIn(f.Namespace, "PlacementDecision", "new-decision-9")
 		page.SetLabels(map[string]string{placementv1alpha1.PlacementLabel: "new"})
 		page.Object["decisions"] = []any{}
 		Expect(suite.Client.Create(ctx, page)).To(Succeed())
-
 		table = suite.Rows(run("get", "placementdecisions.placement.open-cluster-management.io", "new-decision-9"))
 		Expect(table[0]).To(Equal([]string{"NAME", "PLACEMENT", "AGE"}))
 		Expect(table[1][:2]).To(Equal([]string{"new-decision-9", "new"}))
@@ -76,12 +70,10 @@ var _ = Describe("two groups with placements", func() {
 var _ = Describe("a Placement that is older than the rules", func() {
 	It("can still be labelled, released and reported on, and mended field by field", func(ctx SpecContext) {
 		const group = "older.example.com"
-
 		lax, strict := definitionIn(group), definitionIn(group)
 		anything := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 		version := lax.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
 		version["schema"] = map[string]any{"openAPIV3Schema": anything}
-
 		Expect(manifests.Apply(ctx, suite.ControlPlane.AdminConfig(), []*unstructured.Unstructured{lax})).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(suite.Client.Delete(ctx, lax)).To(Succeed()) })
 
@@ -118,19 +110,15 @@ var _ = Describe("a Placement that is older than the rules", func() {
 // definitionIn is our definition of Placement, moved to another group.
 func definitionIn(group string) *unstructured.Unstructured {
 	GinkgoHelper()
-
 	objects, err := manifests.Objects()
 	Expect(err).NotTo(HaveOccurred())
-
 	index := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
 		return object.GetName() == "placements."+placementv1alpha1.GroupName
 	})
 	Expect(index).NotTo(Equal(-1))
-
 	definition := objects[index]
 	definition.SetName("placements." + group)
 	Expect(unstructured.SetNestedField(definition.Object, group, "spec", "group")).To(Succeed())
-
 	return definition
 }
 
@@ -139,7 +127,6 @@ func unstructuredIn(namespace, kind, name string) *unstructured.Unstructured {
 	object.SetGroupVersionKind(placementv1alpha1.GroupVersion.WithKind(kind))
 	object.SetNamespace(namespace)
 	object.SetName(name)
-
 	return object
 }
 
@@ -153,13 +140,10 @@ func satisfied(status, reason string) client.Patch {
 // not looked at the rules, as the schema was broken, is none of them.
 func complaints(err error) []string {
 	GinkgoHelper()
-
 	if err == nil {
 		return nil
 	}
-
 	var status *apierrors.StatusError
-
 	Expect(errors.As(err, &status)).To(BeTrue(), "%v", err)
 	Expect(status.ErrStatus.Reason).To(Equal(metav1.StatusReasonInvalid), "%v", err)
 
@@ -169,8 +153,6 @@ func complaints(err error) []string {
 			found = append(found, cause.Field+": "+cause.Message)
 		}
 	}
-
 	slices.Sort(found)
-
 	return found
 }

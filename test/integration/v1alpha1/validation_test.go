@@ -129,7 +129,6 @@ var _ = DescribeTable("P12: the API server rejects a Placement",
 var _ = Describe("P13: the name of a Placement", func() {
 	It("labels the decisions", func(ctx SpecContext) {
 		Expect(complaint(ctx, "Placement", strings.Repeat("p", 63), "spec: {}")).To(BeEmpty())
-
 		Expect(complaint(ctx, "Placement", strings.Repeat("p", 64), "spec: {}")).To(Equal([]string{
 			`<nil>: Invalid value: metadata.name has more than 63 characters, which do not fit into the label of its PlacementDecisions`,
 		}))
@@ -153,19 +152,16 @@ var _ = DescribeTable("P13: the API server looks at a PlacementDecision",
 // complaint asks the API server, without storing anything, what is wrong with an object of ours: sorted, one entry for each mistake.
 func complaint(ctx context.Context, kind, name, content string) []string {
 	GinkgoHelper()
-
 	object := &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal([]byte(strings.ReplaceAll(content, "\t", " ")), &object.Object)).To(Succeed())
 
 	object.SetGroupVersionKind(placementv1alpha1.GroupVersion.WithKind(kind))
 	object.SetNamespace("default")
 	object.SetName(name)
-
 	found := complaints(suite.Client.Create(ctx, object, client.DryRunAll))
 	for i := range found {
 		found[i] = ofOlderVersions.Replace(found[i])
 	}
-
 	return found
 }
 

@@ -53,10 +53,8 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		url, stop := startWebhook(ctx)
 		install(ctx, url)
 		stop()
-
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", strings.TrimPrefix(url, "https://"))
 		Expect(err).NotTo(HaveOccurred())
-
 		settled := suite.AwaitUnchanged(ctx, webhookWrites)
 		bundles := webhookBundles(ctx, Default)
 
@@ -106,7 +104,6 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		awaitDefaults(ctx)
 
 		By("deleting a configuration, and installing it again")
-
 		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}}
 		Expect(suite.Client.Delete(ctx, validating)).To(Succeed())
 		install(ctx, url)
@@ -117,7 +114,6 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		url, stop := startWebhook(ctx)
 		DeferCleanup(func() { stop() })
 		install(ctx, url)
-
 		standby := standBy(ctx)
 		install(ctx, standby)
 		stop()
@@ -127,13 +123,10 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 	It("are rotated during 2,000 reviews, none of which fails", func(ctx SpecContext) {
 		// What is due is done seconds before it is too late, also on a loaded machine.
 		schedule := certificates.Schedule{Authority: 36 * time.Second, Serving: 21 * time.Second, Trust: 4 * time.Second, Skew: 3 * time.Second}
-
 		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, certificatesOf(ctx, Default)))).To(Succeed())
-
 		url, stop := startWebhook(ctx, func(o *system.Options) { o.Webhook.Schedule = schedule })
 		DeferCleanup(func() { stop() })
 		install(ctx, url)
-
 		const (
 			clients = 4
 			reviews = 2000
@@ -141,13 +134,11 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		authorities, served := map[string]bool{}, map[string]bool{}
 		count, stopLoad := load(ctx, clients)
-
 		Eventually(func(g Gomega) {
 			// Those who ask now trust what the configurations say now.
 			bundle := webhookBundles(ctx, Default)[0]
 			leaf := handshake(ctx, url, bundle)
 			served[leaf.SerialNumber.String()] = true
-
 			authorities[bundle] = true
 			g.Expect(len(authorities)).To(BeNumerically(">=", 4), "bundles of one authority, two, one and two")
 			g.Expect(len(served)).To(BeNumerically(">=", 4))
@@ -161,12 +152,10 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 // spec. count returns the number of reviews so far.
 func load(ctx context.Context, clients int) (count func() int64, stop func()) {
 	GinkgoHelper()
-
 	var (
 		done  atomic.Int64
 		group errgroup.Group
 	)
-
 	running, cancel := context.WithCancel(ctx)
 	trial := client.NewDryRunClient(suite.Client)
 
@@ -178,11 +167,9 @@ func load(ctx context.Context, clients int) (count func() int64, stop func()) {
 				if err := trial.Create(ctx, cluster); err != nil {
 					return fmt.Errorf("review %d: %w", done.Load(), err)
 				}
-
 				if cluster.Labels[clusterv1beta2.ClusterSetLabel] == "" {
 					return fmt.Errorf("review %d: the cluster has no set", done.Load())
 				}
-
 				done.Add(1)
 			}
 
@@ -195,32 +182,25 @@ func load(ctx context.Context, clients int) (count func() int64, stop func()) {
 		Expect(group.Wait()).To(Succeed())
 	})
 	DeferCleanup(func() { stop() })
-
 	return done.Load, stop
 }
 
 // handshake returns the certificate that is served to who trusts a bundle.
 func handshake(ctx context.Context, url, bundle string) *x509.Certificate {
 	GinkgoHelper()
-
 	roots := x509.NewCertPool()
 	Expect(roots.AppendCertsFromPEM([]byte(bundle))).To(BeTrue())
-
 	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots}}
 	connection, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(url, "https://"))
 	Expect(err).NotTo(HaveOccurred())
-
 	defer func() { Expect(connection.Close()).To(Succeed()) }()
-
 	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0]
 }
 
 // standBy runs the controller managedcluster-defaults while somebody else holds the lease, until the end of the spec.
 func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It runs until it is stopped.
 	GinkgoHelper()
-
 	const lease = "webhook-lease"
-
 	now := metav1.NowMicro()
 	held := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: lease},
@@ -243,7 +223,6 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 
 	running, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-
 	go func() { ended <- mgr.Start(running) }()
 
 	stop := sync.OnceFunc(func() {
@@ -255,6 +234,5 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 		stop()
 		Expect(suite.Client.Delete(ctx, held)).To(Succeed())
 	})
-
 	return url
 }

@@ -29,13 +29,11 @@ func refusedWith(code int, words ...string) OmegaMatcher {
 		if status, ok := err.(apierrors.APIStatus); ok {
 			return int(status.Status().Code)
 		}
-
 		return 0
 	}, Equal(code))}
 	for _, word := range words {
 		matchers = append(matchers, MatchError(ContainSubstring(word)))
 	}
-
 	return And(matchers...)
 }
 
@@ -47,7 +45,6 @@ var (
 var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 	BeforeAll(func(ctx SpecContext) {
 		separateAPIServer(ctx)
-
 		url, stop := startWebhook(ctx)
 		DeferCleanup(func() { stop() })
 		install(ctx, url)
@@ -55,13 +52,11 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 
 	made := func(ctx context.Context, name string, labels map[string]string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
 		GinkgoHelper()
-
 		cluster := &clusterv1.ManagedCluster{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Spec: clusterv1.ManagedClusterSpec{Taints: taints},
 		}
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, cluster))).To(Succeed()) })
-
 		return cluster
 	}
 	justNow := func() OmegaMatcher {
@@ -73,7 +68,6 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 			cluster := made(ctx, "c39", labels)
 			Expect(cluster.Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, "default"))
 			Expect(cluster.Spec.LeaseDurationSeconds).To(BeEquivalentTo(60))
-
 			if _, has := labels["a"]; has {
 				Expect(cluster.Labels).To(HaveKeyWithValue("a", "b"))
 			}
@@ -87,11 +81,9 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		old := clusterv1.Taint{Key: "old", Effect: clusterv1.TaintEffectNoSelectIfNew, TimeAdded: longAgo}
 		cluster := made(ctx, "c39", nil, maintenance, old)
 		Expect(cluster.Spec.Taints).To(HaveLen(2))
-
 		for _, taint := range cluster.Spec.Taints {
 			Expect(taint.TimeAdded).To(justNow())
 		}
-
 		Expect(cluster.Spec.Taints[0].Value).To(Equal("planned"))
 		Expect(cluster.Spec.Taints[1].Effect).To(Equal(clusterv1.TaintEffectNoSelectIfNew))
 	})
@@ -105,7 +97,6 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 
 	It("40: a removed set label is back, and another set is kept", func(ctx SpecContext) {
 		cluster := made(ctx, "c40", map[string]string{"a": "b"})
-
 		for _, patch := range []string{
 			`{"metadata":{"labels":{"cluster.open-cluster-management.io/clusterset":null}}}`,
 			`{"metadata":{"labels":{"cluster.open-cluster-management.io/clusterset":""}}}`, `{"metadata":{"labels":null}}`,
@@ -125,12 +116,10 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		update := func(taints ...clusterv1.Taint) error {
 			changed := cluster.DeepCopy()
 			changed.Spec.Taints = taints
-
 			err := suite.Client.Update(ctx, changed)
 			if err == nil {
 				cluster = changed
 			}
-
 			return err
 		}
 		kept, changed := maintenance, maintenance
@@ -141,7 +130,6 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		added := clusterv1.Taint{Key: "added", Effect: clusterv1.TaintEffectPreferNoSelect}
 		early := added
 		early.TimeAdded = longAgo
-
 		for _, refused := range [][]clusterv1.Taint{{moved}, {changed}, {kept, early}} {
 			Expect(update(refused...)).To(refusedWith(http.StatusBadRequest, "It is not allowed to set TimeAdded of Taint", "leave timeAdded out"))
 		}
@@ -151,7 +139,6 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		Expect(update(added, kept)).To(Succeed())
 		Expect(cluster.Spec.Taints[0].TimeAdded).To(justNow())
 		Expect(cluster.Spec.Taints[1].TimeAdded.Time).To(BeTemporally("==", stamped.Time))
-
 		changed.TimeAdded = metav1.Time{}
 		Expect(update(changed)).To(Succeed())
 		Expect(cluster.Spec.Taints).To(HaveLen(1))
@@ -167,7 +154,6 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 		object.SetAPIVersion(clusterv1.GroupVersion.String())
 		object.SetKind("ManagedCluster")
 		Expect(suite.Client.Create(ctx, object)).To(refusedWith(http.StatusUnprocessableEntity, "spec.taints[0]"))
-
 		cluster := made(ctx, "null", nil, maintenance)
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"taints":[null]}}`))
 		Expect(suite.Client.Patch(ctx, cluster, patch)).To(refusedWith(http.StatusUnprocessableEntity, "spec.taints[0]"))
@@ -217,7 +203,6 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 	It("39, 40: nobody is accepted into a terminating namespace", func(ctx SpecContext) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}}
 		Expect(suite.Client.Create(ctx, namespace)).To(Succeed())
-
 		before := made(ctx, "leaving", nil)
 		before.Spec.HubAcceptsClient = true
 		Expect(suite.Client.Update(ctx, before)).To(Succeed(), "the namespace is there")
@@ -226,16 +211,13 @@ var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 
 		// Nobody finishes its deletion on this API server.
 		Expect(suite.Client.Delete(ctx, namespace)).To(Succeed())
-
 		accepted := before.DeepCopy()
 		accepted.Spec.HubAcceptsClient = true
 		Expect(suite.Client.Update(ctx, accepted)).To(refusedWith(http.StatusForbidden, `cluster namespace "leaving" is terminating`, "wait until"))
-
 		before.Labels["a"] = "b"
 		Expect(suite.Client.Update(ctx, before)).To(Succeed(), "it is not being accepted")
 
 		Expect(suite.Client.Delete(ctx, before)).To(Succeed())
-
 		fresh := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
 		Expect(suite.Client.Create(ctx, fresh)).To(refusedWith(http.StatusForbidden, `cluster namespace "leaving" is terminating`, "wait until"))
 

@@ -19,7 +19,6 @@ import (
 var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() {
 	It("refuses what would go wrong without a word, and lets everything else pass", func(ctx SpecContext) {
 		separateAPIServer(ctx)
-
 		url, stop := startWebhook(ctx)
 		older := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "older"}}
 		Expect(suite.Client.Create(ctx, older)).To(Succeed(), "it names no set")
@@ -38,7 +37,6 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() 
 			Expect(err).To(refusedWith(http.StatusInternalServerError,
 				"failed calling webhook", "managedclusters.placement-hub.open-cluster-management.io", "connection refused"))
 		}
-
 		By("refusing")
 
 		refused(suite.Client.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "new"}}))
@@ -46,7 +44,6 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() 
 			ObjectMeta: metav1.ObjectMeta{Name: "new", Labels: inSet},
 			Spec:       clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "k", Effect: clusterv1.TaintEffectNoSelect}}},
 		}))
-
 		changed := cluster.DeepCopy()
 		changed.Spec.Taints[0].Value = "v"
 		refused(suite.Client.Update(ctx, changed))
@@ -54,13 +51,11 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() 
 		changed = cluster.DeepCopy()
 		delete(changed.Labels, clusterv1beta2.ClusterSetLabel)
 		refused(suite.Client.Update(ctx, changed))
-
 		changed = cluster.DeepCopy()
 		changed.Spec.HubAcceptsClient = true
 		refused(suite.Client.Update(ctx, changed))
 
 		By("refusing every update of a cluster that names no set yet")
-
 		for _, update := range []func(*clusterv1.ManagedCluster){
 			func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"region": "eu"} },
 			func(c *clusterv1.ManagedCluster) { c.Spec.LeaseDurationSeconds = 30 },
@@ -72,21 +67,18 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() 
 		}
 
 		By("going on")
-
 		beating := []metav1.Condition{{
 			Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Beat", LastTransitionTime: metav1.Now(),
 		}}
 		older.Status.Conditions = beating
 		Expect(suite.Client.Status().Update(ctx, older)).To(Succeed())
 		Expect(suite.Client.Delete(ctx, older)).To(Succeed())
-
 		fresh := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "new", Labels: inSet}}
 		Expect(suite.Client.Create(ctx, fresh)).To(Succeed(), "it needs nothing")
 		Expect(suite.Client.Delete(ctx, fresh)).To(Succeed())
 
 		cluster.Status.Conditions = beating
 		Expect(suite.Client.Status().Update(ctx, cluster)).To(Succeed())
-
 		cluster.Labels["region"] = "eu"
 		cluster.Annotations = map[string]string{"a": "b"}
 		cluster.Spec.LeaseDurationSeconds = 30
@@ -98,7 +90,6 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() 
 
 		Expect(suite.Client.Delete(ctx, cluster)).To(Succeed())
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-
 		cluster.Labels = nil
 		Expect(suite.Client.Update(ctx, cluster)).To(Succeed(), "a cluster that is being deleted needs no set")
 		suite.DropFinalizers(ctx, cluster)

@@ -25,7 +25,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		unavailable = "cluster.open-cluster-management.io/unavailable:NoSelect"
 		unreachable = "cluster.open-cluster-management.io/unreachable:NoSelect"
 	)
-
 	var stopTaints func()
 
 	// The hub of the suite leaves these taints alone, and no other cluster than those of the spec exists meanwhile.
@@ -34,7 +33,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 			o.Controllers = []string{"managedcluster-taints"}
 		})
 	}
-
 	BeforeEach(func(ctx SpecContext) {
 		startTaints(ctx)
 		DeferCleanup(func() { stopTaints() })
@@ -45,7 +43,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		for _, key := range keys {
 			spec.Tolerations = append(spec.Tolerations, clusterv1beta1.Toleration{Key: key, Operator: clusterv1beta1.TolerationOpExists})
 		}
-
 		return spec
 	}
 
@@ -60,7 +57,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		expectTaints(ctx, f, "c001", unreachable)
 		f.ExpectSelected(ctx, "follows", suite.AllScheduled, "c002")
 		f.ExpectSelected(ctx, "tolerates", suite.AllScheduled, "c001", "c002")
-
 		for _, next := range []struct {
 			status   metav1.ConditionStatus
 			taints   []string
@@ -85,7 +81,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		f.Cluster(ctx, "set", "c002", suite.IsAvailable(metav1.ConditionTrue))
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
 		f.ExpectAvailable(ctx, "c001", "c002")
-
 		recording := f.RecordAlphaPages(ctx)
 		recording.Require(f.Names(suite.Shorts(1, 2)...)...)
 
@@ -119,7 +114,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 			suite.Tainted(clusterv1.ManagedClusterTaintUnreachable, "", clusterv1.TaintEffectNoSelect),
 			suite.Tainted(clusterv1.ManagedClusterTaintUnavailable, "", clusterv1.TaintEffectNoSelectIfNew),
 			suite.Tainted("busy", "", clusterv1.TaintEffectPreferNoSelect))
-
 		all := []string{"gpu=a100:NoSelect", unavailable, "busy:PreferNoSelect"}
 		expectTaints(ctx, f, "c001", all...)
 
@@ -148,7 +142,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		reportAvailable(ctx, f, "c003", metav1.ConditionFalse)
 		expectTaints(ctx, f, "c001", unreachable)
 		expectTaints(ctx, f, "c003", unavailable)
-
 		writes := func(g Gomega) []string { return taintWrites(f, g) }
 		before := suite.AwaitUnchanged(ctx, writes)
 		Expect(before).To(ContainElements("patch managedclusters/"+f.Name("c001"), "patch managedclusters/"+f.Name("c003")))
@@ -160,7 +153,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 			status.Conditions[0].Message = "still so"
 			f.WriteStatus(ctx, cluster, *status)
 		}
-
 		expectNoTaintWrite(ctx, f, before)
 
 		stopTaints()
@@ -192,7 +184,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 			before := f.AwaitIdle(ctx)
 
 			start := time.Now().Truncate(time.Second)
-
 			reportAvailable(ctx, f, "c001", metav1.ConditionUnknown)
 			expectTaints(ctx, f, "c001", unreachable)
 			Expect(f.ReadCluster(ctx, Default, "c001").Spec.Taints[0].TimeAdded.Time).To(BeTemporally(">=", start))
@@ -208,7 +199,6 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 // reportAvailable says whether a cluster is available.
 func reportAvailable(ctx context.Context, f *suite.Fixture, short string, status metav1.ConditionStatus) {
 	GinkgoHelper()
-
 	cluster := f.ReadCluster(ctx, Default, short)
 	reported := cluster.DeepCopy()
 	suite.IsAvailable(status)(reported)
@@ -220,18 +210,14 @@ func expectTaints(ctx context.Context, f *suite.Fixture, short string, want ...s
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		got := []string{}
-
 		for _, taint := range f.ReadCluster(ctx, g, short).Spec.Taints {
 			text := taint.Key
 			if taint.Value != "" {
 				text += "=" + taint.Value
 			}
-
 			g.Expect(taint.TimeAdded.IsZero()).To(BeFalse(), "timeAdded of %s", taint.Key)
-
 			got = append(got, fmt.Sprintf("%s:%s", text, taint.Effect))
 		}
-
 		g.Expect(got).To(HaveExactElements(want))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 }
@@ -239,13 +225,11 @@ func expectTaints(ctx context.Context, f *suite.Fixture, short string, want ...s
 // taintWrites are the requests of the hub that change clusters of this fixture.
 func taintWrites(f *suite.Fixture, g Gomega) []string {
 	writes := []string{}
-
 	for _, write := range suite.HubWrites(g, func(namespace string) bool { return namespace == "" }) {
 		if strings.Contains(write, " managedclusters/"+f.Namespace+"-") {
 			writes = append(writes, write)
 		}
 	}
-
 	return writes
 }
 
@@ -257,12 +241,10 @@ func expectNoTaintWrite(ctx context.Context, f *suite.Fixture, before []string) 
 
 func withoutProbe(writes []string, probe string) []string {
 	kept := []string{}
-
 	for _, write := range writes {
 		if !strings.HasSuffix(write, "/"+probe) {
 			kept = append(kept, write)
 		}
 	}
-
 	return kept
 }

@@ -36,7 +36,6 @@ func separateAPIServer(ctx context.Context) {
 				}
 			}
 		}
-
 		return objects
 	})
 	// The last container may have left them behind.
@@ -46,27 +45,21 @@ func separateAPIServer(ctx context.Context) {
 // listenForWebhook is an address that an API server on this machine can ask at, with its URL.
 func listenForWebhook(ctx context.Context) (listener net.Listener, url string) {
 	GinkgoHelper()
-
 	var config net.ListenConfig
-
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-
 	return listener, "https://" + listener.Addr().String()
 }
 
 // startWebhook runs the controller managedcluster-defaults alone, at an address of its own, until stop is called. Nobody is told to ask it.
 func startWebhook(ctx context.Context, settings ...func(*system.Options)) (url string, stop func()) {
 	GinkgoHelper()
-
 	listener, url := listenForWebhook(ctx)
 	alone := func(o *system.Options) {
 		o.Controllers = []string{webhook.Controller}
 		o.Webhook.Listener = listener
 	}
-
 	settings = append([]func(*system.Options){alone}, settings...)
-
 	return url, suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), settings...) //nolint:contextcheck // It runs until stop.
 }
 
@@ -89,7 +82,6 @@ func awaitDefaults(ctx context.Context) {
 func tried(ctx context.Context, g Gomega) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "tried"}}
 	g.Expect(client.NewDryRunClient(suite.Client).Create(ctx, cluster)).To(Succeed())
-
 	return cluster
 }
 
@@ -97,7 +89,6 @@ func tried(ctx context.Context, g Gomega) *clusterv1.ManagedCluster {
 func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 	secret := &corev1.Secret{}
 	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: webhookserver.Secret}, secret)).To(Succeed())
-
 	return secret
 }
 
@@ -105,10 +96,8 @@ func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 func webhookBundles(ctx context.Context, g Gomega) []string {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
 	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, mutating)).To(Succeed())
-
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, validating)).To(Succeed())
-
 	return []string{string(mutating.Webhooks[0].ClientConfig.CABundle), string(validating.Webhooks[0].ClientConfig.CABundle)}
 }
 
@@ -124,16 +113,13 @@ func trustingSecret(ctx context.Context) {
 // webhookWrites are the requests of the hub that write its Secret or the configurations.
 func webhookWrites(g Gomega) []string {
 	writes := []string{}
-
 	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
-
 	for _, event := range events {
 		switch event.ObjectRef.Resource {
 		case "secrets", "mutatingwebhookconfigurations", "validatingwebhookconfigurations":
 			writes = append(writes, event.Verb+" "+event.ObjectRef.Resource+"/"+event.ObjectRef.Name)
 		}
 	}
-
 	return writes
 }

@@ -27,13 +27,10 @@ import (
 // is new, and refuses one that is sent along. It returns when it is in force, and ends with the spec.
 func setTimesOfTaints(ctx context.Context, f *suite.Fixture) {
 	GinkgoHelper()
-
 	server := httptest.NewTLSServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
 		defer GinkgoRecover()
-
 		review := &admissionv1.AdmissionReview{}
 		Expect(json.NewDecoder(request.Body).Decode(review)).To(Succeed())
-
 		review.Response = timesOfTaints(review.Request)
 		answer.Header().Set("Content-Type", "application/json")
 		Expect(json.NewEncoder(answer).Encode(review)).To(Succeed())
@@ -66,7 +63,6 @@ func setTimesOfTaints(ctx context.Context, f *suite.Fixture) {
 	Eventually(func() error {
 		refused := probe.DeepCopy()
 		suite.Tainted("probe", "", clusterv1.TaintEffectNoSelect)(refused)
-
 		return suite.Client.Update(ctx, refused)
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(MatchError(ContainSubstring("It is not allowed to set TimeAdded")))
 	Expect(suite.Client.Delete(ctx, probe)).To(Succeed())
@@ -75,13 +71,10 @@ func setTimesOfTaints(ctx context.Context, f *suite.Fixture) {
 // timesOfTaints answers one question.
 func timesOfTaints(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	var before, after clusterv1.ManagedCluster
-
 	Expect(json.Unmarshal(request.Object.Raw, &after)).To(Succeed())
-
 	if len(request.OldObject.Raw) > 0 {
 		Expect(json.Unmarshal(request.OldObject.Raw, &before)).To(Succeed())
 	}
-
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
@@ -89,10 +82,8 @@ func timesOfTaints(request *admissionv1.AdmissionRequest) *admissionv1.Admission
 	}
 
 	operations := []operation{}
-
 	for i, taint := range after.Spec.Taints {
 		known := slices.ContainsFunc(before.Spec.Taints, func(t clusterv1.Taint) bool { return t.Key == taint.Key && t.Effect == taint.Effect })
-
 		switch {
 		case known:
 		case request.Operation == admissionv1.Update && !taint.TimeAdded.IsZero():
@@ -109,7 +100,6 @@ func timesOfTaints(request *admissionv1.AdmissionRequest) *admissionv1.Admission
 
 	patch, err := json.Marshal(operations)
 	Expect(err).NotTo(HaveOccurred())
-
 	return &admissionv1.AdmissionResponse{
 		UID: request.UID, Allowed: true, Patch: patch, PatchType: ptr.To(admissionv1.PatchTypeJSONPatch),
 	}

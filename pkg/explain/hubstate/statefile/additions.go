@@ -17,7 +17,6 @@ func (r *Reader) Additions() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
-
 	for _, identity := range slices.Sorted(maps.Keys(r.seen)) {
 		if !r.kinds[identity].InAdd {
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, "+
@@ -30,6 +29,5 @@ func (r *Reader) Additions() (*explain.State, error) {
 		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, nor anything that decides where Pods may " +
 			"run or what ClusterRequests get, so there is nothing to add")
 	}
-
 	return &explain.State{Clusters: r.state.Clusters, Scores: r.state.Scores, Pods: r.state.Pods, ClusterRequests: r.state.ClusterRequests}, nil
 }

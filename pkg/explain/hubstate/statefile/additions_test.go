@@ -36,9 +36,7 @@ func TestAdditions(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			reader := newReader(t)
 			reader.Read("clusters.yaml", []byte(tc.content))
-
 			additions, err := reader.Additions()
-
 			switch {
 			case tc.want != "":
 				if err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -26,13 +26,11 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 	if err != nil {
 		return nil, err
 	}
-
 	for _, adapter := range api.Adapters() {
 		if definitions[adapter.Kind()] == nil {
 			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", adapter.Kind())
 		}
 	}
-
 	return &Admission{definitions: definitions}, nil
 }
 
@@ -43,7 +41,6 @@ func (a *Admission) Placement(adapter api.Adapter, object map[string]any) (*api.
 		for _, finding := range findings {
 			mistakes = append(mistakes, strings.TrimPrefix(finding.path+": "+finding.text, ": "))
 		}
-
 		return nil, errors.New(strings.Join(mistakes, "; "))
 	}
 
@@ -51,6 +48,5 @@ func (a *Admission) Placement(adapter api.Adapter, object map[string]any) (*api.
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, typed, true); err != nil {
 		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
-
 	return adapter.Read(typed), nil
 }

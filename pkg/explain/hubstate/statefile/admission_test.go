@@ -14,7 +14,6 @@ import (
 
 func reviewed(adapter api.Adapter, spec map[string]any) map[string]any {
 	owner := adapter.Codec().Owner()
-
 	return map[string]any{
 		"apiVersion": owner.GroupVersion().String(), "kind": owner.Kind,
 		"metadata": map[string]any{"namespace": "ns", "name": "p"}, "spec": spec,
@@ -33,7 +32,6 @@ func TestAdmissionOfPlacements(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		typed, ok := placement.Object.(*clusterv1beta1.Placement)
 		if !ok || typed.Spec.Tolerations[0].Operator != clusterv1beta1.TolerationOpEqual {
 			t.Errorf("the default of an operator is missing in %+v", placement.Object)
@@ -44,7 +42,6 @@ func TestAdmissionOfPlacements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	if _, ok := older.Object.(*placementv1alpha1.Placement); !ok || *older.Wanted != 2 {
 		t.Errorf("got %+v", older)
 	}
@@ -70,11 +67,9 @@ func TestAdmissionNeedsEveryAPI(t *testing.T) {
 	for i, crd := range crds {
 		if crd.Spec.Group == placementv1alpha1.GroupName && crd.Spec.Names.Kind == "Placement" {
 			crds = append(crds[:i], crds[i+1:]...)
-
 			break
 		}
 	}
-
 	if _, err := NewAdmission(crds); err == nil || !strings.Contains(err.Error(), "no CustomResourceDefinition serves "+placementv1alpha1.GroupName) {
 		t.Errorf("error %v, want one that names what is missing", err)
 	}

@@ -37,9 +37,7 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 	if err != nil {
 		return nil, err
 	}
-
 	reader.rules = &applyRules{namespace: namespace, given: map[string]map[string]any{}}
-
 	return &ChangeReader{reader: reader}, nil
 }
 
@@ -54,7 +52,6 @@ func (c *ChangeReader) State() (*explain.State, error) {
 	if len(c.reader.problems) > 0 {
 		return nil, &InputError{Problems: c.reader.problems}
 	}
-
 	return &c.reader.state, nil
 }
 
@@ -69,7 +66,6 @@ func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Appl
 	if err != nil {
 		return nil, nil, err
 	}
-
 	var (
 		kept   [][]string
 		failed error
@@ -78,15 +74,12 @@ func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Appl
 	after, applied, err := hub.With(func(yield func(*explain.Kind, api.Object) bool) {
 		for kind, object := range given.Each(everything) {
 			fields := []string(nil)
-
 			if live := kind.Find(hub, object); live != nil {
 				if object, fields, failed = c.merge(kind, object, live); failed != nil {
 					return
 				}
 			}
-
 			kept = append(kept, fields)
-
 			if !yield(kind, object) {
 				return
 			}
@@ -99,7 +92,6 @@ func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Appl
 	for i := range applied {
 		applied[i].Result.Kept = kept[i]
 	}
-
 	return after, applied, nil
 }
 
@@ -116,13 +108,11 @@ type applyRules struct {
 // comparedKinds lists the kinds that a ChangeReader reads.
 func comparedKinds() string {
 	names := []string{"Placements of " + api.GroupVersions(" and ")}
-
 	for _, kind := range explain.Kinds() {
 		if _, isPlacement := api.Find(kind.GroupVersion().String()); kind.InDiff && (!isPlacement || kind.Kind != "Placement") {
 			names = append(names, kind.Several())
 		}
 	}
-
 	return strings.Join(names, ", ") + " and objects that are delivered to clusters"
 }
 
@@ -131,9 +121,7 @@ func (a *applyRules) selects(object map[string]any) bool {
 	if a == nil || a.selector == nil {
 		return true
 	}
-
 	has, _, err := unstructured.NestedStringMap(object, metadataKey, "labels")
-
 	return err != nil || a.selector.Matches(labels.Set(has))
 }
 
@@ -142,7 +130,6 @@ func (a *applyRules) setNamespace(kind *explain.Kind, object map[string]any) {
 	if a == nil || !isObject || a.namespace.Name == "" || !kind.Namespaced {
 		return
 	}
-
 	if named, isThere := metadata["namespace"]; !isThere || named == "" || named == nil {
 		metadata["namespace"] = a.namespace.Name
 	}
@@ -159,7 +146,6 @@ func (a *applyRules) copyOf(object map[string]any) map[string]any {
 	if a == nil {
 		return nil
 	}
-
 	return runtime.DeepCopyJSON(object)
 }
 
@@ -167,14 +153,11 @@ func (a *applyRules) check(object map[string]any) []finding {
 	if a == nil || !a.namespace.Enforced {
 		return nil
 	}
-
 	metadata, _ := object[metadataKey].(map[string]any)
-
 	named, hasNamespace := text(metadata, "namespace")
 	if !hasNamespace || named == a.namespace.Name {
 		return nil
 	}
-
 	return []finding{{"metadata.namespace", fmt.Sprintf("is %s, and --namespace says %s: change one of the two, or leave --namespace out",
 		named, a.namespace.Name)}}
 }

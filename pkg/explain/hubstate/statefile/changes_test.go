@@ -21,14 +21,11 @@ const olderHead = "apiVersion: placement.open-cluster-management.io/v1alpha1\nki
 
 func readChanges(tb testing.TB, namespace Namespace, content string) *ChangeReader {
 	tb.Helper()
-
 	changes, err := NewChangeReader(definitionsOfHub(tb), namespace)
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	changes.Read("new.yaml", []byte(content))
-
 	return changes
 }
 
@@ -98,12 +95,10 @@ func TestChangesAreRefused(t *testing.T) {
 func TestNamespacesThatAreNamedAndNot(t *testing.T) {
 	content := placementHead + "metadata: {name: a}\nspec: {}\n---\n" + placementHead + "metadata: {name: b, namespace: other}\nspec: {}\n" +
 		"---\n" + olderHead + "metadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
-
 	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).Apply(&explain.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	want := []string{"Placement ns/a", "Placement other/b", "Placement ns/a", "Namespace other"}
 	if diff := cmp.Diff(want, namesIn(applied)); diff != "" {
 		t.Errorf("applied (-want +got):\n%s", diff)
@@ -115,7 +110,6 @@ func namesIn(applied []explain.Applied) []string {
 	for _, one := range applied {
 		names = append(names, one.Result.Object)
 	}
-
 	return names
 }
 
@@ -123,7 +117,6 @@ func namesIn(applied []explain.Applied) []string {
 func TestApplyMergesAsKubectlDoes(t *testing.T) {
 	const last = `kubectl.kubernetes.io/last-applied-configuration: '{"metadata":{"annotations":{"old":"x"}},"spec":{"numberOfClusters":3,` +
 		`"clusterSets":["a"],"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":2}}}}'`
-
 	for _, tc := range []struct {
 		reason, annotations, live, file string
 		wantSpec                        string // as a file of its own would give it
@@ -176,10 +169,8 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			want := placementIn[*clusterv1beta1.Placement](t, read(t, placementHead+"metadata: {name: a, namespace: ns}\nspec: "+tc.wantSpec+"\n"))
 			got := placementIn[*clusterv1beta1.Placement](t, after)
-
 			if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
@@ -187,12 +178,10 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 			if diff := cmp.Diff(tc.wantKept, applied[0].Result.Kept); diff != "" {
 				t.Errorf("fields that stay (-want +got):\n%s", diff)
 			}
-
 			if _, old := got.Annotations["old"]; got.UID != "u1" || got.Status.NumberOfSelectedClusters != 7 || got.Labels["team"] != "x" ||
 				got.Annotations["mine"] != "given" || old {
 				t.Errorf("metadata and status are %+v, %+v", got.ObjectMeta, got.Status)
 			}
-
 			if diff := cmp.Diff(untouched, hub.Placements[0]); diff != "" {
 				t.Errorf("the hub was changed (-before +after):\n%s", diff)
 			}
@@ -203,12 +192,10 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 // placementIn returns the first Placement of a State.
 func placementIn[T api.Object](t *testing.T, state *explain.State) T {
 	t.Helper()
-
 	placement, isOne := state.Placements[0].(T)
 	if !isOne {
 		t.Fatalf("the placement is a %T", state.Placements[0])
 	}
-
 	return placement
 }
 
@@ -216,7 +203,6 @@ func placementIn[T api.Object](t *testing.T, state *explain.State) T {
 func TestApplyMergesTheOlderAPI(t *testing.T) {
 	const last = `kubectl.kubernetes.io/last-applied-configuration: '{"spec":{"numberOfClusters":3,"antiAffinity":` +
 		`{"topologyKey":"region","topologyKeyType":"Label"}}}'`
-
 	for _, tc := range []struct {
 		reason, live, file, wantSpec string
 		wantKept                     []string
@@ -246,10 +232,8 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-
 			want := placementIn[*placementv1alpha1.Placement](t, read(t, olderHead+"metadata: {name: a, namespace: ns}\nspec: "+tc.wantSpec+"\n"))
 			got := placementIn[*placementv1alpha1.Placement](t, after)
-
 			if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
@@ -258,11 +242,9 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 			if diff := cmp.Diff(wantApplied, applied[0].Result); diff != "" || len(applied) != 1 {
 				t.Errorf("applied (-want +got):\n%s", diff)
 			}
-
 			if got.UID != "u1" || got.Labels["mine"] != "given" || len(got.Status.Conditions) != 1 {
 				t.Errorf("metadata and status are %+v, %+v", got.ObjectMeta, got.Status)
 			}
-
 			if diff := cmp.Diff(hub.Placements[1:], after.Placements[1:]); diff != "" {
 				t.Errorf("the placement of the other API (-before +after):\n%s", diff)
 			}
@@ -272,7 +254,6 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 
 func TestApplyNamesWhatTheHubHasWrong(t *testing.T) {
 	const head = "metadata: {name: a, namespace: ns, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{'}}\nspec: {}\n"
-
 	_, _, err := readChanges(t, Namespace{}, placementHead+"metadata: {name: a, namespace: ns}\nspec: {}\n").
 		Apply(read(t, placementHead+head))
 	if err == nil || !strings.Contains(err.Error(), "applying Placement ns/a") || !strings.Contains(err.Error(), "remove the annotation") {
@@ -292,9 +273,7 @@ func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-
 		hub.Placements[0].SetGeneration(4)
-
 		after, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+file).Apply(hub)
 		if err != nil {
 			t.Fatal(err)
@@ -310,10 +289,8 @@ func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
 // removed. Objects of other kinds are merged too, with their bindings.
 func TestApplyMergesByTheKeysOfLists(t *testing.T) {
 	const head = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: ns\n"
-
 	const binding = "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 		"metadata: {name: a, namespace: ns, labels: {%s}}\nspec: {clusterSet: a}\n"
-
 	hub := read(t, head+`  annotations:
     kubectl.kubernetes.io/last-applied-configuration: |
       {"spec":{"template":{"spec":{"containers":[{"name":"web","image":"w:1"},{"name":"old","image":"o"}]}}}}
@@ -334,7 +311,6 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	containers, _, err := unstructured.NestedSlice(after.Federated.Objects[0].Object, "spec", "template", "spec", "containers")
 	if err != nil {
 		t.Fatal(err)
@@ -346,7 +322,6 @@ spec:
 	if diff := cmp.Diff(want, containers); diff != "" {
 		t.Errorf("containers (-want +got):\n%s", diff)
 	}
-
 	if diff := cmp.Diff(map[string]string{"theirs": "x", "mine": "given"}, after.Bindings[0].Labels); diff != "" {
 		t.Errorf("labels of the binding (-want +got):\n%s", diff)
 	}

@@ -18,7 +18,6 @@ const (
 // withDefaultSets adds the sets that every hub has, unless they are in the list.
 func withDefaultSets(sets []*clusterv1beta2.ManagedClusterSet) []*clusterv1beta2.ManagedClusterSet {
 	sets = slices.Clone(sets)
-
 	for name, selector := range map[string]clusterv1beta2.ManagedClusterSelector{
 		defaultSet: {SelectorType: clusterv1beta2.ExclusiveClusterSetLabel},
 		globalSet:  {SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}},

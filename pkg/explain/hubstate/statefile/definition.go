@@ -38,20 +38,17 @@ type finding struct{ path, text string }
 
 func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schema.GroupVersionKind]admitter, error) {
 	definitions := map[schema.GroupVersionKind]admitter{}
-
 	for _, crd := range crds {
 		for _, version := range crd.Spec.Versions {
 			if !version.Served {
 				continue
 			}
-
 			gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
 
 			compiled, err := newDefinition(version.Schema)
 			if err != nil {
 				return nil, fmt.Errorf("schema of CustomResourceDefinition %s, version %s: %w", crd.Name, version.Name, err)
 			}
-
 			compiled.metadataRules = metadataRules{
 				kind: gvk.Kind, namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped, nameRule: metavalidation.NameIsDNSSubdomain,
 			}
@@ -64,12 +61,10 @@ func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schem
 
 func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*definition, error) {
 	var internal apiextensions.CustomResourceValidation
-
 	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(versioned, &internal, nil)
 	if err != nil {
 		return nil, fmt.Errorf("converting: %w", err)
 	}
-
 	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
 	if err != nil {
 		return nil, fmt.Errorf("reading: %w", err)
@@ -79,7 +74,6 @@ func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*defini
 	if err != nil {
 		return nil, fmt.Errorf("compiling: %w", err)
 	}
-
 	return &definition{structural: structural, validator: validator}, nil
 }
 
@@ -87,10 +81,8 @@ func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*defini
 func (d *definition) admit(object map[string]any) []finding {
 	findings := d.checkMetadata(object)
 	isMetadata := func(err *field.Error) bool { return err.Field == metadataKey } // That was said.
-
 	defaulting.Default(object, d.structural)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
-
 	options := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	for _, path := range pruning.PruneWithOptions(object, d.structural, true, options) {
 		findings = append(findings, finding{path, unknownField(knownFields(d.structural, path))})
@@ -100,7 +92,6 @@ func (d *definition) admit(object map[string]any) []finding {
 	if len(errs) == 0 { // Lists are compared by their keys, which must have the right types.
 		errs = listtype.ValidateListSetsAndMaps(nil, d.structural, object)
 	}
-
 	return append(findings, findingsOf(slices.DeleteFunc(errs, isMetadata))...)
 }
 
@@ -111,18 +102,15 @@ var withoutPath = regexp.MustCompile(`^(?:"(\S+)" must .*|.* in (\S+))$`)
 func findingsOf(errs field.ErrorList) []finding {
 	findings := make([]finding, 0, len(errs))
 	wrongType := map[string]bool{}
-
 	for _, err := range errs {
 		if err.Type == field.ErrorTypeTypeInvalid && !wrongType[err.Field] {
 			wrongType[err.Field] = true
-
 			findings = append(findings, finding{err.Field, ruleOf(err)})
 		}
 	}
 
 	for _, err := range errs {
 		path, text := err.Field, err.ErrorBody()
-
 		switch {
 		case err.Type == field.ErrorTypeRequired:
 			text = "is required: add it"
@@ -151,7 +139,6 @@ func ruleOf(err *field.Error) string {
 	if _, rule, found := strings.Cut(err.Detail, " in body "); found {
 		return rule
 	}
-
 	return err.Detail
 }
 
@@ -159,7 +146,6 @@ func unknownField(known []string) string {
 	if len(known) == 0 {
 		return "unknown field: remove it or correct its spelling"
 	}
-
 	return "unknown field: remove it, or use one of " + strings.Join(known, ", ")
 }
 
@@ -168,24 +154,19 @@ func knownFields(s *structuralschema.Structural, path string) []string {
 	for s != nil {
 		if _, rest, isBracketed := cutBrackets(path); isBracketed {
 			s, path = s.Items, rest
-
 			continue
 		}
-
 		var next *structuralschema.Structural
 
 		for name, property := range s.Properties {
 			if rest, fits := cutKey(path, name); fits {
 				next, path = &property, rest
-
 				break
 			}
 		}
-
 		if next == nil {
 			return slices.Sorted(maps.Keys(s.Properties))
 		}
-
 		s = next
 	}
 

@@ -27,20 +27,15 @@ type document struct {
 // to the next document. The YAMLReader of k8s.io/apimachinery rejects both "..." and such a rest.
 func splitDocuments(file string, content []byte) []document {
 	var documents []document
-
 	current := document{file: file, line: 1}
 	number := 0
-
 	for line := range bytes.Lines(content) {
 		number++
-
 		rest, separates := cutSeparator(line)
 		if !separates {
 			current.text = append(current.text, line...)
-
 			continue
 		}
-
 		documents = append(documents, current)
 		current = document{file: file, line: number, text: rest}
 	}
@@ -55,7 +50,6 @@ func cutSeparator(line []byte) (rest []byte, separates bool) {
 			return bytes.Clone(rest), true
 		}
 	}
-
 	return nil, false
 }
 
@@ -63,7 +57,6 @@ func cutSeparator(line []byte) (rest []byte, separates bool) {
 // which have line numbers. The node is nil for an empty document.
 func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
 	converted, positions := d.text, d.text
-
 	if stdjson.Valid(d.text) {
 		positions = withoutJSONEscapes(d.text)
 	} else {
@@ -76,11 +69,9 @@ func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
 	if err := json.Unmarshal(converted, &value); err != nil {
 		return nil, nil, []Problem{d.syntaxProblem(err)}
 	}
-
 	if value == nil {
 		return nil, nil, nil
 	}
-
 	var parsed yamlv3.Node
 	if err := yamlv3.Unmarshal(positions, &parsed); err != nil {
 		return nil, nil, []Problem{d.syntaxProblem(err)}
@@ -90,7 +81,6 @@ func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
 	if problems := d.duplicateKeys(node, nil); len(problems) > 0 {
 		return nil, nil, problems
 	}
-
 	return node, value, nil
 }
 
@@ -103,7 +93,6 @@ func withoutJSONEscapes(text []byte) []byte {
 		if len(found) == len(`\/`) && found[1] != '/' {
 			return found
 		}
-
 		return []byte("/")
 	})
 }
@@ -113,14 +102,12 @@ var lineOfError = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?line (\d+)
 // syntaxProblem returns the Problem of a parser error, whose line counts from the start of the document.
 func (d document) syntaxProblem(err error) Problem {
 	text, line := err.Error(), 1
-
 	if found := lineOfError.FindStringSubmatch(text); found != nil {
 		number, convertErr := strconv.Atoi(found[1])
 		if convertErr == nil { // A number that is none stays in the text.
 			text, line = strings.TrimPrefix(text, found[0]), number
 		}
 	}
-
 	return Problem{
 		File: d.file, Line: d.lineOf(line),
 		Message: "not valid YAML: " + strings.TrimPrefix(text, "yaml: ") +
@@ -135,7 +122,6 @@ func (d document) lineOf(line int) int { return d.line + line - 1 }
 func (d document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem {
 	if node.Kind == yamlv3.MappingNode {
 		lines := make(map[string]int, len(node.Content)/2)
-
 		for key := range mappingKeys(node) {
 			if first, again := lines[key.Value]; again {
 				problems = append(problems, Problem{
@@ -143,7 +129,6 @@ func (d document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem
 					Message: fmt.Sprintf("key %q was given on line %d already: keep one of the two", key.Value, d.lineOf(first)),
 				})
 			}
-
 			lines[key.Value] = key.Line
 		}
 	}
@@ -151,6 +136,5 @@ func (d document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem
 	for _, child := range node.Content {
 		problems = d.duplicateKeys(child, problems)
 	}
-
 	return problems
 }

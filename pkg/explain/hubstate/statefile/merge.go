@@ -27,12 +27,10 @@ import (
 // with the defaults of a new one.
 func (c *ChangeReader) merge(kind *explain.Kind, alone, live api.Object) (api.Object, []string, error) {
 	gvk := kind.GroupVersionKind
-
 	merged, kept, err := c.mergeFields(kind, alone, live)
 	if err != nil {
 		return nil, nil, fmt.Errorf("applying %s: %w", identityOf(gvk, alone), err)
 	}
-
 	return merged, kept, nil
 }
 
@@ -41,7 +39,6 @@ func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the live object: %w", err)
 	}
-
 	last, err := lastApplied(live)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +48,6 @@ func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (
 	if untyped, is := alone.(*unstructured.Unstructured); is {
 		given = untyped.Object
 	}
-
 	current := desired(stored)
 	if _, is := live.(*unstructured.Unstructured); !is && slices.Contains(placements(), kind.GroupVersionKind) {
 		dropEmpty(current)
@@ -61,17 +57,14 @@ func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (
 	if err != nil {
 		return nil, nil, err
 	}
-
 	if kind.Untyped || kind.Type == nil {
 		return &unstructured.Unstructured{Object: restore(object, stored)}, nil, nil
 	}
-
 	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
 
 	if findings := c.reader.admitter(kind, kind.GroupVersionKind).admit(object); len(findings) > 0 {
 		return nil, nil, fmt.Errorf("together with the live object, %s: %s", findings[0].path, findings[0].text)
 	}
-
 	merged, err := kind.Decode(restore(object, stored))
 	if err != nil || kind.Definition == explain.BuiltIn {
 		return merged, nil, err
@@ -81,10 +74,8 @@ func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (
 	if err != nil {
 		return nil, nil, err
 	}
-
 	generation, err := Generation(merged, live)
 	merged.SetGeneration(generation)
-
 	return merged, kept, err
 }
 
@@ -94,7 +85,6 @@ func placements() []schema.GroupVersionKind {
 	for _, adapter := range api.Adapters() {
 		kinds = append(kinds, adapter.Kind())
 	}
-
 	return kinds
 }
 
@@ -103,14 +93,11 @@ func fieldsOf(live api.Object) (map[string]any, error) {
 	if untyped, is := live.(*unstructured.Unstructured); is {
 		return runtime.DeepCopyJSON(untyped.Object), nil
 	}
-
 	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // The caller says what it is for.
 	}
-
 	restoreWeights(live, stored)
-
 	return stored, nil
 }
 
@@ -122,14 +109,11 @@ func lastApplied(live api.Object) (map[string]any, error) {
 	if applied == "" {
 		return last, nil
 	}
-
 	if err := json.Unmarshal([]byte(applied), &last); err != nil {
 		return nil, fmt.Errorf("the live object has a damaged annotation %s, which kubectl apply refuses too; remove the annotation: %w",
 			corev1.LastAppliedConfigAnnotation, err)
 	}
-
 	explain.EncodeStringData(&unstructured.Unstructured{Object: last})
-
 	return last, nil
 }
 
@@ -137,7 +121,6 @@ func lastApplied(live api.Object) (map[string]any, error) {
 // a whole.
 func threeWay(kind *explain.Kind, last, given, live map[string]any) (map[string]any, error) {
 	var texts [3][]byte
-
 	for i, fields := range []map[string]any{last, given, live} {
 		var err error
 		if texts[i], err = json.Marshal(fields); err != nil {
@@ -149,12 +132,10 @@ func threeWay(kind *explain.Kind, last, given, live map[string]any) (map[string]
 	if err != nil {
 		return nil, fmt.Errorf("merging: %w", err)
 	}
-
 	object := map[string]any{}
 	if err := json.Unmarshal(merged, &object); err != nil {
 		return nil, fmt.Errorf("reading the result: %w", err)
 	}
-
 	return object, nil
 }
 
@@ -165,7 +146,6 @@ func mergeTexts(kind *explain.Kind, last, given, live []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-
 		return jsonpatch.MergePatch(live, patch)
 	}
 
@@ -173,12 +153,10 @@ func mergeTexts(kind *explain.Kind, last, given, live []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	patch, err := strategicpatch.CreateThreeWayMergePatch(last, given, live, schema, true)
 	if err != nil {
 		return nil, err
 	}
-
 	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, schema)
 }
 
@@ -205,18 +183,15 @@ func restore(object, stored map[string]any) map[string]any {
 	if status, has := stored["status"]; has {
 		whole["status"] = status
 	}
-
 	own, _ := object[metadataKey].(map[string]any)
 	rest, _ := stored[metadataKey].(map[string]any)
 	metadata := maps.Clone(rest)
-
 	for _, key := range userMetadata {
 		delete(metadata, key)
 	}
 
 	maps.Copy(metadata, own)
 	whole[metadataKey] = metadata
-
 	return whole
 }
 
@@ -231,7 +206,6 @@ var userMetadata = []string{"name", "namespace", "labels", "annotations"}
 func desired(object map[string]any) map[string]any {
 	metadata, _ := object[metadataKey].(map[string]any)
 	own := map[string]any{}
-
 	for _, key := range userMetadata {
 		if value, has := metadata[key]; has {
 			own[key] = value
@@ -242,10 +216,8 @@ func desired(object map[string]any) map[string]any {
 	if result == nil {
 		result = map[string]any{}
 	}
-
 	delete(result, "status")
 	result[metadataKey] = own
-
 	return runtime.DeepCopyJSON(result)
 }
 
@@ -257,9 +229,7 @@ func dropEmpty(object map[string]any) {
 		if !isObject {
 			continue
 		}
-
 		dropEmpty(fields)
-
 		if len(fields) == 0 {
 			delete(object, key)
 		}
@@ -273,11 +243,9 @@ func Generation(changed, live api.Object) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-
 	if len(fields) == 0 {
 		return live.GetGeneration(), nil
 	}
-
 	return max(1, live.GetGeneration()) + 1, nil
 }
 
@@ -287,23 +255,19 @@ func differingFields(a, b api.Object) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	other, err := specOf(b)
 	if err != nil {
 		return nil, err
 	}
-
 	all := maps.Clone(one)
 	maps.Copy(all, other)
 
 	var paths []string
-
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if !reflect.DeepEqual(one[key], other[key]) {
 			paths = append(paths, "spec."+key)
 		}
 	}
-
 	return paths, nil
 }
 
@@ -312,13 +276,10 @@ func specOf(object api.Object) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comparing: %w", err)
 	}
-
 	spec, _ := fields["spec"].(map[string]any)
 	if policy, has := spec["prioritizerPolicy"].(map[string]any); has && policy["mode"] == string(clusterv1beta1.PrioritizerPolicyModeAdditive) {
 		delete(policy, "mode") // Absent, it means the same.
 	}
-
 	dropEmpty(spec)
-
 	return spec, nil
 }

@@ -30,7 +30,6 @@ func (m *metadataRules) checkMetadata(object map[string]any) []finding {
 	if !isObject {
 		return []finding{{metadataKey, "must be an object: add metadata.name" + m.orNamespace()}}
 	}
-
 	if findings := notStrings(metadata); len(findings) > 0 {
 		return findings
 	}
@@ -39,7 +38,6 @@ func (m *metadataRules) checkMetadata(object map[string]any) []finding {
 	if err != nil {
 		return []finding{malformed(err)}
 	}
-
 	findings := make([]finding, 0, len(unknown))
 	for _, path := range unknown {
 		findings = append(findings, finding{path, unknownField(nil)})
@@ -58,9 +56,7 @@ func (m *metadataRules) checkMetadata(object map[string]any) []finding {
 		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("a %s lives in no namespace: remove this field", m.kind)})
 		meta.Namespace = "" // Said once.
 	}
-
 	errs := metavalidation.ValidateObjectMeta(meta, m.namespaced, m.nameRule, field.NewPath("metadata"))
-
 	return append(findings, findingsOf(errs)...)
 }
 
@@ -68,14 +64,12 @@ func (m *metadataRules) orNamespace() string {
 	if m.namespaced {
 		return " and metadata.namespace"
 	}
-
 	return ""
 }
 
 // notStrings reports names, labels and annotations that YAML parses as a number, a boolean (n, on) or null.
 func notStrings(metadata map[string]any) []finding {
 	var findings []finding
-
 	check := func(path string, value any) {
 		if _, isString := value.(string); !isString {
 			findings = append(findings, finding{path, "must be a string, and is " + describe(value) + ": put it in quotes"})
@@ -93,12 +87,10 @@ func notStrings(metadata map[string]any) []finding {
 		if !isMap {
 			continue
 		}
-
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			check(fmt.Sprintf("metadata.%s[%s]", name, key), values[key])
 		}
 	}
-
 	return findings
 }
 
@@ -125,6 +117,5 @@ func malformed(err error) finding {
 	if !errors.As(err, &wrongType) || wrongType.Field == "" {
 		return finding{metadataKey, "cannot be read: " + err.Error()}
 	}
-
 	return finding{"metadata." + wrongType.Field, fmt.Sprintf("must be of type %s, and is a JSON %s", wrongType.Type, wrongType.Value)}
 }

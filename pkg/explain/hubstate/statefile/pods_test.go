@@ -38,7 +38,6 @@ func podReader(t *testing.T, content string) *Reader {
 		t.Fatal(err)
 	}
 	reader.Read("pods.yaml", []byte(content))
-
 	return reader
 }
 

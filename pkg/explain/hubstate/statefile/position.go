@@ -24,7 +24,6 @@ func (p position) problem(object, path, message string) Problem {
 	if path != "" {
 		message = path + ": " + message
 	}
-
 	return Problem{File: p.document.file, Line: p.line(path), Object: object, Message: message}
 }
 
@@ -36,7 +35,6 @@ func (p position) child(key string) position {
 	if value == nil {
 		return p
 	}
-
 	return position{document: p.document, node: value}
 }
 
@@ -47,16 +45,13 @@ func (p position) item(i int) position { return p.child("[" + strconv.Itoa(i) + 
 // parent.
 func lineOf(node *yamlv3.Node, path string) int {
 	line := node.Line
-
 	for path != "" {
 		key, value, rest := step(node, path)
 		if value == nil {
 			break
 		}
-
 		line, node, path = key.Line, value, rest
 	}
-
 	return line
 }
 
@@ -65,14 +60,12 @@ func lineOf(node *yamlv3.Node, path string) int {
 func step(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string) {
 	node = resolve(node)
 	bracketed, after, isBracketed := cutBrackets(path)
-
 	switch node.Kind {
 	case yamlv3.SequenceNode:
 		i, err := strconv.Atoi(bracketed)
 		if !isBracketed || err != nil || i < 0 || i >= len(node.Content) {
 			return nil, nil, path
 		}
-
 		return node.Content[i], node.Content[i], after
 	case yamlv3.MappingNode:
 		for candidate, child := range mappingKeys(node) {
@@ -80,7 +73,6 @@ func step(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string)
 			if isBracketed {
 				left, fits = after, candidate.Value == bracketed
 			}
-
 			if fits && (value == nil || len(left) < len(rest)) {
 				key, value, rest = candidate, child, left
 			}
@@ -101,7 +93,6 @@ func stepMerged(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest s
 		if candidate.Value != mergeKey {
 			continue
 		}
-
 		sources := []*yamlv3.Node{child}
 		if child := resolve(child); child.Kind == yamlv3.SequenceNode {
 			sources = child.Content
@@ -121,7 +112,6 @@ func resolve(node *yamlv3.Node) *yamlv3.Node {
 	if node.Kind == yamlv3.AliasNode {
 		return node.Alias
 	}
-
 	return node
 }
 
@@ -141,16 +131,13 @@ func cutBrackets(path string) (inside, rest string, found bool) {
 	if !strings.HasPrefix(path, "[") {
 		return "", path, false
 	}
-
 	inside, rest, found = strings.Cut(path[1:], "]")
-
 	return inside, strings.TrimPrefix(rest, "."), found
 }
 
 // cutKey removes a key from the front of a path, where it must end at a dot, at a bracket or with the path.
 func cutKey(path, key string) (rest string, found bool) {
 	rest, found = strings.CutPrefix(path, key)
-
 	switch {
 	case !found || rest == "":
 		return "", found

@@ -26,7 +26,6 @@ func (p Problem) String() string {
 	if p.Object == "" {
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 	}
-
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Object, p.Message)
 }
 
@@ -40,18 +39,14 @@ func (e *InputError) Error() string {
 	if len(e.Problems) == 1 {
 		return e.Problems[0].String()
 	}
-
 	lines := []string{fmt.Sprintf("the input has %d mistakes:", len(e.Problems))}
 
 	for i, problem := range e.Problems {
 		if i == problemsShown {
 			lines = append(lines, fmt.Sprintf("  and %d more; correct these first", len(e.Problems)-problemsShown))
-
 			break
 		}
-
 		lines = append(lines, "  "+problem.String())
 	}
-
 	return strings.Join(lines, "\n")
 }

@@ -41,13 +41,11 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 	if err != nil {
 		return nil, err
 	}
-
 	for _, kind := range explain.Kinds() {
 		if kind.Definition == explain.Required && definitions[kind.GroupVersionKind] == nil {
 			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", kind.GroupVersionKind)
 		}
 	}
-
 	return &Reader{definitions: definitions, seen: map[string]string{}, kinds: map[string]*explain.Kind{}}, nil
 }
 
@@ -58,16 +56,13 @@ func (r *Reader) Deliver(kinds []federation.FederatedKind) { r.state.Federated.K
 // Read reads a file: YAML documents or JSON, single objects or lists. The name is for messages; State returns the errors.
 func (r *Reader) Read(file string, content []byte) {
 	first := len(r.problems)
-
 	for _, document := range splitDocuments(file, content) {
 		node, value, problems := document.parse()
 		r.problems = append(r.problems, problems...)
-
 		if node != nil {
 			r.readValue(position{document: document, node: node}, value)
 		}
 	}
-
 	slices.SortStableFunc(r.problems[first:], func(a, b Problem) int { return a.Line - b.Line })
 }
 
@@ -76,10 +71,8 @@ func (r *Reader) State() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
-
 	state := r.state
 	state.ClusterSets = withDefaultSets(state.ClusterSets)
-
 	return &state, nil
 }
 
@@ -91,23 +84,18 @@ func (r *Reader) readValue(at position, value any) {
 	object, isObject := value.(map[string]any)
 	if !isObject {
 		r.reportf(at, "", "", "must be an object with apiVersion, kind and metadata, and is %s", describe(value))
-
 		return
 	}
-
 	apiVersion, hasVersion := text(object, "apiVersion")
 	kind, hasKind := text(object, "kind")
-
 	if !hasVersion || !hasKind {
 		r.reportUntyped(at, hasVersion, hasKind)
-
 		return
 	}
 
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	of := r.state.KindOf(gvk)
 	_, hasItems := object["items"]
-
 	switch {
 	case of != nil && of.Concerns == 0:
 		return
@@ -129,7 +117,6 @@ func (r *Reader) reportUntyped(at position, hasVersion, hasKind bool) {
 	if !hasVersion {
 		r.reportf(at, "", "apiVersion", "is required: every object says its apiVersion and kind")
 	}
-
 	if !hasKind {
 		r.reportf(at, "", "kind", "is required: every object says its apiVersion and kind")
 	}
@@ -141,7 +128,6 @@ func (r *Reader) readItems(at position, kind string, list map[string]any) {
 			r.reportf(at, kind, key, "unknown field: a list has items, and nothing beside them")
 		}
 	}
-
 	items, isList := list["items"].([]any)
 	if !isList && list["items"] != nil {
 		r.reportf(at, kind, "items", "must be a list, and is %s", describe(list["items"]))
@@ -154,38 +140,30 @@ func (r *Reader) readItems(at position, kind string, list map[string]any) {
 
 func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *explain.Kind, object map[string]any) {
 	r.rules.setNamespace(kind, object)
-
 	identity := identify(gvk, object)
 	asGiven := r.rules.copyOf(object)
 	findings := append(r.admitter(kind, gvk).admit(object), r.rules.check(object)...)
-
 	for _, finding := range findings {
 		r.reportf(at, identity, finding.path, "%s", finding.text)
 	}
-
 	if len(findings) > 0 {
 		return
 	}
 
 	if first, again := r.seen[identity]; again {
 		r.reportf(at, identity, "", "was given at %s already: remove one of the two, or rename it", first)
-
 		return
 	}
-
 	r.kinds[identity] = kind
 	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
-
 	r.rules.dropStatus(kind, object)
 
 	if err := r.add(kind, object); err != nil {
 		for _, finding := range decodingFindings(err) {
 			r.reportf(at, identity, finding.path, "%s", finding.text)
 		}
-
 		return
 	}
-
 	r.rules.keep(identity, asGiven)
 }
 
@@ -195,7 +173,6 @@ func (r *Reader) add(kind *explain.Kind, fields map[string]any) error {
 	if err != nil {
 		return err
 	}
-
 	return kind.Add(&r.state, object)
 }
 
@@ -204,12 +181,10 @@ func (r *Reader) admitter(kind *explain.Kind, gvk schema.GroupVersionKind) admit
 	if kind.Definition != explain.BuiltIn {
 		return r.definitions[gvk]
 	}
-
 	rules := metadataRules{kind: gvk.Kind, namespaced: kind.Namespaced, nameRule: kind.NameRule}
 	if rules.nameRule == nil {
 		rules.nameRule = metavalidation.NameIsDNSSubdomain
 	}
-
 	return &builtin{metadataRules: rules, check: kind.Check}
 }
 
@@ -224,11 +199,9 @@ func (b *builtin) admit(object map[string]any) []finding {
 	if b.check == nil {
 		return findings
 	}
-
 	for _, found := range b.check(object) {
 		findings = append(findings, finding{found.Path, found.Text})
 	}
-
 	return findings
 }
 
@@ -239,15 +212,12 @@ func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 	if gvk.Group != clusterv1.GroupName && gvk.Group != corev1.GroupName {
 		kind += "." + gvk.Group
 	}
-
 	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
 		return kind
 	}
-
 	name, hasName := text(metadata, "name")
 	namespace, hasNamespace := text(metadata, "namespace")
-
 	switch {
 	case !hasName:
 		return kind
@@ -261,21 +231,17 @@ func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 // text returns a string field; false when it is missing, empty or no string.
 func text(object map[string]any, key string) (string, bool) {
 	value, isString := object[key].(string)
-
 	return value, isString && value != ""
 }
 
 func (r *Reader) knownKinds() string {
 	var names []string
-
 	for _, kind := range explain.Kinds() {
 		if gvk := kind.GroupVersionKind; kind.Concerns != 0 && kind.Type != nil && r.admitter(kind, gvk) != nil {
 			names = append(names, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
 		}
 	}
-
 	slices.Sort(names)
-
 	return strings.Join(names, ", ")
 }
 
@@ -287,7 +253,6 @@ func decodingFindings(err error) []finding {
 	if !isStrict {
 		return []finding{{"", err.Error()}}
 	}
-
 	var findings []finding
 
 	for _, err := range strict.Errors() {
@@ -297,6 +262,5 @@ func decodingFindings(err error) []finding {
 			findings = append(findings, finding{"", err.Error()})
 		}
 	}
-
 	return findings
 }

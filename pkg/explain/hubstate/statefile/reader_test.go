@@ -29,12 +29,10 @@ const (
 // definitionsOfHub are the definitions that the hub installs.
 func definitionsOfHub(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition {
 	tb.Helper()
-
 	files, err := filepath.Glob("../../../../manifests/crds/*_*.yaml")
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("found %d definitions, error %v", len(files), err)
 	}
-
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(files))
 
 	for _, file := range files {
@@ -42,12 +40,10 @@ func definitionsOfHub(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition
 		if err != nil {
 			tb.Fatal(err)
 		}
-
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.Unmarshal(content, crd); err != nil {
 			tb.Fatalf("%s: %v", file, err)
 		}
-
 		crds = append(crds, crd)
 	}
 
@@ -56,27 +52,22 @@ func definitionsOfHub(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition
 
 func newReader(tb testing.TB) *Reader {
 	tb.Helper()
-
 	reader, err := NewReader(definitionsOfHub(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return reader
 }
 
 // read returns the State of one file.
 func read(tb testing.TB, content string) *explain.State {
 	tb.Helper()
-
 	reader := newReader(tb)
 	reader.Read("world.yaml", []byte(content))
-
 	state, err := reader.State()
 	if err != nil {
 		tb.Fatal(err)
 	}
-
 	return state
 }
 
@@ -322,12 +313,10 @@ func TestMistakes(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			reader := newReader(t)
 			reader.Read("world.yaml", []byte(tc.content))
-
 			state, err := reader.State()
 			if state != nil {
 				t.Error("a world was made of files with mistakes")
 			}
-
 			var input *InputError
 			if !errors.As(err, &input) {
 				t.Fatalf("World() gave the error %v, want an InputError", err)
@@ -337,7 +326,6 @@ func TestMistakes(t *testing.T) {
 			for _, problem := range input.Problems {
 				got = append(got, problem.String())
 			}
-
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -348,12 +336,10 @@ func TestMistakes(t *testing.T) {
 func TestInputErrorListsTwenty(t *testing.T) {
 	reader := newReader(t)
 	reader.Read("a.yaml", []byte("a: b: c\n"))
-
 	_, err := reader.State()
 	if err == nil || !strings.HasPrefix(err.Error(), "a.yaml:1: not valid YAML") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a single mistake reads\n%v\nwant one line that begins with its place", err)
 	}
-
 	for i := range 24 {
 		reader.Read(fmt.Sprintf("b%d.yaml", i), []byte("7\n"))
 	}
@@ -362,7 +348,6 @@ func TestInputErrorListsTwenty(t *testing.T) {
 	if err == nil {
 		t.Fatal("World() gave no error")
 	}
-
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != 22 || lines[0] != "the input has 25 mistakes:" || lines[21] != "  and 5 more; correct these first" ||
 		!strings.HasPrefix(lines[20], "  b18.yaml:1: ") {
@@ -413,11 +398,9 @@ metadata: {name: bare}
 
 	got := placement.Spec
 	want.SortBy, want.ScoreRateLimit = got.SortBy, got.ScoreRateLimit
-
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
-
 	if got.SortBy != "ClusterName" {
 		t.Errorf("sortBy is %q, want the default ClusterName", got.SortBy)
 	}
@@ -461,11 +444,9 @@ func TestSetsOfEveryHub(t *testing.T) {
 	for _, set := range state.ClusterSets {
 		sets[set.Name] = set
 	}
-
 	if len(state.ClusterSets) != 2 || sets["default"] == nil {
 		t.Errorf("there are %d sets, want the given one and default", len(state.ClusterSets))
 	}
-
 	if got := sets["global"].Spec.ClusterSelector.LabelSelector.MatchLabels["a"]; got != "b" {
 		t.Error("the given set global was replaced")
 	}

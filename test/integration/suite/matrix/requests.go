@@ -65,13 +65,11 @@ type Requests struct {
 // rows returns a row for each kind of request and each fault.
 func (r *Requests) rows() []*Broken {
 	var rows []*Broken
-
 	for _, kind := range r.Kinds {
 		for _, fault := range faults.OfWrites {
 			rows = append(rows, &Broken{Request: kind, Fault: fault})
 		}
 	}
-
 	return rows
 }
 
@@ -79,30 +77,25 @@ func (r *Requests) rows() []*Broken {
 // often, and that the change is carried out as soon as it can be. All subjects fail at the same time, each in its own way.
 func (s *System) Requests(title, finally string, r *Requests) {
 	rows := r.rows()
-
 	Context(title, func() {
 		BeforeAll(func(ctx SpecContext) {
 			if r.Share != nil {
 				r.Share(ctx)
 			}
-
 			subjects := make([]*Subject, 0, len(rows))
 			for _, row := range rows {
 				r.New(ctx, row)
 				subjects = append(subjects, row.Subject)
 			}
-
 			settle(ctx, subjects)
 			s.AwaitQuiet(ctx)
 
 			if r.Settled != nil {
 				r.Settled()
 			}
-
 			s.fail(ctx, r, rows, subjects)
 
 			By("mending all")
-
 			for _, row := range rows {
 				row.mend()
 			}
@@ -114,7 +107,6 @@ func (s *System) Requests(title, finally string, r *Requests) {
 				row.Subject.Arrives(ctx)
 			})
 		}
-
 		if r.Finally != nil {
 			It(finally, func(ctx SpecContext) { r.Finally(ctx) })
 		}
@@ -124,10 +116,8 @@ func (s *System) Requests(title, finally string, r *Requests) {
 // fail breaks the requests of all rows, changes the subjects, waits until all faults have struck, and notes what does not hold.
 func (s *System) fail(ctx context.Context, r *Requests, rows []*Broken, subjects []*Subject) {
 	GinkgoHelper()
-
 	start := time.Now()
 	matched, all := make([]int, len(rows)), make([]int, len(rows))
-
 	for i, row := range rows {
 		matched[i], all[i] = s.sent(row.Match), s.sent(row.All)
 		row.mend = s.breaks(faults.Rule{Match: row.Match, Fault: row.Fault})
@@ -135,12 +125,9 @@ func (s *System) fail(ctx context.Context, r *Requests, rows []*Broken, subjects
 
 	Expect(suite.Each(ctx, len(rows), func(ctx context.Context, i int) error {
 		defer GinkgoRecover()
-
 		rows[i].Subject.Change(ctx)
-
 		return nil
 	})).To(Succeed())
-
 	if r.Change != nil {
 		r.Change(ctx)
 	}
@@ -149,7 +136,6 @@ func (s *System) fail(ctx context.Context, r *Requests, rows []*Broken, subjects
 		Eventually(func() int { return s.sent(row.Match) }).WithContext(ctx).WithTimeout(suite.SettleTimeout).
 			Should(BeNumerically(">", matched[i]), "%s: the fault has struck", row)
 	}
-
 	hold(ctx, subjects...)
 
 	for i, row := range rows {
@@ -158,7 +144,6 @@ func (s *System) fail(ctx context.Context, r *Requests, rows []*Broken, subjects
 			if slices.Contains(row.Match.Verbs, "get") && slices.Contains([]faults.Fault{faults.Reset, faults.Lost}, row.Fault) {
 				most *= 1 + readRetries
 			}
-
 			Expect(s.sent(row.All)-all[i]).To(BeNumerically("<=", most), "requests of the subject")
 			row.Subject.tell(ctx)
 		})

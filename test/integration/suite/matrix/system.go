@@ -32,7 +32,6 @@ func (s *System) Behind() {
 		if s.Prepare != nil {
 			s.Prepare()
 		}
-
 		s.Proxy = suite.ThroughProxy(ctx, s.settings()...)
 	})
 }
@@ -44,7 +43,6 @@ func (s *System) settings() []func(*system.Options) {
 // Start starts a hub behind the proxy.
 func (s *System) Start() {
 	GinkgoHelper()
-
 	suite.StopHub = suite.StartHub(s.Proxy.Config(), s.settings()...)
 }
 
@@ -58,7 +56,6 @@ func (s *System) Restart() {
 // AwaitQuiet waits until the hub has sent no write of the system for suite.IdlePeriod.
 func (s *System) AwaitQuiet(ctx context.Context) {
 	GinkgoHelper()
-
 	suite.AwaitUnchanged(ctx, func(Gomega) int { return s.sent(s.Writes) })
 }
 
@@ -69,7 +66,6 @@ func (s *System) sent(match faults.Match) int { return len(s.Proxy.Requests(matc
 func (s *System) breaks(rule faults.Rule) (mend func()) {
 	mend = s.Proxy.Break(rule)
 	DeferCleanup(mend)
-
 	return mend
 }
 
@@ -90,7 +86,6 @@ type Subject struct {
 // settle waits for all subjects, which are made by then.
 func settle(ctx context.Context, subjects []*Subject) {
 	GinkgoHelper()
-
 	for _, subject := range subjects {
 		if subject.Settle != nil {
 			subject.Settle(ctx)
@@ -111,11 +106,9 @@ func hold(ctx context.Context, subjects ...*Subject) {
 // tell waits until Told succeeds, and checks Holds on the way. It does nothing if Told is nil.
 func (s *Subject) tell(ctx context.Context) {
 	GinkgoHelper()
-
 	if s.Told == nil {
 		return
 	}
-
 	Eventually(func(g Gomega) {
 		s.Holds(ctx, Default) // That it does not hold is no reason to wait.
 		s.Told(ctx, g)

@@ -35,7 +35,6 @@ func (v *View) rule() faults.Rule { return faults.Rule{Match: v.Reads, Fault: v.
 // reads returns how many requests of the view the hub has sent.
 func (v *View) reads(s *System) int {
 	requests := s.Proxy.Requests(v.Reads)
-
 	return len(slices.DeleteFunc(requests, func(r faults.Request) bool { return v.MetadataIsFree && r.Metadata }))
 }
 
@@ -47,10 +46,8 @@ func (s *System) Views(title string, views ...View) {
 		if slices.Contains(v.Reads.Resources, "placementdecisions") {
 			suite.ListsDecisionsAgain()
 		}
-
 		start, before := time.Now(), v.reads(s)
 		mend := s.breaks(v.rule())
-
 		subject.Change(ctx)
 
 		if subject.Told != nil {
@@ -58,7 +55,6 @@ func (s *System) Views(title string, views ...View) {
 		} else {
 			hold(ctx, subject)
 		}
-
 		if v.MostReads > 0 {
 			reads := v.reads(s) - before
 			Expect(reads).To(And(BeNumerically(">=", 1), BeNumerically("<=", tolerated(v.MostReads, start))), "requests that failed")
@@ -74,15 +70,12 @@ func (s *System) Starts(title string, views ...View) {
 	s.each(title, views, func(ctx SpecContext, v *View, subject *Subject) {
 		suite.StopHub()
 		subject.Change(ctx)
-
 		written, read := s.sent(s.Writes), s.sent(v.Reads)
 		mend := s.breaks(v.rule())
-
 		s.Start()
 		Eventually(func() int { return s.sent(v.Reads) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(BeNumerically(">", read), "the fault has struck")
 		Consistently(func() int { return s.sent(s.Writes) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(written))
-
 		mend()
 		subject.Arrives(ctx)
 	})
@@ -92,14 +85,11 @@ func (s *System) Starts(title string, views ...View) {
 func (s *System) each(title string, views []View, spec func(ctx SpecContext, v *View, subject *Subject)) {
 	Context(title, func() {
 		var subjects []*Subject
-
 		BeforeAll(func(ctx SpecContext) {
 			subjects = make([]*Subject, len(views))
-
 			for i := range views {
 				subjects[i] = views[i].New(ctx)
 			}
-
 			settle(ctx, subjects)
 			s.AwaitQuiet(ctx)
 		})
