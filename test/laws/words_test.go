@@ -152,7 +152,7 @@ func readPage(_ string, source []byte, report func(where string, words []string)
 }
 
 // yamlComment matches what follows a number sign at the start of a line or after a blank, and a comment of a template.
-var yamlComment = regexp.MustCompile(`(?m)(?:^|[ \t])#.*$|(?s:\{\{-? *\/\*.*?\*\/)`)
+var yamlComment = regexp.MustCompile(`(?m)(?:^|[ \t])#.*$|\{\{-? */\*(?s:.*?)\*/`)
 
 func readYAML(_ string, source []byte, report func(where string, words []string)) error {
 	for _, comment := range yamlComment.FindAll(source, -1) {
@@ -164,7 +164,7 @@ func readYAML(_ string, source []byte, report func(where string, words []string)
 func TestWordCheckerFindsReplacedWords(t *testing.T) {
 	repository := fstest.MapFS{
 		"pkg/a/glance.go":   {Data: []byte("package a\n\n// f is dear.\nfunc f(keyringOf int, secondLook bool) {}\n")},
-		"pkg/a/a.go":        {Data: []byte("package a\n\n// deeds are not the word, a clusterlens neither.\nvar glances, Glancing = 1, \"roster\"\n")},
+		"pkg/a/a.go":        {Data: []byte("package a\n\n// deeds are no word, a clusterlens neither.\nvar glances, Glancing = 1, \"roster\"\n")},
 		"pkg/a/a_test.go":   {Data: []byte("package a\n\nfunc TestTheRoster() { It(\"shows a \"+\"rival to users\") }\n")},
 		"docs/a.md":         {Data: []byte("# A\n\n```mermaid\nflowchart LR\n  a --> lens[\"A\"]\n```\n\n```\ndir/\n├── a/  the oddity of a\n```\n")},
 		"deploy/a.yaml":     {Data: []byte("# a tour of\nfilm: lens#film # the dear field\ntext: |\n  patience\n")},
