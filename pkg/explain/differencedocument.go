@@ -35,13 +35,13 @@ func differencesDocument(differences []Difference, o document.Options) document.
 		doc.Add(d.section(o))
 		name := document.QualifiedName(d.Placement, d.API)
 		for _, gain := range d.Gained {
-			doc.Name("%s %s%s", name, document.Gained, gain.Cluster)
+			doc.Namef("%s %s%s", name, document.Gained, gain.Cluster)
 		}
 		for _, loss := range d.Lost {
-			doc.Name("%s %s%s", name, document.Lost, loss.Cluster)
+			doc.Namef("%s %s%s", name, document.Lost, loss.Cluster)
 		}
 		for _, move := range d.Moved {
-			doc.Name("%s %s%s", name, document.Moved, move.Cluster)
+			doc.Namef("%s %s%s", name, document.Moved, move.Cluster)
 		}
 	}
 	return doc
@@ -56,16 +56,16 @@ func (d Difference) section(o document.Options) document.Section {
 	s.Lines(d.Notes)
 	addChangesAt(&s, d.ChangesAt)
 	if d.Stalled != "" {
-		s.Line("%s", d.Stalled)
+		s.Linef("%s", d.Stalled)
 	}
 	s.Table(d.table())
 	switch {
 	case len(d.Kept) == 0 || d.Stalled != "" || d.Skipped != "":
 	case !o.ShowKept:
-		s.Line("%s %d kept", document.Kept, len(d.Kept))
+		s.Linef("%s %d kept", document.Kept, len(d.Kept))
 	default:
 		for _, cluster := range d.Kept {
-			s.Line("%s %s", document.Kept, cluster)
+			s.Linef("%s %s", document.Kept, cluster)
 		}
 	}
 	return s

@@ -28,7 +28,7 @@ func (r Reports) Document(o document.Options) document.Document {
 		report := &r.Placements[i]
 		d.Add(report.Section(o))
 		for _, cluster := range report.Selected {
-			d.Name("%s %s", document.QualifiedName(report.Placement, report.API), cluster)
+			d.Namef("%s %s", document.QualifiedName(report.Placement, report.API), cluster)
 		}
 	}
 	if len(r.Objects) > 0 {
@@ -58,7 +58,7 @@ func (r *Report) Section(o document.Options) document.Section {
 	// Clusters out of scope come last.
 	outOfScope := len(r.Clusters) > 0 && r.Clusters[len(r.Clusters)-1].Verdict == scheduling.StageScope.String()
 	if r.OutOfScope > 0 && !outOfScope {
-		s.Line("out of scope: %s, %s (%s lists them)", document.Count(r.OutOfScope, "cluster"), r.OutOfScopeReason, o.All)
+		s.Linef("out of scope: %s, %s (%s lists them)", document.Count(r.OutOfScope, "cluster"), r.OutOfScopeReason, o.All)
 	}
 	return s
 }
@@ -76,15 +76,15 @@ func (r *Report) Head(o document.Options) document.Section {
 	}
 	s.Lines(r.Notes)
 	for _, warning := range r.Warnings[:min(len(r.Warnings), MaxWarnings)] {
-		s.Line("warning: %s", warning)
+		s.Linef("warning: %s", warning)
 	}
 	if len(r.Warnings) > MaxWarnings {
-		s.Line("warnings not shown: %d", len(r.Warnings)-MaxWarnings)
+		s.Linef("warnings not shown: %d", len(r.Warnings)-MaxWarnings)
 	}
 	addChangesAt(&s, r.ChangesAt)
 	if len(r.Groups) > 1 {
 		for _, group := range r.Groups {
-			s.Line("%s: %s", groupName(group.Index, group.Name), document.Abbreviate(group.Clusters))
+			s.Linef("%s: %s", groupName(group.Index, group.Name), document.Abbreviate(group.Clusters))
 		}
 	}
 	return s
@@ -93,7 +93,7 @@ func (r *Report) Head(o document.Options) document.Section {
 // addChangesAt says when a result can change without an event.
 func addChangesAt(s *document.Section, at *metav1.Time) {
 	if at != nil {
-		s.Line("may change by itself at %s", at.UTC().Format(time.RFC3339))
+		s.Linef("may change by itself at %s", at.UTC().Format(time.RFC3339))
 	}
 }
 
@@ -109,13 +109,13 @@ func (r *Report) addCauses(s *document.Section, o document.Options) {
 		causes = nil
 	}
 	for _, cause := range causes[:min(len(causes), causesShown)] {
-		s.Line("%s: %s", document.Count(cause.Clusters, "cluster"), document.OneLine(cause.Clause))
+		s.Linef("%s: %s", document.Count(cause.Clusters, "cluster"), document.OneLine(cause.Clause))
 	}
 	if len(causes) > causesShown {
-		s.Line("causes not shown: %d", len(causes)-causesShown)
+		s.Linef("causes not shown: %d", len(causes)-causesShown)
 	}
 	if r.Behind != nil {
-		s.Line("decisions are behind: %s", r.Behind)
+		s.Linef("decisions are behind: %s", r.Behind)
 	}
 }
 
@@ -264,7 +264,7 @@ func (u Unsatisfied) Document(document.Options) document.Document {
 			row.Cells[2].Tone = document.Bad
 		}
 		table.Rows = append(table.Rows, row)
-		d.Name("%s", name)
+		d.Namef("%s", name)
 	}
 	s.Table(table)
 	d.Add(s)

@@ -30,7 +30,7 @@ func (e Explanations) Document(o document.Options) document.Document {
 				return c.Cluster == cluster
 			})
 			if explained {
-				d.Name("%s %s", document.QualifiedName(explanation.Placement, explanation.API), cluster)
+				d.Namef("%s %s", document.QualifiedName(explanation.Placement, explanation.API), cluster)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func (e ObjectExplanations) Document(o document.Options) document.Document {
 		}
 		for _, cluster := range explanation.Clusters {
 			if cluster.Verdict == scheduling.StageSelected.String() {
-				d.Name("%s %s", explanation.QualifiedName(), cluster.Name)
+				d.Namef("%s %s", explanation.QualifiedName(), cluster.Name)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (c *ClusterExplanation) section() document.Section {
 		s.Headline = document.Text{{Text: c.Verdict, Tone: document.VerdictTone(c.Verdict)}, {Text: ", " + document.OneLine(c.Reason)}}
 	}
 	if c.Gone != "" {
-		s.Line("%s", c.Gone)
+		s.Linef("%s", c.Gone)
 	}
 	for _, table := range []document.Table{c.scope(), c.predicates(), c.taints(), c.scores(), c.domains()} {
 		s.Table(table)
@@ -193,7 +193,7 @@ func (c *ClusterExplanation) addDecision(s *document.Section) {
 	case c.Decision == nil && !c.Decided:
 		return
 	case c.Decision == nil:
-		s.Line("decision: written now, and to be taken away")
+		s.Linef("decision: written now, and to be taken away")
 		return
 	}
 	place := c.Decision.Page
@@ -203,19 +203,19 @@ func (c *ClusterExplanation) addDecision(s *document.Section) {
 	if !c.Decided {
 		place += "; not written yet"
 	}
-	s.Line("decision: %s", place)
+	s.Linef("decision: %s", place)
 }
 
 func (c *ClusterExplanation) addCounterfactuals(s *document.Section) {
 	for _, found := range c.Counterfactuals {
-		s.Line("%s", document.OneLine(found.Text))
+		s.Linef("%s", document.OneLine(found.Text))
 	}
 	switch {
 	case len(c.Counterfactuals) > 0 || c.Verdict == "" || c.Verdict == scheduling.StageSelected.String():
 	case c.Terminating:
-		s.Line("nothing selects a cluster that is being deleted")
+		s.Linef("nothing selects a cluster that is being deleted")
 	default:
-		s.Line("no one or two of the changes that were tried would have it selected")
+		s.Linef("no one or two of the changes that were tried would have it selected")
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *Section) Causes(clusters []Rejected, o Options) {
 			cmp.Compare(a.clause, b.clause),
 		)
 	})
-	s.Line("not selected: %s, by cause (%s lists them)", Count(len(clusters), "cluster"), o.Grouped)
+	s.Linef("not selected: %s, by cause (%s lists them)", Count(len(clusters), "cluster"), o.Grouped)
 	table := Table{Columns: []string{"CLUSTERS", "VERDICT", "NAMES", "CAUSE"}}
 	for _, of := range causes {
 		shown := strings.Join(names[of][:min(namesOfCause, len(names[of]))], ", ")

@@ -4,6 +4,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -122,7 +123,7 @@ func Plainly(text string) Text { return Text{{Text: text}} }
 func Alarm(word, rest string) Text { return Text{{Text: word, Tone: Bad}, {Text: rest}} }
 
 // With returns the text with a plain end.
-func (t Text) With(rest string) Text { return append(t[:len(t):len(t)], Span{Text: rest}) }
+func (t Text) With(rest string) Text { return append(slices.Clip(t), Span{Text: rest}) }
 
 // String returns the text without tones.
 func (t Text) String() string {
@@ -154,21 +155,21 @@ func (d *Document) Note(notes ...string) {
 	last.Notes = append(last.Notes, notes...)
 }
 
-// Name adds a line to the names.
-func (d *Document) Name(format string, arguments ...any) {
+// Namef adds a line to the names.
+func (d *Document) Namef(format string, arguments ...any) {
 	d.Names = append(d.Names, fmt.Sprintf(format, arguments...))
 }
 
-// Line adds a line.
-func (s *Section) Line(format string, arguments ...any) {
+// Linef adds a line.
+func (s *Section) Linef(format string, arguments ...any) {
 	s.Text(Plainly(fmt.Sprintf(format, arguments...)))
 }
 
 // Text adds a line with tones.
 func (s *Section) Text(text Text) { s.Blocks = append(s.Blocks, Block{Line: text}) }
 
-// Detail adds a line that belongs to the one before.
-func (s *Section) Detail(format string, arguments ...any) {
+// Detailf adds a line that belongs to the one before.
+func (s *Section) Detailf(format string, arguments ...any) {
 	s.Blocks = append(s.Blocks, Block{Depth: 1, Line: Plainly(fmt.Sprintf(format, arguments...))})
 }
 

@@ -19,10 +19,10 @@ func DifferencesDocument(differences []Difference, summary *Summary, notes []str
 		d.Add(difference.section())
 		name := document.QualifiedObject(difference.Namespace, difference.Name, difference.Kind, difference.Group)
 		for _, gain := range difference.Gained {
-			d.Name("%s %s%s", name, document.Gained, gain.Cluster)
+			d.Namef("%s %s%s", name, document.Gained, gain.Cluster)
 		}
 		for _, loss := range difference.Lost {
-			d.Name("%s %s%s", name, document.Lost, loss.Cluster)
+			d.Namef("%s %s%s", name, document.Lost, loss.Cluster)
 		}
 	}
 	d.Note(notes...)
@@ -72,10 +72,10 @@ func (d Difference) section() document.Section {
 		s.Title += " (new)"
 	}
 	if d.Message != "" {
-		s.Line("%s", d.Message)
+		s.Linef("%s", d.Message)
 	}
 	if d.RemovalHeld != "" {
-		s.Line("%s: %s", federation.ReasonRemovalHeld, d.RemovalHeld)
+		s.Linef("%s: %s", federation.ReasonRemovalHeld, d.RemovalHeld)
 	}
 	s.Lines(d.Notes)
 	var table document.Table
@@ -84,7 +84,7 @@ func (d Difference) section() document.Section {
 	changeRows(&table, document.Gained, d.Gained)
 	s.Table(table)
 	if d.Kept > 0 {
-		s.Line("%s %d kept", document.Kept, d.Kept)
+		s.Linef("%s %d kept", document.Kept, d.Kept)
 	}
 	return s
 }

@@ -20,7 +20,7 @@ func (r Reports) Document(o document.Options) document.Document {
 		report := &r.Objects[i]
 		d.Add(report.Section(o))
 		for _, cluster := range report.Selected {
-			d.Name("%s %s", report.QualifiedName(), cluster)
+			d.Namef("%s %s", report.QualifiedName(), cluster)
 		}
 	}
 	if len(r.Objects) == 0 && len(r.Notes) == 0 {
@@ -53,10 +53,10 @@ func (r *Report) Section(o document.Options) document.Section {
 	s.Table(table)
 	s.Causes(grouped, o)
 	if others > 0 {
-		s.Line("not selected: %s (name the object to see why)", document.Count(others, "cluster"))
+		s.Linef("not selected: %s (name the object to see why)", document.Count(others, "cluster"))
 	}
 	if r.OutOfScope > 0 && !o.Wide && r.OutOfScopeReason != "" {
-		s.Line("out of scope: %s, %s", document.Count(r.OutOfScope, "cluster"), r.OutOfScopeReason)
+		s.Linef("out of scope: %s, %s", document.Count(r.OutOfScope, "cluster"), r.OutOfScopeReason)
 	}
 	return s
 }
@@ -68,7 +68,7 @@ func (r *Report) Head(o document.Options) document.Section {
 	case r.Message != "" && r.Reason != "":
 		s.Text(document.Alarm(r.Reason, ": "+r.Message))
 	case r.Message != "":
-		s.Line("%s", r.Message)
+		s.Linef("%s", r.Message)
 	}
 	if r.RemovalHeld != "" {
 		s.Text(document.Alarm(federation.ReasonRemovalHeld, ": "+r.RemovalHeld))
@@ -78,7 +78,7 @@ func (r *Report) Head(o document.Options) document.Section {
 			": "+missing.Kind+" "+missing.Name+" does not reach "+document.Abbreviate(missing.Clusters)))
 	}
 	if len(r.Missing) > 0 {
-		s.Detail("the annotation %s=true on the object delivers them too", federation.PropagateDependenciesAnnotation)
+		s.Detailf("the annotation %s=true on the object delivers them too", federation.PropagateDependenciesAnnotation)
 	}
 	if o.Scores {
 		s.Lines(r.Notes)

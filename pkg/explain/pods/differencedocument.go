@@ -23,7 +23,7 @@ func (d *Differences) Document(document.Options) document.Document {
 		workload := &d.Workloads[i]
 		doc.Add(workload.section())
 		line := func(mark, text string) {
-			doc.Name("%s %s%s", document.QualifiedObject(workload.Namespace, workload.Name, workload.Kind, ""), mark, text)
+			doc.Namef("%s %s%s", document.QualifiedObject(workload.Namespace, workload.Name, workload.Kind, ""), mark, text)
 		}
 		for _, field := range workload.Lacks {
 			line(document.Moved, field)
@@ -59,10 +59,10 @@ func (a *Applied) section() document.Section {
 	s := document.Section{Title: a.Object, Headline: document.Plainly(state)}
 	s.Lines(a.Refused)
 	for _, warning := range a.Warnings {
-		s.Line("warning: %s", warning)
+		s.Linef("warning: %s", warning)
 	}
 	if len(a.Kept) > 0 {
-		s.Line("taken from the live object, as kubectl apply leaves what neither this file nor the last apply sets: %s", strings.Join(a.Kept, ", "))
+		s.Linef("taken from the live object, as kubectl apply leaves what neither this file nor the last apply sets: %s", strings.Join(a.Kept, ", "))
 	}
 	return s
 }
@@ -70,22 +70,22 @@ func (a *Applied) section() document.Section {
 func (d *Difference) section() document.Section {
 	s := document.Section{Title: fmt.Sprintf("%s %s/%s", d.Kind, d.Namespace, d.Name), Headline: document.Plainly(d.headline())}
 	if len(d.Dropped) > 0 {
-		s.Line("no policy adds %s any more", strings.Join(d.Dropped, ", "))
+		s.Linef("no policy adds %s any more", strings.Join(d.Dropped, ", "))
 	}
 	for _, skip := range d.Skipped {
-		s.Line("skipped: %s", skip.Message)
+		s.Linef("skipped: %s", skip.Message)
 	}
 	switch {
 	case d.Denial != "":
-		s.Line("new Pods are refused: %s", d.Denial)
+		s.Linef("new Pods are refused: %s", d.Denial)
 	case d.Admitted:
-		s.Line("new Pods are no longer refused")
+		s.Linef("new Pods are no longer refused")
 	}
 	if len(d.LacksOfClass) > 0 {
-		s.Line("%s", olderThanClass(d.LacksOfClass))
+		s.Linef("%s", olderThanClass(d.LacksOfClass))
 	}
 	if d.After != nil {
-		s.Line("%s%s", d.After.Message, d.nodeChanges())
+		s.Linef("%s%s", d.After.Message, d.nodeChanges())
 	}
 	if d.Patch != "" {
 		s.Blocks = append(s.Blocks, document.Block{Patch: d.Patch})
@@ -143,7 +143,7 @@ func (d *TenantDifference) section() document.Section {
 		s.Headline = s.Headline.With(" (before: " + d.Before.String() + ")")
 	}
 	if d.After.Reason != "" {
-		s.Line("AffinityClassesCompliant=False (%s): %s", d.After.Reason, d.After.Message)
+		s.Linef("AffinityClassesCompliant=False (%s): %s", d.After.Reason, d.After.Message)
 	}
 	return s
 }

@@ -20,7 +20,7 @@ func (r Reports) Document(o document.Options) document.Document {
 			continue
 		}
 		for _, node := range report.Nodes.Fit {
-			d.Name("%s/%s %s", report.Namespace, report.Name, node)
+			d.Namef("%s/%s %s", report.Namespace, report.Name, node)
 		}
 	}
 	d.Note(r.Notes...)
@@ -31,10 +31,10 @@ func (r Reports) Document(o document.Options) document.Document {
 func (r *Report) section(o document.Options) document.Section {
 	s := document.Section{Title: fmt.Sprintf("%s %s/%s", r.Kind, r.Namespace, r.Name), Headline: r.headline()}
 	if len(r.Drift) > 0 {
-		s.Line("lacks %s: %s", strings.Join(r.Drift, ", "), driftAdvice(r.Kind))
+		s.Linef("lacks %s: %s", strings.Join(r.Drift, ", "), driftAdvice(r.Kind))
 	}
 	if r.Exempt != "" {
-		s.Line("no policy is injected: %s", r.Exempt)
+		s.Linef("no policy is injected: %s", r.Exempt)
 	}
 	r.addPolicies(&s)
 	r.Class.lines(&s)
@@ -141,21 +141,21 @@ func (c *Class) lines(s *document.Section) {
 	case c.Release == "":
 		s.Text(document.Alarm("class unknown", ""))
 	case c.Class == "":
-		s.Line("no class: HelmRelease %s of %s has none", c.Release, c.Application)
+		s.Linef("no class: HelmRelease %s of %s has none", c.Release, c.Application)
 	default:
 		s.Text(append(document.Plainly("class "+c.Class+" ("+c.Origin+"): "), c.verdict()))
 	}
 	if c.Denial != "" {
-		s.Detail("a Pod that is created now is refused: %s", c.Denial)
+		s.Detailf("a Pod that is created now is refused: %s", c.Denial)
 	}
 	if len(c.Lacks) > 0 {
-		s.Detail("%s", olderThanClass(c.Lacks))
+		s.Detailf("%s", olderThanClass(c.Lacks))
 	}
 	for _, warning := range c.Warnings {
-		s.Detail("warning: %s", warning)
+		s.Detailf("warning: %s", warning)
 	}
 	for _, note := range c.Notes {
-		s.Detail("%s", note)
+		s.Detailf("%s", note)
 	}
 }
 
@@ -182,7 +182,7 @@ func (n *Nodes) lines(s *document.Section, o document.Options) {
 	if n == nil {
 		return
 	}
-	s.Line("%s", n.Message)
+	s.Linef("%s", n.Message)
 	shown := document.Abbreviate
 	if o.Wide {
 		shown = func(nodes []string) string { return strings.Join(nodes, ", ") }

@@ -27,8 +27,8 @@ const hostile = "a\x1b[2J\nb"
 
 func example() result {
 	first := document.Section{Title: "team/p", Headline: document.Alarm("held", ", as "+hostile)}
-	first.Line("reason: %s\n", hostile)
-	first.Detail("more")
+	first.Linef("reason: %s\n", hostile)
+	first.Detailf("more")
 	table := document.Table{Title: "taints", Columns: []string{"TAINT", "DETAIL"}}
 	table.Row("gpu", "not tolerated")
 	first.Table(table)
@@ -40,7 +40,7 @@ func example() result {
 	second.Table(deep)
 	d := document.Document{Sections: []document.Section{first, second, {Title: "team/q", Headline: document.Plainly("none selected")}}}
 	d.Note(hostile)
-	d.Name("team/p eu1")
+	d.Namef("team/p eu1")
 	return result{Selected: []string{"<eu1>"}, document: d}
 }
 

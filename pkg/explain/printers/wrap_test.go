@@ -58,7 +58,7 @@ func TestTableInAWidth(t *testing.T) {
 	Style{Width: 48, Color: true}.writeTable(&out, table)
 
 	// The titles of both columns, the cell of one line and that of two.
-	ansi := regexp.MustCompile("\x1b\\[[0-9]+m")
+	ansi := regexp.MustCompile("\x1b\\[\\d+m")
 	if got := ansi.ReplaceAllString(out.String(), ""); got != want || strings.Count(out.String(), noColor) != 5 {
 		t.Errorf("coloured table:\n%q", &out)
 	}

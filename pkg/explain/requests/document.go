@@ -18,7 +18,7 @@ func (r Reports) Document(document.Options) document.Document {
 		report := &r.Requests[i]
 		d.Add(report.section())
 		if report.Cluster != nil {
-			d.Name("%s/%s %s/%s", report.Namespace, report.Name, report.Cluster.Namespace, report.Cluster.Name)
+			d.Namef("%s/%s %s/%s", report.Namespace, report.Name, report.Cluster.Namespace, report.Cluster.Name)
 		}
 	}
 	d.Note(r.Notes...)
@@ -29,12 +29,12 @@ func (r Reports) Document(document.Options) document.Document {
 func (r *Report) section() document.Section {
 	s := document.Section{Title: "ClusterRequest/" + r.Namespace + "/" + r.Name, Headline: r.headline()}
 	if r.Written != "" {
-		s.Line("the status still says %s: the controller has to reconcile it", r.Written)
+		s.Linef("the status still says %s: the controller has to reconcile it", r.Written)
 	}
 	s.Lines(r.Notes)
 	r.Requirement.lines(&s)
 	if r.hasGrant() && len(r.Clusters)+len(r.Profiles) > 0 {
-		s.Line("the Grant stays as it is; another request like this one would see")
+		s.Linef("the Grant stays as it is; another request like this one would see")
 	}
 	clusters := document.Table{Columns: []string{"CLUSTER", "RANK", "REQUESTS", "OPTIONAL", "LACKS"}}
 	for _, cluster := range r.Clusters {
@@ -50,17 +50,17 @@ func (r *Report) section() document.Section {
 	}
 	s.Table(profiles)
 	if len(r.Changes) > 0 {
-		s.Line("one of these would grant it:")
+		s.Linef("one of these would grant it:")
 	}
 	for _, change := range r.Changes {
 		verb := "shares Cluster "
 		if change.New {
 			verb = "gets the new Cluster "
 		}
-		s.Detail("%s: %s%s", strings.Join(change.Edits, ", and "), verb, change.Cluster)
+		s.Detailf("%s: %s%s", strings.Join(change.Edits, ", and "), verb, change.Cluster)
 	}
 	if r.Outcome == string(clusterrequest.OutcomeRefused) && len(r.Changes) == 0 {
-		s.Line("no one or two changes of the request, its Purposes or a profile would grant it")
+		s.Linef("no one or two changes of the request, its Purposes or a profile would grant it")
 	}
 	return s
 }
@@ -127,19 +127,19 @@ func (r *Report) writtenStatus() string {
 
 // lines adds what a request requires.
 func (r *Requirement) lines(s *document.Section) {
-	s.Line("purposes: %s", strings.Join(r.Purposes, ", "))
+	s.Linef("purposes: %s", strings.Join(r.Purposes, ", "))
 	if r.Dedicated {
 		by := RequestSource
 		if r.DedicatedBy != "" {
 			by = "Purpose " + r.DedicatedBy
 		}
-		s.Line("dedicated: by %s", by)
+		s.Linef("dedicated: by %s", by)
 	}
 	if r.Version != "" {
-		s.Line("version: %s", r.Version)
+		s.Linef("version: %s", r.Version)
 	}
 	for _, trait := range r.Traits {
-		s.Line("%s: by %s", trait, strings.Join(trait.By, ", "))
+		s.Linef("%s: by %s", trait, strings.Join(trait.By, ", "))
 	}
 }
 
@@ -173,11 +173,11 @@ func (d *Difference) Document(document.Options) document.Document {
 		s.Headline = s.Headline.With("; nothing changes for " + document.Count(d.Granted, "request") + " with a Grant")
 	}
 	for _, request := range d.Requests {
-		s.Line("%s %s/%s: %s -> %s", document.Moved, request.Namespace, request.Name, absent(request.Before), absent(request.After))
-		doc.Name("%s %s", document.QualifiedObject(request.Namespace, request.Name, "ClusterRequest", ""), document.Moved)
+		s.Linef("%s %s/%s: %s -> %s", document.Moved, request.Namespace, request.Name, absent(request.Before), absent(request.After))
+		doc.Namef("%s %s", document.QualifiedObject(request.Namespace, request.Name, "ClusterRequest", ""), document.Moved)
 	}
 	if d.Before != d.After {
-		s.Line("if no request had a Grant: %s", totalsText(d.Before, d.After))
+		s.Linef("if no request had a Grant: %s", totalsText(d.Before, d.After))
 	}
 	doc.Add(s)
 	return doc

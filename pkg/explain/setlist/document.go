@@ -28,7 +28,7 @@ func (l List) Document(document.Options) document.Document {
 			cells = append(cells, document.OrNone(document.Abbreviate(set.Namespaces)))
 		}
 		table.Row(cells...)
-		d.Name("%s", set.Name)
+		d.Namef("%s", set.Name)
 	}
 	where := "all namespaces"
 	if l.Namespace != "" {
