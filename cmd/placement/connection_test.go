@@ -32,7 +32,6 @@ func TestHangingServer(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { expect.NoError(t, listener.Close()) })
-
 	for command, args := range readers(t) {
 		for _, scheme := range []string{"http", "https"} {
 			t.Run(command+" "+scheme, func(t *testing.T) {

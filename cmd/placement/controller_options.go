@@ -59,7 +59,6 @@ type controllerOptions struct {
 func newControllerOptions() *controllerOptions {
 	controllers := system.DefaultOptions()
 	controllers.Controllers = []string{"placement"}
-
 	return &controllerOptions{
 		serving:     endpoint.Defaults(),
 		election:    election.Defaults(),

@@ -251,7 +251,6 @@ func TestDiffWithoutAHub(t *testing.T) {
 	home := clientcmd.RecommendedHomeFile // read when the process starts
 	clientcmd.RecommendedHomeFile = filepath.Join(t.TempDir(), "none")
 	defer func() { clientcmd.RecommendedHomeFile = home }()
-
 	var flags hubFlags
 	_, _, err := flags.find()
 	expect.Error(t, err, []string{"no hub to connect to", "--kubeconfig", "--server"})

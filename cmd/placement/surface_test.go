@@ -33,14 +33,12 @@ func TestSurfaceCommands(t *testing.T) {
 		lines   []string
 		started bool
 	)
-
 	var visit func(command *cobra.Command)
 
 	visit = func(command *cobra.Command) {
 		lines = append(lines, strings.Join(slices.Concat([]string{command.CommandPath()}, command.Aliases), ", ")+": "+command.Use)
 		command.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 			words := []string{fmt.Sprintf("%s --%s %s default %q", command.CommandPath(), f.Name, f.Value.Type(), f.DefValue)}
-
 			for _, note := range []struct {
 				is   bool
 				text string
@@ -71,7 +69,6 @@ func TestSurfaceCommands(t *testing.T) {
 // fails the test: its root is missing here.
 func TestSurfaceJSON(t *testing.T) {
 	var keys surface.Keys
-
 	for title, root := range map[string]any{
 		"simulate":                         explain.Reports{},
 		"simulate (what if)":               explain.WhatIf{},
@@ -97,7 +94,6 @@ func TestSurfaceJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	for _, name := range slices.Concat(program.Tagged("pkg/explain"), program.Tagged("cmd/placement")) {
 		// Package main is called by another path when it is tested.
 		if !keys.Reached[name] && !keys.Reached[strings.Replace(name, surface.Module+"cmd/placement.", "main.", 1)] {

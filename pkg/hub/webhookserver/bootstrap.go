@@ -25,7 +25,6 @@ type bootstrap struct {
 
 func newBootstrap(r reconciler, ready *readiness) *bootstrap {
 	r.missing = map[absent]bool{}
-
 	return &bootstrap{reconciler: &r, ready: ready.check, interval: bootstrapInterval}
 }
 
@@ -37,19 +36,16 @@ func (b *bootstrap) Start(ctx context.Context) error {
 	log := klog.FromContext(ctx).WithName(controllerName)
 	tick := time.NewTicker(b.interval)
 	defer tick.Stop()
-
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-
 		why := b.ready(ctx)
 		if why == nil {
 			return nil
 		}
-
 		log.Info("Writing certificates and authorities of the webhooks, because the leader has not", "reason", why)
 
 		if _, err := b.reconciler.sync(ctx); err != nil && ctx.Err() == nil {

@@ -51,10 +51,8 @@ func (c *certificateSource) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Cer
 func (c *certificateSource) certificate(ctx context.Context) (*tls.Certificate, error) {
 	secret := &corev1.Secret{}
 	err := c.reader.Get(ctx, c.key, secret)
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
-
 	if err == nil && secret.ResourceVersion != c.version {
 		c.version = secret.ResourceVersion
 		c.load(ctx, secret)
@@ -63,11 +61,9 @@ func (c *certificateSource) certificate(ctx context.Context) (*tls.Certificate, 
 	if c.newest != nil {
 		return c.newest, nil
 	}
-
 	if err == nil {
 		err = errors.New("it holds none that can be read")
 	}
-
 	return nil, fmt.Errorf("finding a certificate in Secret %s: %w", c.key, err)
 }
 
@@ -76,9 +72,7 @@ func (c *certificateSource) load(ctx context.Context, secret *corev1.Secret) {
 	pair, err := materialOf(secret).Pair()
 	if err != nil {
 		klog.FromContext(ctx).Info("Serving the webhook with the last certificate until the Secret is mended", "secret", c.key, "err", err)
-
 		return
 	}
-
 	c.newest = pair
 }

@@ -45,7 +45,6 @@ func mutating(object *admissionregistrationv1.MutatingWebhookConfiguration) []ho
 	for i := range object.Webhooks {
 		hooks = append(hooks, hook{&object.Webhooks[i].ClientConfig, &object.Webhooks[i].FailurePolicy})
 	}
-
 	return hooks
 }
 
@@ -54,7 +53,6 @@ func validating(object *admissionregistrationv1.ValidatingWebhookConfiguration) 
 	for i := range object.Webhooks {
 		hooks = append(hooks, hook{&object.Webhooks[i].ClientConfig, &object.Webhooks[i].FailurePolicy})
 	}
-
 	return hooks
 }
 
@@ -71,7 +69,6 @@ type absent struct{ kind, name string }
 // find returns copies of the installed configurations of a webhook, and those that are not installed.
 func (w *watched) find(ctx context.Context) (installed []configuration, missing []absent, err error) {
 	mutates, validates := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
-
 	for _, kind := range []struct {
 		kind, name string
 		object     client.Object
@@ -83,9 +80,7 @@ func (w *watched) find(ctx context.Context) (installed []configuration, missing 
 		if kind.name == "" {
 			continue
 		}
-
 		err := w.reader.Get(ctx, client.ObjectKey{Name: kind.name}, kind.object)
-
 		switch {
 		case apierrors.IsNotFound(err):
 			missing = append(missing, absent{kind.kind, kind.name})
@@ -102,20 +97,16 @@ func (w *watched) find(ctx context.Context) (installed []configuration, missing 
 // configurations returns copies of the installed configurations of all webhooks. It logs a missing one once.
 func (r *reconciler) configurations(ctx context.Context) ([]configuration, error) {
 	var installed []configuration
-
 	lacking := map[absent]bool{}
-
 	for _, webhook := range r.webhooks {
 		found, missing, err := webhook.find(ctx)
 		if err != nil {
 			return nil, err
 		}
-
 		installed = append(installed, found...)
 
 		for _, one := range missing {
 			lacking[one] = true
-
 			if !r.missing[one] {
 				klog.FromContext(ctx).Info("No API server calls a webhook of this hub: apply "+webhook.Manifests+
 					", or leave the controller "+webhook.Controller+" off", "kind", one.kind, "missing", one.name)
@@ -124,7 +115,6 @@ func (r *reconciler) configurations(ctx context.Context) ([]configuration, error
 	}
 
 	r.missing = lacking
-
 	return installed, nil
 }
 
@@ -135,7 +125,6 @@ func (r *reconciler) publish(ctx context.Context, installed []configuration, bun
 		if !ok {
 			return fmt.Errorf("%T is no object", configuration.object)
 		}
-
 		if !configuration.set(bundle) {
 			continue
 		}
@@ -145,7 +134,6 @@ func (r *reconciler) publish(ctx context.Context, installed []configuration, bun
 		if err := r.client.Patch(ctx, configuration.object, patch); err != nil {
 			return fmt.Errorf("writing %T %s: %w", configuration.object, configuration.object.GetName(), err)
 		}
-
 		klog.FromContext(ctx).V(2).Info("Gave a webhook configuration the certificate authorities to trust",
 			"kind", fmt.Sprintf("%T", configuration.object), "name", configuration.object.GetName())
 	}
@@ -159,27 +147,22 @@ func (c *configuration) set(bundle []byte) (changed bool) {
 		if !bytes.Equal(hook.client.CABundle, bundle) {
 			hook.client.CABundle, changed = bundle, true
 		}
-
 		if c.failurePolicy != nil && ptr.Deref(*hook.failurePolicy, "") != *c.failurePolicy {
 			*hook.failurePolicy, changed = ptr.To(*c.failurePolicy), true
 		}
 	}
-
 	return changed
 }
 
 // hostsOf returns the sorted host names of the serving certificate: those of the Service, and those in the configurations.
 func hostsOf(installed []configuration, namespace string) []string {
 	hosts := serviceHosts(Service, namespace)
-
 	for _, configuration := range installed {
 		for _, hook := range configuration.hooks {
 			hosts = append(hosts, hostsIn(hook.client)...)
 		}
 	}
-
 	slices.Sort(hosts)
-
 	return slices.Compact(hosts)
 }
 
@@ -197,7 +180,6 @@ func hostsIn(config *admissionregistrationv1.WebhookClientConfig) []string {
 
 func serviceHosts(name, namespace string) []string {
 	host := name + "." + namespace
-
 	return []string{host, host + ".svc", host + ".svc.cluster.local"}
 }
 
@@ -207,11 +189,9 @@ func urlHosts(text string) []string {
 	if err != nil {
 		return nil
 	}
-
 	host := strings.ToLower(location.Hostname())
 	if net.ParseIP(host) == nil && len(validation.IsDNS1123Subdomain(host)) > 0 {
 		return nil
 	}
-
 	return []string{host}
 }

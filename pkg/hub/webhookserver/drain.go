@@ -24,7 +24,6 @@ const (
 // once without connections, and at the latest three seconds later. Call it before Setup.
 func (o *Options) DrainAfter(ctx context.Context) context.Context {
 	o.drain = &drain{}
-
 	return o.drain.after(ctx)
 }
 
@@ -41,15 +40,11 @@ type drain struct {
 // after returns a context that ends when ctx has ended and the connections are closed, or the timeout is over.
 func (d *drain) after(ctx context.Context) context.Context {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
-
 	context.AfterFunc(ctx, func() {
 		defer end()
-
 		d.ending.Store(true)
-
 		timeout := time.NewTimer(drainTimeout)
 		defer timeout.Stop()
-
 		tick := time.NewTicker(drainInterval)
 		defer tick.Stop()
 
@@ -58,7 +53,6 @@ func (d *drain) after(ctx context.Context) context.Context {
 			case <-tick.C:
 			case <-timeout.C:
 				klog.FromContext(ctx).V(2).Info("Closing idle connections of API servers", "connections", d.open.Load())
-
 				return
 			}
 		}
@@ -84,7 +78,6 @@ func (d *drain) answers(handler http.Handler) http.Handler {
 		if d.ending.Load() {
 			w.Header().Set("Connection", "close")
 		}
-
 		handler.ServeHTTP(w, request)
 	})
 }

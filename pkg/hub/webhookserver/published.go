@@ -30,7 +30,6 @@ func (p *Published) url(namespace string) string {
 	if p.URL != "" {
 		return p.URL
 	}
-
 	return "https://" + Service + "." + namespace + ".svc" + p.Path
 }
 
@@ -55,24 +54,20 @@ func (p *publisher) publish(ctx context.Context, bundle []byte) error {
 		if err := p.client.Create(ctx, found); err != nil {
 			return fmt.Errorf("creating ConfigMap %s: %w", key, err)
 		}
-
 		return nil
 	}
 
 	if err != nil {
 		return fmt.Errorf("reading ConfigMap %s: %w", key, err)
 	}
-
 	if found.Data[p.URLKey] == data[p.URLKey] && found.Data[p.AuthoritiesKey] == data[p.AuthoritiesKey] {
 		return nil
 	}
-
 	found.Data = data
 	if err := p.client.Update(ctx, found); err != nil {
 		return fmt.Errorf("writing ConfigMap %s: %w", key, err)
 	}
 
 	klog.FromContext(ctx).V(2).Info("Published the address of the explanations", "configMap", key)
-
 	return nil
 }

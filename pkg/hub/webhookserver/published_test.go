@@ -24,12 +24,10 @@ func publishing(k *keeper, url string) {
 
 func published(t *testing.T, k *keeper) map[string]string {
 	t.Helper()
-
 	found := &corev1.ConfigMap{}
 	if err := k.client.Get(t.Context(), client.ObjectKey{Namespace: "hub", Name: "address"}, found); err != nil {
 		t.Fatal(err)
 	}
-
 	return found.Data
 }
 
@@ -38,7 +36,6 @@ func TestE1aTheAddressIsPublishedAndRepaired(t *testing.T) {
 	publishing(k, "")
 	k.want(t, "the first time", "create "+Secret, "create address")
 	k.want(t, "nothing is due")
-
 	want := map[string]string{"url": "https://placement-webhook.hub.svc/explanations", "ca.crt": string(k.stored(t).Bundle)}
 	if got := published(t, k); got["url"] != want["url"] || got["ca.crt"] != want["ca.crt"] || len(got) != len(want) {
 		t.Errorf("published %v, want %v", got, want)
@@ -48,12 +45,10 @@ func TestE1aTheAddressIsPublishedAndRepaired(t *testing.T) {
 	if err := k.client.Get(t.Context(), client.ObjectKey{Namespace: "hub", Name: "address"}, edited); err != nil {
 		t.Fatal(err)
 	}
-
 	edited.Data["url"] = "https://elsewhere.example"
 	if err := k.client.Update(t.Context(), edited); err != nil {
 		t.Fatal(err)
 	}
-
 	k.want(t, "an edited address", "update address")
 
 	if got := published(t, k)["url"]; got != want["url"] {
@@ -65,14 +60,12 @@ func TestE1aTheCertificateHasThePublishedHost(t *testing.T) {
 	k := newKeeper()
 	publishing(k, "https://explain.example:8443/explanations")
 	k.want(t, "the first time", "create "+Secret, "create address")
-
 	block, _ := pem.Decode(k.stored(t).Certificate)
 
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	for _, host := range []string{"explain.example", "placement-webhook.hub.svc"} {
 		if err := certificate.VerifyHostname(host); err != nil {
 			t.Error(err)
@@ -85,7 +78,6 @@ func TestAnAddressThatCannotBePublishedHoldsNoCertificate(t *testing.T) {
 	k := newKeeper()
 	publishing(k, "")
 	k.refuse["create address"] = errors.New("you may not")
-
 	sent, _, err := k.look(t)
 	if err == nil || len(sent) != 2 || sent[0] != "create "+Secret {
 		t.Errorf("sent %q: %v", sent, err)

@@ -30,7 +30,6 @@ func (r *readiness) check(ctx context.Context) error {
 	if r.passed.Load() {
 		return nil
 	}
-
 	certificate, err := r.source.certificate(ctx)
 	if err != nil {
 		return fmt.Errorf("the webhooks cannot answer yet: %w", err)
@@ -42,7 +41,6 @@ func (r *readiness) check(ctx context.Context) error {
 				return fmt.Errorf("the webhooks of %s cannot answer yet: %w", webhook.Controller, err)
 			}
 		}
-
 		installed, _, err := webhook.find(ctx)
 		if err != nil {
 			return fmt.Errorf("looking whom API servers trust: %w", err)
@@ -59,7 +57,6 @@ func (r *readiness) check(ctx context.Context) error {
 	}
 
 	r.passed.Store(true)
-
 	return nil
 }
 
@@ -69,7 +66,6 @@ func (r *readiness) trusts(config *admissionregistrationv1.WebhookClientConfig, 
 	if !roots.AppendCertsFromPEM(config.CABundle) {
 		return errors.New("caBundle holds no certificate authority")
 	}
-
 	options := x509.VerifyOptions{Roots: roots, CurrentTime: r.clock.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	if _, err := certificate.Verify(options); err != nil {
 		return fmt.Errorf("caBundle: %w", err)
@@ -80,6 +76,5 @@ func (r *readiness) trusts(config *admissionregistrationv1.WebhookClientConfig, 
 			return err //nolint:wrapcheck // It names the host and those that the certificate has.
 		}
 	}
-
 	return nil
 }

@@ -45,12 +45,10 @@ type reconciler struct {
 // Reconcile renews certificates that are due, and repairs the Secret and the configurations.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	again, err := r.sync(ctx)
-
 	result, err := r.conflicts.Result(ctx, request, err)
 	if err == nil && result.RequeueAfter == 0 {
 		result.RequeueAfter = min(max(again.Sub(r.clock.Now()), minRequeueDelay), maxRequeueDelay)
 	}
-
 	return result, err
 }
 
@@ -60,12 +58,10 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 	if err := client.IgnoreNotFound(r.client.Get(ctx, r.key, secret)); err != nil {
 		return time.Time{}, fmt.Errorf("reading Secret %s: %w", r.key, err)
 	}
-
 	installed, err := r.configurations(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
-
 	held := materialOf(secret)
 
 	next, again, err := r.schedule.Next(held, r.hosts(installed), r.clock.Now())
@@ -87,13 +83,11 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 			return time.Time{}, err
 		}
 	}
-
 	if r.published != nil { // It comes last, so that a missing right does not keep certificates from their renewal.
 		if err := r.published.publish(ctx, next.Bundle); err != nil {
 			return time.Time{}, err
 		}
 	}
-
 	return again, nil
 }
 
@@ -103,9 +97,7 @@ func (r *reconciler) hosts(installed []configuration) []string {
 	if r.published != nil {
 		hosts = append(hosts, urlHosts(r.published.url(r.key.Namespace))...)
 	}
-
 	slices.Sort(hosts)
-
 	return slices.Compact(hosts)
 }
 
@@ -114,27 +106,21 @@ func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, nex
 	if next.Equal(held) {
 		return nil
 	}
-
 	changed := secret.DeepCopy()
 	if changed.Data == nil {
 		changed.Data = map[string][]byte{}
 	}
-
 	changed.Data[bundleKey], changed.Data[authorityKeyKey] = next.Bundle, next.AuthorityKey
 	changed.Data[corev1.TLSCertKey], changed.Data[corev1.TLSPrivateKeyKey] = next.Certificate, next.Key
 
 	log := klog.FromContext(ctx)
-
 	if secret.ResourceVersion != "" {
 		if err := r.client.Update(ctx, changed); err != nil {
 			return fmt.Errorf("writing Secret %s: %w", r.key, err)
 		}
-
 		log.V(2).Info("Renewed the certificates of the webhooks", "secret", r.key)
-
 		return nil
 	}
-
 	changed.ObjectMeta = metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}
 	changed.Type = corev1.SecretTypeTLS
 
@@ -143,12 +129,9 @@ func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, nex
 		//nolint:errorlint // It must not count as a conflict.
 		return fmt.Errorf("creating Secret %s: create the namespace, or name another with --namespace: %v", r.key, err)
 	}
-
 	if err != nil {
 		return fmt.Errorf("creating Secret %s: %w", r.key, err)
 	}
-
 	log.V(2).Info("Made the certificates of the webhooks", "secret", r.key)
-
 	return nil
 }

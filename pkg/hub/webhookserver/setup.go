@@ -100,11 +100,9 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 	if o.Listener == nil {
 		return errors.New("it has no address to listen on")
 	}
-
 	if o.Schedule == (certificates.Schedule{}) {
 		o.Schedule = certificates.Standard()
 	}
-
 	answers, err := mount(webhooks, o.Off, o.Published)
 	if err != nil {
 		return err
@@ -128,7 +126,6 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 	request := reconcile.Request{NamespacedName: key}
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		q.Add(request) // Even without a Secret or a configuration.
-
 		return nil
 	})
 	control := builder.ControllerManagedBy(mgr).
@@ -144,9 +141,7 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 		if err != nil {
 			return err
 		}
-
 		r.webhooks = append(r.webhooks, &watched{webhook, configurations})
-
 		if webhook.Mutating != "" {
 			control.WatchesRawSource(source.Kind(configurations, &admissionregistrationv1.MutatingWebhookConfiguration{},
 				always[*admissionregistrationv1.MutatingWebhookConfiguration](request)))
@@ -162,11 +157,9 @@ func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook)
 	if o.AddReadyCheck != nil {
 		o.AddReadyCheck("webhook", ready.check)
 	}
-
 	if err := mgr.Add(newBootstrap(*r, ready)); err != nil {
 		return fmt.Errorf("adding the start of the webhooks: %w", err)
 	}
-
 	return control.Complete(r) //nolint:wrapcheck // Named by the caller.
 }
 
@@ -183,7 +176,6 @@ func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.
 	named := func(name string) cache.ByObject {
 		return cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
 	}
-
 	return extracache.Add(mgr, "the webhook configurations of "+webhook.Controller, cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(), NewInformer: o.NewInformer,
 		ByObject: map[client.Object]cache.ByObject{
@@ -199,7 +191,6 @@ func mount(webhooks []Webhook, off map[string]error, published *Published) (http
 	for path, why := range off {
 		mux.Handle(path, routed(path, func(string) (http.Handler, error) { return nil, why }))
 	}
-
 	if published != nil {
 		mux.Handle(published.Path, published.Handler)
 	}
@@ -209,11 +200,9 @@ func mount(webhooks []Webhook, off map[string]error, published *Published) (http
 		if err != nil {
 			return nil, err
 		}
-
 		for path := range webhook.Handlers {
 			mux.Handle(path, handlers[path])
 		}
-
 		for _, path := range webhook.Paths {
 			mux.Handle(path, routed(path, webhook.Route))
 		}
@@ -225,17 +214,14 @@ func mount(webhooks []Webhook, off map[string]error, published *Published) (http
 // Standalone returns HTTP handlers that answer AdmissionReviews by handlers, each by its path.
 func Standalone(handlers map[string]admission.Handler) (map[string]http.Handler, error) {
 	served := make(map[string]http.Handler, len(handlers))
-
 	for path, handler := range handlers {
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
 			admission.StandaloneOptions{Logger: klog.Background(), MetricsPath: path})
 		if err != nil {
 			return nil, fmt.Errorf("mounting %s: %w", path, err)
 		}
-
 		served[path] = hook
 	}
-
 	return served, nil
 }
 
@@ -246,10 +232,8 @@ func routed(path string, route func(path string) (http.Handler, error)) http.Han
 		if err != nil {
 			klog.FromContext(request.Context()).V(2).Info("A review has no answer", "path", path, "reason", err.Error())
 			http.Error(w, err.Error(), http.StatusInternalServerError) // Of other codes the API server does not show the text.
-
 			return
 		}
-
 		handler.ServeHTTP(w, request)
 	})
 }
@@ -260,7 +244,6 @@ func newServer(o Options, certs *certificateSource, answers http.Handler) *manag
 	if o.TLS != nil {
 		config = o.TLS.Clone()
 	}
-
 	config.NextProtos = []string{"h2", "http/1.1"}
 	config.GetCertificate = certs.GetCertificate
 
@@ -268,10 +251,8 @@ func newServer(o Options, certs *certificateSource, answers http.Handler) *manag
 	if connections == nil {
 		connections = &drain{}
 	}
-
 	logger := klog.Background()
 	logger.Info("Serving the webhooks", "address", o.Listener.Addr().String())
-
 	return &manager.Server{
 		Name: "webhook",
 		Server: &http.Server{

@@ -23,7 +23,6 @@ type renewal struct {
 func (l *Lock) observe(record *resourcelock.LeaderElectionRecord, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	l.renewal = renewal{holder: record.HolderIdentity, at: record.RenewTime.Time}
 	metrics.LeaseRenewed.Set(seconds(l.renewal.at))
 
@@ -55,24 +54,19 @@ func (l *Lock) Overdue() time.Time {
 	if l == nil {
 		return time.Time{}
 	}
-
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	if l.holding || !l.overdue(time.Now()) {
 		return time.Time{}
 	}
-
 	return l.renewal.at
 }
 
 // State describes the lease for /readyz?verbose. It names no process, because everybody may read it.
 func (l *Lock) State() string {
 	since := l.Overdue()
-
 	l.mu.Lock()
 	defer l.mu.Unlock()
-
 	switch {
 	case l.holding:
 		return "this process holds " + l.Describe()
@@ -90,6 +84,5 @@ func seconds(at time.Time) float64 {
 	if at.IsZero() {
 		return 0
 	}
-
 	return float64(at.UnixMilli()) / 1000
 }

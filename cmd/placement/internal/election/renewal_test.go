@@ -24,9 +24,7 @@ func TestOverdueRenewal(t *testing.T) {
 	if !none.Overdue().IsZero() {
 		t.Error("the renewal of no lock is overdue")
 	}
-
 	log := &safeBuffer{}
-
 	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log))))
 	t.Cleanup(klog.ClearLogger)
 
@@ -37,7 +35,6 @@ func TestOverdueRenewal(t *testing.T) {
 		standby := newContestant(t, h.client(&atomic.Bool{}), "standby")
 		defer standby.stop()
 		time.Sleep(10 * time.Minute)
-
 		if at := standby.lock.Overdue(); !at.IsZero() || strings.Contains(log.String(), "has not renewed") {
 			t.Errorf("the renewal at %v of a leader at work is overdue; the log:\n%s", at, log)
 		}
@@ -46,7 +43,6 @@ func TestOverdueRenewal(t *testing.T) {
 		if is := leader.lock.State() + ", " + standby.lock.State(); is != states {
 			t.Errorf("states: %s", is)
 		}
-
 		ended := time.Now()
 		cut.Store(true)
 		time.Sleep(2*Defaults().RetryPeriod + 5*time.Second)
@@ -55,7 +51,6 @@ func TestOverdueRenewal(t *testing.T) {
 		if since.After(ended) || since.Before(ended.Add(-Defaults().RetryPeriod-acquirePeriod*3)) {
 			t.Errorf("the leader, ended at %v, has not renewed since %v", ended, since)
 		}
-
 		want := "the process that holds hub/placement-lock has not renewed it since " + since.UTC().Format(time.RFC3339)
 		if is := standby.lock.State(); is != want {
 			t.Errorf("state: %s, want %s", is, want)
@@ -65,10 +60,8 @@ func TestOverdueRenewal(t *testing.T) {
 		if err := metrics.LeaseRenewed.Write(metric); err != nil || metric.GetGauge().GetValue() != seconds(since) {
 			t.Errorf("metric: %v, want %v; %v", metric, seconds(since), err)
 		}
-
 		<-standby.leadFrom
 		time.Sleep(time.Minute)
-
 		if at := standby.lock.Overdue(); !at.IsZero() || standby.lock.State() != "this process holds hub/placement-lock" {
 			t.Errorf("the renewal at %v of the new leader is overdue; state: %s", at, standby.lock.State())
 		}
@@ -78,7 +71,6 @@ func TestOverdueRenewal(t *testing.T) {
 		if lines := strings.Count(log.String(), line); lines != 1 {
 			t.Errorf("the log has %d lines of the dead leader:\n%s", lines, log)
 		}
-
 		leader.stop()
 	})
 }
@@ -92,13 +84,11 @@ type safeBuffer struct {
 func (b *safeBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	return b.text.Write(p)
 }
 
 func (b *safeBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	return b.text.String()
 }

@@ -12,7 +12,6 @@ import (
 // NoError ends the test when there is one.
 func NoError(t *testing.T, err error) {
 	t.Helper()
-
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +20,9 @@ func NoError(t *testing.T, err error) {
 // Error wants no error when parts is empty, and else one that contains them all.
 func Error(t *testing.T, err error, parts []string) {
 	t.Helper()
-
 	if (err != nil) != (len(parts) > 0) {
 		t.Fatalf("error = %v, want one with %q", err, parts)
 	}
-
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not contain %q", err, part)
@@ -38,6 +35,5 @@ func File(t *testing.T, path, content string) string {
 	t.Helper()
 	NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
 	NoError(t, os.WriteFile(path, []byte(content), 0o600))
-
 	return path
 }

@@ -43,8 +43,6 @@ func (f *Format) Set(value string) error {
 	default:
 		return fmt.Errorf("unknown format %q; use %s or %s", value, Text, JSON)
 	}
-
 	f.value = value
-
 	return nil
 }

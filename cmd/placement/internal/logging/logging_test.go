@@ -20,12 +20,10 @@ import (
 
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
-
 	format := NewFormat(&out)
 	if err := format.Set(JSON); err != nil {
 		t.Fatal(err)
 	}
-
 	t.Cleanup(klog.ClearLogger)
 	klog.Background().WithName("election").WithValues("lease", klog.KRef("hub", "lock")).Info("Led", "replicas", 2)
 	klog.Background().V(4).Info("Detail")
@@ -38,7 +36,6 @@ func TestJSON(t *testing.T) {
 		Replicas                int
 		Source                  *struct{ File string }
 	}
-
 	var got []line
 
 	for decoder := json.NewDecoder(&out); decoder.More(); {
@@ -46,11 +43,9 @@ func TestJSON(t *testing.T) {
 		if err := decoder.Decode(&one); err != nil {
 			t.Fatal(err)
 		}
-
 		if one.Source == nil || one.Source.File == "" {
 			t.Errorf("%q has no source", one.Msg)
 		}
-
 		one.Source = nil
 		got = append(got, one)
 	}
@@ -78,11 +73,9 @@ func TestQuiet(t *testing.T) {
 		2: {`"level"=0 "msg"="ours"`, `"level"=2 "msg"="starting server" "name"="test" "addr"="256.0.0.1:0"`},
 	} {
 		var got []string
-
 		log := Quiet(funcr.New(func(_, line string) { got = append(got, line) }, funcr.Options{Verbosity: verbosity}))
 		log.Info("ours")
 		startServer(t, log)
-
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("lines at verbosity %d (-want +got):\n%s", verbosity, diff)
 		}
@@ -92,7 +85,6 @@ func TestQuiet(t *testing.T) {
 // startServer has a server of controller-runtime log that it starts. It cannot listen, so it ends at once.
 func startServer(t *testing.T, log logr.Logger) {
 	t.Helper()
-
 	server := &manager.Server{Name: "test", Server: &http.Server{Addr: "256.0.0.1:0"}}
 	if err := server.Start(ctrllog.IntoContext(context.WithoutCancel(t.Context()), log)); err == nil {
 		t.Fatal("a server listens on an address that is none")

@@ -42,7 +42,6 @@ func (s *sink) Info(level int, msg string, keysAndValues ...any) {
 			return
 		}
 	}
-
 	s.LogSink.Info(level, msg, keysAndValues...)
 }
 
@@ -65,7 +64,6 @@ func (s *sink) WithCallDepth(depth int) logr.LogSink {
 	if !ok {
 		return s
 	}
-
 	return &sink{LogSink: inner.WithCallDepth(depth)}
 }
 
@@ -79,7 +77,6 @@ func calledByLibrary() bool {
 		if !isLogger(frame.Function) {
 			return strings.HasPrefix(frame.Function, library)
 		}
-
 		if !more {
 			return false
 		}

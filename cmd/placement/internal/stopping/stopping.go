@@ -27,7 +27,6 @@ func Caused(ctx context.Context, err error) bool {
 	if err == nil || !errors.Is(ctx.Err(), context.Canceled) {
 		return false
 	}
-
 	if errors.Is(err, context.Canceled) || apierrors.IsTimeout(err) {
 		return true
 	}
@@ -38,7 +37,6 @@ func Caused(ctx context.Context, err error) bool {
 			return true
 		}
 	}
-
 	return false
 }
 
@@ -86,6 +84,5 @@ func (s *sink) WithCallDepth(depth int) logr.LogSink {
 	if !ok {
 		return s
 	}
-
 	return &sink{LogSink: inner.WithCallDepth(depth), ctx: s.ctx}
 }

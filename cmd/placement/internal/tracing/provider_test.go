@@ -53,7 +53,6 @@ func TestRequestsCarryTheirTrace(t *testing.T) {
 	parents := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { parents <- r.Header.Get("Traceparent") }))
 	defer server.Close()
-
 	for _, tc := range []struct {
 		reason string
 		rate   int32

@@ -35,7 +35,6 @@ func (m Material) Pair() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the serving certificate and its key: %w", err)
 	}
-
 	return &pair, nil
 }
 
@@ -45,15 +44,12 @@ func (m Material) authorities(now time.Time) []*x509.Certificate {
 	if err != nil {
 		return nil
 	}
-
 	var found []*x509.Certificate
-
 	for _, certificate := range certificates {
 		if certificate.IsCA && now.Before(certificate.NotAfter) && !slices.ContainsFunc(found, certificate.Equal) {
 			found = append(found, certificate)
 		}
 	}
-
 	return found
 }
 
@@ -62,7 +58,6 @@ func (m Material) signer(authorities []*x509.Certificate, now time.Time) *crypto
 	if len(authorities) == 0 || now.Before(authorities[0].NotBefore) {
 		return nil
 	}
-
 	certificate, err := crypto.EncodeCertificates(authorities[0])
 	if err != nil {
 		return nil
@@ -72,7 +67,6 @@ func (m Material) signer(authorities []*x509.Certificate, now time.Time) *crypto
 	if err != nil {
 		return nil
 	}
-
 	return signer
 }
 
@@ -82,7 +76,6 @@ func (m Material) served(authorities []*x509.Certificate, hosts []string, now ti
 	if err != nil {
 		return nil
 	}
-
 	roots := x509.NewCertPool()
 	for _, authority := range authorities {
 		roots.AddCert(authority)
@@ -92,12 +85,10 @@ func (m Material) served(authorities []*x509.Certificate, hosts []string, now ti
 	if _, err := pair.Leaf.Verify(options); err != nil {
 		return nil
 	}
-
 	for _, host := range hosts {
 		if pair.Leaf.VerifyHostname(host) != nil {
 			return nil
 		}
 	}
-
 	return pair.Leaf
 }

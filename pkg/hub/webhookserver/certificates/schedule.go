@@ -37,19 +37,16 @@ func (s Schedule) Next(held Material, hosts []string, now time.Time) (next Mater
 	next = held
 	authorities := held.authorities(now)
 	signer := held.signer(authorities, now)
-
 	if signer == nil || !now.Before(renewal(signer.Config.Certs[0])) {
 		if signer, next.AuthorityKey, err = s.makeAuthority(now); err != nil {
 			return held, now, err
 		}
-
 		authorities = slices.Insert(authorities, 0, signer.Config.Certs[0])
 	}
 
 	if next.Bundle, err = crypto.EncodeCertificates(authorities...); err != nil {
 		return held, now, fmt.Errorf("encoding the certificate authorities: %w", err)
 	}
-
 	newest := authorities[0]
 	trusted := newest.NotBefore.Add(s.Skew + s.Trust)
 	due := func(served *x509.Certificate) time.Time { return later(s.wanted(served, newest), trusted) }
@@ -60,12 +57,10 @@ func (s Schedule) Next(held Material, hosts []string, now time.Time) (next Mater
 			return held, now, err
 		}
 	}
-
 	again = earlier(renewal(newest), due(served))
 	for _, authority := range authorities {
 		again = earlier(again, authority.NotAfter)
 	}
-
 	return next, again, nil
 }
 
@@ -74,7 +69,6 @@ func (Schedule) wanted(served, newest *x509.Certificate) time.Time {
 	if served.CheckSignatureFrom(newest) != nil {
 		return newest.NotBefore // An older authority has signed it.
 	}
-
 	return renewal(served)
 }
 
@@ -87,7 +81,6 @@ func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
-
 	return a
 }
 
@@ -95,7 +88,6 @@ func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
-
 	return a
 }
 
@@ -126,9 +118,7 @@ func (s Schedule) makeAuthority(now time.Time) (authority *crypto.CA, key []byte
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a certificate authority: %w", err)
 	}
-
 	self.Config.Certs[0] = certificate
-
 	return self, key, nil
 }
 
@@ -155,11 +145,9 @@ func (s Schedule) makeServing(signer *crypto.CA, hosts []string, now time.Time) 
 	if err == nil {
 		certificate, err = crypto.EncodeCertificates(leaf)
 	}
-
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("making a serving certificate for %q: %w", hosts, err)
 	}
-
 	return leaf, certificate, key, nil
 }
 
@@ -168,10 +156,8 @@ func makeKey() (private *ecdsa.PrivateKey, key []byte, err error) {
 	if private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, fmt.Errorf("making a key: %w", err)
 	}
-
 	if key, err = crypto.EncodeKey(private); err != nil {
 		return nil, nil, fmt.Errorf("encoding a key: %w", err)
 	}
-
 	return private, key, nil
 }
