@@ -88,11 +88,18 @@ func TestUninstallReleasesFinalizers(t *testing.T) {
 
 	// A hub without the systems says what is left of them, to admins in the log and to users in events.
 	without := h.StartReplica(t)
-	without.WantStderr(t, `"The system is off, but objects have its finalizers, and cannot be deleted.`, `system="affinityclass" objects=1 `,
-		`system="clusterrequest" objects=3 `)
 	h.WantHolder(t, without)
 	suite.Eventually(t, "waiting for the events of objects that are being deleted", func() error {
 		return wantWaiting(t, h, "AffinityClass dc1", "Cluster world", "ClusterRequest world")
+	})
+	suite.Eventually(t, "waiting for the log", func() error {
+		for _, line := range []string{`"The system is off, but objects have its finalizers, and cannot be deleted.`, `system="affinityclass" objects=1 `,
+			`system="clusterrequest" objects=3 `} {
+			if !strings.Contains(without.Stderr.String(), line) {
+				return fmt.Errorf("it lacks %q", line)
+			}
+		}
+		return nil
 	})
 	h.Stop(t, without)
 
