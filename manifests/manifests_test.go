@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -465,37 +464,4 @@ func writes(rules []rbacv1.PolicyRule) map[string][]string {
 		slices.Sort(verbs)
 	}
 	return found
-}
-
-func objects(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	objs, err := Objects()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return objs
-}
-
-// allObjects returns the objects of a hub and the optional ones.
-func allObjects(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	beside, err := Multicluster()
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked, err := Webhook("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Concat(objects(t), beside, asked)
-}
-
-// expectObject fails the test if there is no object of that kind and name.
-func expectObject(t *testing.T, kind, name string) {
-	t.Helper()
-	if !slices.ContainsFunc(allObjects(t), func(obj *unstructured.Unstructured) bool {
-		return obj.GetKind() == kind && obj.GetName() == name
-	}) {
-		t.Errorf("no %s is named %q", kind, name)
-	}
 }

@@ -69,7 +69,7 @@ func Add(mgr manager.Manager, off []systems.Entry) error {
 
 	recorder, err := eventwriter.Add(mgr, component, func() bool { return false })
 	if err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return err
 	}
 	return mgr.Add(&reporter{ //nolint:wrapcheck // Named by the caller.
 		off: off, reader: reader, mapper: mgr.GetRESTMapper(), events: recorder,
@@ -160,8 +160,8 @@ func (r *reporter) report(entry systems.Entry, object *metav1.PartialObjectMetad
 
 	for _, finalizer := range has {
 		r.events.Eventf(object, nil, corev1.EventTypeWarning, reason, action,
-			"The deletion waits for the finalizer %s, which stays %s. Nothing does that here, because the system %s is off. An administrator of the hub "+
-				"turns it on, or releases the finalizer: placement uninstall --release-finalizers --system=%s",
+			"The deletion waits for the finalizer %s, which stays %s. Nothing does that here, because the system %s is off. An administrator of "+
+				"the hub turns it on, or releases the finalizer: placement uninstall --release-finalizers --system=%s",
 			finalizer.String(), finalizer.Waits, entry.Name, entry.Name)
 	}
 }

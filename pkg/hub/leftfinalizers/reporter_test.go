@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -52,7 +53,7 @@ type server struct {
 
 func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
 	resource := path.Base(request.URL.Path)
-	if resource == string(requests.Resource) && request.URL.Query().Get("limit") == "" {
+	if resource == requests.Resource && request.URL.Query().Get("limit") == "" {
 		return nil, errors.New("all objects are asked for at once")
 	}
 	s.lists[resource]++
@@ -138,20 +139,21 @@ func object(name string, deleted bool, finalizers ...string) metav1.PartialObjec
 func TestObjectsThatAreBeingDeletedHaveEvents(t *testing.T) {
 	s := &server{objects: map[string][]metav1.PartialObjectMetadata{
 		"requests": {
-			object("stays", false, "example.com/request"), object("other", true, "other.io/x"), object("waits", true, "other.io/x", "example.com/request"),
+			object("stays", false, "example.com/request"), object("other", true, "other.io/x"),
+			object("waits", true, "other.io/x", "example.com/request"),
 		},
 		"grants": {object("granted", true, "example.com/of-7", "example.com/of-8")},
 	}}
 	r, written := newTestReporter(t, s)
 	r.look(t.Context())
 	got := written.next()
+	const end = " Nothing does that here, because the system leasing is off. An administrator of the hub turns it on, or releases the finalizer: " +
+		"placement uninstall --release-finalizers --system=leasing"
 	want := []string{
-		"Warning DeletionWaiting Delete Request a/waits: The deletion waits for the finalizer example.com/request, which stays until the request has left its grant. Nothing " +
-			"does that here, because the system leasing is off. An administrator of the hub turns it on, or releases the finalizer: placement " +
-			"uninstall --release-finalizers --system=leasing",
-		"Warning DeletionWaiting Delete Grant a/granted: The deletion waits for the finalizer example.com/of-<uid>, which stays until the request with that UID is gone. " +
-			"Nothing does that here, because the system leasing is off. An administrator of the hub turns it on, or releases the finalizer: placement " +
-			"uninstall --release-finalizers --system=leasing",
+		"Warning DeletionWaiting Delete Request a/waits: The deletion waits for the finalizer example.com/request, which stays until the request " +
+			"has left its grant." + end,
+		"Warning DeletionWaiting Delete Grant a/granted: The deletion waits for the finalizer example.com/of-<uid>, which stays until the request " +
+			"with that UID is gone." + end,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -177,13 +179,13 @@ func TestAnEventIsRepeatedBeforeItIsGone(t *testing.T) {
 			for range written.next() {
 				at = append(at, time.Since(began))
 			}
-			time.Sleep(interval)
+			<-time.After(interval)
 		}
 		if want := []time.Duration{0, repetition, 2 * repetition}; !slices.Equal(at, want) {
 			t.Errorf("events after %v, want %v", at, want)
 		}
 		s.objects = nil
-		time.Sleep(interval)
+		<-time.After(interval)
 		synctest.Wait()
 		if len(r.reported) > 0 || r.logged["leasing"] != "" {
 			t.Errorf("it remembers %v and %q of an object that is gone", r.reported, r.logged["leasing"])
@@ -195,7 +197,7 @@ func TestAnEventIsRepeatedBeforeItIsGone(t *testing.T) {
 func TestManyObjectsHaveEventsOneLookAfterTheOther(t *testing.T) {
 	s := &server{objects: map[string][]metav1.PartialObjectMetadata{}}
 	for n := range objectsPerLook + 1 {
-		s.objects["grants"] = append(s.objects["grants"], object(fmt.Sprint(n), true, "example.com/of-7"))
+		s.objects["grants"] = append(s.objects["grants"], object(strconv.Itoa(n), true, "example.com/of-7"))
 	}
 	r, written := newTestReporter(t, s)
 	for look, want := range []int{objectsPerLook, 1, 0} {

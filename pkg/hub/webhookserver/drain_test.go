@@ -60,7 +60,7 @@ func TestNoConnectionInUseIsClosed(t *testing.T) {
 		}
 
 		terminate()
-		time.Sleep(drainTimeout / 3)
+		<-time.After(drainTimeout / 3)
 		if hasEnded(running) {
 			t.Fatal("the server ends before the API server knows that")
 		}
@@ -80,7 +80,7 @@ func TestNoConnectionInUseIsClosed(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		time.Sleep(drainInterval)
+		<-time.After(drainInterval)
 		if !hasEnded(running) {
 			t.Error("the server goes on without a connection")
 		}
@@ -109,7 +109,7 @@ func TestIdleConnectionsDelayTheEndOfTheProcess(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					defer connection.Close() //nolint:errcheck // The server has closed it.
+					t.Cleanup(func() { connection.Close() }) //nolint:errcheck // The server has closed it.
 					review(t, connection)
 				}
 				began := time.Now()

@@ -93,8 +93,10 @@ func TestUninstallReleasesFinalizers(t *testing.T) {
 		return wantWaiting(t, h, "AffinityClass dc1", "Cluster world", "ClusterRequest world")
 	})
 	suite.Eventually(t, "waiting for the log", func() error {
-		for _, line := range []string{`"The system is off, but objects have its finalizers, and cannot be deleted.`, `system="affinityclass" objects=1 `,
-			`system="clusterrequest" objects=3 `} {
+		for _, line := range []string{
+			`"The system is off, but objects have its finalizers, and cannot be deleted.`,
+			`system="affinityclass" objects=1 `, `system="clusterrequest" objects=3 `,
+		} {
 			if !strings.Contains(without.Stderr.String(), line) {
 				return fmt.Errorf("it lacks %q", line)
 			}
