@@ -212,7 +212,7 @@ func (w *world) change(change func(*openmcpv1alpha1.Cluster)) {
 	}
 }
 
-// told reports whether the controller has created an Event with this reason since the previous call.
+// told reports whether an Event with this reason was recorded since the last call.
 func (w *world) told(reason string) bool {
 	found := false
 	for len(w.recorder.Events) > 0 {

@@ -22,7 +22,7 @@ type notes struct {
 	count                int
 	// taken are the clusters in which a work of that name is not the hub's, and failed those of which a write has failed.
 	taken, failed []string
-	// missed are the clusters whose namespace does not exist, or is terminating; told is true once an Event has named them.
+	// missed are the clusters whose namespace does not exist, or is terminating; told is true after an Event was recorded about them.
 	missed []string
 	told   bool
 	// refused are the writes on the way to the delivery that the API server refuses, with its reasons, and keptBack are those by which works

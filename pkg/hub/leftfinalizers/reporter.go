@@ -38,8 +38,9 @@ const (
 	pageSize = 500
 	// repetition is how long an event about an object is not repeated. API servers delete events after an hour.
 	repetition = 55 * time.Minute
-	// objectsPerLook is how many objects have events after one look, because users create and delete them. The others have theirs after the next.
-	objectsPerLook = 100
+	// objectsPerLook is how many objects of a namespace have events after one look. Users create and delete them, and must not delay the events of
+	// other namespaces. The other objects have theirs after the next look.
+	objectsPerLook = 20
 )
 
 // reporter looks at the objects of systems that are off. It runs in the leader.
@@ -51,7 +52,7 @@ type reporter struct {
 
 	logged   map[string]string       // what was logged last, by system
 	reported map[types.UID]time.Time // when an object had its last event
-	left     int                     // how many objects may still have events after this look
+	written  map[string]int          // how many objects had events after this look, by namespace
 }
 
 var _ manager.LeaderElectionRunnable = (*reporter)(nil)
@@ -95,7 +96,7 @@ func (r *reporter) Start(ctx context.Context) error {
 // look reports the objects of every system.
 func (r *reporter) look(ctx context.Context) {
 	deleted := map[types.UID]bool{}
-	r.left = objectsPerLook
+	r.written = map[string]int{}
 	for _, entry := range r.off {
 		if err := r.lookAt(ctx, entry, deleted); err != nil {
 			if ctx.Err() == nil {
@@ -152,10 +153,11 @@ func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[
 
 // report writes an event about an object that is being deleted, unless there is one of late.
 func (r *reporter) report(entry systems.Entry, object *metav1.PartialObjectMetadata, has []systems.Finalizer) {
-	if last, found := r.reported[object.UID]; r.left == 0 || found && time.Since(last) < repetition {
+	last, found := r.reported[object.UID]
+	if found && time.Since(last) < repetition || r.written[object.Namespace] == objectsPerLook {
 		return
 	}
-	r.left--
+	r.written[object.Namespace]++
 	r.reported[object.UID] = time.Now()
 
 	for _, finalizer := range has {

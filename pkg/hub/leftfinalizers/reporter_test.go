@@ -193,14 +193,18 @@ func TestAnEventIsRepeatedBeforeItIsGone(t *testing.T) {
 	})
 }
 
-// Users create and delete the objects, so that their number does not decide how many events are written at once; each object has its event.
+// Users create and delete the objects, so that their number does not decide how many events are written at once, nor delay the events of another
+// namespace. Each object has its event.
 func TestManyObjectsHaveEventsOneLookAfterTheOther(t *testing.T) {
 	s := &server{objects: map[string][]metav1.PartialObjectMetadata{}}
 	for n := range objectsPerLook + 1 {
 		s.objects["grants"] = append(s.objects["grants"], object(strconv.Itoa(n), true, "example.com/of-7"))
 	}
+	other := object("other", true, "example.com/of-7")
+	other.Namespace = "z"
+	s.objects["grants"] = append(s.objects["grants"], other)
 	r, written := newTestReporter(t, s)
-	for look, want := range []int{objectsPerLook, 1, 0} {
+	for look, want := range []int{objectsPerLook + 1, 1, 0} {
 		r.look(t.Context())
 		if got := len(written.next()); got != want {
 			t.Errorf("%d events after look %d, want %d", got, look, want)

@@ -80,8 +80,8 @@ type outcome struct {
 	Unknown bool
 }
 
-// agreement is a hub with a removal budget and the placement ns/p, a standby of it, and observers that were told the limit of the hub and
-// that were not.
+// agreement is a hub with a removal budget and the placement ns/p, a standby of it, and observers that know the limit of the hub and
+// that do not.
 type agreement struct {
 	*rapid.T
 

@@ -89,7 +89,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 // foreign is a finalizer that neither the hub nor its commands remove.
 const foreign = "example.com/foreign"
 
-// terminate deletes objects that stay until somebody else has finished: a class of a system, and an object with its namespace.
+// terminate deletes objects that have a foreign finalizer, and so stay: a class of a system, and an object with its namespace.
 func (i *installation) terminate(t *testing.T) []client.Object {
 	t.Helper()
 	const leaving = "leaving"

@@ -21,7 +21,7 @@ import (
 // rulesFile has the rules, in a checkout.
 const rulesFile = "deploy/monitoring/prometheusrule.yaml"
 
-// The minutes for which the scrapes stand.
+// The minutes of the course in which each scrape is repeated.
 var (
 	beforeCause = span{0, 30}
 	whileCause  = span{30, 70}
@@ -31,7 +31,7 @@ var (
 // atChange is when an alert about a change is evaluated: soon after the cause is there.
 const atChange = "35m"
 
-// Course is what Prometheus scrapes while the causes of alerts come and go. A zero Scrape is one that nobody answers.
+// Course is what Prometheus scrapes while the causes of alerts come and go. A zero Scrape is one to which no process responds.
 type Course struct {
 	// Healthy is a scrape before the causes are there, Broken one while they are, and Mended one after them.
 	Healthy, Broken, Mended Scrape

@@ -100,7 +100,7 @@ func (s Scrape) Sum(prefix string) (sum float64) {
 // Text formats a sample as Prometheus does.
 func Text(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
 
-// span is the minutes for which a scrape stands.
+// span is the minutes in which a scrape is repeated.
 type span struct{ begin, minutes int }
 
 // repeated formats a sample of a series for each minute of a span, as promtool reads them. A point in time is as long ago in all of them.

@@ -122,7 +122,8 @@ var _ = Describe("What explain and diff say of workloads", Ordered, func() {
 // aTaint is what kube-scheduler says up to 1.33 of the nodes with each taint that a Pod does not tolerate. A newer one says how many nodes have any.
 var aTaint = regexp.MustCompile(`(\d+) node\(s\) had untolerated taint \{[^}]*\}`)
 
-// withSummedTaints returns what a newer kube-scheduler says for the note of an older one. The parts about taints must stand beside each other.
+// withSummedTaints returns the note of kube-scheduler with one number of nodes for all taints, as newer versions write it. It expects the parts about
+// taints one after the other.
 func withSummedTaints(note string) string {
 	GinkgoHelper()
 	parts := aTaint.FindAllStringSubmatch(note, -1)
