@@ -24,15 +24,16 @@ func federationFinalizers() []systems.Finalizer {
 		Name:  federation.Finalizer,
 		Waits: "until the ManifestWorks of the object are gone, and with them its copies in the clusters",
 		Left:  "The ManifestWorks stay, and the agents of the clusters keep the copies.",
-		Remains: func(object *unstructured.Unstructured, list systems.List) []string {
-			identity := federation.Identity{
-				NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()},
-				Kind:           federation.FederatedKind{GroupVersionKind: object.GroupVersionKind()},
-			}
+		Remains: func(list systems.List) func(*unstructured.Unstructured) []string {
 			works := list(schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks"), federation.ManagedLabel+"=true")
-			return namesOf("ManifestWork", works, func(work *metav1.PartialObjectMetadata) bool {
-				return work.Annotations[federation.ObjectAnnotation] == identity.String()
-			})
+			names := namesByAnnotation("ManifestWork", works, federation.ObjectAnnotation)
+			return func(object *unstructured.Unstructured) []string {
+				identity := federation.Identity{
+					NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()},
+					Kind:           federation.FederatedKind{GroupVersionKind: object.GroupVersionKind()},
+				}
+				return names[identity.String()]
+			}
 		},
 	}}
 }
@@ -65,57 +66,62 @@ func requestFinalizers() []systems.Finalizer {
 			Name: openmcpv1alpha1.ProviderFinalizer, Resource: requestResource("clusters"),
 			Waits: "until the provider has removed the real cluster",
 			Left:  "The real cluster goes on running, and whoever pays for it goes on paying: remove it at its provider.",
-			Remains: func(object *unstructured.Unstructured, _ systems.List) []string {
+			Remains: withoutList(func(object *unstructured.Unstructured) []string {
 				return []string{"the cluster of ClusterProvider " + strconv.Quote(textAt(object, "spec", "clusterProviderRef", "name"))}
-			},
+			}),
 		},
 		{
 			Name: openmcpv1alpha1.InventoryFinalizer, Resource: requestResource("clusters"),
 			Waits: "until the ManagedCluster of the Cluster is drained and deleted",
 			Left:  "The ManagedCluster stays with its namespace, and Placements go on selecting it.",
-			Remains: func(object *unstructured.Unstructured, list systems.List) []string {
-				cluster := object.GetNamespace() + "/" + object.GetName()
-				return namesOf("ManagedCluster", list(clusters, ""), func(managed *metav1.PartialObjectMetadata) bool {
-					return managed.Annotations[openmcpv1alpha1.ClusterAnnotation] == cluster
-				})
+			Remains: func(list systems.List) func(*unstructured.Unstructured) []string {
+				names := namesByAnnotation("ManagedCluster", list(clusters, ""), openmcpv1alpha1.ClusterAnnotation)
+				return func(object *unstructured.Unstructured) []string {
+					return names[object.GetNamespace()+"/"+object.GetName()]
+				}
 			},
 		},
 		{
 			Name: openmcpv1alpha1.AccessFinalizer, Resource: requestResource("accessrequests"),
 			Waits: "until the provider has removed what it made on the cluster for the AccessRequest",
 			Left:  "The ServiceAccount and the roles on the cluster stay, and the token in the Secret works until it expires.",
-			Remains: func(object *unstructured.Unstructured, _ systems.List) []string {
+			Remains: withoutList(func(object *unstructured.Unstructured) []string {
 				secret := textAt(object, "status", "secretRef", "name")
 				if secret == "" {
 					return nil
 				}
 				return []string{"Secret " + object.GetNamespace() + "/" + secret}
-			},
+			}),
 		},
 	}
 }
 
-// requestsOf returns the ClusterRequests that finalizers of a Cluster name by their UIDs.
-func requestsOf(cluster *unstructured.Unstructured, list systems.List) []string {
+// requestsOf names the ClusterRequests that finalizers of a Cluster name by their UIDs.
+func requestsOf(list systems.List) func(*unstructured.Unstructured) []string {
 	byUID := map[string]string{}
 	for _, request := range list(requestResource("clusterrequests"), "") {
 		byUID[string(request.UID)] = request.Namespace + "/" + request.Name
 	}
-	var names []string
-
-	for _, finalizer := range cluster.GetFinalizers() {
-		uid, isRequest := strings.CutPrefix(finalizer, openmcpv1alpha1.RequestFinalizerPrefix)
-		name, found := byUID[uid]
-		switch {
-		case !isRequest:
-		case found:
-			names = append(names, "ClusterRequest "+name)
-		default:
-			names = append(names, "a ClusterRequest that is gone, UID "+uid)
+	return func(cluster *unstructured.Unstructured) []string {
+		var names []string
+		for _, finalizer := range cluster.GetFinalizers() {
+			uid, isRequest := strings.CutPrefix(finalizer, openmcpv1alpha1.RequestFinalizerPrefix)
+			name, found := byUID[uid]
+			switch {
+			case !isRequest:
+			case found:
+				names = append(names, "ClusterRequest "+name)
+			default:
+				names = append(names, "a ClusterRequest that is gone, UID "+uid)
+			}
 		}
+		return names
 	}
+}
 
-	return names
+// withoutList is for a finalizer whose objects themselves say what stays.
+func withoutList(remains func(*unstructured.Unstructured) []string) func(systems.List) func(*unstructured.Unstructured) []string {
+	return func(systems.List) func(*unstructured.Unstructured) []string { return remains }
 }
 
 // textAt returns a field of an object; empty if it is absent or no text.
@@ -127,19 +133,19 @@ func textAt(object *unstructured.Unstructured, fields ...string) string {
 	return text
 }
 
-// namesOf returns the kind and name of each object that is wanted.
-func namesOf(kind string, objects []metav1.PartialObjectMetadata, wanted func(*metav1.PartialObjectMetadata) bool) []string {
-	var names []string
+// namesByAnnotation returns the kind and name of each object that has an annotation, by its value.
+func namesByAnnotation(kind string, objects []metav1.PartialObjectMetadata, annotation string) map[string][]string {
+	names := map[string][]string{}
 	for i := range objects {
-		if !wanted(&objects[i]) {
+		value, found := objects[i].Annotations[annotation]
+		if !found {
 			continue
 		}
 		name := objects[i].Name
 		if objects[i].Namespace != "" {
 			name = objects[i].Namespace + "/" + name
 		}
-		names = append(names, kind+" "+name)
+		names[value] = append(names[value], kind+" "+name)
 	}
-
 	return names
 }

@@ -118,17 +118,33 @@ func TestWhatRemainsIsNamed(t *testing.T) {
 		openmcpv1alpha1.InventoryFinalizer:     {"ManagedCluster mc"},
 		openmcpv1alpha1.AccessFinalizer:        {"Secret shop/web.kubeconfig"},
 	}
-	got := map[string][]string{}
+	another := object.DeepCopy()
+	another.SetName("web2")
+	got, ofAnother := map[string][]string{}, []string(nil)
+	listed := map[string]int{}
 	for _, entry := range (&Options{}).Systems() {
 		for _, finalizer := range entry.Finalizers {
-			if finalizer.Remains != nil {
-				got[finalizer.Name] = finalizer.Remains(object, func(of schema.GroupVersionResource, selector string) []metav1.PartialObjectMetadata {
-					return lists[of.Resource+" "+selector]
-				})
+			if finalizer.Remains == nil {
+				continue
+			}
+			remains := finalizer.Remains(func(of schema.GroupVersionResource, selector string) []metav1.PartialObjectMetadata {
+				listed[of.Resource]++
+				return lists[of.Resource+" "+selector]
+			})
+			got[finalizer.Name] = remains(object)
+			if finalizer.Name == federation.Finalizer {
+				ofAnother = remains(another)
 			}
 		}
 	}
+
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what remains (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ManifestWork eu2/w"}, ofAnother); diff != "" {
+		t.Errorf("what remains of another object (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"manifestworks": 1, "managedclusters": 1, "clusterrequests": 1}, listed); diff != "" {
+		t.Errorf("lists, whatever the number of objects (-want +got):\n%s", diff)
 	}
 }

@@ -19,11 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/tools/pager"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 )
 
@@ -33,9 +33,8 @@ const (
 	// reason is the reason of the events, and action what they are about.
 	reason, action = "DeletionWaiting", "Delete"
 
-	// interval is the time between two looks at all objects. A look asks for pages of pageSize objects, of which it keeps none.
+	// interval is the time between two looks at all objects.
 	interval = time.Minute
-	pageSize = 500
 	// repetition is how long an event about an object is not repeated. API servers delete events after an hour.
 	repetition = 55 * time.Minute
 	// objectsPerLook is how many objects of a namespace have events after one look. Users create and delete them, and must not delay the events of
@@ -111,14 +110,14 @@ func (r *reporter) look(ctx context.Context) {
 
 // lookAt reports the objects of a system, and adds those that are being deleted.
 func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[types.UID]bool) error {
-	objects, finalizers := 0, map[string]bool{}
+	found, finalizers := 0, map[string]bool{}
 	for _, resource := range resourcesOf(entry) {
 		err := r.each(ctx, resource, func(object *metav1.PartialObjectMetadata) error {
 			has := finalizersOf(entry, object)
 			if len(has) == 0 {
 				return nil
 			}
-			objects++
+			found++
 			for _, finalizer := range has {
 				finalizers[finalizer.String()] = true
 			}
@@ -143,9 +142,9 @@ func (r *reporter) lookAt(ctx context.Context, entry systems.Entry, deleted map[
 	names := slices.Sorted(maps.Keys(finalizers))
 	if now := strings.Join(names, " "); now != r.logged[entry.Name] {
 		r.logged[entry.Name] = now
-		if objects > 0 {
+		if found > 0 {
 			klog.FromContext(ctx).Info("The system is off, but objects have its finalizers, and cannot be deleted. Turn it on, or release them with "+
-				"`placement uninstall --release-finalizers`: docs/uninstall.md", "system", entry.Name, "objects", objects, "finalizers", names)
+				"`placement uninstall --release-finalizers`: docs/uninstall.md", "system", entry.Name, "objects", found, "finalizers", names)
 		}
 	}
 	return nil
@@ -170,18 +169,10 @@ func (r *reporter) report(entry systems.Entry, object *metav1.PartialObjectMetad
 
 // each calls a function with every object of a resource; with none if the process may not list them, or the API server does not serve them.
 func (r *reporter) each(ctx context.Context, resource schema.GroupVersionResource, call func(*metav1.PartialObjectMetadata) error) error {
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	list := func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return r.reader.Resource(resource).List(ctx, options)
-	})
-	pages.PageSize, pages.PageBufferSize = pageSize, 0
-
-	err := pages.EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
-		object, isMetadata := item.(*metav1.PartialObjectMetadata)
-		if !isMetadata {
-			return fmt.Errorf("the API server lists a %T", item)
-		}
-		return call(object)
-	})
+	}
+	err := objects.Each(ctx, list, metav1.ListOptions{}, call)
 	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
 	}

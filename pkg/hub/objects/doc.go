@@ -8,5 +8,6 @@
 //   - Reader reads an object from the informer cache, and from the API server if it is not there. Confirmed, LiveMetadata, LiveObject and
 //     Definition read from the API server only.
 //   - MetadataCache is a cache of the metadata of objects, and Metadata an object of which caches and clients transfer the metadata only.
+//   - Each calls a function with every object of a list, of which it reads one page after the other and keeps none.
 //   - On and Handler make event handlers of functions that take typed objects, also for deletions whose event was missed.
 package objects

@@ -22,8 +22,9 @@ type Finalizer struct {
 	Waits string
 	// Left says in a sentence what stays, and goes on running, if the finalizer is removed without that.
 	Left string
-	// Remains names what stays of one object, of which an object of every resource has the kind and the metadata alone; nil if Left says it all.
-	Remains func(object *unstructured.Unstructured, list List) []string
+	// Remains returns a function that names what stays of one object, of which an object of every resource has the kind and the metadata alone; nil
+	// if Left says it all. It is called once for all objects, so that it lists once what it looks up for each of them.
+	Remains func(list List) func(object *unstructured.Unstructured) []string
 }
 
 // List returns the metadata of the objects of a resource that have a label, in all namespaces; none if the resource is not served, or if they

@@ -12,14 +12,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/pager"
 	"k8s.io/klog/v2"
 
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 )
 
@@ -28,9 +31,6 @@ const (
 	qps   = 50
 	burst = 100
 )
-
-// pageSize is the number of objects of one response.
-const pageSize = 500
 
 // Held is an object with a finalizer of the hub.
 type Held struct {
@@ -55,15 +55,6 @@ type Hub struct {
 	discovery discovery.DiscoveryInterface
 	metadata  metadata.Interface
 	dynamic   dynamic.Interface
-
-	// lists has what Remains has asked for.
-	lists map[listed][]metav1.PartialObjectMetadata
-}
-
-// listed is a list of metadata.
-type listed struct {
-	resource schema.GroupVersionResource
-	selector string
 }
 
 // New returns the hub behind a configuration.
@@ -72,7 +63,7 @@ func New(config *rest.Config) (*Hub, error) {
 	if config.QPS == 0 && config.RateLimiter == nil {
 		config.QPS, config.Burst = qps, burst
 	}
-	h := &Hub{lists: map[listed][]metav1.PartialObjectMetadata{}}
+	h := &Hub{}
 	var err error
 	if h.discovery, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
@@ -94,19 +85,23 @@ func (h *Hub) Find(ctx context.Context, entries []systems.Entry) ([]*Held, error
 		errs []error
 	)
 	list := func(resource schema.GroupVersionResource, selector string) []metav1.PartialObjectMetadata {
-		objects, err := h.list(ctx, resource, selector)
+		listed, err := h.list(ctx, resource, selector)
 		errs = append(errs, err)
-		return objects
+		return listed
 	}
 	for _, entry := range entries {
 		for _, finalizer := range entry.Finalizers {
 			found, err := h.find(ctx, finalizer)
 			errs = append(errs, err)
 			slices.SortFunc(found, func(a, b *Held) int { return strings.Compare(a.String(), b.String()) })
+			var remains func(*unstructured.Unstructured) []string
+			if finalizer.Remains != nil && len(found) > 0 {
+				remains = finalizer.Remains(list)
+			}
 			for _, held := range found {
 				held.System = entry.Name
-				if finalizer.Remains != nil {
-					held.Remains = finalizer.Remains(held.Object, list)
+				if remains != nil {
+					held.Remains = remains(held.Object)
 				}
 			}
 			all = append(all, found...)
@@ -145,24 +140,15 @@ func (h *Hub) find(ctx context.Context, finalizer systems.Finalizer) ([]*Held, e
 // findIn returns the objects of the one resource of a finalizer that have it.
 func (h *Hub) findIn(ctx context.Context, finalizer systems.Finalizer) ([]*Held, error) {
 	var found []*Held
-	options := metav1.ListOptions{Limit: pageSize}
-	for {
-		page, err := h.dynamic.Resource(finalizer.Resource).List(ctx, options)
-		if apierrors.IsNotFound(err) { // The definition is gone, and its objects with it.
-			return found, nil
-		}
-		if err != nil {
-			return found, fmt.Errorf("listing %s: %w", finalizer.Resource.GroupResource(), err)
-		}
-		for i := range page.Items {
-			if names := finalizer.In(page.Items[i].GetFinalizers()); len(names) > 0 {
-				found = append(found, &Held{Resource: finalizer.Resource, Object: &page.Items[i], Finalizer: finalizer, Names: names})
-			}
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return found, nil
-		}
+	list := func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return h.dynamic.Resource(finalizer.Resource).List(ctx, options)
 	}
+	err := each(ctx, finalizer.Resource, list, "", func(object *unstructured.Unstructured) {
+		if names := finalizer.In(object.GetFinalizers()); len(names) > 0 {
+			found = append(found, &Held{Resource: finalizer.Resource, Object: object, Finalizer: finalizer, Names: names})
+		}
+	})
+	return found, err
 }
 
 // served is a resource with its kind.
@@ -200,36 +186,33 @@ func (h *Hub) namespaced() ([]served, error) {
 
 // list returns the metadata of the objects of a resource that have a label; none if the resource is not served.
 func (h *Hub) list(ctx context.Context, resource schema.GroupVersionResource, selector string) ([]metav1.PartialObjectMetadata, error) {
-	key := listed{resource, selector}
-	if objects, known := h.lists[key]; known {
-		return objects, nil
-	}
-	var objects []metav1.PartialObjectMetadata
-	err := h.eachMetadata(ctx, resource, selector, func(object *metav1.PartialObjectMetadata) { objects = append(objects, *object) })
-	h.lists[key] = objects
-	return objects, err
+	var all []metav1.PartialObjectMetadata
+	err := h.eachMetadata(ctx, resource, selector, func(object *metav1.PartialObjectMetadata) { all = append(all, *object) })
+	return all, err
 }
 
 // eachMetadata calls a function with the metadata of each object of a resource that has a label.
 func (h *Hub) eachMetadata(
 	ctx context.Context, resource schema.GroupVersionResource, selector string, call func(*metav1.PartialObjectMetadata),
 ) error {
-	options := metav1.ListOptions{Limit: pageSize, LabelSelector: selector}
-	for {
-		page, err := h.metadata.Resource(resource).List(ctx, options)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
-		}
-		for i := range page.Items {
-			call(&page.Items[i])
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return nil
-		}
+	list := func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return h.metadata.Resource(resource).List(ctx, options)
 	}
+	return each(ctx, resource, list, selector, call)
+}
+
+// each calls a function with each object of a list that has a label; with none if the definition of the resource is gone, and its objects with it.
+func each[T runtime.Object](
+	ctx context.Context, resource schema.GroupVersionResource, list pager.ListPageFunc, selector string, call func(T),
+) error {
+	err := objects.Each(ctx, list, metav1.ListOptions{LabelSelector: selector}, func(object T) error {
+		call(object)
+		return nil
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
+	}
+	return nil
 }
 
 // withKind returns metadata as an object of a kind.

@@ -27,12 +27,16 @@ type answer struct {
 	body any
 }
 
-// fakeHub answers requests by method and path: each answer once, the last one again and again. It fails the test for others.
-func fakeHub(t *testing.T, answers map[string][]answer) (hub *Hub, patches *[]string) {
+// fakeHub answers requests by method and path: each answer once, the last one again and again. It fails the test for others, and counts requests in
+// each of the maps.
+func fakeHub(t *testing.T, answers map[string][]answer, counts ...map[string]int) (hub *Hub, patches *[]string) {
 	t.Helper()
 	patches = &[]string{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		key := request.Method + " " + request.URL.Path
+		for _, requests := range counts {
+			requests[key]++
+		}
 		if request.Method == http.MethodPatch {
 			patch, err := io.ReadAll(request.Body)
 			expect.NoError(t, err)
@@ -114,6 +118,54 @@ func TestFindGoesOnWithoutWhatItCannotRead(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"toy configmaps shop/a hub.io/keep", "toy configmaps shop/b hub.io/keep"}, names); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
+	}
+}
+
+// What a finalizer looks up is listed once, whatever the number of objects, and not at all without objects.
+func TestFindListsWhatRemainsOnce(t *testing.T) {
+	deliveries := schema.GroupVersionResource{Group: "toy.io", Version: "v1", Resource: "deliveries"}
+	finalizers := func(resource string) []systems.Finalizer {
+		return []systems.Finalizer{{
+			Name: ours.Name, Resource: schema.GroupVersionResource{Version: "v1", Resource: resource},
+			Remains: func(list systems.List) func(*unstructured.Unstructured) []string {
+				listed := list(deliveries, "of=toy")
+				return func(object *unstructured.Unstructured) []string {
+					return []string{object.GetName() + " of " + listed[0].Name + " and " + listed[1].Name}
+				}
+			},
+		}}
+	}
+	for _, c := range []struct {
+		reason, resource string
+		want             []string
+		requests         map[string]int
+	}{
+		{
+			"two objects", "configmaps", []string{"a of one and two", "b of one and two"},
+			map[string]int{"GET /api/v1/configmaps": 1, "GET /apis/toy.io/v1/deliveries": 2},
+		},
+		{"none", "secrets", nil, map[string]int{"GET /api/v1/secrets": 1}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			requests := map[string]int{}
+			hub, _ := fakeHub(t, map[string][]answer{
+				"GET /api/v1/configmaps":         {listOf("", metadataOf("a", "1", ours.Name), metadataOf("b", "1", ours.Name))},
+				"GET /api/v1/secrets":            {listOf("", metadataOf("c", "1", "other"))},
+				"GET /apis/toy.io/v1/deliveries": {listOf("more", metadataOf("one", "1")), listOf("", metadataOf("two", "1"))},
+			}, requests)
+			found, err := hub.Find(t.Context(), []systems.Entry{{Name: "toy", Finalizers: finalizers(c.resource)}})
+			expect.NoError(t, err)
+			var remains []string
+			for _, held := range found {
+				remains = append(remains, held.Remains...)
+			}
+			if diff := cmp.Diff(c.want, remains); diff != "" {
+				t.Errorf("what remains (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.requests, requests); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
