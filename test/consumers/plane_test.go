@@ -5,14 +5,11 @@ package consumers
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -23,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -76,10 +74,12 @@ func startPlane(t *testing.T) *plane {
 	return p
 }
 
-// startWorkManager starts OCM's work manager and returns when it serves.
+// startWorkManager starts OCM's work manager and returns when it serves. It cannot look for an address itself: port 0 means to it that it does not
+// serve, which it does not survive.
 func startWorkManager(t *testing.T, kubeconfig string) {
 	t.Helper()
-	address := freeAddress(t)
+	address, err := env.FreeAddress(t.Context())
+	must(t, err)
 	manager := start(t, underTest.work, "manager", "--kubeconfig", kubeconfig, "--namespace", "default",
 		"--listen", address, "--disable-leader-election", "--feature-gates=ManifestWorkReplicaSet=true",
 		"--kube-api-qps", "2000", "--kube-api-burst", "2000")
@@ -94,28 +94,6 @@ func startWorkManager(t *testing.T, kubeconfig string) {
 		}
 		return connection.Close()
 	})
-}
-
-// The ports of freeAddress: below those that Linux gives to connections, one of which could take the port before the work manager does.
-const (
-	firstPort = 20000
-	ports     = 10000
-)
-
-// freeAddress returns a free address of loopback. The work manager cannot look for one itself: port 0 means to it that it does not serve,
-// which it does not survive.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports)))
-		listener, err := net.Listen("tcp", address)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		must(t, err)
-		must(t, listener.Close())
-		return address
-	}
 }
 
 // startHub starts the hub without the controller that taints every cluster of which nobody says that it is available.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/admission"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // admissionScenario has a control plane of its own, with policies instead of clusters and placements.
@@ -86,7 +86,7 @@ func (r *reviews) furnish(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if r.webhook, err = freeAddress(ctx); err != nil {
+	if r.webhook, err = env.FreeAddress(ctx); err != nil {
 		return err
 	}
 	if err := manifests.InstallSystem(ctx, admin, manifests.PodScheduling, "https://"+r.webhook); err != nil {
@@ -128,16 +128,6 @@ func (r *reviews) createAll(ctx context.Context, n int, object func(int) client.
 		}
 		return nil
 	})
-}
-
-// freeAddress returns an address of loopback on which nothing listens.
-func freeAddress(ctx context.Context) (string, error) {
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // startFloor starts the webhook that allows everything, and has the API server call it.

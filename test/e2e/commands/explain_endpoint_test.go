@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,6 +28,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // The shipped roles.
@@ -43,11 +43,8 @@ const (
 func explaining(t *testing.T) (h *suite.Hub, address string, args []string) {
 	t.Helper()
 	h = suite.StartHub(t)
-	var listen net.ListenConfig
-	reserved, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	address, err := env.FreeAddress(t.Context())
 	suite.Must(t, err)
-	address = reserved.Addr().String()
-	suite.Must(t, reserved.Close())
 	return h, address, []string{"--webhook-listen=" + address, "--explain-address=https://" + address, suite.Unevaluated}
 }
 

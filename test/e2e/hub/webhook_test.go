@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
+	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -89,11 +89,8 @@ func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 // A replica is not ready while no replica can write the certificate. Once it is ready, API servers trust its certificate.
 func TestReadyWhenTheWebhookServes(t *testing.T) {
 	h := suite.StartHub(t)
-	var listen net.ListenConfig
-	reserved, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	address, err := env.FreeAddress(t.Context())
 	suite.Must(t, err)
-	address := reserved.Addr().String()
-	suite.Must(t, reserved.Close())
 	suite.Must(t, manifests.InstallWebhook(t.Context(), h.Environment.AdminConfig(), "https://"+address))
 
 	proxy := suite.ThroughProxy(t, h)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // prepare checks that the Pod can run here, and returns the arguments of its process with the path of the program first.
@@ -33,7 +33,7 @@ func (p *pod) prepare(ctx context.Context) (*exec.Cmd, error) {
 		if !known {
 			return nil, fmt.Errorf("the tests' kubelet knows no flag for the port %s of the image %s", name, p.container.Image)
 		}
-		address, err := freeAddress(ctx)
+		address, err := env.FreeAddress(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -98,15 +98,6 @@ func (p *pod) program(of *corev1.Pod) (program Program, arguments []string, err 
 		arguments = arguments[1:]
 	}
 	return program, arguments, nil
-}
-
-// freeAddress returns an address of loopback that is free at this moment.
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return "", fmt.Errorf("finding a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // environment returns the variables of the container.

@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -36,7 +37,9 @@ func TestAffinityClasses(t *testing.T) {
 
 // prepare installs the definitions of the platform, Nodes in two zones, and the classes dc1, dc2 and gpu.
 func prepare(ctx SpecContext) {
-	webhookAddress = freeAddress(ctx)
+	var err error
+	webhookAddress, err = env.FreeAddress(ctx)
+	Expect(err).NotTo(HaveOccurred())
 	installPlatform(ctx)
 	for name, labels := range map[string]map[string]string{
 		"n-dc1": {zone: "dc1"}, "n-dc2": {zone: "dc2"},
@@ -72,27 +75,12 @@ func installPlatform(ctx context.Context) {
 	}))).To(Succeed())
 }
 
-// freeAddress returns an address on loopback without a listener.
-func freeAddress(ctx context.Context) string {
-	GinkgoHelper()
-	listener := listen(ctx, "127.0.0.1:0")
-	defer listener.Close() //nolint:errcheck // It accepted nothing.
-	return listener.Addr().String()
-}
-
-func listen(ctx context.Context, address string) net.Listener {
-	GinkgoHelper()
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	Expect(err).NotTo(HaveOccurred())
-	return listener
-}
-
 // startHub starts all controllers of AffinityClasses and of pod scheduling policies, and returns when the API server gets answers to its
 // reviews. Settings change the options. suite.StopHub stops them.
 func startHub(ctx context.Context, settings ...func(*system.Options)) {
 	GinkgoHelper()
-	listener := listen(ctx, webhookAddress)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", webhookAddress)
+	Expect(err).NotTo(HaveOccurred())
 	underTest := func(o *system.Options) {
 		o.Controllers = []string{manifests.AffinityClass + "/*", manifests.PodScheduling + "/*"}
 		o.Webhook.Listener = listener
