@@ -3,13 +3,9 @@
 package explain_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
-
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
@@ -22,22 +18,10 @@ const (
 // newReader checks by the definitions that the hub installs.
 func newReader(tb testing.TB) *statefile.Reader {
 	tb.Helper()
-	files, err := filepath.Glob("../../manifests/crds/*_*.yaml")
+	crds, err := manifests.Definitions()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
-
-	for i, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
-			tb.Fatalf("%s: %v", file, err)
-		}
-	}
-
 	reader, err := statefile.NewReader(crds)
 	if err != nil {
 		tb.Fatal(err)

@@ -4,13 +4,10 @@ package counterfactual
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
-
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -21,22 +18,10 @@ var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 // readWorld reads the objects by the definitions that the hub installs.
 func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 	tb.Helper()
-	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
-	if err != nil || len(files) == 0 {
-		tb.Fatal("no definitions", err)
+	crds, err := manifests.Definitions()
+	if err != nil {
+		tb.Fatal(err)
 	}
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
-
-	for i, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
-			tb.Fatalf("%s: %v", file, err)
-		}
-	}
-
 	reader, err := statefile.NewReader(crds)
 	if err != nil {
 		tb.Fatal(err)

@@ -6,17 +6,15 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"sigs.k8s.io/yaml"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -30,24 +28,7 @@ import (
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // definitions are those that the hub installs.
-var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
-
-	for i, file := range files {
-		content, err := os.ReadFile(file)
-		if err == nil {
-			err = yaml.Unmarshal(content, &crds[i])
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return crds, nil
-})
+var definitions = sync.OnceValues(manifests.Definitions)
 
 var admission = sync.OnceValues(func() (*statefile.Admission, error) {
 	crds, err := definitions()

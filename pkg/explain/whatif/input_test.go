@@ -5,8 +5,6 @@ package whatif
 import (
 	"cmp"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +12,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
-	"sigs.k8s.io/yaml"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
@@ -105,20 +103,9 @@ func readTestState(tb testing.TB) *explain.State {
 // definitions are those that the hub installs.
 func definitions(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition {
 	tb.Helper()
-	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
+	crds, err := manifests.Definitions()
 	if err != nil {
 		tb.Fatal(err)
-	}
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
-
-	for i, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
-			tb.Fatalf("%s: %v", file, err)
-		}
 	}
 	return crds
 }

@@ -9,8 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +17,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -32,8 +29,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -43,24 +40,7 @@ import (
 )
 
 // definitions are the CustomResourceDefinitions that the hub installs.
-var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
-
-	for i, file := range files {
-		content, err := os.ReadFile(file)
-		if err == nil {
-			err = yaml.Unmarshal(content, &crds[i])
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return crds, nil
-})
+var definitions = sync.OnceValues(manifests.Definitions)
 
 var placementAdmission = sync.OnceValues(func() (*statefile.Admission, error) {
 	crds, err := definitions()
