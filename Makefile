@@ -48,8 +48,8 @@ TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compi
 MATRIX_SUITES ?= localplane placement decisions access binding definitions restart v1alpha1 webhook podscheduling
 
 # The modules that are linted; the others pin what is built of other modules. A linter of test/ocm would check most of Open Cluster Management first.
-CODE_MODULES := test/envtest test/release
-MODULES   := . test/controlplane test/envtest test/ocm test/promtool test/release test/tools
+CODE_MODULES := test/browser test/envtest test/release
+MODULES   := . test/browser test/controlplane test/envtest test/ocm test/promtool test/release test/tools
 
 # git must not answer for a repository around an unpacked archive.
 GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
@@ -72,8 +72,8 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help push docker-build release verify-release vulncheck test-matrix assets assets-run assets-scheduler assets-ocm assets-agent assets-upstream build install-plugin run image test test-unit test-servers test-integration \
-	test-e2e test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
+.PHONY: help push docker-build release verify-release vulncheck test-matrix assets browser assets-run assets-scheduler assets-ocm assets-agent assets-upstream build install-plugin run image test test-unit test-servers test-integration \
+	test-e2e test-browser test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
 
@@ -139,6 +139,10 @@ assets-upstream: ## Build OCM's placement controller into bin/ocm unless it is t
 	@echo "==> assets-upstream: the placement controller of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
 	@$(GO) run ./test/env/assets -upstream $(call hint,building needs the Go module proxy; or point OCM_ASSETS at an existing binary)
 
+browser: ## Find Chromium for the browser tests, or fetch Debian's into bin/browser without installing it (CHROMIUM=path: this one)
+	@echo "==> browser: CHROMIUM, Chromium or Google Chrome of this machine, or Debian's in bin/browser, fetched the first time (100 MB)"
+	@$(GO) -C test/browser run -mod=readonly ./chromium/fetch $(call hint,the browser tests need Chromium; the line above says what to do)
+
 image: ## Build the container image without an engine: an OCI layout, and an archive for each architecture, in dist/image (ARCHS=amd64,arm64)
 	@echo "==> image: $(IMAGE) for $(ARCHS), in $(DIST)/image; the first build for an architecture takes one to three minutes"
 	@$(call release,image) -directory '$(abspath $(DIST))/image' $(call hint,building the tool needs the Go module proxy the first time)
@@ -183,14 +187,17 @@ test: ## Run all tests; the first that fails ends the rest (30 minutes on two co
 test-unit: ## Run unit, property, surface and repository law tests; no server is started (ONLY=word: one subject, also below)
 	$(TEST) -suites unit
 
-test-servers: ## Run the integration, e2e and consumer tests together, several packages at a time
-	$(TEST) -suites integration,e2e,consumers
+test-servers: ## Run the integration, e2e, consumer and browser tests together, several packages at a time
+	$(TEST) -suites integration,e2e,consumers,browser
 
 test-integration: ## Run the suites against a real etcd and kube-apiserver
 	$(TEST) -suites integration
 
 test-e2e: ## Run the suites against the built binary as a user starts it
 	$(TEST) -suites e2e
+
+test-browser: ## Run the dashboard's stories in a real browser (CHROMIUM=path: this one; CHROMIUM=none: none, as in make test)
+	$(TEST) -suites browser
 
 test-consumers: ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
 	$(TEST) -suites consumers
@@ -299,9 +306,9 @@ verify-generated:
 
 ##@ Other
 
-clean: ## Remove built files; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build
+clean: ## Remove built files; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build, and bin/browser
 	@echo "==> clean: $(BINARY) $(TOOLS) dist$(if $(ALL), and the rest of bin)"
-	@rm -rf $(BINARY) $(DRIVER) bin/test-logs $(TOOLS) dist $(if $(ALL),bin)
+	@rm -rf $(BINARY) $(DRIVER) bin/test-logs bin/screenshots $(TOOLS) dist $(if $(ALL),bin)
 
 # Tools are built, not run with `go tool`, which refuses a second go.mod beside a vendor directory.
 $(TOOLS)/golangci-lint: $(TOOL_MODS)

@@ -26,7 +26,7 @@ func goSources(root string) ([]string, error) {
 			return err //nolint:wrapcheck // It is wrapped below.
 		}
 		switch name := entry.Name(); {
-		case entry.IsDir() && relative != "." && (relative == "vendor" || relative == "bin" || relative == "dist" || strings.HasPrefix(name, ".")):
+		case entry.IsDir() && relative != "." && (isOutside(relative) || strings.HasPrefix(name, ".")):
 			return fs.SkipDir
 		case !entry.IsDir() && strings.HasSuffix(name, ".go"):
 			files = append(files, file)

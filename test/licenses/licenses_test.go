@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,11 +24,15 @@ func TestEveryVendoredLicenseIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	works, err := copiedWorks(repository, copies)
+	if err != nil {
+		t.Fatal(err)
+	}
 	page, err := os.ReadFile(filepath.Join(root, "docs", "third-party.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(page), string(table(modules))); diff != "" {
+	if diff := cmp.Diff(string(page), string(table(modules, works))); diff != "" {
 		t.Errorf("docs/third-party.md is out of date; run: make generate (-page +vendor):\n%s", diff)
 	}
 	texts, err := allTexts(repository, modules)
@@ -38,6 +43,54 @@ func TestEveryVendoredLicenseIsKnown(t *testing.T) {
 		if !bytes.Contains(texts, []byte(want)) {
 			t.Errorf("the texts of licenses lack %q", want)
 		}
+	}
+}
+
+func TestNoticeNamesEveryCopiedWork(t *testing.T) {
+	notice, err := os.ReadFile(filepath.Join(root, "NOTICE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	works, err := copiedWorks(os.DirFS(root), copies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range works {
+		for _, part := range []string{copies[i].name, w.path, "Mozilla Public License, Version 2.0"} {
+			if !bytes.Contains(notice, []byte(part)) {
+				t.Errorf("NOTICE does not name %q of %s", part, copies[i].name)
+			}
+		}
+	}
+}
+
+func TestCopiedWorksFindsWhatIsUnknown(t *testing.T) {
+	spdx := &fstest.MapFile{Data: []byte("SPDX-License-Identifier: MPL-2.0\n")}
+	works := []copied{{directory: "test/a", name: "a", versionFile: "a.js", version: regexp.MustCompile(`^// a (v\S+)`)}}
+	source := &fstest.MapFile{Data: []byte("// a v1.2.3\n")}
+	got, err := copiedWorks(fstest.MapFS{
+		"LICENSE": spdx, "vendor/b/LICENSE": {}, "bin/browser/LICENSE": {}, ".cache/LICENSE": {}, "test/licenses/license.go": {},
+		"test/a/a.js": source, "test/a/LICENSE": spdx, "test/a/LICENSE-MIT": {Data: []byte("SPDX-License-Identifier: MIT")},
+	}, works)
+	want := []module{{path: "test/a", version: "v1.2.3", licenses: []string{"MIT", "MPL-2.0"}}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(module{})); diff != "" || err != nil {
+		t.Errorf("works (-want +got):\n%s\nerror: %v", diff, err)
+	}
+	for reason, c := range map[string]struct {
+		repository fstest.MapFS
+		want       string
+	}{
+		"a work without a license":  {fstest.MapFS{"test/a/a.js": source}, "test/a has no license"},
+		"a work without a version":  {fstest.MapFS{"test/a/a.js": {}, "test/a/LICENSE": spdx}, "test/a/a.js has no version"},
+		"a work that is not there":  {fstest.MapFS{"test/a/LICENSE": spdx}, "reading the version of a"},
+		"a license nobody knows":    {fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": {Data: []byte("Pay first.")}}, "not recognised"},
+		"a license of another work": {fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": spdx, "docs/b/LICENSE": spdx}, "docs/b/LICENSE: whose work"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if _, err := copiedWorks(c.repository, works); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

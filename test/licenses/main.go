@@ -49,7 +49,11 @@ func run(arguments []string, stderr io.Writer) error {
 		return err
 	}
 	if *list != "" {
-		if err := os.WriteFile(*list, table(modules), 0o644); err != nil {
+		works, err := copiedWorks(repository, copies)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*list, table(modules, works), 0o644); err != nil {
 			return fmt.Errorf("writing the table: %w", err)
 		}
 	}
@@ -66,8 +70,8 @@ func run(arguments []string, stderr io.Writer) error {
 	return nil
 }
 
-// table returns the page with the modules and their licenses.
-func table(modules []module) []byte {
+// table returns the page with the modules and the copied works, and their licenses.
+func table(modules, works []module) []byte {
 	page := []byte("# Third-party modules\n\n" +
 		"<!-- Written by `make generate` (test/licenses). -->\n\n" +
 		"placement-hub is built and tested with these modules, which are in `vendor/`, and with the standard library of Go (BSD-3-Clause). " +
@@ -77,6 +81,12 @@ func table(modules []module) []byte {
 		"| module | version | license |\n|---|---|---|\n")
 	for _, m := range modules {
 		page = fmt.Appendf(page, "| `%s` | %s | %s |\n", m.path, m.version, strings.Join(m.licenses, ", "))
+	}
+	page = append(page, "\n## Works that tests use\n\n"+
+		"The repository has these files of others besides. No binary and no image has them; their licenses stand beside them.\n\n"+
+		"| directory | version | license |\n|---|---|---|\n"...)
+	for _, w := range works {
+		page = fmt.Appendf(page, "| `%s` | %s | %s |\n", w.path, w.version, strings.Join(w.licenses, ", "))
 	}
 	return page
 }

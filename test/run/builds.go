@@ -98,13 +98,14 @@ func (b *builds) build(ctx context.Context, p program) (err error) {
 // buildCommand runs the command that builds a program, by default that of the Makefile.
 func (d *driver) buildCommand(ctx context.Context, p program, log io.Writer) error {
 	cmd := newGroup(ctx, d.makeCommand, "--no-print-directory", p.target)
+	cmd.Dir = d.root
 	if p.command != nil {
 		var err error
 		if cmd, err = p.command(ctx, d); err != nil {
 			return err
 		}
 	}
-	cmd.Dir, cmd.Stdout, cmd.Stderr = d.root, log, log
+	cmd.Stdout, cmd.Stderr = log, log
 	return cmd.run()
 }
 

@@ -29,7 +29,7 @@ func (r *result) report(log string, servers bool) string {
 		fmt.Fprintf(&text, "  and %d more failed tests\n", more)
 	}
 	fmt.Fprintf(&text, "  whole output: %s\n  alone:        %s\n", log, r.command())
-	if servers {
+	if servers && !isBrowserTest(r.directory) {
 		text.WriteString("                some specs of it: -ginkgo.focus 'words of their names'\n")
 	}
 	return text.String()

@@ -61,7 +61,7 @@ func (q *queue) next(ctx context.Context) (string, error) {
 func (q *queue) sayWaiting() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if missing := q.builds.missing(append(neededPrograms(q.left...), serverTests)); !q.said && len(missing) > 0 {
+	if missing := q.builds.missing(neededBy(q.left...)); !q.said && len(missing) > 0 {
 		q.said = true
 		q.builds.driver.console.printf("==> waiting for the build of %s", strings.Join(missing, ", "))
 	}
@@ -72,7 +72,7 @@ func (q *queue) take() (directory string, empty bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	index := slices.IndexFunc(q.left, func(directory string) bool {
-		return len(q.builds.missing(append(neededPrograms(directory), serverTests))) == 0
+		return len(q.builds.missing(neededBy(directory))) == 0
 	})
 	if index < 0 {
 		return "", len(q.left) == 0
@@ -113,21 +113,33 @@ func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTest
 
 // testServer runs the tests of a package in a process of its own.
 func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTests, keeper *planeKeeper, directory string) error {
+	if isBrowserTest(directory) {
+		return t.testBrowser(ctx, r, directory)
+	}
 	p := shared.find(directory)
 	if p == nil {
-		t.progress.end(directory, "?   \t"+module+directory+"\t[no test files]")
+		t.endWithoutTests(directory)
 		return nil
 	}
 	socket, err := keeper.start(ctx)
 	if err != nil {
 		return err
 	}
+	return t.runServer(ctx, r, directory, []string{packageVariable + "=" + directory, planesVariable + "=" + socket}, shared.arguments(p)...)
+}
+
+func (t *testRun) endWithoutTests(directory string) {
+	t.progress.end(directory, "?   \t"+module+directory+"\t[no test files]")
+}
+
+// runServer runs go with the arguments, which run the tests of a package, in its directory and with more variables.
+func (t *testRun) runServer(ctx context.Context, r *results, directory string, variables []string, arguments ...string) error {
 	d := t.driver
-	cmd := newGroup(ctx, d.goCommand, shared.arguments(p)...)
+	cmd := newGroup(ctx, d.goCommand, arguments...)
 	cmd.Dir = filepath.Join(d.root, filepath.FromSlash(directory))
-	cmd.Env = append(d.environment(true), packageVariable+"="+directory, planesVariable+"="+socket)
+	cmd.Env = append(d.environment(true), variables...)
 	t.direct(cmd, r)
-	err = cmd.run()
+	err := cmd.run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	}

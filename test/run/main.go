@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -132,7 +133,7 @@ func (d *driver) run(ctx context.Context, o options) error {
 		return err
 	}
 	needed := append(neededPrograms(selected.all()...), serverTests)
-	shared, err := newSharedTests(d.root, selected.servers)
+	shared, err := newSharedTests(d.root, slices.DeleteFunc(slices.Clone(selected.servers), isBrowserTest))
 	if err != nil {
 		return err
 	}

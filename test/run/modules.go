@@ -7,14 +7,27 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// nestedModules are the modules below the root that have tests, which start no server. `go test ./...` in the root leaves them out. The modules
-// of their own keep the tools of releases out of what the product depends on.
-var nestedModules = []string{"test/envtest", "test/release"}
+// browserModule has the tests in a real browser, which start servers and are a suite of their own.
+const (
+	browserModule = "test/browser"
+	browserSuite  = "browser"
+)
+
+// The value of the environment variable with which the browser tests are left out, as test/browser/chromium describes it.
+const (
+	browserVariable = "CHROMIUM"
+	noBrowser       = "none"
+)
+
+// nestedModules are the modules below the root that have tests. `go test ./...` in the root leaves them out. The modules of their own keep the
+// tools of releases and tests out of what the product depends on. The tests of those that are no suite are unit tests.
+var nestedModules = []string{"test/envtest", "test/release", browserModule}
 
 // moduleOf returns the nested module that has a package; "" for the root.
 func moduleOf(directory string) string {
@@ -25,10 +38,19 @@ func moduleOf(directory string) string {
 	return nestedModules[index]
 }
 
-// listNested returns the packages of nested modules.
-func (d *driver) listNested(ctx context.Context) ([]string, error) {
+// suiteOfModule returns the suite of a nested module.
+func suiteOfModule(nested string) suite {
+	index := slices.IndexFunc(suites, func(s suite) bool { return s.nested && s.has(nested) })
+	return suites[max(index, 0)] // The first are the unit tests.
+}
+
+// listNested returns the packages of the nested modules that belong to the suites.
+func (d *driver) listNested(ctx context.Context, chosen []suite) ([]string, error) {
 	var packages []string
 	for _, nested := range d.modules {
+		if owner := suiteOfModule(nested).name; !slices.ContainsFunc(chosen, func(s suite) bool { return s.name == owner }) {
+			continue
+		}
 		cmd := exec.CommandContext(ctx, d.goCommand, "list", "-find", "./...")
 		cmd.Dir, cmd.Stderr = filepath.Join(d.root, filepath.FromSlash(nested)), os.Stderr
 		listed, err := cmd.Output()
@@ -41,6 +63,21 @@ func (d *driver) listNested(ctx context.Context) ([]string, error) {
 	}
 	return packages, nil
 }
+
+// leaveOut removes the browser tests from the packages, and says so, if the environment asks for it.
+func (d *driver) leaveOut(all selection, only string) (selection, error) {
+	browser := ofModule(all.servers, browserModule)
+	if os.Getenv(browserVariable) != noBrowser || len(browser) == 0 {
+		return all, nil
+	}
+	if all.servers = slices.DeleteFunc(all.servers, isBrowserTest); len(ofSubject(all.all(), only)) == 0 {
+		return selection{}, fmt.Errorf("%w: %s=%s leaves out the browser tests, and no others are asked for", errUsage, browserVariable, noBrowser)
+	}
+	d.console.printf("==> test: %s=%s leaves out the browser tests: %d packages of %s", browserVariable, noBrowser, len(browser), browserModule)
+	return all, nil
+}
+
+func isBrowserTest(directory string) bool { return moduleOf(directory) == browserModule }
 
 // ofModule returns the packages of a module, as paths below its directory.
 func ofModule(packages []string, nested string) []string {
@@ -55,4 +92,33 @@ func ofModule(packages []string, nested string) []string {
 		}
 	}
 	return own
+}
+
+// browserProgram returns the path of the test program of a package of the browser tests.
+func (d *driver) browserProgram(directory string) string {
+	return filepath.Join(d.root, "bin", "tests", browserSuite, path.Base(directory)+".test")
+}
+
+// buildBrowserTests returns the command that builds the programs of all packages of the browser tests.
+func buildBrowserTests(ctx context.Context, d *driver) (group, error) {
+	programs := filepath.Dir(d.browserProgram("any")) + string(filepath.Separator)
+	cmd := newGroup(ctx, d.goCommand, "test", "-c", "-vet=off", "-ldflags=-s", "-o", programs, "./...")
+	cmd.Dir, cmd.Env = filepath.Join(d.root, filepath.FromSlash(browserModule)), d.environment(false)
+	return cmd, nil
+}
+
+// testBrowser runs the tests of a package of the browser tests.
+func (t *testRun) testBrowser(ctx context.Context, r *results, directory string) error {
+	d := t.driver
+	p, err := readTests(d.root, directory)
+	if err != nil {
+		return fmt.Errorf("reading the tests of %s: %w", directory, err)
+	}
+	if len(p.files) == 0 {
+		t.endWithoutTests(directory)
+		return nil
+	}
+	return t.runServer(ctx, r, directory, nil,
+		"tool", "test2json", "-t", "-p", module+directory, d.browserProgram(directory),
+		"-test.v=test2json", "-test.paniconexit0", "-test.timeout="+serverTimeout)
 }

@@ -47,6 +47,77 @@ cat "$FAKE/$(echo "$package" | tr / _)"
 	}
 }
 
+// newBrowserFake returns a driver of a checkout that has unit tests, tests with servers and browser tests.
+func newBrowserFake(t *testing.T) *fake {
+	t.Helper()
+	f := newFake(t)
+	f.driver.modules = []string{browserModule}
+	f.write("root-go", fakeGo, 0o755)
+	f.write("go", `#!/bin/sh
+case $PWD in
+*/`+browserModule+`) ;;
+*) exec "$FAKE/root-go" "$@" ;;
+esac
+echo "browser: $*" >> "$FAKE/calls"
+if [ "$1" = list ]; then printf '`+module+browserModule+`/%s\n' page axe; fi
+`, 0o755)
+	f.add("pkg/limits", passing("pkg/limits", "1.5s")...)
+	f.add("test/e2e/hub", passing("test/e2e/hub", "1.5s")...)
+	f.add("test/browser/page", passing("test/browser/page", "2s")...)
+	if err := os.MkdirAll(filepath.Join(f.driver.root, "test", "browser", "axe"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestBrowserTestsRunBesideThoseWithServers(t *testing.T) {
+	f := newBrowserFake(t)
+	if code := f.run(t.Context()); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	// The builds and the packages end in any order.
+	want(t, f.out.String(), "packages: 4", "==> built browser-tests", "all passed")
+	want(t, f.out.String(), "packages: 4", "test/browser/axe\t[no test files]", "all passed")
+	if diff := cmp.Diff([]string{"test/browser/page", "test/e2e/hub"}, f.ran()); diff != "" {
+		t.Errorf("packages with servers (-want +got):\n%s", diff)
+	}
+	programs := filepath.Join(f.driver.root, "bin", "tests", "browser")
+	want(t, f.read("calls"), "browser: test -c -vet=off -ldflags=-s -o "+programs+"/ ./...",
+		"tool test2json -t -p "+module+"test/browser/page "+filepath.Join(programs, "page.test")+" -test.v=test2json")
+}
+
+func TestFailuresOfBrowserTestsSayHowToRunThemAlone(t *testing.T) {
+	f := newBrowserFake(t)
+	f.add("test/browser/page", failing("test/browser/page")...)
+	if code := f.run(t.Context(), "-suites", "browser"); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	out := f.out.String() + f.errors.String()
+	want(t, out, "FAILED: test/browser/page", "go -C test/browser test ./page -count=1 -v")
+	if strings.Contains(out, "ginkgo") {
+		t.Errorf("the browser tests have no specs:\n%s", out)
+	}
+}
+
+func TestBrowserTestsAreLeftOutExplicitly(t *testing.T) {
+	f := newBrowserFake(t)
+	t.Setenv(browserVariable, noBrowser)
+	if code := f.run(t.Context()); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	want(t, f.out.String(), "CHROMIUM=none leaves out the browser tests: 2 packages of test/browser", "packages: 2", "all passed")
+	if diff := cmp.Diff([]string{"test/e2e/hub"}, f.ran()); diff != "" {
+		t.Errorf("packages with servers (-want +got):\n%s", diff)
+	}
+	if targets := f.read("targets"); strings.Contains(targets, "browser") {
+		t.Errorf("a browser was fetched: %s", targets)
+	}
+	if code := f.run(t.Context(), "-only", "page"); code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+	want(t, f.errors.String(), "CHROMIUM=none leaves out the browser tests, and no others are asked for")
+}
+
 // TestNestedModulesWithTestsAreNamed compares the list with the tree.
 func TestNestedModulesWithTestsAreNamed(t *testing.T) {
 	found := map[string]bool{}

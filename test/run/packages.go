@@ -21,7 +21,8 @@ const module = "github.com/placement-hub/placement-hub/"
 type suite struct {
 	name     string
 	patterns []string
-	servers  bool // the tests start servers, and are linked into one program
+	servers  bool // the tests start servers, and are linked into one program for each module
+	nested   bool // the packages are those of a nested module
 }
 
 // has reports whether a package is in the suite.
@@ -39,6 +40,7 @@ var suites = []suite{
 	}},
 	{name: "e2e", patterns: []string{"./test/e2e/..."}, servers: true},
 	{name: "consumers", patterns: []string{"./test/consumers/..."}, servers: true},
+	{name: browserSuite, patterns: []string{"./" + browserModule + "/..."}, servers: true, nested: true},
 	{name: "integration", patterns: []string{"./test/alerts/...", "./test/integration/...", "./test/soak/..."}, servers: true},
 }
 
@@ -82,8 +84,8 @@ func (d *driver) selectPackages(ctx context.Context, names []string, only string
 			all.unit = append(all.unit, directory)
 		}
 	}
-	if only == "" {
-		return all, nil
+	if all, err = d.leaveOut(all, only); err != nil || only == "" {
+		return all, err
 	}
 	selected := selection{unit: ofSubject(all.unit, only), servers: ofSubject(all.servers, only)}
 	if len(selected.all()) == 0 {
@@ -105,7 +107,12 @@ func suiteNames() []string {
 func (d *driver) list(ctx context.Context, suites []suite) ([]string, error) {
 	arguments := []string{"list", "-find"}
 	for _, s := range suites {
-		arguments = append(arguments, s.patterns...)
+		if !s.nested {
+			arguments = append(arguments, s.patterns...)
+		}
+	}
+	if len(arguments) == 2 { // Without a pattern, go would list the package of the directory.
+		return d.listNested(ctx, suites)
 	}
 	cmd := exec.CommandContext(ctx, d.goCommand, arguments...)
 	cmd.Dir, cmd.Stderr = d.root, os.Stderr
@@ -117,11 +124,8 @@ func (d *driver) list(ctx context.Context, suites []suite) ([]string, error) {
 	for importPath := range strings.FieldsSeq(string(listed)) {
 		packages = append(packages, strings.TrimPrefix(importPath, module))
 	}
-	if slices.ContainsFunc(suites, func(s suite) bool { return !s.servers }) {
-		nested, err := d.listNested(ctx)
-		return append(packages, nested...), err
-	}
-	return packages, nil
+	nested, err := d.listNested(ctx, suites)
+	return append(packages, nested...), err
 }
 
 // ofSubject returns the packages with an element of the path that begins with the word.

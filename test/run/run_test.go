@@ -82,6 +82,7 @@ func newFake(t *testing.T) *fake {
 	t.Setenv("FAKE", f.directory)
 	t.Setenv("GOGC", "")
 	t.Setenv("PLACEMENT_BINARY", "")
+	t.Setenv(browserVariable, "")
 	f.write("go", fakeGo, 0o755)
 	f.write("make", fakeMake, 0o755)
 	f.write("list", "", 0o644)
@@ -363,7 +364,7 @@ func TestOnlyOneSubject(t *testing.T) {
 		{"an unknown subject", []string{"-only", "placement-hub"}, 2,
 			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n",
 			"", nil},
-		{"an unknown suite", []string{"-suites", "fast"}, 2, `unknown suite "fast": supported values: unit, e2e, consumers, integration`, "", nil},
+		{"an unknown suite", []string{"-suites", "fast"}, 2, `unknown suite "fast": supported values: unit, e2e, consumers, browser, integration`, "", nil},
 		{"an argument", []string{"federation"}, 2, `unexpected argument "federation"`, "", nil},
 		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0,
 			"./test/e2e/federation\n./test/integration/federationfaults\n", "", nil},

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// copied is a work of others of which the tree has files outside of vendor/. Tests use it, and neither a binary nor a release has it.
+type copied struct {
+	directory, name string
+	// versionFile has the version, which the expression matches.
+	versionFile string
+	version     *regexp.Regexp
+}
+
+// copies are all such works.
+var copies = []copied{
+	{directory: "test/browser/axe", name: "axe-core", versionFile: "axe.min.js", version: regexp.MustCompile(`^/\*! axe (v\d+\.\d+\.\d+)\n`)},
+}
+
+// copiedWorks returns the works with their licenses. The errors name every file with a license that is unknown or that belongs to none of them,
+// and every work without one or with an unknown version.
+func copiedWorks(repository fs.FS, works []copied) ([]module, error) {
+	found := make([]module, len(works))
+	var failures []error
+	for i, w := range works {
+		found[i].path = w.directory
+		content, err := fs.ReadFile(repository, path.Join(w.directory, w.versionFile))
+		if err != nil {
+			return nil, fmt.Errorf("reading the version of %s: %w", w.name, err)
+		}
+		if match := w.version.FindSubmatch(content); match != nil {
+			found[i].version = string(match[1])
+		} else {
+			failures = append(failures, fmt.Errorf("%s/%s has no version", w.directory, w.versionFile))
+		}
+	}
+	err := fs.WalkDir(repository, ".", func(file string, entry fs.DirEntry, err error) error {
+		name := path.Base(file)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && file != "." && (isOutside(file) || strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case entry.IsDir() || path.Dir(file) == "." || strings.HasSuffix(name, ".go") || !licenseFile.MatchString(name):
+			return nil // The license of the repository itself is one of these.
+		}
+		index := slices.IndexFunc(works, func(w copied) bool { return strings.HasPrefix(file, w.directory+"/") })
+		if index < 0 {
+			failures = append(failures, fmt.Errorf("%s: whose work is this? write it into copies (test/licenses) and NOTICE", file))
+			return nil
+		}
+		text, err := fs.ReadFile(repository, file)
+		if err != nil {
+			return fmt.Errorf("reading a license: %w", err)
+		}
+		ids := identify(string(text))
+		if len(ids) == 0 {
+			failures = append(failures, fmt.Errorf("%s: this license is not recognised, or not permitted", file))
+		}
+		found[index].licenses = append(found[index].licenses, ids...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for licenses outside of vendor/: %w", err)
+	}
+	for i := range found {
+		if len(found[i].licenses) == 0 {
+			failures = append(failures, fmt.Errorf("%s has no license", found[i].path))
+		}
+		slices.Sort(found[i].licenses)
+		found[i].licenses = slices.Compact(found[i].licenses)
+	}
+	return found, errors.Join(failures...)
+}
+
+// isOutside reports whether a top-level directory has nothing that is written here.
+func isOutside(directory string) bool {
+	return slices.Contains([]string{"vendor", "bin", "dist"}, directory)
+}
