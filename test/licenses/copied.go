@@ -42,34 +42,21 @@ func copiedWorks(repository fs.FS, works []copied) ([]module, error) {
 			failures = append(failures, fmt.Errorf("%s/%s has no version", w.directory, w.versionFile))
 		}
 	}
-	err := fs.WalkDir(repository, ".", func(file string, entry fs.DirEntry, err error) error {
-		name := path.Base(file)
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && file != "." && (isOutside(file) || strings.HasPrefix(name, ".")):
-			return fs.SkipDir
-		case entry.IsDir() || path.Dir(file) == "." || strings.HasSuffix(name, ".go") || !licenseFile.MatchString(name):
-			return nil // The license of the repository itself is one of these.
-		}
-		index := slices.IndexFunc(works, func(w copied) bool { return strings.HasPrefix(file, w.directory+"/") })
-		if index < 0 {
+	files, err := licensesOutside(repository)
+	if err != nil {
+		return nil, err
+	}
+	for file, text := range files {
+		owner := ownerOf(found, file)
+		if owner == nil {
 			failures = append(failures, fmt.Errorf("%s: whose work is this? write it into copies (test/licenses) and NOTICE", file))
-			return nil
+			continue
 		}
-		text, err := fs.ReadFile(repository, file)
-		if err != nil {
-			return fmt.Errorf("reading a license: %w", err)
-		}
-		ids := identify(string(text))
+		ids := identify(text)
 		if len(ids) == 0 {
 			failures = append(failures, fmt.Errorf("%s: this license is not recognised, or not permitted", file))
 		}
-		found[index].licenses = append(found[index].licenses, ids...)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking for licenses outside of vendor/: %w", err)
+		owner.licenses = append(owner.licenses, ids...)
 	}
 	for i := range found {
 		if len(found[i].licenses) == 0 {
@@ -79,6 +66,29 @@ func copiedWorks(repository fs.FS, works []copied) ([]module, error) {
 		found[i].licenses = slices.Compact(found[i].licenses)
 	}
 	return found, errors.Join(failures...)
+}
+
+// licensesOutside returns the texts of the files with licenses outside of vendor/, except that of the repository itself.
+func licensesOutside(repository fs.FS) (map[string]string, error) {
+	texts := map[string]string{}
+	err := fs.WalkDir(repository, ".", func(file string, entry fs.DirEntry, err error) error {
+		name := path.Base(file)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && file != "." && (isOutside(file) || strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case entry.IsDir() || path.Dir(file) == "." || strings.HasSuffix(name, ".go") || !licenseFile.MatchString(name):
+			return nil
+		}
+		text, err := fs.ReadFile(repository, file)
+		texts[file] = string(text)
+		return err //nolint:wrapcheck // It is wrapped below.
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for licenses outside of vendor/: %w", err)
+	}
+	return texts, nil
 }
 
 // isOutside reports whether a top-level directory has nothing that is written here.

@@ -6,8 +6,8 @@
 //	licenses -texts FILE                 # writes the texts of their licenses and notices, which every release has
 //	licenses -headers                    # adds the SPDX line to each Go file without one
 //
-// Licenses are recognised by the files in vendor/ and beside copied works, by an SPDX line or by their text. A license that is not recognised is an error, and so
-// is one that is not permitted.
+// Licenses are recognised by the files in vendor/ and beside copied works, by an SPDX line or by their text. A license that is not recognised is
+// an error, and so is one that is not permitted.
 package main
 
 //go:generate go run . -root ../.. -list ../../docs/third-party.md

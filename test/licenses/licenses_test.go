@@ -84,7 +84,9 @@ func TestCopiedWorksFindsWhatIsUnknown(t *testing.T) {
 		"a work without a version":  {fstest.MapFS{"test/a/a.js": {}, "test/a/LICENSE": spdx}, "test/a/a.js has no version"},
 		"a work that is not there":  {fstest.MapFS{"test/a/LICENSE": spdx}, "reading the version of a"},
 		"a license nobody knows":    {fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": {Data: []byte("Pay first.")}}, "not recognised"},
-		"a license of another work": {fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": spdx, "docs/b/LICENSE": spdx}, "docs/b/LICENSE: whose work"},
+		"a license of another work": {
+			fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": spdx, "docs/b/LICENSE": spdx}, "docs/b/LICENSE: whose work",
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if _, err := copiedWorks(c.repository, works); err == nil || !strings.Contains(err.Error(), c.want) {
