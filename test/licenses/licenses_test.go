@@ -80,10 +80,10 @@ func TestCopiedWorksFindsWhatIsUnknown(t *testing.T) {
 		repository fstest.MapFS
 		want       string
 	}{
-		"a work without a license":  {fstest.MapFS{"test/a/a.js": source}, "test/a has no license"},
-		"a work without a version":  {fstest.MapFS{"test/a/a.js": {}, "test/a/LICENSE": spdx}, "test/a/a.js has no version"},
-		"a work that is not there":  {fstest.MapFS{"test/a/LICENSE": spdx}, "reading the version of a"},
-		"a license nobody knows":    {fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": {Data: []byte("Pay first.")}}, "not recognised"},
+		"a work without a license": {fstest.MapFS{"test/a/a.js": source}, "test/a has no license"},
+		"a work without a version": {fstest.MapFS{"test/a/a.js": {}, "test/a/LICENSE": spdx}, "test/a/a.js has no version"},
+		"a work that is not there": {fstest.MapFS{"test/a/LICENSE": spdx}, "reading the version of a"},
+		"a license nobody knows":   {fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": {Data: []byte("Pay first.")}}, "not recognised"},
 		"a license of another work": {
 			fstest.MapFS{"test/a/a.js": source, "test/a/LICENSE": spdx, "docs/b/LICENSE": spdx}, "docs/b/LICENSE: whose work",
 		},
