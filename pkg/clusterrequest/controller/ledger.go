@@ -133,12 +133,16 @@ func (l *ledger) release(request *openmcpv1alpha1.ClusterRequest) clusterrequest
 func (l *ledger) grantsOn(cluster types.NamespacedName) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	grants := l.catalog.GrantsOn(cluster)
-	requests := make([]types.NamespacedName, len(grants))
-	for i, grant := range grants {
-		requests[i] = client.ObjectKeyFromObject(grant)
+	return keysOf(l.catalog.GrantsOn(cluster))
+}
+
+// keysOf returns the keys of objects, in their order.
+func keysOf[T client.Object](objects []T) []types.NamespacedName {
+	keys := make([]types.NamespacedName, len(objects))
+	for i, object := range objects {
+		keys[i] = client.ObjectKeyFromObject(object)
 	}
-	return requests
+	return keys
 }
 
 // cluster returns a Cluster with what is not written yet; nil if there is none.

@@ -152,12 +152,7 @@ func (o *orphans) gone(ctx context.Context, suspects []types.UID) ([]types.UID, 
 func (l *ledger) withRequest(request types.UID) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	clusters := l.catalog.ClustersOf(request)
-	keys := make([]types.NamespacedName, len(clusters))
-	for i, cluster := range clusters {
-		keys[i] = client.ObjectKeyFromObject(cluster)
-	}
-	return keys
+	return keysOf(l.catalog.ClustersOf(request))
 }
 
 // requestEvent concerns the Clusters of a request that is gone.

@@ -19,12 +19,7 @@ func (e Explanations) Document(o document.Options) document.Document {
 	var d document.Document
 	for i := range e.Placements {
 		explanation := &e.Placements[i]
-		if len(explanation.Explanations) == 0 {
-			d.Add(explanation.Section(o))
-		} else {
-			d.Add(explanation.Head(o))
-			d.Add(sections(explanation.Explanations)...)
-		}
+		d.Add(sections(&explanation.Report, explanation.Explanations, o)...)
 		for _, cluster := range explanation.Selected {
 			explained := len(explanation.Explanations) == 0 || slices.ContainsFunc(explanation.Explanations, func(c ClusterExplanation) bool {
 				return c.Cluster == cluster
@@ -42,12 +37,7 @@ func (e ObjectExplanations) Document(o document.Options) document.Document {
 	var d document.Document
 	for i := range e.Objects {
 		explanation := &e.Objects[i]
-		if len(explanation.Explanations) == 0 {
-			d.Add(explanation.Section(o))
-		} else {
-			d.Add(explanation.Head(o))
-			d.Add(sections(explanation.Explanations)...)
-		}
+		d.Add(sections(&explanation.Report, explanation.Explanations, o)...)
 		for _, cluster := range explanation.Clusters {
 			if cluster.Verdict == scheduling.StageSelected.String() {
 				d.Namef("%s %s", explanation.QualifiedName(), cluster.Name)
@@ -67,8 +57,18 @@ func (e WorkloadExplanations) Document(o document.Options) document.Document {
 	return d
 }
 
-func sections(explanations []ClusterExplanation) []document.Section {
-	sections := make([]document.Section, 0, len(explanations))
+// report is a report of the objects whose clusters are explained.
+type report interface {
+	Section(o document.Options) document.Section
+	Head(o document.Options) document.Section
+}
+
+// sections returns the whole report, or with clusters that are explained its head and a section for each of them.
+func sections(of report, explanations []ClusterExplanation, o document.Options) []document.Section {
+	if len(explanations) == 0 {
+		return []document.Section{of.Section(o)}
+	}
+	sections := []document.Section{of.Head(o)}
 	for i := range explanations {
 		sections = append(sections, explanations[i].section())
 	}

@@ -70,24 +70,37 @@ func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 	return nil
 }
 
-func (h *hub) clusters(list *clusterv1.ManagedClusterList, options client.ListOptions) error {
+// page returns the numbers of the objects on a page of a list of a fleet, and sets where the next one begins. The token expires has expired.
+func page(list client.ObjectList, options *client.ListOptions, expires string) ([]int, error) {
 	first := 0
 	if options.Continue != "" {
-		if options.Continue == h.expires {
-			return apierrors.NewResourceExpired("the continue parameter is too old")
+		if options.Continue == expires {
+			return nil, apierrors.NewResourceExpired("the continue parameter is too old")
 		}
 		var err error
 		if first, err = strconv.Atoi(options.Continue); err != nil {
-			return err
+			return nil, err
 		}
 	}
-
 	end := fleetSize
 	if options.Limit > 0 && first+int(options.Limit) < fleetSize {
 		end = first + int(options.Limit)
-		list.Continue = strconv.Itoa(end)
+		list.SetContinue(strconv.Itoa(end))
 	}
+
+	var numbers []int
 	for i := first; i < end; i++ {
+		numbers = append(numbers, i)
+	}
+	return numbers, nil
+}
+
+func (h *hub) clusters(list *clusterv1.ManagedClusterList, options client.ListOptions) error {
+	numbers, err := page(list, &options, h.expires)
+	if err != nil {
+		return err
+	}
+	for _, i := range numbers {
 		list.Items = append(list.Items, clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: strconv.Itoa(i)}})
 	}
 	return nil

@@ -72,24 +72,11 @@ func (c *crowded) works(list *metav1.PartialObjectMetadataList, given []client.L
 	options.ApplyOptions(given)
 	c.asked = append(c.asked, fmt.Sprintf("%s %s limit %d from %q", list.Kind, options.LabelSelector, options.Limit, options.Continue))
 
-	first := 0
-	if options.Continue != "" {
-		if options.Continue == c.expires {
-			return apierrors.NewResourceExpired("the continue parameter is too old")
-		}
-		var err error
-		if first, err = strconv.Atoi(options.Continue); err != nil {
-			return err
-		}
+	numbers, err := page(list, &options, c.expires)
+	if err != nil {
+		return err
 	}
-
-	end := fleetSize
-	if options.Limit > 0 && first+int(options.Limit) < fleetSize {
-		end = first + int(options.Limit)
-		list.Continue = strconv.Itoa(end)
-	}
-
-	for i := first; i < end; i++ {
+	for _, i := range numbers {
 		name := c.named[i]
 		if name == "" {
 			name = "fed-configmap-" + strconv.Itoa(i)

@@ -48,31 +48,22 @@ func (n *notes) wrote(cluster string, delivered bool) {
 }
 
 // withdrew notes a cluster whose work was deleted.
-func (n *notes) withdrew(cluster string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.withdrawn = append(n.withdrawn, cluster)
-}
+func (n *notes) withdrew(cluster string) { n.add(&n.withdrawn, cluster) }
 
 // took notes a cluster in which the name of the work is taken.
-func (n *notes) took(cluster string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.taken = append(n.taken, cluster)
-}
+func (n *notes) took(cluster string) { n.add(&n.taken, cluster) }
 
 // fail notes a cluster of which a write has failed.
-func (n *notes) fail(cluster string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.failed = append(n.failed, cluster)
-}
+func (n *notes) fail(cluster string) { n.add(&n.failed, cluster) }
 
 // miss notes a cluster whose work cannot be created yet.
-func (n *notes) miss(cluster string) {
+func (n *notes) miss(cluster string) { n.add(&n.missed, cluster) }
+
+// add adds a cluster to one of the lists.
+func (n *notes) add(to *[]string, cluster string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.missed = append(n.missed, cluster)
+	*to = append(*to, cluster)
 }
 
 // isRefusal reports whether the API server, or an admission webhook that it calls, refuses a request, so that a retry alone does not mend it.
