@@ -33,7 +33,7 @@ type pipeline struct {
 	agreement []string
 }
 
-// pipelines are the four pipelines of law 7.
+// pipelines are the pipelines of law 7.
 var pipelines = []pipeline{
 	{
 		of: "placements", hub: "pkg/placement/controller", hubCalls: "EvaluateWith", tools: "pkg/explain", toolsCall: "Evaluate",
@@ -48,12 +48,20 @@ var pipelines = []pipeline{
 		agreement: []string{"TestToolsAgreeWithTheHubOnPods"},
 	},
 	{
+		of: "AffinityClasses", hub: "pkg/affinityclass/webhook", hubCalls: "CheckPod", tools: "pkg/explain/pods", toolsCall: "CheckPod",
+		agreement: []string{"TestToolsAgreeWithTheHubOnClasses"},
+	},
+	{
+		of: "Tenants", hub: "pkg/affinityclass/controller", hubCalls: "Compliance", tools: "pkg/explain/pods", toolsCall: "Compliance",
+		agreement: []string{"TestToolsAgreeWithTheHubOnTenants"},
+	},
+	{
 		of: "requests", hub: "pkg/clusterrequest/controller", hubCalls: "Decide", tools: "pkg/explain/requests", toolsCall: "Decide",
 		agreement: []string{"TestToolsAgreeWithTheHubOnRequests"},
 	},
 }
 
-// Law 7: the hub and the tools share each of the four pipelines, and a property test of each says that they agree, which docs/architecture.md names.
+// Law 7: the hub and the tools share each of the pipelines, and a property test of each says that they agree, which docs/architecture.md names.
 func TestEveryPipelineHasAnAgreement(t *testing.T) {
 	repository := os.DirFS(root(t))
 	page, err := fs.ReadFile(repository, "docs/architecture.md")
@@ -122,15 +130,20 @@ func namesIn(t *testing.T, repository fs.FS, dir string) (selected, tests map[st
 }
 
 func TestAgreementCheckerFindsWhatIsMissing(t *testing.T) {
-	hub := &fstest.MapFile{Data: []byte("package a\nvar a, b, c, d, e = x.EvaluateWith, x.Evaluate, x.Outcome, x.NewInjection, x.Inject\n")}
+	hub := &fstest.MapFile{Data: []byte("package a\nvar a, b, c, d, e, f, g = x.EvaluateWith, x.Evaluate, x.Outcome, x.NewInjection, x.Inject, " +
+		"x.CheckPod, x.Compliance\n")}
 	repository := fstest.MapFS{
 		"pkg/placement/controller/a.go": hub, "pkg/explain/a.go": hub, "pkg/explain/federated/a.go": hub, "pkg/explain/pods/a.go": hub,
 		"pkg/federation/controller/a.go": hub, "pkg/podscheduling/webhook/a.go": hub, "pkg/clusterrequest/controller/a.go": hub,
-		"pkg/placement/controller/a_test.go":  &fstest.MapFile{Data: []byte("package a\nfunc TestEverybodyAgreesOnHeldRemovals() {}\n")},
-		"pkg/federation/controller/a_test.go": &fstest.MapFile{Data: []byte("package a\nfunc TestToolsAgreeWithTheHubOnObjects() {}\n")},
-		"pkg/podscheduling/webhook/a_test.go": &fstest.MapFile{Data: []byte("package a\nfunc TestToolsAgreeWithTheHubOnPods() {}\n")},
+		"pkg/affinityclass/webhook/a.go": hub, "pkg/affinityclass/controller/a.go": hub,
+		"pkg/placement/controller/a_test.go":     &fstest.MapFile{Data: []byte("package a\nfunc TestEverybodyAgreesOnHeldRemovals() {}\n")},
+		"pkg/federation/controller/a_test.go":    &fstest.MapFile{Data: []byte("package a\nfunc TestToolsAgreeWithTheHubOnObjects() {}\n")},
+		"pkg/podscheduling/webhook/a_test.go":    &fstest.MapFile{Data: []byte("package a\nfunc TestToolsAgreeWithTheHubOnPods() {}\n")},
+		"pkg/affinityclass/webhook/a_test.go":    &fstest.MapFile{Data: []byte("package a\nfunc TestToolsAgreeWithTheHubOnClasses() {}\n")},
+		"pkg/affinityclass/controller/a_test.go": &fstest.MapFile{Data: []byte("package a\nfunc TestToolsAgreeWithTheHubOnTenants() {}\n")},
 	}
-	law := "placements (`TestEverybodyAgreesOnHeldRemovals` in x), Pods (`TestToolsAgreeWithTheHubOnPods`), requests " +
+	law := "placements (`TestEverybodyAgreesOnHeldRemovals` in x), Pods (`TestToolsAgreeWithTheHubOnPods`), " +
+		"AffinityClasses (`TestToolsAgreeWithTheHubOnClasses`), Tenants (`TestToolsAgreeWithTheHubOnTenants`), requests " +
 		"(`TestToolsAgreeWithTheHubOnRequests`)"
 	expectFindings(t, checkAgreements(t, repository, law), []string{
 		"docs/architecture.md: law 7 does not say that TestToolsAgreeWithTheHubOnObjects is about federated objects",
