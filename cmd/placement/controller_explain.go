@@ -96,7 +96,8 @@ func (o *controllerOptions) explanations(
 			return nil, err
 		}
 		explainer := &hubExplainer{
-			hub: hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.controllers.RemovalLimit,
+			limited: true,
+			hub:     hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.controllers.RemovalLimit,
 			requests: o.controllers.ClusterRequests, now: time.Now,
 		}
 		return &webhookserver.Published{

@@ -146,6 +146,8 @@ type explainOptions struct {
 	hubLimit      removalbudget.Limit
 	// limited shows only what the namespace of the object does: the hub explains for a user who may read no more.
 	limited bool
+	// rows selects the clusters of a report whose stages are explained; nil for none.
+	rows func(report *explain.Report) []explain.ClusterReport
 	// allClusters lists all clusters where the table would group the rejected ones by their causes.
 	allClusters bool
 	// color adds terminal colours to tables, and width is the number of columns of the terminal; 0 if the output is none.
@@ -378,9 +380,30 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 			}
 			clusters = append(clusters, shown)
 		}
-		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(state.Explain(evaluation, all), clusters))
+		explanation := counterfactual.NewExplanation(state.Explain(evaluation, all), clusters)
+		explanation.Rows = o.explainRows(evaluation, &explanation.Report)
+		explanations.Placements = append(explanations.Placements, explanation)
 	}
 	return explanations, nil
+}
+
+// explainRows explains the stages of the selected clusters of a report.
+func (o *explainOptions) explainRows(evaluation explain.Evaluation, report *explain.Report) []counterfactual.ClusterExplanation {
+	if o.rows == nil {
+		return nil
+	}
+	var rows []counterfactual.ClusterExplanation
+	for _, cluster := range o.rows(report) {
+		row, known := counterfactual.Explain(evaluation, cluster.Name)
+		if !known || o.limited && !access.InScope(row) {
+			continue
+		}
+		if o.limited {
+			access.LimitCluster(&row)
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.

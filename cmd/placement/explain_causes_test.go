@@ -111,7 +111,8 @@ func TestE1aHubGroupsRejectedClusters(t *testing.T) {
 		}})
 	}
 	explainer := &hubExplainer{
-		hub: fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build(), now: func() time.Time { return time.Unix(0, 0) },
+		limited: true,
+		hub:     fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build(), now: func() time.Time { return time.Unix(0, 0) },
 	}
 	question := endpoint.Question{
 		Namespace: "team-a", Output: "table",

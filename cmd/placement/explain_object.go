@@ -163,7 +163,7 @@ func answerDelivered(ctx context.Context, e *hubExplainer, o *explainOptions, qu
 	if err != nil {
 		return nil, err
 	}
-	state.SetsHidden, state.Done = true, ctx.Done()
+	state.SetsHidden, state.Done = o.limited, ctx.Done()
 	keys, err := e.keysIn(state, question)
 	if err != nil {
 		return nil, err

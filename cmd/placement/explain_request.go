@@ -191,7 +191,9 @@ func answerRequests(ctx context.Context, e *hubExplainer, o *explainOptions, que
 			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
 		}
 		report := requests.NewReport(objects, found[0], metav1.NewTime(e.now()))
-		access.LimitRequest(&report)
+		if o.limited {
+			access.LimitRequest(&report)
+		}
 		reports.Requests = append(reports.Requests, report)
 	}
 	return reports, nil

@@ -208,7 +208,9 @@ func answerWorkloads(ctx context.Context, e *hubExplainer, o *explainOptions, qu
 		return nil, err
 	}
 	for i := range reports.Workloads {
-		access.LimitWorkload(&reports.Workloads[i])
+		if o.limited {
+			access.LimitWorkload(&reports.Workloads[i])
+		}
 	}
 	explanations := counterfactual.WorkloadExplanations{Reports: reports}
 	explanations.Federated, err = o.deliveredWorkloads(ctx, &source{namespace: question.Namespace, hub: e.hub}, objects)

@@ -22,10 +22,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
-// hubExplainer explains objects with the rights of the hub, as placement explain does with those of a user. What it shows is limited to the
-// namespace of the question.
+// hubExplainer explains objects of a hub as placement explain does. The endpoint of the hub has one with the rights of the hub, and the dashboard
+// has one with those of each user besides.
 type hubExplainer struct {
-	hub       client.Client
+	hub client.Client
+	// limited shows only what the namespace of a question does, to users who may not read all that decides about its objects.
+	limited   bool
 	delivered []federation.FederatedKind
 	limit     removalbudget.Limit
 	requests  clusterrequest.Options
@@ -45,7 +47,7 @@ func (e *hubExplainer) Explain(ctx context.Context, question *endpoint.Question)
 		return e.report(ctx, question)
 	}
 	o := &explainOptions{
-		output: question.Output, clusters: question.Clusters, hubLimit: e.limit, requestOptions: e.requests, limited: true,
+		output: question.Output, clusters: question.Clusters, hubLimit: e.limit, requestOptions: e.requests, limited: e.limited,
 		allClusters: question.AllClusters,
 	}
 	o.delivered = e.delivered
@@ -88,7 +90,7 @@ func (e *hubExplainer) unsatisfied(ctx context.Context, o *explainOptions, quest
 	if err != nil {
 		return nil, err
 	}
-	state.SetsHidden, state.Done = true, ctx.Done()
+	state.SetsHidden, state.Done = e.limited, ctx.Done()
 	// The user may list the Placements of one API.
 	state.Placements = slices.DeleteFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).API != api.V1beta1 })
 	return o.unsatisfiedIn(state, question.Namespace, e.now()), nil

@@ -26,37 +26,53 @@ var errBindingsAlone = errors.New("the files have ManagedClusterSetBindings alon
 
 // compare compares the objects of a Question with the hub, as placement diff does. The caller may write each of them.
 func (e *hubExplainer) compare(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	shown := e.shownIn(question)
-	o := &diffOptions{output: question.Output, showKept: question.ShowKept, hubLimit: e.limit, requestOptions: e.requests, wanted: shown.has}
-	o.delivered, o.workloads = e.delivered, workloadsIn(question)
-	changes, given, err := o.changesIn(question)
+	differences, err := e.compared(ctx, question)
 	if err != nil {
-		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
-	}
-	o.unfollowed = !shown.delivered
-	if o.unfollowed && bindingsAlone(given) {
-		return endpoint.Answer{}, &endpoint.AnswerError{Err: errBindingsAlone}
-	}
-	hub, unread, err := o.readLive(ctx, e.hub, given)
-	if err := errors.Join(err, unread); err != nil {
 		return endpoint.Answer{}, err
 	}
-	e.prepare(ctx, hub)
-	hub.Pods.Missing = unreadByHub(hub.Pods.Missing)
-	differences, err := o.compareAll(hub, given, changes, e.now())
-	if err != nil {
-		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
-	}
-	shown.limit(&differences, question)
-	answer, err := answerWith(question, differences, differenceStyle(o.showKept))
+	answer, err := answerWith(question, differences, differenceStyle(question.ShowKept))
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
 	answer.Differs = differences.Differ()
-	if err := unresolved(&differences); err != nil {
+	if err := unresolved(differences); err != nil {
 		return answer, &endpoint.AnswerError{Err: err}
 	}
 	return answer, nil
+}
+
+// compared returns the differences that the manifests of a Question make. Of a user with all rights the comparison is whole; for others it has the
+// objects that the Question names, and those of its kinds.
+func (e *hubExplainer) compared(ctx context.Context, question *endpoint.Question) (*explain.Differences, error) {
+	shown := e.shownIn(question)
+	o := &diffOptions{output: question.Output, showKept: question.ShowKept, hubLimit: e.limit, requestOptions: e.requests}
+	o.delivered, o.workloads = e.delivered, workloadsIn(question)
+	changes, given, err := o.changesIn(question)
+	if err != nil {
+		return nil, &endpoint.AnswerError{Err: err}
+	}
+	if e.limited {
+		o.wanted, o.unfollowed = shown.has, !shown.delivered
+	}
+	if o.unfollowed && bindingsAlone(given) {
+		return nil, &endpoint.AnswerError{Err: errBindingsAlone}
+	}
+	hub, unread, err := o.readLive(ctx, e.hub, given)
+	if err := errors.Join(err, unread); err != nil {
+		return nil, err
+	}
+	e.prepare(ctx, hub)
+	if e.limited {
+		hub.Pods.Missing = unreadByHub(hub.Pods.Missing)
+	}
+	differences, err := o.compareAll(hub, given, changes, e.now())
+	if err != nil {
+		return nil, &endpoint.AnswerError{Err: err}
+	}
+	if e.limited {
+		shown.limit(&differences, question)
+	}
+	return &differences, nil
 }
 
 // limit removes from a comparison what may not be shown, and adds notes on what it leaves out.

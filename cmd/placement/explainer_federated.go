@@ -9,6 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -17,22 +18,33 @@ import (
 // report reports where objects are delivered, as placement federated does. The caller may read the objects that the Question names, and list those
 // of its kinds.
 func (e *hubExplainer) report(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	state, err := hubstate.FederatedFromCluster(ctx, e.hub, question.Namespace, e.delivered)
+	reports, err := e.reported(ctx, question)
 	if err != nil {
 		return endpoint.Answer{}, err
+	}
+	options := document.Options{Scores: len(question.Objects) > 0, Wide: printers.Format(question.Output) == printers.FormatWide}
+	return answerWith(question, reports, printers.Style{Options: options, Color: question.Color})
+}
+
+// reported returns the reports of the objects of a Question.
+func (e *hubExplainer) reported(ctx context.Context, question *endpoint.Question) (*federated.Reports, error) {
+	state, err := hubstate.FederatedFromCluster(ctx, e.hub, question.Namespace, e.delivered)
+	if err != nil {
+		return nil, err
 	}
 	e.prepare(ctx, state)
 	keys, err := e.keysIn(state, question)
 	if err != nil {
-		return endpoint.Answer{}, err
+		return nil, err
 	}
 	filter := explain.ObjectFilter{Named: len(keys) > 0}
-	if !e.listsAll(question) {
+	if e.limited && !e.listsAll(question) {
 		filter.Wanted = e.shownIn(question).has
+	} else if !e.limited && len(keys) > 0 {
+		filter.Wanted = wantedKeys(keys)
 	}
 	reports := state.ReportObjects(filter, false, e.now())
-	options := document.Options{Scores: len(keys) > 0, Wide: printers.Format(question.Output) == printers.FormatWide}
-	return answerWith(question, reports, printers.Style{Options: options, Color: question.Color})
+	return &reports, nil
 }
 
 // listsAll reports whether the user may list the objects of all delivered kinds, and so know which of them do not exist any more.

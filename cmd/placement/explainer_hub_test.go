@@ -178,7 +178,8 @@ func explainingHub(t *testing.T) http.Handler {
 	}).Build()
 	roles := newShippedRoles(t)
 	return endpoint.New(roles, roles, &hubExplainer{
-		hub: hub, delivered: federation.DefaultKinds(), requests: system.DefaultRequests(),
+		limited: true,
+		hub:     hub, delivered: federation.DefaultKinds(), requests: system.DefaultRequests(),
 		now: func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
 	})
 }

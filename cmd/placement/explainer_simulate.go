@@ -67,12 +67,14 @@ func (e *hubExplainer) simulate(ctx context.Context, question *endpoint.Question
 	return answer, err
 }
 
-// prepare makes a State evaluate with the flags of the hub, for a user who may not know the sets of others, on one goroutine until ctx ends.
+// prepare makes a State evaluate with the flags of the hub, on one goroutine until ctx ends.
 func (e *hubExplainer) prepare(ctx context.Context, state *explain.State) {
-	state.SetsHidden, state.Done, state.Workers = true, ctx.Done(), 1
+	state.SetsHidden, state.Done, state.Workers = e.limited, ctx.Done(), 1
 	state.Limit = e.limit
 	state.Federated.SetLimit(e.limit)
-	state.Federated.Missing = unreadByHub(state.Federated.Missing)
+	if e.limited {
+		state.Federated.Missing = unreadByHub(state.Federated.Missing)
+	}
 }
 
 // unreadByHub returns notes on what a user may not read as those on what the hub may not read.

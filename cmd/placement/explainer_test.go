@@ -16,7 +16,7 @@ import (
 // docs/spec/differences.md E1a: the right to read each object permits its explanation, and the right to write it what a file would change.
 func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 	placement := endpoint.Object{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
-	e := &hubExplainer{delivered: federation.DefaultKinds()}
+	e := &hubExplainer{limited: true, delivered: federation.DefaultKinds()}
 	for _, tc := range []struct {
 		reason   string
 		question endpoint.Question

@@ -116,7 +116,7 @@ func answerPlacements(ctx context.Context, e *hubExplainer, o *explainOptions, q
 	if err != nil {
 		return nil, err
 	}
-	state.SetsHidden, state.Done = true, ctx.Done()
+	state.SetsHidden, state.Done = o.limited, ctx.Done()
 	for _, key := range keys {
 		if !slices.ContainsFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).Key() == key }) {
 			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no Placement %s; correct the name or the namespace", key)}

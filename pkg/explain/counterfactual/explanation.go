@@ -24,6 +24,8 @@ type Explanation struct {
 	explain.Report
 
 	Explanations []ClusterExplanation `json:"explanations,omitempty"`
+	// Rows explain those clusters of the Report for which details were asked for, without counterfactuals. The dashboard shows them as rows.
+	Rows []ClusterExplanation `json:"-"`
 }
 
 // NewExplanation returns the Explanation of a Report. With explained clusters, it drops the others from the Report.

@@ -17,10 +17,20 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 )
 
 // timeout bounds a request, with reading, reviews, waiting and the evaluation.
 const timeout = 30 * time.Second
+
+const (
+	// maxConcurrent bounds the evaluations at a time, so that questions do not starve the controllers.
+	maxConcurrent = 2
+	// maxOpen bounds the requests at a time, before it is known who sends them.
+	maxOpen = 50
+	// maxOpenOfUser bounds the questions of a user at a time; one of them is evaluated.
+	maxOpenOfUser = 4
+)
 
 // retryAfter is the Retry-After header, in seconds.
 const retryAfter = "2"
@@ -61,7 +71,7 @@ type Handler struct {
 	explainer     Explainer
 
 	open  chan struct{}
-	turns *turns
+	turns *turns.Turns
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -69,7 +79,7 @@ var _ http.Handler = (*Handler)(nil)
 // New returns a Handler. The arguments must be safe for concurrent use.
 func New(authenticator authenticator.Request, authority access.Authorizer, explainer Explainer) *Handler {
 	return &Handler{
-		authenticator: authenticator, authority: authority, explainer: explainer, open: make(chan struct{}, maxOpen), turns: newTurns(),
+		authenticator: authenticator, authority: authority, explainer: explainer, open: make(chan struct{}, maxOpen), turns: turns.New(maxConcurrent, maxOpenOfUser),
 	}
 }
 
@@ -127,12 +137,12 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 	if err != nil {
 		return Answer{}, err
 	}
-	own, joined := h.turns.join(caller.GetName())
+	own, joined := h.turns.Join(caller.GetName())
 	if !joined {
 		return Answer{}, refuse(http.StatusTooManyRequests, "user %q has %d questions already; ask again in some seconds",
 			caller.GetName(), maxOpenOfUser)
 	}
-	defer h.turns.leave(caller.GetName())
+	defer h.turns.Leave(caller.GetName())
 
 	question, err := read(ctx, w, request)
 	if err != nil {
@@ -142,7 +152,7 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 		return Answer{}, err
 	}
 
-	done := h.turns.take(ctx, own)
+	done := h.turns.Take(ctx, own)
 	if done == nil {
 		return Answer{}, refuse(http.StatusServiceUnavailable, "other questions are being answered; ask again in some seconds")
 	}

@@ -242,8 +242,8 @@ func TestE1aAFloodOfOneUser(t *testing.T) {
 		if counts[http.StatusOK] != maxOpenOfUser || counts[http.StatusTooManyRequests] != 20-maxOpenOfUser {
 			t.Errorf("codes %v", counts)
 		}
-		if len(h.turns.users) != 0 {
-			t.Errorf("%d users are kept", len(h.turns.users))
+		if h.turns.Users() != 0 {
+			t.Errorf("%d users are kept", h.turns.Users())
 		}
 	})
 }
