@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -16,8 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 )
@@ -83,22 +80,13 @@ func (o *controllerOptions) explanations(
 		return nil
 	}
 	return func(mgr manager.Manager) (*webhookserver.Published, error) {
-		kinds := kindFlags{added: o.controllers.FederatedKinds}
-		if err := kinds.parseKinds(); err != nil {
-			return nil, err
-		}
-		live, err := objects.NewLiveClient(mgr)
+		explainer, err := newSharedExplainer(mgr, o.controllers, view)
 		if err != nil {
 			return nil, err
 		}
 		authentication, authorization, err := reviews(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {
 			return nil, err
-		}
-		explainer := &hubExplainer{
-			limited: true,
-			hub:     hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.controllers.RemovalLimit,
-			requests: o.controllers.ClusterRequests, now: time.Now,
 		}
 		return &webhookserver.Published{
 			Handler: endpoint.New(authentication, authorization, explainer), Path: endpoint.Path, URL: o.explain.url(),

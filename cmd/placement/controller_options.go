@@ -50,6 +50,7 @@ type controllerOptions struct {
 	serving     endpoint.Options
 	webhook     string // address that API servers ask at
 	explain     explanationOptions
+	dashboard   string // address of the pages; empty for none
 	election    election.Options
 	controllers system.Options
 	// observe serves evaluations of Placements, and runs no controller.
@@ -111,6 +112,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"HTTPS address of the webhooks of the controllers "+strings.Join(system.WebhookNames(), ", ")+"; port 0 selects a free port. "+
 			"The certificate has the host names in the webhook configurations.")
 	o.explain.addFlags(fs)
+	o.addDashboardFlag(fs)
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
 		"Minimum TLS version of the endpoints; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,

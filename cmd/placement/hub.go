@@ -45,6 +45,11 @@ func connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config, config.Timeout); err != nil {
 		return nil, err
 	}
+	return connectAs(config)
+}
+
+// connectAs returns a client.
+func connectAs(config *rest.Config) (client.Client, error) {
 	hub, err := decoding.NewClient(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)

@@ -70,13 +70,14 @@ type runOptions struct {
 	profiles        bool
 	removal         system.Options // the defaults with the removal budget
 	timeout         time.Duration
+	dashboard       string // address of the pages; empty for none
 	tracingFile     string
 	tracing         *tracing.Config // nil: no traces
 	ownsKubeconfigs bool            // the kubeconfig is in the data directory, which only one process uses
 }
 
 func newRunOptions() *runOptions {
-	return &runOptions{timeout: defaultSettleTimeout, sample: system.Samples()[0].Name, removal: system.DefaultOptions()}
+	return &runOptions{timeout: defaultSettleTimeout, dashboard: ownListen, sample: system.Samples()[0].Name, removal: system.DefaultOptions()}
 }
 
 func newRunCommand() *cobra.Command {
@@ -129,6 +130,8 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	addTracingFlag(fs, &o.tracingFile)
 	addRemovalFlags(fs, &o.removal, runRemovalPercent)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: the longest time to wait until the decisions no longer change.")
+	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
+		"Loopback address of pages that show where workloads go, and why, such as 127.0.0.1:8484; port 0 selects a free port, and an empty address serves none.")
 	addLoggingFlags(fs)
 }
 
@@ -147,9 +150,13 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 		errs = append(errs, errors.New("--no-install needs --kubeconfig: a control plane that is just started has nothing installed"))
 	}
 	if o.once {
+		refuse(dashboardListenFlag, "with --once, which stops the hub at once")
 		refuse("write-kubeconfig", "with --once, which stops the control plane at once")
 	} else if changed("timeout") {
 		errs = append(errs, errors.New("--timeout needs --once: nothing else waits for placements to settle"))
+	}
+	if o.dashboard != "" {
+		errs = append(errs, checkLoopback(dashboardListenFlag, o.dashboard))
 	}
 	sample, err := sampleNamed(o.sample)
 	errs = append(errs, err)

@@ -17,6 +17,7 @@ import (
 // runHub is an API server with the prerequisites of the controllers.
 type runHub struct {
 	config   *rest.Config // of the controllers
+	person   *rest.Config // of the person who runs the command
 	election election.Options
 	access   []string // how a person reaches it
 
@@ -38,7 +39,7 @@ func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*ru
 		return nil, err
 	}
 	return &runHub{
-		config: started.Config(), election: election.Options{Disable: true}, access: started.Access(), embedded: started,
+		config: started.Config(), person: started.AdminConfig(), election: election.Options{Disable: true}, access: started.Access(), embedded: started,
 	}, err
 }
 
@@ -54,7 +55,7 @@ func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*
 	if err != nil {
 		return nil, err
 	}
-	hub := &runHub{config: config, election: settings.election}
+	hub := &runHub{config: config, person: config, election: settings.election}
 	if hub.log, err = live.OpenLog(""); err != nil {
 		return hub, err
 	}

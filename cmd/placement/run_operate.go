@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -21,6 +23,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -49,7 +53,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	}
 	defer traces.Close(ctx)
 	controllers := o.controllers(hub.webhook())
-	controllers.Tracing = traces.Spans()
+	controllers.Tracing, controllers.View = traces.Spans(), &controller.View{}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	mgr, lock, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election, "")
@@ -61,6 +65,9 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	}
 	source, err := o.source(ctx, hub, mgr)
 	if err != nil {
+		return err
+	}
+	if err := o.servePages(ctx, hub, mgr, controllers); err != nil {
 		return err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -94,11 +101,41 @@ func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manage
 	if hub.embedded != nil && hub.embedded.Source() != nil {
 		return hub.embedded.Source(), nil
 	}
-	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
+	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), api.Adapters())
 	if err != nil {
 		return nil, err
 	}
 	return live.Placements(watcher), nil
+}
+
+// servePages lets the manager serve the dashboard of this user, and adds its URL to what the table shows. A run that ends by itself has none.
+func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Manager, controllers system.Options) error {
+	if o.once || o.dashboard == "" {
+		return nil
+	}
+	live, err := connectAs(hub.person)
+	if err != nil {
+		return err
+	}
+	explainer, err := newHubExplainer(live, mgr, controllers, controllers.View)
+	if err != nil {
+		return err
+	}
+	changes, err := followManager(ctx, mgr, controllers.View)
+	if err != nil {
+		return err
+	}
+	pages, err := listenOwn(ctx, dashboardListenFlag, o.dashboard, &user.DefaultInfo{Name: "the user of placement run"})
+	if err != nil {
+		return err
+	}
+	hub.access = append(hub.access, "dashboard (opens once, in one browser): "+pages.url())
+	served := &ownHub{broadcast: changes, explainer: explainer, namespace: metav1.NamespaceDefault, config: hub.config}
+	err = mgr.Add(everywhere(func(ctx context.Context) error { return pages.serve(ctx, served) }))
+	if err != nil {
+		return fmt.Errorf("adding the dashboard: %w", err)
+	}
+	return nil
 }
 
 // waitForCaches returns when the caches of the manager are in sync, or with an error when they cannot be.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -52,11 +51,11 @@ func (c *changeFlags) add(flags *pflag.FlagSet) {
 	flag := func(name, form, usage string, parse func(string) (whatif.Change, error)) {
 		flags.Var(&change{flags: c, form: form, parse: parse}, name, usage+" May be repeated.")
 	}
-	flag("label", "CLUSTER:KEY=VALUE", "Simulate that the cluster has this label, or with CLUSTER:KEY- no label with this key.", parseLabel)
-	flag("claim", "CLUSTER:NAME=VALUE", "Simulate that the cluster has this claim, or with CLUSTER:NAME- no claim of this name.", parseClaim)
+	flag("label", "CLUSTER:KEY=VALUE", "Simulate that the cluster has this label, or with CLUSTER:KEY- no label with this key.", whatif.ParseLabel)
+	flag("claim", "CLUSTER:NAME=VALUE", "Simulate that the cluster has this claim, or with CLUSTER:NAME- no claim of this name.", whatif.ParseClaim)
 	flag("taint", "CLUSTER:KEY[=VALUE]:EFFECT",
 		"Simulate that the cluster has this taint, or with CLUSTER:KEY- or CLUSTER:KEY:EFFECT- no taint with this key (and effect).",
-		parseTaint)
+		whatif.ParseTaint)
 	flag("drain", "CLUSTER", "Simulate that the cluster has the taint "+whatif.DrainKey+":NoSelect. Placements that tolerate it keep the cluster.",
 		func(cluster string) (whatif.Change, error) { return whatif.Drain{Cluster: cluster}, named(cluster) })
 	flag("remove", "CLUSTER", "Simulate that the cluster does not exist.",
@@ -107,69 +106,6 @@ func named(name string) error {
 		return errors.New("name a cluster")
 	}
 	return nil
-}
-
-// ofCluster splits "c7:region=eu" behind the name, which has no colon.
-func ofCluster(text, form string) (cluster, rest string, err error) {
-	cluster, rest, found := strings.Cut(text, ":")
-	if !found || cluster == "" || rest == "" {
-		return "", "", fmt.Errorf("is not of the form %s", form)
-	}
-	return cluster, rest, nil
-}
-
-func parseLabel(text string) (whatif.Change, error) {
-	cluster, key, value, removes, err := parseAssignment(text, "c7:region=eu or c7:region-")
-	if removes {
-		return whatif.Unlabel{Cluster: cluster, Key: key}, err
-	}
-	return whatif.Label{Cluster: cluster, Key: key, Value: value}, err
-}
-
-func parseClaim(text string) (whatif.Change, error) {
-	cluster, name, value, removes, err := parseAssignment(text, "c7:version=1.30 or c7:version-")
-	if removes {
-		return whatif.Unclaim{Cluster: cluster, Name: name}, err
-	}
-	return whatif.Claim{Cluster: cluster, Name: name, Value: value}, err
-}
-
-func parseAssignment(text, form string) (cluster, key, value string, removes bool, err error) {
-	cluster, rest, err := ofCluster(text, form)
-	if err != nil {
-		return "", "", "", false, err
-	}
-	key, value, assigns := strings.Cut(rest, "=")
-	if !assigns {
-		key, removes = strings.CutSuffix(rest, "-")
-	}
-	if key == "" || !assigns && !removes {
-		return "", "", "", false, fmt.Errorf("is not of the form %s", form)
-	}
-	return cluster, key, value, removes, nil
-}
-
-func parseTaint(text string) (whatif.Change, error) {
-	const form = "c7:gpu=a100:NoSelect, c7:gpu:NoSelect or c7:gpu-"
-	cluster, rest, err := ofCluster(text, form)
-	if err != nil {
-		return nil, err
-	}
-	rest, removes := strings.CutSuffix(rest, "-")
-	assignment, effect := rest, ""
-	if at := strings.LastIndex(rest, ":"); at >= 0 {
-		assignment, effect = rest[:at], rest[at+1:]
-	}
-	key, value, _ := strings.Cut(assignment, "=")
-	switch {
-	case key == "", !removes && effect == "":
-		return nil, fmt.Errorf("is not of the form %s", form)
-	case removes:
-		return whatif.Untaint{Cluster: cluster, Key: key, Effect: clusterv1.TaintEffect(effect)}, nil
-	default:
-		taint := clusterv1.Taint{Key: key, Value: value, Effect: clusterv1.TaintEffect(effect)}
-		return whatif.Taint{Cluster: cluster, Taint: taint}, nil
-	}
 }
 
 func parseBinding(text string) (whatif.Change, error) {

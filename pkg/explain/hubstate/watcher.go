@@ -43,12 +43,15 @@ type Watcher struct {
 	failed  chan error
 }
 
-// WatchCache returns a Watcher of all inputs of Placements over the informers of a manager, which starts and ends them. Failed never receives
-// anything then.
-func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
+// WatchCache returns a Watcher of all inputs of the Placements of some APIs over the informers of a manager, which starts and ends them. Failed never
+// receives anything then.
+func WatchCache(ctx context.Context, informers cache.Cache, apis []api.Adapter) (*Watcher, error) {
 	w := newWatcher(explain.OfPlacements)
 	w.allNamespaces = informers
-	err := w.subscribe(ctx, w.placementKinds(api.Adapters()))
+	if len(apis) == 0 {
+		return w, nil
+	}
+	err := w.subscribe(ctx, w.placementKinds(apis))
 	return w, err
 }
 
@@ -226,6 +229,12 @@ func (w *Watcher) start(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
+}
+
+// Client returns a client that lists what the Watcher watches from its caches, and reads everything else by live. Call it after Watch, of a Watcher of
+// all namespaces.
+func (w *Watcher) Client(live client.Client) *Informed {
+	return NewInformed(live, w.allNamespaces, func(api.Adapter) bool { return true })
 }
 
 // Changed receives a value when an object may have changed since the last receive. It has one receiver.

@@ -209,6 +209,9 @@ func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
 // Source returns what the table of the sample shows, complete after Ready; nil for Placements.
 func (h *Hub) Source() live.Source { return h.source }
 
+// AdminConfig returns the connection of an administrator, who has all rights.
+func (h *Hub) AdminConfig() *rest.Config { return h.environment.AdminConfig() }
+
 // Config returns the connection of the controllers, with the rights of their ServiceAccount.
 func (h *Hub) Config() *rest.Config { return h.config }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
@@ -29,7 +30,8 @@ type gate struct {
 	authorizer    authorizer.Authorizer
 }
 
-func newGate(config *rest.Config, client *http.Client) (*gate, error) {
+// newGate returns a gate. authorities sign the client certificates that it accepts; nil for none.
+func newGate(config *rest.Config, client *http.Client, authorities dynamiccertificates.CAContentProvider) (*gate, error) {
 	tokens, err := authenticationv1.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, fmt.Errorf("making the client for token reviews: %w", err)
@@ -47,6 +49,8 @@ func newGate(config *rest.Config, client *http.Client) (*gate, error) {
 		TokenAccessReviewTimeout: 10 * time.Second,
 		CacheTTL:                 10 * time.Second,
 		WebhookRetryBackoff:      retry,
+
+		ClientCertificateCAContentProvider: authorities,
 	}.New()
 	if err != nil {
 		return nil, fmt.Errorf("setting up delegated authentication: %w", err)
@@ -66,7 +70,7 @@ func newGate(config *rest.Config, client *http.Client) (*gate, error) {
 // Reviews returns what authenticates the bearer token of a request (TokenReview), and what authorizes users (SubjectAccessReview). Both cache
 // the replies of the API server for ten seconds.
 func Reviews(config *rest.Config, client *http.Client) (authenticator.Request, authorizer.Authorizer, error) {
-	g, err := newGate(config, client)
+	g, err := newGate(config, client, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,7 +56,7 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 		notes:      map[string]func() string{},
 	}
 	var err error
-	if s.gate, err = newGate(config, client); err != nil {
+	if s.gate, err = newGate(config, client, nil); err != nil {
 		return nil, fmt.Errorf("finding out who may ask: %w", err)
 	}
 	if s.tlsConfig, s.certificates, err = o.tlsConfig(); err != nil {

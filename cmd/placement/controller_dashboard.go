@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/dashboard"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
+)
+
+// dashboardListenFlag is the flag for the address of the pages.
+const dashboardListenFlag = "dashboard-listen"
+
+func (o *controllerOptions) addDashboardFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
+		"HTTPS address of pages that show where workloads go, and why, to users who log in with a bearer token or a client certificate of the API server, "+
+			"such as 0.0.0.0:8444; the certificate is that of --listen. By default none are served.")
+}
+
+// pages binds the address of the dashboard; nil if it has none.
+func (o *controllerOptions) pages(ctx context.Context) (*endpoint.Pages, error) {
+	if o.dashboard == "" || o.observe {
+		return nil, nil
+	}
+	pages, err := endpoint.NewPages(ctx, o.serving, o.dashboard)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", dashboardListenFlag, err)
+	}
+	klog.FromContext(ctx).Info("Serving the dashboard over HTTPS", "address", pages.Address().String())
+	return pages, nil
+}
+
+// servePages lets the manager serve the dashboard, on leader and standby alike.
+func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager, pages *endpoint.Pages) error {
+	if pages == nil {
+		return nil
+	}
+	explainer, err := newSharedExplainer(mgr, o.controllers, o.controllers.View)
+	if err != nil {
+		return err
+	}
+	people, err := endpoint.People(ctx, mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return err
+	}
+	changes, err := followManager(ctx, mgr, o.controllers.View)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(everywhere(func(ctx context.Context) error { people.Run(ctx); return nil })); err != nil {
+		return fmt.Errorf("adding the authorities of client certificates: %w", err)
+	}
+	hub := &sharedHub{broadcast: changes, explainer: explainer, authority: people.Authorizer}
+	return pages.AddTo(mgr, dashboard.New(hub, dashboard.NewTokenGate(people.Authenticator), time.Now))
+}
+
+// newSharedExplainer returns an explainer with the rights of the hub, for users with fewer rights.
+func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.View) (*hubExplainer, error) {
+	live, err := objects.NewLiveClient(mgr)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It says what was made.
+	}
+	explainer, err := newHubExplainer(live, mgr, o, view)
+	if err != nil {
+		return nil, err
+	}
+	explainer.limited = true
+	return explainer, nil
+}
+
+// newHubExplainer returns an explainer with the rights of a client, which lists from the informers of the manager what decides about placements.
+func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, view *controller.View) (*hubExplainer, error) {
+	kinds := kindFlags{added: o.FederatedKinds}
+	if err := kinds.parseKinds(); err != nil {
+		return nil, err
+	}
+	return &hubExplainer{
+		hub: hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.RemovalLimit,
+		requests: o.ClusterRequests, now: time.Now,
+	}, nil
+}
+
+// followManager passes on the changes of the objects that placements depend on.
+func followManager(ctx context.Context, mgr manager.Manager, view *controller.View) (*broadcast, error) {
+	served := slices.DeleteFunc(api.Adapters(), func(adapter api.Adapter) bool { return !view.Serves(adapter) })
+	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), served)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It says what was watched.
+	}
+	changes := newBroadcast()
+	err = mgr.Add(everywhere(func(ctx context.Context) error { changes.run(ctx, watcher.Changed()); return nil }))
+	if err != nil {
+		return nil, fmt.Errorf("adding what follows changes: %w", err)
+	}
+	return changes, nil
+}
+
+// everywhere is a runnable of leader and standby.
+type everywhere func(ctx context.Context) error
+
+// Start implements manager.Runnable.
+func (e everywhere) Start(ctx context.Context) error { return e(ctx) }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (everywhere) NeedLeaderElection() bool { return false }
+
+// serveOwn serves the dashboard of one user on a loopback listener until ctx ends.
+func serveOwn(ctx context.Context, server *http.Server, serve func() error) error {
+	stopped := context.AfterFunc(ctx, func() {
+		if err := server.Close(); err != nil {
+			klog.FromContext(ctx).V(2).Info("Closing the server of the dashboard", "err", err)
+		}
+	})
+	defer stopped()
+	if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the dashboard: %w", err)
+	}
+	return nil
+}

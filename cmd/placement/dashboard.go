@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/dashboard"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
+)
+
+const dashboardLong = `dashboard serves pages on this machine that show where workloads go, and why: placements with the stages that each
+cluster passes and the changes that would select it, clusters with all that concerns them, delivered objects, cluster
+requests, and workloads with their policies. It prints a URL that opens them in one browser.
+
+The pages show what the user of the kubeconfig may read, and answer as placement explain, diff, simulate and federated
+do. For a user who may not read all that decides about an object the hub explains it, as placement explain says. Nothing
+is written.
+
+The pages follow changes. For that the user needs the verbs list and watch on what placements depend on (the ClusterRole
+open-cluster-management:placement-hub:fleet-view); other users see changes after some seconds.
+
+"placement controller --dashboard-listen" serves the same pages to everybody who logs in; docs/dashboard.md says how to
+expose them.`
+
+const dashboardExample = `  # The pages of the current context
+  placement dashboard
+
+  # On a fixed port, for another context
+  placement dashboard --context staging --listen 127.0.0.1:8484`
+
+// ownListen is the default address of the pages of one user.
+const ownListen = "127.0.0.1:0"
+
+// dashboardOptions are the flags of the command.
+type dashboardOptions struct {
+	hubFlags
+	kindFlags
+	askFlags
+
+	listen         string
+	hubLimit       removalbudget.Limit
+	requestOptions clusterrequest.Options
+}
+
+func newDashboardCommand() *cobra.Command {
+	o := dashboardOptions{listen: ownListen}
+	cmd := &cobra.Command{
+		Use:     "dashboard",
+		Short:   "Serve pages on this machine that show where workloads go, and why",
+		Long:    dashboardLong,
+		Example: dashboardExample,
+		Args:    onlyFlags,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	o.add(flags)
+	o.addKinds(flags)
+	o.addAsk(flags)
+	flags.Lookup("namespace").Usage = "Namespace that is shown to a user who may not list placements of all. Default: the namespace of the context."
+	flags.StringVar(&o.listen, "listen", o.listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
+	addHubLimitFlags(flags, &o.hubLimit)
+	o.requestOptions = system.DefaultRequests()
+	system.AddRequestFlags(flags, &o.requestOptions)
+	return cmd
+}
+
+// run serves the pages until ctx ends.
+func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
+	if err := o.parseKinds(); err != nil {
+		return err
+	}
+	if err := errors.Join(checkLoopback("listen", o.listen), system.ValidateRequests(o.requestOptions)); err != nil {
+		return &usageError{err}
+	}
+	live, config, namespace, err := o.connectHub()
+	if err != nil {
+		return err
+	}
+	who, err := whoIs(ctx, live)
+	if err != nil {
+		return err
+	}
+	pages, err := listenOwn(ctx, "listen", o.listen, who)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	group, ctx := errgroup.WithContext(ctx)
+	hub := &ownHub{
+		broadcast: newBroadcast(), namespace: namespace, config: config, ask: &o.askFlags,
+		explainer: &hubExplainer{hub: live, delivered: o.delivered, limit: o.hubLimit, requests: o.requestOptions, now: time.Now},
+	}
+	watcher, err := watchHub(ctx, config)
+	switch {
+	case apierrors.IsForbidden(err):
+		klog.FromContext(ctx).V(1).Info("The user may not watch what placements depend on, so the pages are made anew after some seconds", "err", err)
+	case err != nil:
+		return err
+	default:
+		hub.explainer.hub = watcher.Client(live)
+		group.Go(func() error { hub.run(ctx, watcher.Changed()); return nil })
+		group.Go(func() error {
+			select {
+			case err := <-watcher.Failed():
+				return err
+			case <-ctx.Done():
+				return nil
+			}
+		})
+	}
+	if _, err := fmt.Fprintf(stdout, "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n", config.Host, pages.url()); err != nil {
+		return fmt.Errorf("printing the URL: %w", err)
+	}
+	group.Go(func() error { return pages.serve(ctx, hub) })
+	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
+}
+
+// watchHub watches what placements depend on, until ctx ends.
+func watchHub(ctx context.Context, config *rest.Config) (*hubstate.Watcher, error) {
+	watcher, err := hubstate.NewWatcher(config, nil)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It says what was watched.
+	}
+	ctx, stop := context.WithCancel(ctx)
+	if err := watcher.Watch(ctx, api.Adapters()); err != nil {
+		stop()
+		return nil, err //nolint:wrapcheck // As above.
+	}
+	context.AfterFunc(ctx, stop)
+	return watcher, nil
+}
+
+// whoIs returns the user of a client, as the API server knows it.
+func whoIs(ctx context.Context, hub client.Client) (user.Info, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := hub.Create(ctx, review); err != nil {
+		return nil, fmt.Errorf("asking the hub which user this is: %w; check the credentials of the kubeconfig", err)
+	}
+	return &user.DefaultInfo{Name: review.Status.UserInfo.Username, Groups: review.Status.UserInfo.Groups}, nil
+}
+
+// checkLoopback returns an error about an address to which other machines could connect.
+func checkLoopback(flag, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--%s: %w; use 127.0.0.1:PORT, or port 0 for a free one", flag, err)
+	}
+	if parsed := net.ParseIP(host); host != "localhost" && (parsed == nil || !parsed.IsLoopback()) {
+		return fmt.Errorf("--%s: %q is no loopback address, and the pages are those of one user; use 127.0.0.1:PORT. "+
+			"placement controller --%s serves them to users who log in", flag, host, dashboardListenFlag)
+	}
+	return nil
+}
+
+// ownPages are the pages of one user on this machine.
+type ownPages struct {
+	listener net.Listener
+	gate     *dashboard.LocalGate
+}
+
+// listenOwn binds a loopback address.
+func listenOwn(ctx context.Context, flag, address string, who user.Info) (*ownPages, error) {
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w; choose another port, or port 0 for a free one", flag, err)
+	}
+	return &ownPages{listener: listener, gate: dashboard.NewLocalGate(who)}, nil
+}
+
+func (p *ownPages) url() string { return p.gate.URL(p.listener.Addr()) }
+
+// serve serves the pages of a hub until ctx ends.
+func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub) error {
+	server := endpoint.PageServer(dashboard.New(hub, p.gate, time.Now))
+	return serveOwn(ctx, server, func() error { return server.Serve(p.listener) }) //nolint:wrapcheck // serveOwn says what failed.
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package endpoint
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// The ConfigMap in which API servers publish who signs the certificates of their clients.
+const (
+	clientAuthorityNamespace = "kube-system"
+	clientAuthorityConfigMap = "extension-apiserver-authentication"
+	clientAuthorityKey       = "client-ca-file"
+)
+
+// People returns what authenticates people, by bearer token and by the client certificates that the API server accepts, and what authorizes them. If
+// the ConfigMap with the authorities of these certificates may not be read, tokens alone count. Run keeps the authorities up to date.
+func People(ctx context.Context, config *rest.Config, client *http.Client) (*Reviewers, error) {
+	hub, err := kubernetes.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("making the client for client certificates: %w", err)
+	}
+	authorities, err := dynamiccertificates.NewDynamicCAFromConfigMapController(
+		"client-ca", clientAuthorityNamespace, clientAuthorityConfigMap, clientAuthorityKey, hub)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to verify client certificates: %w", err)
+	}
+	var accepted dynamiccertificates.CAContentProvider = authorities
+	switch err := authorities.RunOnce(ctx); {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		klog.FromContext(ctx).Info("Client certificates are not accepted, because their authorities may not be read; tokens are",
+			"configMap", clientAuthorityNamespace+"/"+clientAuthorityConfigMap, "role", clientAuthorityConfigMap+"-reader")
+		accepted, authorities = nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the authorities of client certificates: %w", err)
+	}
+	g, err := newGate(config, client, accepted)
+	if err != nil {
+		return nil, err
+	}
+	return &Reviewers{Authenticator: g.authenticator, Authorizer: g.authorizer, authorities: authorities}, nil
+}
+
+// Reviewers authenticate and authorize people.
+type Reviewers struct {
+	Authenticator authenticator.Request
+	Authorizer    authorizer.Authorizer
+
+	// authorities sign client certificates; nil if none are accepted.
+	authorities *dynamiccertificates.ConfigMapCAController
+}
+
+// Run keeps the authorities of client certificates up to date until ctx ends.
+func (r *Reviewers) Run(ctx context.Context) {
+	if r.authorities != nil {
+		r.authorities.Run(ctx, 1)
+	}
+}
+
+// Pages is an HTTPS server for people, on leader and standby alike.
+type Pages struct {
+	listener net.Listener
+	server   manager.Server
+	options  Options
+}
+
+// NewPages binds an address. Its certificate is that of the options, whose address it ignores.
+func NewPages(ctx context.Context, o Options, address string) (*Pages, error) {
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, o.Network, address)
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose another address, or port 0 for a free one", err)
+	}
+	return &Pages{listener: listener, options: o}, nil
+}
+
+// Address is where the pages are.
+func (p *Pages) Address() net.Addr { return p.listener.Addr() }
+
+// AddTo lets the manager serve a handler. Clients may send a certificate.
+func (p *Pages) AddTo(mgr manager.Manager, handler http.Handler) error {
+	config, certificates, err := p.options.tlsConfig()
+	if err != nil {
+		return err
+	}
+	config.ClientAuth = tls.RequestClientCert // The authenticator verifies it.
+	if certificates != nil {
+		if err := mgr.Add(certificates); err != nil {
+			return fmt.Errorf("adding the certificate watcher of the dashboard: %w", err)
+		}
+	}
+	p.server = manager.Server{
+		Name: "dashboard", Server: PageServer(handler), Listener: tls.NewListener(p.listener, config), ShutdownTimeout: ptr.To(2 * time.Second),
+	}
+	if err := mgr.Add(&p.server); err != nil {
+		return fmt.Errorf("adding the server of the dashboard: %w", err)
+	}
+	return nil
+}
+
+// Close releases the address if the manager never started the server.
+func (p *Pages) Close() error {
+	if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("closing the listener of the dashboard: %w", err)
+	}
+	return nil
+}
+
+// PageServer returns a server of pages for people. A response has no time limit, because event streams have none; each write of them has.
+func PageServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, MaxHeaderBytes: 64 << 10, IdleTimeout: 90 * time.Second, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("dashboard").V(4)), slog.LevelInfo),
+	}
+}

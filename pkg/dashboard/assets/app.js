@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The pages work without this script. With it they follow changes, have keys, and copy commands.
+"use strict";
+
+(() => {
+  const live = document.getElementById("live");
+  const parts = () => Array.from(document.querySelectorAll("[data-part]"));
+  const say = (text) => { if (live && live.textContent !== text) live.textContent = text; };
+
+  // A form that was edited keeps what was typed, whatever else changes around it.
+  const edited = (part) => Array.from(part.querySelectorAll("textarea, input:not([type=hidden])")).some(
+    (field) => field.value !== field.defaultValue);
+
+  // replace puts new content into a part of the page, and keeps the focus on the same link or field.
+  const replace = (part, update) => {
+    const active = part.contains(document.activeElement) ? document.activeElement : null;
+    const same = active && (active.id ? `#${CSS.escape(active.id)}` : active.getAttribute("href") ? `a[href="${CSS.escape(active.getAttribute("href"))}"]` : null);
+    const open = Array.from(part.querySelectorAll("details")).map((details) => details.open);
+    const scrolled = Array.from(part.querySelectorAll(".scroll")).map((region) => [region.scrollLeft, region.scrollTop]);
+    part.innerHTML = update.html;
+    part.dataset.hash = update.hash;
+    part.querySelectorAll("details").forEach((details, i) => { if (i < open.length) details.open = open[i]; });
+    part.querySelectorAll(".scroll").forEach((region, i) => { if (i < scrolled.length) [region.scrollLeft, region.scrollTop] = scrolled[i]; });
+    if (same) {
+      const again = part.querySelector(same);
+      if (again) again.focus({ preventScroll: true });
+    }
+    part.classList.remove("changed");
+    requestAnimationFrame(() => part.classList.add("changed"));
+  };
+
+  const follow = () => {
+    const have = parts().map((part) => `${part.dataset.part}.${part.dataset.hash}`).join(",");
+    const page = location.pathname + location.search;
+    const events = new EventSource(`/events?page=${encodeURIComponent(page)}&have=${encodeURIComponent(have)}`);
+    events.addEventListener("open", () => say("Follows changes."));
+    events.addEventListener("part", (event) => {
+      const update = JSON.parse(event.data);
+      const part = parts().find((each) => each.dataset.part === update.id);
+      if (!part || part.dataset.hash === update.hash) return;
+      if (edited(part)) {
+        say("The page has changed; what you have typed stays as it is.");
+        return;
+      }
+      replace(part, update);
+    });
+    events.addEventListener("end", (event) => {
+      events.close();
+      say(`Follows no more changes: ${JSON.parse(event.data).problem}`);
+    });
+    events.addEventListener("error", () => {
+      say("The connection to the hub is lost; trying again.");
+      // A browser gives up after a response that is no stream, as while the hub restarts.
+      if (events.readyState === EventSource.CLOSED) setTimeout(follow, 1000);
+    });
+  };
+
+  // The keys: / goes to the search, and the arrows go through the links of the content.
+  const links = () => Array.from(document.querySelectorAll("main a[href]")).filter((each) => each.offsetParent !== null);
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "");
+    if (event.key === "/" && !typing) {
+      event.preventDefault();
+      document.getElementById("search")?.focus();
+    } else if (event.key === "Escape" && typing) {
+      document.activeElement.blur();
+    } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && (!typing || document.activeElement.id === "search")) {
+      const all = links();
+      if (all.length === 0) return;
+      event.preventDefault();
+      const at = all.indexOf(document.activeElement);
+      const next = event.key === "ArrowDown" ? (at + 1) % all.length : (at <= 0 ? all.length : at) - 1;
+      all[next].focus();
+    }
+  });
+
+  document.querySelectorAll("button.copy").forEach((button) => {
+    if (!navigator.clipboard) return;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+        say("Copied.");
+      } catch {
+        say("The browser does not allow to copy.");
+      }
+    });
+  });
+
+  if (document.body.hasAttribute("data-follows") && window.EventSource) follow();
+})();

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+const (
+	// updateInterval is the least time between two updates of a page, and refreshInterval the time after which a page is made again without a change
+	// that was noticed: objects that no watch follows, and rights, change too.
+	updateInterval  = 500 * time.Millisecond
+	refreshInterval = 15 * time.Second
+	// retryMilliseconds is how long a browser waits before it connects again.
+	retryMilliseconds = 1000
+)
+
+// collected is the response of a page for the event stream.
+type collected struct {
+	header http.Header
+	made   *page
+	err    error
+}
+
+var (
+	_ http.ResponseWriter = (*collected)(nil)
+	_ collector           = (*collected)(nil)
+)
+
+func (c *collected) Header() http.Header            { return c.header }
+func (c *collected) Write(text []byte) (int, error) { return len(text), nil }
+func (c *collected) WriteHeader(int)                {}
+func (c *collected) collect(made *page, err error)  { c.made, c.err = made, err }
+
+// update is a part of a page that has changed.
+type update struct {
+	ID   string `json:"id"`
+	Hash string `json:"hash"`
+	HTML string `json:"html"`
+}
+
+// events serves the parts of a page that change, until the browser leaves, or the caller may no longer see the page.
+func (s *Server) events(w http.ResponseWriter, request *http.Request) {
+	shown, err := url.Parse(request.URL.Query().Get("page"))
+	if err != nil || shown.IsAbs() || shown.Host != "" || !strings.HasPrefix(shown.Path, "/") {
+		http.Error(w, "page: name a page of this server, such as /placements/team-a/web", http.StatusBadRequest)
+		return
+	}
+	if _, err := s.gate.Caller(request); err != nil {
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, "too many pages are open; this one does not follow changes, so reload it", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	stream := &stream{writer: w, control: http.NewResponseController(w), hashes: hashesIn(request.URL.Query().Get("have"))}
+	if err := stream.send("retry: %d\n\n", retryMilliseconds); err != nil {
+		return
+	}
+	if err := s.follow(request, shown, stream); err != nil && request.Context().Err() == nil {
+		klog.FromContext(request.Context()).V(4).Info("A page follows no more changes", "page", shown.Path, "err", err)
+	}
+}
+
+// follow sends the parts of a page that change.
+func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) error {
+	ctx := request.Context()
+	changes := s.hub.Changes(ctx)
+	refresh := time.NewTicker(refreshInterval)
+	defer refresh.Stop()
+	for {
+		began := time.Now()
+		made, err := s.collect(ctx, request, shown)
+		if err != nil {
+			told := problemOf(ctx, err)
+			switch told.code {
+			case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next change is another try.
+			default:
+				return errors.Join(err, into.end(told))
+			}
+		} else if err := s.sendChanged(into, made); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(max(updateInterval, time.Since(began))): // A page that takes long is made half of the time.
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case <-changes:
+		case <-refresh.C:
+			if err := into.send(": still here\n\n"); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// collect makes a page as a request for it does.
+func (s *Server) collect(ctx context.Context, request *http.Request, shown *url.URL) (*page, error) {
+	asked := request.Clone(ctx)
+	asked.URL, asked.RequestURI = shown, ""
+	response := &collected{header: http.Header{}}
+	s.pages.ServeHTTP(response, asked)
+	if response.made == nil && response.err == nil {
+		return nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
+	}
+	return response.made, response.err
+}
+
+// sendChanged sends the parts of a page that differ from what the browser has.
+func (s *Server) sendChanged(into *stream, made *page) error {
+	for i := range made.Fragments {
+		html, err := render(made.Fragments[i].Template, made.Fragments[i].Data)
+		if err != nil {
+			return err
+		}
+		id, hash := made.Fragments[i].ID, hashOf(html)
+		if into.hashes[id] == hash {
+			continue
+		}
+		text, err := json.Marshal(update{ID: id, Hash: hash, HTML: string(html)})
+		if err != nil {
+			return fmt.Errorf("encoding a part of a page: %w", err)
+		}
+		if err := into.send("event: part\ndata: %s\n\n", text); err != nil {
+			return err
+		}
+		into.hashes[id] = hash
+	}
+	return nil
+}
+
+// stream is an event stream to a browser.
+type stream struct {
+	writer  http.ResponseWriter
+	control *http.ResponseController
+	// hashes are those of the parts that the browser has, by their IDs.
+	hashes map[string]string
+}
+
+// send sends an event or a comment.
+func (s *stream) send(format string, arguments ...any) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(pageTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("sending an event: %w", err)
+	}
+	if _, err := fmt.Fprintf(s.writer, format, arguments...); err != nil {
+		return fmt.Errorf("sending an event: %w", err)
+	}
+	if err := s.control.Flush(); err != nil {
+		return fmt.Errorf("sending an event: %w", err)
+	}
+	return nil
+}
+
+// end tells the browser why it gets no more events.
+func (s *stream) end(told *problem) error {
+	text, err := json.Marshal(map[string]any{"code": told.code, "problem": told.text})
+	if err != nil {
+		return fmt.Errorf("encoding a problem: %w", err)
+	}
+	return s.send("event: end\ndata: %s\n\n", text)
+}
+
+// hashOf returns the hash of a part of a page.
+func hashOf(html []byte) string {
+	sum := sha256.Sum256(html)
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+// hashesIn parses the hashes of the parts that a browser has, "ID.HASH" separated by commas.
+func hashesIn(have string) map[string]string {
+	hashes := map[string]string{}
+	for each := range strings.SplitSeq(have, ",") {
+		if id, hash, valid := strings.Cut(each, "."); valid {
+			hashes[id] = hash
+		}
+	}
+	return hashes
+}

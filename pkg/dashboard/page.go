@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+)
+
+// visit is a request for a page by a caller.
+type visit struct {
+	hub     Hub
+	caller  user.Info
+	request *http.Request
+	now     time.Time
+}
+
+func (v *visit) query(name string) string { return v.request.URL.Query().Get(name) }
+
+// namespace is the namespace that the caller has chosen; empty for all.
+func (v *visit) namespace() string { return v.query("namespace") }
+
+func (v *visit) reader() client.Client { return v.hub.Reader(v.caller) }
+
+// page is what a view shows.
+type page struct {
+	// Title names the page, and Section the part of the navigation to which it belongs.
+	Title, Section string
+	// Commands print the same.
+	Commands []string
+	// Fragments are the parts of the page that change by themselves.
+	Fragments []fragment
+	// JSON is the page for programs.
+	JSON any
+	// Static says that the page does not follow changes: what it shows is computed for the one request.
+	Static bool
+	// Code is the status code; 0 for 200.
+	Code int
+}
+
+// fragment is a part of a page. Its ID is unique in the page.
+type fragment struct {
+	ID       string
+	Template string
+	Data     any
+}
+
+// add adds a fragment.
+func (p *page) add(id, template string, data any) {
+	p.Fragments = append(p.Fragments, fragment{ID: id, Template: template, Data: data})
+}
+
+// view makes a page.
+type view func(ctx context.Context, v *visit) (*page, error)
+
+// problem is an error with a status code for the caller.
+type problem struct {
+	code int
+	text string
+}
+
+func (p *problem) Error() string { return p.text }
+
+// redirect is an error that leads to another page.
+type redirect struct{ to string }
+
+func (r *redirect) Error() string { return "the page is at " + r.to }
+
+func refuse(code int, format string, arguments ...any) error {
+	return &problem{code: code, text: fmt.Sprintf(format, arguments...)}
+}
+
+// problemOf returns what a caller is told about an error. Errors that may name what the caller must not know are logged instead.
+func problemOf(ctx context.Context, err error) *problem {
+	var told *problem
+	var answered *endpoint.AnswerError
+	var refused *access.RefusalError
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &refused):
+		return &problem{code: http.StatusForbidden, text: refused.Error()}
+	case apierrors.IsForbidden(err):
+		return &problem{code: http.StatusForbidden, text: "you may not read what this page shows: " + forbiddenText(err)}
+	case errors.As(err, &answered):
+		return &problem{code: http.StatusNotFound, text: answered.Error()}
+	case apierrors.IsNotFound(err):
+		return &problem{code: http.StatusNotFound, text: "there is no such object; correct the name or the namespace"}
+	case meta.IsNoMatchError(err):
+		return &problem{code: http.StatusNotFound, text: "the hub does not serve objects of this kind; the system that has them is not installed"}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem{code: http.StatusServiceUnavailable, text: "the page took too long; choose a namespace, or try again in some seconds"}
+	case errors.Is(err, context.Canceled):
+		return &problem{code: http.StatusServiceUnavailable, text: "the request was cancelled; try again"}
+	default:
+		klog.FromContext(ctx).Error(err, "Cannot show a page of the dashboard")
+		return &problem{code: http.StatusInternalServerError, text: "the hub could not be read; try again, or see the log of the process"}
+	}
+}
+
+// forbiddenText returns an error Forbidden with what an administrator can do.
+func forbiddenText(err error) string {
+	return err.Error() + "; a RoleBinding to view in the namespace shows its placements, and a ClusterRoleBinding to " + hubstate.FleetViewRole +
+		" shows the whole fleet"
+}
+
+// number returns a query parameter from 0 to most, or a default.
+func (v *visit) number(name string, most, byDefault int) int {
+	n, err := strconv.Atoi(v.query(name))
+	if err != nil || n < 0 || n > most {
+		return byDefault
+	}
+	return n
+}
+
+// link returns a URL with a path of escaped elements and the parameters that are not empty, given as pairs.
+func link(elements []string, pairs ...string) string {
+	path := ""
+	for _, element := range elements {
+		path += "/" + url.PathEscape(element)
+	}
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// with returns the URL of the page with other parameters, given as pairs; an empty value removes one.
+func (v *visit) with(pairs ...string) string {
+	values := v.request.URL.Query()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			values.Del(pairs[i])
+		} else {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	changed := url.URL{Path: v.request.URL.Path, RawPath: v.request.URL.RawPath, RawQuery: values.Encode()}
+	return changed.String()
+}

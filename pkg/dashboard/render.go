@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+// templates are the parts of pages. html/template escapes every value for the place where it stands.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"link": link, "tone": toneClass, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent, "depth": depthClass, "slice1": func(a string) []string { return []string{a} },
+	"slice2": func(a, b string) []string { return []string{a, b} },
+}).ParseFS(templateFiles, "templates/*.html"))
+
+// assets serves the style sheet, the script and the icon. Browsers ask again after a minute, so that an upgraded hub has its own script soon.
+func assets() http.Handler {
+	served := http.FileServerFS(mustSub())
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=60")
+		http.StripPrefix("/assets", served).ServeHTTP(w, request)
+	})
+}
+
+// mustSub returns the directory of the embedded assets, which exists.
+func mustSub() fs.FS {
+	files, err := fs.Sub(assetFiles, "assets")
+	if err != nil {
+		panic(err)
+	}
+	return files
+}
+
+// render renders a template.
+func render(name string, data any) ([]byte, error) {
+	var text bytes.Buffer
+	if err := templates.ExecuteTemplate(&text, name, data); err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", name, err)
+	}
+	return text.Bytes(), nil
+}
+
+// renderedPart is a fragment for the layout.
+type renderedPart struct {
+	ID, Hash string
+	HTML     template.HTML
+}
+
+// layout is the data of the whole page.
+type layout struct {
+	Title, Section, Namespace string
+	Caller                    string
+	Login                     bool
+	Parts                     []renderedPart
+	Commands                  []string
+	// Follows reports that the page is brought up to date while it is open.
+	Follows bool
+	Nav     []navigation
+}
+
+// navigation is a link to a section.
+type navigation struct {
+	Name, Path string
+	Current    bool
+}
+
+// sections are those of the navigation.
+var sections = []struct{ name, path string }{
+	{"Overview", "/"}, {"Clusters", "/clusters"}, {"Delivered objects", "/objects"}, {"Cluster requests", "/requests"}, {"Workloads", "/workloads"},
+}
+
+// renderPage renders a whole page.
+func (s *Server) renderPage(request *http.Request, caller user.Info, made *page) ([]byte, error) {
+	data := layout{
+		Title: made.Title, Section: made.Section, Namespace: request.URL.Query().Get("namespace"), Login: s.gate.loginPage(), Commands: made.Commands,
+		Follows: !made.Static && made.Code == 0 && request.Method == http.MethodGet,
+	}
+	if caller != nil {
+		data.Caller = caller.GetName()
+		for _, section := range sections {
+			path := section.path
+			if data.Namespace != "" && path != "/clusters" {
+				path += "?" + url.Values{"namespace": {data.Namespace}}.Encode()
+			}
+			data.Nav = append(data.Nav, navigation{Name: section.name, Path: path, Current: section.name == made.Section})
+		}
+	}
+	for _, part := range made.Fragments {
+		html, err := render(part.Template, part.Data)
+		if err != nil {
+			return nil, err
+		}
+		//nolint:gosec // The template has escaped it.
+		data.Parts = append(data.Parts, renderedPart{ID: part.ID, Hash: hashOf(html), HTML: template.HTML(html)})
+	}
+	return render("layout", data)
+}
+
+// toneClass returns the class of a tone.
+func toneClass(tone document.Tone) string {
+	if tone == document.Plain {
+		return "plain"
+	}
+	return string(tone)
+}
+
+// depthClass returns the class of the indentation of a line.
+func depthClass(depth int) string {
+	if depth > 0 {
+		return "detail"
+	}
+	return "line"
+}
+
+// percent returns part of whole in percent, from 0 to 100.
+func percent(part, whole int) int {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * part / whole
+}
+
+// tableCell is a cell of a Document, with a link if it names a cluster.
+type tableCell struct {
+	document.Span
+
+	Link string
+}
+
+// tableRows returns the cells of a table of a Document.
+func tableRows(table *document.Table) [][]tableCell {
+	rows := make([][]tableCell, 0, len(table.Rows))
+	for _, row := range table.Rows {
+		cells := make([]tableCell, 0, len(row.Cells))
+		for i, span := range row.Cells {
+			cell := tableCell{Span: span}
+			if i < len(table.Columns) && table.Columns[i] == "CLUSTER" && strings.TrimSpace(span.Text) != "" && span.Text != document.NoValue {
+				cell.Link = link([]string{"clusters", span.Text})
+			}
+			cells = append(cells, cell)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
+)
+
+const (
+	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers.
+	maxRunning = 2
+	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and maxStreams the event streams of all users.
+	maxOpenOfUser = 16
+	maxStreams    = 200
+	// pageTimeout bounds a page with waiting, and whatIfTimeout the evaluation of a what-if or of an edited object.
+	pageTimeout   = 10 * time.Second
+	whatIfTimeout = 2 * time.Second
+	// maxBodyBytes bounds an edited object.
+	maxBodyBytes = 1 << 20
+	// retryAfter is the Retry-After header, in seconds.
+	retryAfter = "2"
+)
+
+// Server serves the pages. It is safe for concurrent use.
+type Server struct {
+	hub     Hub
+	gate    Gate
+	now     func() time.Time
+	turns   *turns.Turns
+	streams chan struct{}
+	pages   *http.ServeMux
+	all     http.Handler
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New returns a Server. Its arguments must be safe for concurrent use.
+func New(hub Hub, gate Gate, now func() time.Time) *Server {
+	s := &Server{
+		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams), pages: http.NewServeMux(),
+	}
+	for pattern, view := range map[string]view{
+		"GET /{$}":                           overview,
+		"GET /search":                        search,
+		"GET /placements/{namespace}/{name}": placementPage,
+		"POST /placements/{namespace}/{name}/preview": previewPage,
+		"GET /clusters":                            clustersPage,
+		"GET /clusters/{name}":                     clusterPage,
+		"GET /objects":                             objectsPage,
+		"GET /objects/{namespace}/{kind}/{name}":   objectPage,
+		"GET /requests":                            requestsPage,
+		"GET /requests/{namespace}/{name}":         requestPage,
+		"GET /workloads":                           workloadsPage,
+		"GET /workloads/{namespace}/{kind}/{name}": workloadPage,
+		"GET /": noPage,
+	} {
+		s.pages.Handle(pattern, s.show(view))
+	}
+	routes := http.NewServeMux()
+	routes.Handle("GET /assets/", assets())
+	routes.HandleFunc("GET /events", s.events)
+	if gate, tokens := gate.(*TokenGate); tokens {
+		routes.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { s.respondLogin(w, r, http.StatusOK, "") })
+		routes.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) { s.login(w, r, gate) })
+		routes.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
+			gate.logout(w)
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		})
+	}
+	routes.Handle("/", s.pages)
+	s.all = http.NewCrossOriginProtection().Handler(routes)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cache-Control", "no-store")
+	if s.gate.enter(w, request) {
+		request.Body = http.MaxBytesReader(w, request.Body, maxBodyBytes)
+		s.all.ServeHTTP(w, request)
+	}
+}
+
+// collector is a response that takes a page before it is written, for the event stream.
+type collector interface{ collect(made *page, err error) }
+
+// show serves a view.
+func (s *Server) show(view view) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		ctx, cancel := context.WithTimeout(request.Context(), pageTimeout)
+		defer cancel()
+		caller, err := s.gate.Caller(request)
+		if err != nil {
+			s.refuseCaller(w, request, err)
+			return
+		}
+		made, err := s.make(ctx, caller, request, view)
+		if into, collects := w.(collector); collects {
+			into.collect(made, err)
+			return
+		}
+		if elsewhere := (*redirect)(nil); errors.As(err, &elsewhere) {
+			http.Redirect(w, request, elsewhere.to, http.StatusSeeOther)
+			return
+		}
+		if err != nil {
+			told := problemOf(ctx, err)
+			made = &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": told.text}}
+			made.add("problem", "problem", told.text)
+			if told.code == http.StatusServiceUnavailable || told.code == http.StatusTooManyRequests {
+				w.Header().Set("Retry-After", retryAfter)
+			}
+		}
+		s.respond(w, request, caller, made)
+	})
+}
+
+// make makes a page when it is the turn of the caller.
+func (s *Server) make(ctx context.Context, caller user.Info, request *http.Request, view view) (*page, error) {
+	own, joined := s.turns.Join(caller.GetName())
+	if !joined {
+		return nil, refuse(http.StatusTooManyRequests, "you have %d pages that are being made; try again in some seconds", maxOpenOfUser)
+	}
+	defer s.turns.Leave(caller.GetName())
+	done := s.turns.Take(ctx, own)
+	if done == nil {
+		return nil, refuse(http.StatusServiceUnavailable, "other pages are being made; try again in some seconds")
+	}
+	defer done()
+	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now()})
+}
+
+// refuseCaller responds to a request without valid credentials.
+func (s *Server) refuseCaller(w http.ResponseWriter, request *http.Request, err error) {
+	switch into, collects := w.(collector); {
+	case collects:
+		into.collect(nil, refuse(http.StatusUnauthorized, "%s", err))
+	case wantsJSON(request):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		s.write(w, request, http.StatusUnauthorized, "application/json", jsonOf(map[string]string{"error": err.Error()}))
+	case s.gate.loginPage():
+		http.Redirect(w, request, link([]string{"login"}, "to", request.URL.RequestURI()), http.StatusSeeOther)
+	default:
+		made := &page{Title: http.StatusText(http.StatusUnauthorized), Code: http.StatusUnauthorized}
+		made.add("problem", "problem", err.Error())
+		s.respond(w, request, nil, made)
+	}
+}
+
+// wantsJSON reports whether a request asks for the JSON twin of a page.
+func wantsJSON(request *http.Request) bool {
+	accepted := request.Header.Get("Accept")
+	return strings.Contains(accepted, "application/json") && !strings.Contains(accepted, "text/html")
+}
+
+// respond writes a page.
+func (s *Server) respond(w http.ResponseWriter, request *http.Request, caller user.Info, made *page) {
+	code := made.Code
+	if code == 0 {
+		code = http.StatusOK
+	}
+	w.Header().Set("Vary", "Accept, Accept-Encoding, Cookie, Authorization")
+	if wantsJSON(request) {
+		s.write(w, request, code, "application/json", jsonOf(made.JSON))
+		return
+	}
+	text, err := s.renderPage(request, caller, made)
+	if err != nil {
+		klog.FromContext(request.Context()).Error(err, "Cannot render a page of the dashboard", "path", request.URL.Path)
+		http.Error(w, "the page could not be rendered; see the log of the process", http.StatusInternalServerError)
+		return
+	}
+	s.write(w, request, code, "text/html; charset=utf-8", text)
+}
+
+// write writes a response, compressed if the browser takes it.
+func (*Server) write(w http.ResponseWriter, request *http.Request, code int, kind string, text []byte) {
+	w.Header().Set("Content-Type", kind)
+	if strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
+		var compressed bytes.Buffer
+		writer := gzip.NewWriter(&compressed)
+		if _, err := writer.Write(text); err == nil && writer.Close() == nil {
+			w.Header().Set("Content-Encoding", "gzip")
+			text = compressed.Bytes()
+		}
+	}
+	w.WriteHeader(code)
+	if _, err := w.Write(text); err != nil {
+		klog.FromContext(request.Context()).V(4).Info("The browser did not take the page", "err", err)
+	}
+}
+
+// jsonOf returns JSON that is no HTML.
+func jsonOf(value any) []byte {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil { // Every value is plain data.
+		return []byte(`{"error":"the page has no JSON"}`)
+	}
+	return append(text, '\n')
+}
+
+// login takes the token of the form.
+func (s *Server) login(w http.ResponseWriter, request *http.Request, gate *TokenGate) {
+	err := request.ParseForm()
+	if err == nil {
+		err = gate.login(w, request, request.PostForm.Get("token"))
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		s.respondLogin(w, request, http.StatusRequestEntityTooLarge, "this is no token")
+	case err != nil:
+		s.respondLogin(w, request, http.StatusUnauthorized, err.Error())
+	default:
+		http.Redirect(w, request, ownPath(request.Form.Get("to")), http.StatusSeeOther)
+	}
+}
+
+// ownPath returns a path of this server, or the first page for anything else.
+func ownPath(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") || strings.HasPrefix(path, "/login") {
+		return "/"
+	}
+	return path
+}
+
+func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code int, because string) {
+	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
+	made.add("login", "login", map[string]string{"Problem": because, "To": ownPath(request.FormValue("to"))})
+	s.respond(w, request, nil, made)
+}
+
+// noPage is the view of a path that has none.
+func noPage(context.Context, *visit) (*page, error) {
+	return nil, refuse(http.StatusNotFound, "there is no such page; begin at the overview")
+}
