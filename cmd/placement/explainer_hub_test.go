@@ -16,6 +16,7 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -139,8 +140,15 @@ metadata: {namespace: team-b, name: theirs}
 spec: {purposes: [workload]}
 `
 
-// explainingHub is a hub in memory: eu1 and eu2 in prod, edge1 in edge, and hidden in others, which is not bound to team-a.
+// explainingHub is the endpoint of a hub in memory; see hubInMemory.
 func explainingHub(t *testing.T) http.Handler {
+	t.Helper()
+	roles := newShippedRoles(t)
+	return endpoint.New(roles, roles, hubInMemory(t))
+}
+
+// hubInMemory explains the objects of a hub in memory: eu1 and eu2 in prod, edge1 in edge, and hidden in others, which is not bound to team-a.
+func hubInMemory(t *testing.T) *hubExplainer {
 	t.Helper()
 	var state strings.Builder
 	for cluster, set := range map[string]string{"eu1": "prod", "eu2": "prod", "edge1": "edge", "hidden": "others"} {
@@ -161,7 +169,7 @@ func explainingHub(t *testing.T) http.Handler {
 			"metadata: {namespace: %s, name: %s}\nspec: {}\n---\n", namespace, name)
 	}
 	state.WriteString(otherObjects)
-	builder := fake.NewClientBuilder().WithScheme(scheme.New())
+	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.New()))
 	decoder := serializer.NewCodecFactory(scheme.New()).UniversalDeserializer()
 	for document := range strings.SplitSeq(state.String(), "---\n") {
 		object, _, err := decoder.Decode([]byte(document), nil, nil)
@@ -176,12 +184,11 @@ func explainingHub(t *testing.T) http.Handler {
 			return c.List(ctx, list, &o)
 		},
 	}).Build()
-	roles := newShippedRoles(t)
-	return endpoint.New(roles, roles, &hubExplainer{
+	return &hubExplainer{
 		limited: true,
 		hub:     hub, delivered: federation.DefaultKinds(), requests: system.DefaultRequests(),
 		now: func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
-	})
+	}
 }
 
 // askHub asks as a user with roles.

@@ -31,13 +31,15 @@ const listPage = 500
 
 // item is an object of an overview: what the hub has written about it.
 type item struct {
-	Kind      string        `json:"kind"`
-	Namespace string        `json:"namespace,omitempty"`
-	Name      string        `json:"name"`
-	State     string        `json:"state"`
-	Tone      document.Tone `json:"-"`
-	Message   string        `json:"message,omitempty"`
-	Link      string        `json:"-"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// API is the version of a Placement that is not v1beta1.
+	API     string        `json:"api,omitempty"`
+	State   string        `json:"state"`
+	Tone    document.Tone `json:"-"`
+	Message string        `json:"message,omitempty"`
+	Link    string        `json:"-"`
 	// Selected is the number of clusters in the decisions of a Placement, if its status has it.
 	Selected *int `json:"selected,omitempty"`
 	// Set is that of the label of a cluster.
@@ -136,6 +138,8 @@ func placementItem(p *api.Placement) item {
 	}
 	if p.API == api.V1beta1 { // The status of the other API has no number.
 		shown.Selected = ptr.To(p.Status.Selected)
+	} else {
+		shown.API = p.API.Kind().Version
 	}
 	for _, each := range []struct {
 		condition string

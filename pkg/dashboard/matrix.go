@@ -28,6 +28,9 @@ type matrix struct {
 	All                string
 }
 
+// First is the number of the first cluster that is shown, from 1.
+func (m matrix) First() int { return m.From + 1 }
+
 // matrixRow is a cluster.
 type matrixRow struct {
 	Cluster, Link string

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -207,8 +209,9 @@ func clusterDetail(ctx context.Context, v *visit, asked named) (detail, error) {
 	}
 	explained := counterfactual.Explanations{Placements: []counterfactual.Explanation{*explanation}}
 	shown.Document = explained.Document(document.Options{Scores: true})
-	if len(shown.Document.Sections) > 1 { // The first section is the head, which the page has above.
+	if len(shown.Document.Sections) > 1 { // The first section is the head, and the second has the name as its title: the page has both above.
 		shown.Document.Sections = shown.Document.Sections[1:]
+		shown.Document.Sections[0].Title = ""
 	}
 	return shown, nil
 }
@@ -221,22 +224,16 @@ type editor struct {
 
 // editorOf returns the form with the Placement as it is; empty if the caller may not get it.
 func editorOf(ctx context.Context, v *visit, asked named) editor {
-	object := asked.adapter.Empty()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(asked.adapter.Kind())
 	if err := v.reader().Get(ctx, client.ObjectKey{Namespace: asked.namespace, Name: asked.name}, object); err != nil {
 		return editor{} // The page has told why.
 	}
-	object = object.DeepCopyObject().(api.Object) //nolint:forcetypeassert // It is of the same type.
-	object.GetObjectKind().SetGroupVersionKind(asked.adapter.Kind())
 	annotations := object.GetAnnotations()
-	delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
-	text, err := yaml.Marshal(struct {
-		APIVersion string         `json:"apiVersion"`
-		Kind       string         `json:"kind"`
-		Metadata   map[string]any `json:"metadata"`
-		Spec       any            `json:"spec"`
-	}{
-		asked.adapter.Kind().GroupVersion().String(), asked.adapter.Kind().Kind, metadataOf(object.GetNamespace(), object.GetName(), object.GetLabels(), annotations),
-		specOf(object),
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
+		"metadata": metadataOf(object.GetNamespace(), object.GetName(), object.GetLabels(), annotations), "spec": object.Object["spec"],
 	})
 	if err != nil {
 		return editor{}

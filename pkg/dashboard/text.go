@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -19,13 +17,4 @@ func readText(from io.Reader) (string, error) {
 		return "", fmt.Errorf("reading the body: %w", err)
 	}
 	return string(text), nil
-}
-
-// specOf returns the spec of an object as plain data; nil if it has none.
-func specOf(object runtime.Object) any {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil { // Every API object converts.
-		return nil
-	}
-	return fields["spec"]
 }

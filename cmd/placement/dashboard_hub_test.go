@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/dashboard"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+)
+
+// grant is a right of a Role, or with an empty namespace of a ClusterRole that is bound in all namespaces.
+type grant struct{ namespace, verb, resource, name string }
+
+// reviews authenticates everybody as jane, and authorizes by grants.
+type reviews []grant
+
+func (reviews) AuthenticateRequest(*http.Request) (*authenticator.Response, bool, error) {
+	return &authenticator.Response{User: &user.DefaultInfo{Name: "jane"}}, true, nil
+}
+
+func (r reviews) Authorize(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
+	if r.may(asked.GetVerb(), asked.GetResource(), asked.GetNamespace(), asked.GetName()) {
+		return authorizer.DecisionAllow, "", nil
+	}
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
+func (r reviews) may(verb, resource, namespace, name string) bool {
+	return slices.ContainsFunc(r, func(g grant) bool {
+		return g.verb == verb && g.resource == resource && (g.namespace == "" || g.namespace == namespace) && (g.name == "" || g.name == name)
+	})
+}
+
+// sharedPages are the pages of a hub in memory for everybody who logs in.
+func sharedPages(t *testing.T, who interface {
+	authenticator.Request
+	access.Authorizer
+},
+) http.Handler {
+	t.Helper()
+	explainer := hubInMemory(t)
+	hub := &sharedHub{broadcast: newBroadcast(), explainer: explainer, authority: who}
+	return dashboard.New(hub, dashboard.NewTokenGate(who), explainer.now)
+}
+
+// visitPage returns the status code and the text of a page. accepted is its format.
+func visitPage(t *testing.T, pages http.Handler, token, path, accepted string) (int, string) {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Accept", accepted)
+	recorder := httptest.NewRecorder()
+	pages.ServeHTTP(recorder, request)
+	return recorder.Code, recorder.Body.String()
+}
+
+// docs/spec/differences.md E1a holds for the pages, as each shipped role: what the namespace does not show is on no page.
+func TestE1aThePagesOfShippedRoles(t *testing.T) {
+	pages := sharedPages(t, newShippedRoles(t))
+	for _, tc := range []struct {
+		reason, roles, path string
+		code                int
+		want, not           []string
+	}{
+		{
+			reason: "the overview of a tenant", roles: roleView, path: "/", code: http.StatusOK,
+			want: []string{"team-a/every", "team-a/other", "managedclusters"}, not: []string{"theirs", ">hidden<", "eu1"},
+		},
+		{
+			reason: "a Placement, which the hub explains", roles: roleView, path: "/placements/team-a/every", code: http.StatusOK,
+			want: []string{"eu1", "edge1", "all 3 feasible selected", "✓"}, not: []string{">hidden<", "others", "theirs"},
+		},
+		{
+			reason: "a cluster in the scope", roles: roleView, path: "/placements/team-a/every?cluster=eu1", code: http.StatusOK,
+			want: []string{"eu1", "set prod"}, not: []string{">hidden<", "others"},
+		},
+		{
+			reason: "a cluster out of the scope", roles: roleView, path: "/placements/team-a/every?cluster=hidden", code: http.StatusOK,
+			want: []string{"there is no ManagedCluster hidden in the sets that the namespace may use"}, not: []string{"others"},
+		},
+		{
+			reason: "a cluster that does not exist", roles: roleView, path: "/placements/team-a/every?cluster=none", code: http.StatusOK,
+			want: []string{"there is no ManagedCluster none in the sets that the namespace may use"},
+		},
+		{reason: "no rights", roles: "nobody", path: "/placements/team-a/every", code: http.StatusForbidden, not: []string{"eu1"}},
+		{reason: "another namespace", roles: roleView, path: "/placements/team-b/theirs", code: http.StatusForbidden, not: []string{">hidden<"}},
+		{reason: "another namespace that has nothing", roles: roleView, path: "/placements/team-b/none", code: http.StatusForbidden},
+		{reason: "clusters", roles: roleView, path: "/clusters", code: http.StatusForbidden, not: []string{"eu1", ">hidden<"}},
+		{reason: "a cluster", roles: roleView, path: "/clusters/eu1", code: http.StatusForbidden, not: []string{"edge1", "prod"}},
+		{
+			reason: "delivered objects of kinds that the user may list", roles: roleView + " " + kubernetesView, path: "/objects?namespace=team-a",
+			code: http.StatusOK, want: []string{"ConfigMap/team-a/settings", "Deployment.apps/team-a/web"}, not: []string{"Secret", ">hidden<"},
+		},
+		{
+			reason: "a Secret that the user may not get", roles: roleView + " " + kubernetesView, path: "/objects/team-a/Secret/key",
+			code: http.StatusForbidden,
+		},
+		{
+			reason: "a workload", roles: roleView + " " + kubernetesView, path: "/workloads/team-a/Deployment.apps/web", code: http.StatusOK,
+			want: []string{"nodes"}, not: []string{"n1", "n2"},
+		},
+		{
+			reason: "requests", roles: roleRequester, path: "/requests?namespace=team-a", code: http.StatusOK, want: []string{"team-a/ci"},
+			not: []string{"theirs"},
+		},
+		{
+			reason: "a request", roles: roleRequester, path: "/requests/team-a/ci", code: http.StatusOK, want: []string{"NoMatchingProfile"},
+			not: []string{"theirs"},
+		},
+		{reason: "a search", roles: roleView, path: "/search?q=e", code: http.StatusOK, want: []string{"team-a/every"}, not: []string{"theirs", "eu1"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			for _, accepted := range []string{"text/html", "application/json"} {
+				code, text := visitPage(t, pages, tc.roles, tc.path, accepted)
+				if code != tc.code {
+					t.Errorf("%s: status %d, want %d: %s", accepted, code, tc.code, text)
+				}
+				for _, not := range tc.not {
+					if strings.Contains(text, not) {
+						t.Errorf("%s shows %q: %s", accepted, not, text)
+					}
+				}
+				for _, want := range tc.want {
+					if accepted == "text/html" && !strings.Contains(text, want) {
+						t.Errorf("%s lacks %q: %s", accepted, want, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What the pages show is what kubectl auth can-i allows, for users with any rights: the names of objects, of clusters and of nodes.
+func TestE1aThePagesShowWhatTheUserMayRead(t *testing.T) {
+	paths := []string{
+		"/", "/?namespace=team-a", "/?namespace=team-b", "/search?q=e", "/clusters", "/clusters/eu1", "/clusters/hidden?drain=true", "/clusters/edge1",
+		"/placements/team-a/every", "/placements/team-a/every?cluster=eu1", "/placements/team-a/every?cluster=hidden", "/placements/team-b/theirs",
+		"/objects", "/objects?namespace=team-a", "/objects/team-a/ConfigMap/settings", "/objects/team-a/Secret/key", "/requests",
+		"/requests?namespace=team-b", "/requests/team-a/ci", "/requests/team-b/theirs", "/workloads?namespace=team-a",
+		"/workloads/team-a/Deployment.apps/web",
+	}
+	resources := []string{
+		"placements", "placementdecisions", "managedclusters", "managedclustersets", "managedclustersetbindings", "addonplacementscores", "nodes",
+		"clusterrequests", "clusterrequestgrants", "configmaps", "secrets", "deployments", "namespaces", "manifestworks",
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		who := reviews{}
+		for range rapid.IntRange(0, 20).Draw(r, "grants") {
+			who = append(who, grant{
+				namespace: rapid.SampledFrom([]string{"", "team-a", "team-b"}).Draw(r, "namespace"),
+				verb:      rapid.SampledFrom([]string{"get", "list"}).Draw(r, "verb"), resource: rapid.SampledFrom(resources).Draw(r, "resource"),
+			})
+		}
+		if rapid.Bool().Draw(r, "fleet") { // All that evaluations take, which random rights rarely are.
+			for _, resource := range []string{"managedclusters", "managedclustersets", "addonplacementscores", "placementdecisions"} {
+				who = append(who, grant{verb: "list", resource: resource}, grant{verb: "get", resource: resource})
+			}
+		}
+		pages := sharedPages(t, who)
+		path := rapid.SampledFrom(paths).Draw(r, "path")
+		for _, accepted := range []string{"text/html", "application/json"} {
+			code, text := visitPage(t, pages, "jane", path, accepted)
+			for _, leaked := range who.leaks(path, text) {
+				r.Errorf("%s as %s has status %d and shows %s: %s", path, accepted, code, leaked, text)
+			}
+		}
+	})
+}
+
+// leaks returns what a page shows and the user may not know. A name in the URL says nothing.
+func (r reviews) leaks(path, text string) []string {
+	explains := func(namespace string, resources ...string) bool { // E1a: an explanation shows the clusters in the scope of the namespace.
+		return slices.ContainsFunc(resources, func(resource string) bool { return r.may("get", resource, namespace, "") })
+	}
+	clusters := r.may("list", "managedclusters", "", "") || r.may("get", "managedclusters", "", "")
+	delivered := []string{"placements", "configmaps", "secrets", "deployments"}
+	reads := func(resource, namespace string) bool {
+		return r.may("get", resource, namespace, "") || r.may("list", resource, namespace, "")
+	}
+	listed := func(namespace string) bool {
+		return slices.ContainsFunc(delivered, func(resource string) bool { return r.may("list", resource, namespace, "") })
+	}
+	var leaked []string
+	for _, name := range []struct {
+		text  string
+		known bool
+	}{
+		{"every", reads("placements", "team-a")},
+		{"theirs", reads("placements", "team-b") || reads("clusterrequests", "team-b")},
+		{">eu1<", clusters || explains("team-a", delivered...) || listed("team-a")},
+		{">edge1<", clusters || explains("team-a", delivered...) || listed("team-a")},
+		{">hidden<", clusters || explains("team-b", delivered...)},
+		{`"name": "hidden"`, clusters || explains("team-b", delivered...)},
+		{"settings", reads("configmaps", "team-a")},
+		{"Secret/team-a/key", reads("secrets", "team-a")},
+		{">n1<", r.may("list", "nodes", "", "")},
+		{"team-a/ci", reads("clusterrequests", "team-a") || r.may("list", "clusterrequests", "", "")},
+	} {
+		inURL, err := url.QueryUnescape(path)
+		if err == nil && strings.Contains(text, name.text) && !name.known && !strings.Contains(inURL, strings.Trim(name.text, "<>")) {
+			leaked = append(leaked, fmt.Sprintf("%q", name.text))
+		}
+	}
+	return leaked
+}
