@@ -22,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
@@ -98,14 +99,23 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 
 // source returns what the table shows.
 func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
-	if hub.embedded != nil && hub.embedded.Source() != nil {
-		return hub.embedded.Source(), nil
+	if hub.embedded != nil {
+		if source, found := hub.embedded.Source(); found {
+			return source, nil
+		}
 	}
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), api.Adapters())
 	if err != nil {
-		return nil, err
+		return live.Source{}, err
 	}
-	return live.Placements(watcher), nil
+	read := func(ctx context.Context) (*document.Board, error) {
+		state, err := watcher.ReadAll(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		return state.Board(), nil
+	}
+	return live.Source{Read: read, Changed: watcher.Changed}, nil
 }
 
 // servePages lets the manager serve the dashboard of this user, and adds its URL to what the table shows. A run that ends by itself has none.

@@ -21,6 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
@@ -56,7 +58,7 @@ func (h *Hub) prepareClusters(ctx context.Context, progress *live.Progress) erro
 	if err := h.connect(); err != nil {
 		return err
 	}
-	h.source = &live.Clusters{Client: h.client}
+	h.source = live.Source{Read: h.readRequests}
 	err := progress.Do("installing the systems clusterrequest and federation, and two providers of clusters", func() error {
 		return h.installClusterSystems(ctx, admin)
 	})
@@ -86,6 +88,23 @@ func (h *Hub) installClusterSystems(ctx context.Context, admin *rest.Config) err
 		return err
 	}
 	return manifests.InstallClusterProviders(ctx, admin)
+}
+
+// readRequests returns what the table of the sample shows.
+func (h *Hub) readRequests(ctx context.Context) (*document.Board, error) {
+	objects, err := hubstate.RequestsFromCluster(ctx, h.client)
+	if err != nil {
+		return nil, err
+	}
+	state, err := hubstate.AllFromCluster(ctx, h.client, "")
+	if err != nil {
+		return nil, err
+	}
+	access := &openmcpv1alpha1.AccessRequestList{}
+	if err := h.client.List(ctx, access); err != nil {
+		return nil, fmt.Errorf("listing AccessRequests: %w", err)
+	}
+	return state.RequestsBoard(objects, access.Items), nil
 }
 
 // newProviders returns the providers, which do not run yet. Without the binary of the work agent it says that nothing is delivered, unless the

@@ -15,6 +15,8 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/workagent"
 )
@@ -53,8 +55,17 @@ func (h *Hub) prepareFederation(ctx context.Context, progress *live.Progress) er
 	if err := h.connect(); err != nil {
 		return err
 	}
-	h.source = &live.Federated{Client: h.client}
+	h.source = live.Source{Read: h.readDeliveries}
 	return progress.Do("starting the API servers and work agents of three members", func() error { return h.startMembers(ctx) })
+}
+
+// readDeliveries returns what the table of the sample shows.
+func (h *Hub) readDeliveries(ctx context.Context) (*document.Board, error) {
+	state, err := hubstate.FederatedFromCluster(ctx, h.client, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	return state.ObjectsBoard(time.Now()), nil
 }
 
 // startMembers applies the clusters of the sample if they are wanted, and starts their members at a time.

@@ -60,7 +60,8 @@ type Hub struct {
 	options     Options
 	isNew       bool          // no earlier run has set it up
 	client      client.Client // with all rights; nil for the sample fleet
-	source      live.Source   // what the table shows; nil for Placements
+	source      live.Source   // what the table shows; it reads nothing for Placements
+	podsTable   podsTable     // of the sample of Pods
 	members     []*member
 	providers   *clusterProviders
 }
@@ -206,8 +207,8 @@ func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
 	}
 }
 
-// Source returns what the table of the sample shows, complete after Ready; nil for Placements.
-func (h *Hub) Source() live.Source { return h.source }
+// Source returns what the table of the sample shows, complete after Ready; false for Placements.
+func (h *Hub) Source() (source live.Source, found bool) { return h.source, h.source.Read != nil }
 
 // AdminConfig returns the connection of an administrator, who has all rights.
 func (h *Hub) AdminConfig() *rest.Config { return h.environment.AdminConfig() }

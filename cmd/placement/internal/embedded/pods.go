@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
@@ -38,7 +39,8 @@ func (h *Hub) preparePods(ctx context.Context, progress *live.Progress) error {
 	if err != nil {
 		return err
 	}
-	h.source = &live.Pods{Client: h.client, Rendered: rendered}
+	h.podsTable = podsTable{hub: h.client, rendered: rendered}
+	h.source = live.Source{Read: h.podsTable.read}
 	admin := h.environment.AdminConfig()
 	return progress.Do("installing the systems podscheduling and affinityclass", func() error {
 		all, err := manifests.Objects()
@@ -83,22 +85,34 @@ func (h *Hub) connect() error {
 // fluxLabel is the label by which Flux marks the objects of a release.
 const fluxLabel = "helm.toolkit.fluxcd.io/name"
 
+// podsTable reads what the table of the sample shows.
+type podsTable struct {
+	hub client.Client
+	// rendered are the workloads as they were written, before anything was injected, and refused says what admission has refused, a sentence each.
+	rendered []*unstructured.Unstructured
+	refused  []string
+}
+
+func (t *podsTable) read(ctx context.Context) (*document.Board, error) {
+	objects, err := hubstate.AllPodsFromCluster(ctx, t.hub, "")
+	if err != nil {
+		return nil, err
+	}
+	return pods.NewBoard(objects, t.rendered, t.refused)
+}
+
 // podsSample applies the sample of Pods.
 type podsSample struct {
 	hub    *Hub
 	config *rest.Config
 	client client.Client
-	table  *live.Pods
+	table  *podsTable
 }
 
 // applyPods applies the sample of Pods as a platform would: the workloads follow when their classes are resolved. It records what admission
 // answers to the objects that it has to refuse.
 func (h *Hub) applyPods(ctx context.Context, progress *live.Progress) error {
-	table, is := h.source.(*live.Pods)
-	if !is {
-		return fmt.Errorf("the table of the sample is a %T", h.source)
-	}
-	s := &podsSample{hub: h, config: h.environment.AdminConfig(), client: h.client, table: table}
+	s := &podsSample{hub: h, config: h.environment.AdminConfig(), client: h.client, table: &h.podsTable}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
@@ -202,7 +216,7 @@ func (s *podsSample) awaitClasses(ctx context.Context) error {
 
 // applyWorkloads applies the workloads once every policy that matches them is injected.
 func (s *podsSample) applyWorkloads(ctx context.Context) error {
-	for _, workload := range s.table.Rendered {
+	for _, workload := range s.table.rendered {
 		if err := awaitInForce(ctx, func(ctx context.Context) (pending, err error) { return s.tryInjection(ctx, workload) }); err != nil {
 			return err
 		}
@@ -252,7 +266,7 @@ func (s *podsSample) applyRefused(ctx context.Context) error {
 			if !denied {
 				return fmt.Errorf("creating %s %s: %w", object.GetKind(), client.ObjectKeyFromObject(object), err), nil
 			}
-			s.table.Refused = append(s.table.Refused, fmt.Sprintf("%s %s: %s", object.GetKind(), client.ObjectKeyFromObject(object), response))
+			s.table.refused = append(s.table.refused, fmt.Sprintf("%s %s: %s", object.GetKind(), client.ObjectKeyFromObject(object), response))
 			return nil, nil
 		})
 		if err != nil {

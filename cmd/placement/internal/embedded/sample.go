@@ -79,7 +79,7 @@ func (h *Hub) prepareSystems(ctx context.Context, progress *live.Progress) error
 	if err := h.connect(); err != nil {
 		return err
 	}
-	h.source = &live.Objects{Client: h.client, Kinds: h.options.Sample.Shows}
+	h.source = live.Objects(h.client, h.options.Sample.Shows)
 	return progress.Do("installing "+strings.Join(systemsOf(h.options.Sample), " and "), func() error { return h.installSystems(ctx) })
 }
 

@@ -7,6 +7,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // maxDelay is how long the line of an object that has not settled may be delayed.
@@ -28,11 +31,11 @@ func newLineDisplay(out io.Writer) *lineDisplay {
 	return &lineDisplay{out: out, shown: map[string]string{}, waiting: map[string]time.Time{}}
 }
 
-func (d *lineDisplay) show(h Header, b *board, now time.Time) (again time.Duration, err error) {
+func (d *lineDisplay) show(h Header, b *document.Board, now time.Time) (again time.Duration, err error) {
 	if d.begin.IsZero() {
 		d.begin = now
 	}
-	if left := maxDelay - now.Sub(d.begin); !d.started && left > 0 && len(b.pending()) > 0 {
+	if left := maxDelay - now.Sub(d.begin); !d.started && left > 0 && len(b.Pending()) > 0 {
 		return left, nil
 	}
 	var lines []string
@@ -40,10 +43,10 @@ func (d *lineDisplay) show(h Header, b *board, now time.Time) (again time.Durati
 		lines = h.lines(b)
 	}
 	present := map[string]bool{}
-	for _, row := range b.changes() {
-		present[row.title] = true
-		if d.shown[row.title] == row.line {
-			delete(d.waiting, row.title)
+	for _, row := range printers.BoardChanges(b) {
+		present[row.Title] = true
+		if d.shown[row.Title] == row.Line {
+			delete(d.waiting, row.Title)
 			continue
 		}
 		if left := d.delayLeft(row, now); left > 0 {
@@ -52,8 +55,8 @@ func (d *lineDisplay) show(h Header, b *board, now time.Time) (again time.Durati
 			}
 			continue
 		}
-		d.shown[row.title] = row.line
-		lines = append(lines, row.line)
+		d.shown[row.Title] = row.Line
+		lines = append(lines, row.Line)
 	}
 	for _, title := range slices.Sorted(maps.Keys(d.shown)) {
 		if !present[title] {
@@ -78,15 +81,15 @@ func (d *lineDisplay) headed(h Header) bool {
 }
 
 // delayLeft returns how long the line of a changed object is still delayed; 0 when it is due.
-func (d *lineDisplay) delayLeft(row change, now time.Time) time.Duration {
-	if !row.unsettled {
-		delete(d.waiting, row.title)
+func (d *lineDisplay) delayLeft(row printers.BoardChange, now time.Time) time.Duration {
+	if !row.Unsettled {
+		delete(d.waiting, row.Title)
 		return 0
 	}
-	since, waits := d.waiting[row.title]
+	since, waits := d.waiting[row.Title]
 	if !waits {
 		since = now
-		d.waiting[row.title] = now
+		d.waiting[row.Title] = now
 	}
 	return max(maxDelay-now.Sub(since), 0)
 }

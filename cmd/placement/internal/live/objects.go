@@ -17,32 +17,29 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
-// Objects is the Source of a sample without a table of its own: the objects of some kinds, with the conditions in their status.
-type Objects struct {
-	polled
-
-	Client client.Client
-	Kinds  []schema.GroupVersionKind
+// Objects returns the Source of a sample without a table of its own: the objects of some kinds, with the conditions in their status.
+func Objects(hub client.Reader, kinds []schema.GroupVersionKind) Source {
+	return Source{Read: func(ctx context.Context) (*document.Board, error) { return readObjects(ctx, hub, kinds) }}
 }
 
-func (o *Objects) read(ctx context.Context) (*board, error) {
-	b := &board{empty: "no objects yet", table: document.Table{Columns: []string{"NAMESPACE/KIND/NAME", "CONDITIONS"}}}
-	for _, kind := range o.Kinds {
+func readObjects(ctx context.Context, hub client.Reader, kinds []schema.GroupVersionKind) (*document.Board, error) {
+	b := &document.Board{Empty: "no objects yet", Table: document.Table{Columns: []string{"NAMESPACE/KIND/NAME", "CONDITIONS"}}}
+	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := o.Client.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("reading what the table shows: %w", err)
+		if err := hub.List(ctx, list); err != nil {
+			return nil, fmt.Errorf("listing the objects of kind %s: %w", kind.Kind, err)
 		}
 		for i := range list.Items {
 			row, err := newObjectRow(&list.Items[i])
 			if err != nil {
 				return nil, err
 			}
-			b.table.Rows = append(b.table.Rows, row)
+			b.Table.Rows = append(b.Table.Rows, row)
 		}
 	}
-	b.sort()
-	b.summary = document.Count(len(b.table.Rows), "object")
+	b.Sort()
+	b.Summary = document.Count(len(b.Table.Rows), "object")
 	return b, nil
 }
 
@@ -62,7 +59,7 @@ func newObjectRow(object *unstructured.Unstructured) (document.Row, error) {
 	for _, condition := range read.Status.Conditions {
 		states = append(states, condition.Type+"="+string(condition.Status))
 		if condition.Status != metav1.ConditionTrue {
-			message = cmp.Or(message, labelled(condition.Reason, condition.Message))
+			message = cmp.Or(message, document.Labelled(condition.Reason, condition.Message))
 		}
 	}
 	row := document.NewRow(name, document.OrNone(strings.Join(states, ", ")))

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 func TestObjects(t *testing.T) {
@@ -22,18 +24,16 @@ func TestObjects(t *testing.T) {
 	condition := func(kind, status, reason, message string) map[string]any {
 		return map[string]any{"type": kind, "status": status, "reason": reason, "message": message}
 	}
-	source := &Objects{
-		Kinds: []schema.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Widget"}},
-		Client: fake.NewClientBuilder().WithObjects(
-			widget("new"), widget("broken", condition("Ready", "False", "NoPart", "part a is missing")),
-			widget("good", condition("Ready", "True", "Done", ""), condition("Seen", "True", "Done", "")),
-		).Build(),
-	}
+	hub := fake.NewClientBuilder().WithObjects(
+		widget("new"), widget("broken", condition("Ready", "False", "NoPart", "part a is missing")),
+		widget("good", condition("Ready", "True", "Done", ""), condition("Seen", "True", "Done", "")),
+	).Build()
+	source := Objects(hub, []schema.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Widget"}})
 	table, err := source.read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := table.summary, "3 objects"; got != want {
+	if got, want := table.Summary, "3 objects"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	if diff := cmp.Diff([]string{
@@ -42,13 +42,13 @@ func TestObjects(t *testing.T) {
 		"  NoPart: part a is missing",
 		"shop/widget/good     Ready=True, Seen=True",
 		"shop/widget/new      -",
-	}, table.body()); diff != "" {
+	}, printers.BoardLines(table)); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"shop/widget/new: its status has no conditions yet"}, table.pending()); diff != "" {
+	if diff := cmp.Diff([]string{"shop/widget/new: its status has no conditions yet"}, table.Pending()); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
-	if got, want := table.changes()[0].line, "shop/widget/broken  Ready=False  (NoPart: part a is missing)"; got != want {
+	if got, want := printers.BoardChanges(table)[0].Line, "shop/widget/broken  Ready=False  (NoPart: part a is missing)"; got != want {
 		t.Errorf("change %q, want %q", got, want)
 	}
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 const columnGap = "  "
@@ -27,8 +25,8 @@ type Header struct {
 }
 
 // lines returns the lines above the table.
-func (h Header) lines(b *board) []string {
-	lines := []string{fmt.Sprintf("placement hub at %s: %s", h.Server, b.summary)}
+func (h Header) lines(b *document.Board) []string {
+	lines := []string{fmt.Sprintf("placement hub at %s: %s", h.Server, b.Summary)}
 	switch {
 	case !h.overdue.IsZero():
 		lines = append(lines, "the process that holds the lease "+h.Lease+" has not renewed it since "+h.overdue.UTC().Format(time.RFC3339)+
@@ -38,18 +36,6 @@ func (h Header) lines(b *board) []string {
 	}
 	return append(lines, h.Access...)
 }
-
-// title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
-func title(key inventory.Key) string {
-	version := ""
-	if adapter := api.Of(key); adapter != api.V1beta1 {
-		version = adapter.Kind().Version
-	}
-	return document.Title(key.NamespacedName.String(), version)
-}
-
-// oneLine replaces control characters of user-provided messages, line breaks too.
-func oneLine(text string) string { return strings.ReplaceAll(printers.Printable(text), "\n", " ") }
 
 // wrapped breaks lines between words, so that a window shows all of them.
 func wrapped(lines []string, width int) []string {

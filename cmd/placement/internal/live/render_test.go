@@ -4,18 +4,16 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // settled is the row of a Placement that has settled, and message says why it is not satisfied.
@@ -29,13 +27,11 @@ func settled(name, selected, status, decisions, message string) document.Row {
 }
 
 // placementsBoard is a board of Placements.
-func placementsBoard(summary string, rows ...document.Row) *board {
-	b := newPlacementsBoard(&explain.State{})
-	b.table.Rows = rows
-	if summary != "" {
-		b.summary = summary
+func placementsBoard(summary string, rows ...document.Row) *document.Board {
+	return &document.Board{
+		Summary: cmp.Or(summary, "0 clusters, 0 sets, 0 placements"), Empty: "no placements yet",
+		Table: document.Table{Columns: []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"}, Rows: rows},
 	}
-	return b
 }
 
 func TestTable(t *testing.T) {
@@ -47,7 +43,7 @@ func TestTable(t *testing.T) {
 		"team/longer     0/all     Misconfigured  none",
 		"  two lines  [2J",
 	}
-	if diff := cmp.Diff(want, b.body()); diff != "" {
+	if diff := gocmp.Diff(want, printers.BoardLines(b)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	wantHead := []string{
@@ -56,52 +52,36 @@ func TestTable(t *testing.T) {
 		"export KUBECONFIG=k",
 	}
 	h := Header{Server: "https://h", Access: []string{"export KUBECONFIG=k"}, Lease: "n/l", standby: true}
-	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
+	if diff := gocmp.Diff(wantHead, h.lines(b)); diff != "" {
 		t.Errorf("heading (-want +got):\n%s", diff)
 	}
 	h.overdue = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	wantHead[1] = "the process that holds the lease n/l has not renewed it since 2026-01-02T03:04:05Z; nothing is decided until it does, or " +
 		"until a standby leads when the lease expires"
-	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
+	if diff := gocmp.Diff(wantHead, h.lines(b)); diff != "" {
 		t.Errorf("heading with a dead leader (-want +got):\n%s", diff)
 	}
-	if got := placementsBoard("").body(); got[len(got)-1] != "no placements yet" {
+	if got := printers.BoardLines(placementsBoard("")); got[len(got)-1] != "no placements yet" {
 		t.Errorf("an empty hub shows %q", got)
 	}
 }
 
-func TestTableDistinguishesTheAPIs(t *testing.T) {
-	newer := decided(2, func(p *clusterv1beta1.Placement) { p.Name = "a" })
-	state := stateOf(newer, page("a", 1, "0", "eu1", "eu2"))
-	older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "a"}}
-	state.Placements = append(state.Placements, older)
-	b := newPlacementsBoard(state)
-	want := []string{
-		"NAMESPACE/NAME     SELECTED  STATUS     DECISIONS",
-		"team/a             2/all     Satisfied  eu1, eu2",
-		"team/a (v1alpha1)  0/all     Pending    none",
-	}
-	if diff := cmp.Diff(want, b.body()); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
-	wantHead := []string{
-		"placement hub at h: 0 clusters, 0 sets, 2 placements, 1 of them of placement.open-cluster-management.io/v1alpha1",
-	}
-	if diff := cmp.Diff(wantHead, Header{Server: "h"}.lines(b)); diff != "" {
-		t.Errorf("heading (-want +got):\n%s", diff)
-	}
-	if got, want := b.changes()[1].line, "team/a (v1alpha1)  0/all  Pending  none"; got != want {
-		t.Errorf("line %q, want %q", got, want)
-	}
-	b.table.Rows[1].Unsettled = "" // a line for it is printed at once
+func TestARowThatIsGoneIsALine(t *testing.T) {
 	var out bytes.Buffer
 	d := newLineDisplay(&out)
-	for _, b := range []*board{b, placementsBoard("", b.table.Rows[:1]...)} {
+	kept, gone := settled("team/a", "2/all", "Satisfied", "eu1", ""), settled("team/a (v1alpha1)", "0/all", "Pending", "none", "")
+	for _, rows := range [][]document.Row{{kept, gone}, {kept}} {
 		out.Reset()
-		_, err := d.show(Header{Server: "h"}, b, time.Time{})
+		_, err := d.show(Header{Server: "h"}, placementsBoard("", rows...), time.Time{})
 		expect.NoError(t, err)
 	}
 	if got, want := out.String(), "team/a (v1alpha1)  deleted\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+	out.Reset()
+	_, err := d.show(Header{Server: "h"}, &document.Board{}, time.Time{})
+	expect.NoError(t, err)
+	if got, want := out.String(), "team/a  deleted\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}
 }
@@ -119,7 +99,7 @@ func TestFit(t *testing.T) {
 		{"too low", 60, 3, []string{"alpha", "béta-gamma", "… 2 more lines; enlarge the window to see them"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, fit(lines, tc.width, tc.height)); diff != "" {
+			if diff := gocmp.Diff(tc.want, fit(lines, tc.width, tc.height)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -168,10 +148,10 @@ func TestLinesTellChangesOnce(t *testing.T) {
 func TestLinesBeginWhenTheHubHasSettled(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	open := placementsBoard("")
-	open.waiting = []string{"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet"}
+	open.Waiting = []string{"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet"}
 	for _, tc := range []struct {
 		reason string
-		second *board
+		second *document.Board
 		after  time.Duration
 		want   string
 	}{

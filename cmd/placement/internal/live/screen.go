@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // Escape sequences: the alternate screen preserves the previous content; without a cursor and wrapping the output does not flicker or
@@ -49,12 +52,12 @@ func newDisplay(out io.Writer) display {
 	}
 }
 
-func (d *screenDisplay) show(h Header, b *board, _ time.Time) (time.Duration, error) {
+func (d *screenDisplay) show(h Header, b *document.Board, _ time.Time) (time.Duration, error) {
 	width, height, err := d.size()
 	if err != nil {
 		return 0, fmt.Errorf("asking the terminal for its size: %w", err)
 	}
-	head, rows := h.lines(b), b.body()
+	head, rows := h.lines(b), printers.BoardLines(b)
 	d.last = slices.Concat(head[:1], []string{""}, rows)
 	lines := slices.Concat(wrapped(head, width), []string{"Ctrl-C ends it", ""}, wrappedDetails(rows, width))
 	frame := cursorHome + strings.Join(fit(lines, width, height), clearToEOL+"\r\n") + clearToEOL + clearBelow

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 const (
@@ -37,7 +40,7 @@ type View struct {
 // display prints tables in one way.
 type display interface {
 	// show prints a table. If again is above zero, the caller must call show again after that time, even without a change.
-	show(h Header, b *board, now time.Time) (again time.Duration, err error)
+	show(h Header, b *document.Board, now time.Time) (again time.Duration, err error)
 	// resized receives a value when the table must be printed again without a change.
 	resized() <-chan struct{}
 	// close restores the output.
@@ -101,7 +104,7 @@ func (v *View) awaitChange(ctx context.Context, shown display, again time.Durati
 	}
 	select {
 	case <-ctx.Done():
-	case <-v.Source.Changed():
+	case <-v.Source.changed():
 	case <-shown.resized():
 	case <-elected:
 	case <-later:
@@ -143,7 +146,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 			return ctx.Err()
 		case <-deadline:
 			return errors.Join(v.print(out, b), notSettled(timeout, pending))
-		case <-v.Source.Changed():
+		case <-v.Source.changed():
 		case <-time.After(left):
 		}
 	}
@@ -157,15 +160,25 @@ type settling struct {
 
 // observe records a table, and the number of objects that are being reconciled. It returns the rest of the quiet period, 0 when the table
 // has settled, and the pending objects.
-func (s *settling) observe(b *board, working int, now time.Time) (left time.Duration, pending []string) {
-	pending = b.pending()
+func (s *settling) observe(b *document.Board, working int, now time.Time) (left time.Duration, pending []string) {
+	for _, unsettled := range b.Pending() {
+		pending = append(pending, printers.OneLine(unsettled))
+	}
 	if working > 0 {
 		pending = append(pending, fmt.Sprintf("objects that controllers are at work on: %d", working))
 	}
-	if version := b.version(); len(pending) > 0 || s.since.IsZero() || version != s.version {
+	if version := versionOf(b); len(pending) > 0 || s.since.IsZero() || version != s.version {
 		s.version, s.since = version, now
 	}
 	return max(quietPeriod-now.Sub(s.since), 0), pending
+}
+
+// versionOf changes whenever one of the objects does.
+func versionOf(b *document.Board) string {
+	if b.Versions != "" {
+		return b.Versions
+	}
+	return strings.Join(printers.BoardLines(b), "\n")
 }
 
 func notSettled(timeout time.Duration, pending []string) error {
@@ -176,8 +189,8 @@ func notSettled(timeout time.Duration, pending []string) error {
 		timeout, strings.Join(pending, "\n  "))
 }
 
-func (v *View) print(out io.Writer, b *board) error {
-	return printLines(out, slices.Concat(v.Header.lines(b), []string{""}, b.body()))
+func (v *View) print(out io.Writer, b *document.Board) error {
+	return printLines(out, slices.Concat(v.Header.lines(b), []string{""}, printers.BoardLines(b)))
 }
 
 func printLines(out io.Writer, lines []string) error {

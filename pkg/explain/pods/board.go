@@ -1,43 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package pods
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
-// Pods is the Source of a hub with policies, classes and workloads.
-type Pods struct {
-	polled
-
-	Client client.Client
-	// Rendered are workloads as they were written, before anything was injected. Of other workloads the table does not know what was.
-	Rendered []*unstructured.Unstructured
-	// Refused says what admission has refused, a sentence each.
-	Refused []string
-}
-
-func (p *Pods) read(ctx context.Context) (*board, error) {
-	objects, err := hubstate.AllPodsFromCluster(ctx, p.Client, "")
-	if err != nil {
-		return nil, fmt.Errorf("reading what the table shows: %w", err)
-	}
-	return newPodsBoard(objects, p.Rendered, p.Refused)
-}
-
-// podsRow is a workload without a controller.
-type podsRow struct {
+// boardRow is a workload without a controller.
+type boardRow struct {
 	title         string
 	bound, wanted int
 	nodes         []string // sorted, each once
@@ -46,13 +23,14 @@ type podsRow struct {
 	refused       bool     // no Pod of it is admitted
 }
 
-// newPodsBoard returns the workloads by namespace, kind and name, with what policies and classes do with them.
-func newPodsBoard(objects *pods.Objects, rendered []*unstructured.Unstructured, refused []string) (*board, error) {
-	b := &board{
-		refused: refused, versions: versionsOf(objects), empty: "no workloads yet",
-		table: document.Table{Columns: []string{"NAMESPACE/KIND/NAME", "BOUND", "NODES", "CLASS"}},
+// NewBoard returns the workloads by namespace, kind and name, with what policies and classes do with them. Rendered are workloads as they were
+// written, before anything was injected: of other workloads the board does not know what was. Refused are sentences about what admission has refused.
+func NewBoard(objects *Objects, rendered []*unstructured.Unstructured, refused []string) (*document.Board, error) {
+	b := &document.Board{
+		Refused: refused, Versions: versionsOf(objects), Empty: "no workloads yet",
+		Table: document.Table{Columns: []string{"NAMESPACE/KIND/NAME", "BOUND", "NODES", "CLASS"}},
 	}
-	evaluator := pods.NewEvaluator(objects)
+	evaluator := NewEvaluator(objects)
 	family := newFamily(objects.Workloads)
 	applications := map[string]bool{}
 	for _, workload := range family.roots {
@@ -64,20 +42,20 @@ func newPodsBoard(objects *pods.Objects, rendered []*unstructured.Unstructured, 
 		if err != nil {
 			return nil, err
 		}
-		row := podsRow{title: workloadTitle(workload), refused: report.Refused(), wanted: wantedPods(workload, family.pods(workload))}
+		row := boardRow{title: workloadTitle(workload), refused: report.Refused(), wanted: wantedPods(workload, family.pods(workload))}
 		row.bound, row.nodes = boundPods(family.pods(workload))
 		if report.Class != nil {
 			row.class = report.Class.Class
 			applications[report.Class.Release] = true
 		}
 		row.details = details(&report, written)
-		b.table.Rows = append(b.table.Rows, row.row())
+		b.Table.Rows = append(b.Table.Rows, row.row())
 	}
-	b.sort()
-	b.summary = strings.Join([]string{
+	b.Sort()
+	b.Summary = strings.Join([]string{
 		document.Count(len(objects.Nodes), "node"), document.Count(len(objects.Tenants), "tenant"),
 		plural(len(objects.ClusterPolicies)+len(objects.Policies), "policy", "policies"), plural(len(objects.Classes), "class", "classes"),
-		document.Count(len(applications), "application"), document.Count(len(b.table.Rows), "workload"),
+		document.Count(len(applications), "application"), document.Count(len(b.Table.Rows), "workload"),
 	}, ", ")
 	return b, nil
 }
@@ -91,7 +69,7 @@ func plural(n int, one, many string) string {
 }
 
 // writtenReport explains a workload as it was written; nil if that is not known.
-func writtenReport(evaluator *pods.Evaluator, workload *unstructured.Unstructured, rendered []*unstructured.Unstructured) (*pods.Report, error) {
+func writtenReport(evaluator *Evaluator, workload *unstructured.Unstructured, rendered []*unstructured.Unstructured) (*Report, error) {
 	at := slices.IndexFunc(rendered, func(written *unstructured.Unstructured) bool {
 		return workloadTitle(written) == workloadTitle(workload)
 	})
@@ -106,7 +84,7 @@ func writtenReport(evaluator *pods.Evaluator, workload *unstructured.Unstructure
 }
 
 // details says what policies and the class do with a workload. written is the report of the workload as it was written; nil if unknown.
-func details(report, written *pods.Report) []string {
+func details(report, written *Report) []string {
 	var lines []string
 	for _, policy := range report.Policies {
 		if !policy.Matches {
@@ -114,7 +92,7 @@ func details(report, written *pods.Report) []string {
 		}
 		var injected []string
 		if written != nil {
-			at := slices.IndexFunc(written.Policies, func(p pods.Policy) bool { return p.Policy == policy.Policy })
+			at := slices.IndexFunc(written.Policies, func(p Policy) bool { return p.Policy == policy.Policy })
 			adds := written.Policies[at].Adds
 			injected = slices.DeleteFunc(slices.Clone(policy.Has), func(field string) bool { return !slices.Contains(adds, field) })
 		}
@@ -142,7 +120,7 @@ func details(report, written *pods.Report) []string {
 }
 
 // verdict says where a class comes from, and whether new Pods are admitted.
-func verdict(class *pods.Class) string {
+func verdict(class *Class) string {
 	switch {
 	case class.Denial != "":
 		return class.Origin + "; refused: " + class.Denial

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package pods
 
 import (
-	"bytes"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -14,18 +12,24 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // workload decodes a workload from YAML.
 func workload(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	content, err := yaml.YAMLToJSON([]byte(text))
-	expect.NoError(t, err)
+	must(t, err)
 	object := &unstructured.Unstructured{}
-	expect.NoError(t, object.UnmarshalJSON(content))
+	must(t, object.UnmarshalJSON(content))
 	return object
 }
 
@@ -59,12 +63,12 @@ spec: {nodeName: "`+node+`", nodeSelector: {disk: ssd, pool: etcd}}`)
 }
 
 // etcdHub has a policy, a Deployment that it is injected into, and the Pods of that.
-func etcdHub(t *testing.T, nodes ...string) *pods.Objects {
+func etcdHub(t *testing.T, nodes ...string) *Objects {
 	t.Helper()
 	policy := &kupidv1alpha1.ClusterPodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Name: "pools"}}
 	policy.Spec.NamespaceSelector, policy.Spec.PodSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
 	policy.Spec.NodeSelector = map[string]string{"pool": "etcd", "disk": "any"}
-	objects := &pods.Objects{
+	objects := &Objects{
 		ClusterPolicies: []*kupidv1alpha1.ClusterPodSchedulingPolicy{policy},
 		Nodes:           []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
 		Workloads:       []*unstructured.Unstructured{workload(t, etcdReplicas), workload(t, etcdInjected)},
@@ -76,12 +80,12 @@ func etcdHub(t *testing.T, nodes ...string) *pods.Objects {
 }
 
 func TestPodsTable(t *testing.T) {
-	table, err := newPodsBoard(etcdHub(t, "n2", "n1"), []*unstructured.Unstructured{workload(t, etcdWritten)}, []string{"Redis a/b: not\nallowed"})
-	expect.NoError(t, err)
-	if got, want := table.summary, "1 node, 0 tenants, 1 policy, 0 classes, 0 applications, 1 workload"; got != want {
+	table, err := NewBoard(etcdHub(t, "n2", "n1"), []*unstructured.Unstructured{workload(t, etcdWritten)}, []string{"Redis a/b: not\nallowed"})
+	must(t, err)
+	if got, want := table.Summary, "1 node, 0 tenants, 1 policy, 0 classes, 0 applications, 1 workload"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
-	body := table.body()
+	body := printers.BoardLines(table)
 	if len(body) != 6 {
 		t.Fatalf("table:\n%s", strings.Join(body, "\n"))
 	}
@@ -101,15 +105,15 @@ func TestPodsTable(t *testing.T) {
 			t.Errorf("%q lacks %q", detail, part)
 		}
 	}
-	if pending := table.pending(); len(pending) > 0 {
+	if pending := table.Pending(); len(pending) > 0 {
 		t.Errorf("pending: %q, want nothing", pending)
 	}
 }
 
 func TestPodsTableDoesNotKnowWhoWroteWhat(t *testing.T) {
-	table, err := newPodsBoard(etcdHub(t, "n1", "n1"), nil, nil)
-	expect.NoError(t, err)
-	if body := strings.Join(table.body(), "\n"); !strings.Contains(body, "pools: has nodeSelector[pool]") || strings.Contains(body, "injected") {
+	table, err := NewBoard(etcdHub(t, "n1", "n1"), nil, nil)
+	must(t, err)
+	if body := strings.Join(printers.BoardLines(table), "\n"); !strings.Contains(body, "pools: has nodeSelector[pool]") || strings.Contains(body, "injected") {
 		t.Errorf("without the workload as it was written:\n%s", body)
 	}
 }
@@ -124,35 +128,23 @@ func TestPodsSettleWhenTheyAreBound(t *testing.T) {
 		{"one is bound", []string{"n1", ""}, []string{"team/deployment/etcd: 1 of 2 Pods are bound"}},
 		{"both are", []string{"n1", "n2"}, nil},
 	} {
-		table, err := newPodsBoard(etcdHub(t, tc.nodes...), nil, nil)
-		expect.NoError(t, err)
-		if diff := cmp.Diff(tc.want, table.pending()); diff != "" {
+		table, err := NewBoard(etcdHub(t, tc.nodes...), nil, nil)
+		must(t, err)
+		if diff := cmp.Diff(tc.want, table.Pending()); diff != "" {
 			t.Errorf("%s: pending (-want +got):\n%s", tc.reason, diff)
 		}
 	}
-	refused := podsRow{wanted: 1, refused: true}
+	refused := boardRow{wanted: 1, refused: true}
 	if got := refused.row().Unsettled; got != "" {
 		t.Errorf("a workload whose Pods are refused waits for %q", got)
 	}
 }
 
 func TestPodsAreLines(t *testing.T) {
-	var out bytes.Buffer
-	d := newLineDisplay(&out)
-	for _, nodes := range [][]string{{"n1", "n1"}, {"n1", "n2"}} {
-		table, err := newPodsBoard(etcdHub(t, nodes...), nil, nil)
-		expect.NoError(t, err)
-		out.Reset()
-		_, err = d.show(Header{Server: "h"}, table, time.Time{})
-		expect.NoError(t, err)
-	}
-	if got, want := out.String(), "team/deployment/etcd  2/2  n1, n2  none  (ClusterPodSchedulingPolicy pools: "; !strings.HasPrefix(got, want) {
-		t.Errorf("printed %q, want it to begin with %q", got, want)
-	}
-	out.Reset()
-	_, err := d.show(Header{Server: "h"}, &board{}, time.Time{})
-	expect.NoError(t, err)
-	if got, want := out.String(), "team/deployment/etcd  deleted\n"; got != want {
-		t.Errorf("printed %q, want %q", got, want)
+	table, err := NewBoard(etcdHub(t, "n1", "n2"), nil, nil)
+	must(t, err)
+	want := "team/deployment/etcd  2/2  n1, n2  none  (ClusterPodSchedulingPolicy pools: "
+	if got := printers.BoardChanges(table)[0].Line; !strings.HasPrefix(got, want) {
+		t.Errorf("line %q, want it to begin with %q", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package explain
 
 import (
 	"cmp"
@@ -8,52 +8,94 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-// newPlacementsBoard returns the Placements of a State by namespace and name, each with its decisions and why it is not satisfied.
-func newPlacementsBoard(state *explain.State) *board {
-	b := &board{empty: "no placements yet", table: document.Table{Columns: []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"}}}
+// Board returns the Placements of the State by namespace and name, each with its decisions and why it is not satisfied.
+func (s *State) Board() *document.Board {
+	b := &document.Board{Empty: "no placements yet", Table: document.Table{Columns: []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"}}}
 	var versions []string
 	note := func(object metav1.Object) {
 		versions = append(versions, string(object.GetUID())+"@"+object.GetResourceVersion())
 	}
-	for _, page := range state.Decisions {
+	for _, page := range s.Decisions {
 		note(page)
 	}
-	placements := make([]*api.Placement, 0, len(state.Placements))
-	for _, object := range state.Placements {
+	placements := make([]*api.Placement, 0, len(s.Placements))
+	for _, object := range s.Placements {
 		note(object)
 		placements = append(placements, api.Read(object))
 	}
 	slices.SortFunc(placements, func(x, y *api.Placement) int { return x.Key().Compare(y.Key()) })
-	pages := state.PagesByPlacement()
+	pages := s.PagesByPlacement()
 	for _, p := range placements {
-		b.table.Rows = append(b.table.Rows, newPlacementRow(p, placement.NewExisting(p.API.Codec(), p, pages[p.Key()])))
+		b.Table.Rows = append(b.Table.Rows, newPlacementRow(p, placement.NewExisting(p.API.Codec(), p, pages[p.Key()])))
 	}
-	for _, set := range state.ClusterSets {
+	for _, set := range s.ClusterSets {
 		note(set)
-		b.expectCondition("ManagedClusterSet "+set.Name, set.Status.Conditions, clusterv1beta2.ManagedClusterSetConditionEmpty)
+		expectCondition(b, "ManagedClusterSet "+set.Name, set.Status.Conditions, clusterv1beta2.ManagedClusterSetConditionEmpty)
 	}
-	for _, binding := range state.Bindings {
+	for _, binding := range s.Bindings {
 		note(binding)
-		b.expectCondition("ManagedClusterSetBinding "+binding.Namespace+"/"+binding.Name,
+		expectCondition(b, "ManagedClusterSetBinding "+binding.Namespace+"/"+binding.Name,
 			binding.Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
 	}
-	slices.Sort(b.waiting)
+	slices.Sort(b.Waiting)
 	slices.Sort(versions)
-	b.versions = strings.Join(versions, " ")
-	b.summary = document.Count(len(state.Clusters), "cluster") + ", " + document.Count(len(state.ClusterSets), "set") + ", " +
+	b.Versions = strings.Join(versions, " ")
+	b.Summary = document.Count(len(s.Clusters), "cluster") + ", " + document.Count(len(s.ClusterSets), "set") + ", " +
 		document.Count(len(placements), "placement") + ofOtherAPIs(placements)
 	return b
+}
+
+// boardTitle returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
+func boardTitle(key inventory.Key) string {
+	version := ""
+	if adapter := api.Of(key); adapter != api.V1beta1 {
+		version = adapter.Kind().Version
+	}
+	return document.Title(key.NamespacedName.String(), version)
+}
+
+// ObjectsBoard returns the federated objects of the State × its clusters, evaluated at a time.
+func (s *State) ObjectsBoard(now time.Time) *document.Board {
+	clusters := make([]string, 0, len(s.Clusters))
+	for _, cluster := range s.Clusters {
+		clusters = append(clusters, cluster.Name)
+	}
+	slices.Sort(clusters)
+	return federated.NewBoard(clusters, s.ReportObjects(ObjectFilter{}, false, now).Objects)
+}
+
+// RequestsBoard returns ClusterRequests × what each of them has, among the ManagedClusters and Placements of the State.
+func (s *State) RequestsBoard(objects *requests.Objects, access []openmcpv1alpha1.AccessRequest) *document.Board {
+	users := requests.Users{
+		Managed: s.Clusters, Access: access, Placements: len(s.Placements), Selected: map[string][]string{}, Waiting: s.Board().Pending(),
+	}
+	for key, pages := range s.PagesByPlacement() {
+		for _, page := range pages {
+			for _, cluster := range page.Clusters() {
+				users.Selected[cluster] = append(users.Selected[cluster], boardTitle(key))
+			}
+		}
+	}
+	for cluster, titles := range users.Selected {
+		slices.Sort(titles)
+		users.Selected[cluster] = slices.Compact(titles)
+	}
+	return requests.NewBoard(objects, &users)
 }
 
 // ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
@@ -74,9 +116,9 @@ func ofOtherAPIs(placements []*api.Placement) string {
 }
 
 // expectCondition records an object that lacks a condition, whatever its status.
-func (b *board) expectCondition(object string, conditions []metav1.Condition, condition string) {
+func expectCondition(b *document.Board, object string, conditions []metav1.Condition, condition string) {
 	if meta.FindStatusCondition(conditions, condition) == nil {
-		b.waiting = append(b.waiting, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
+		b.Waiting = append(b.Waiting, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
 	}
 }
 
@@ -89,7 +131,7 @@ func newPlacementRow(p *api.Placement, existing placement.Existing) document.Row
 	if p.Wanted != nil {
 		wanted = strconv.Itoa(int(*p.Wanted))
 	}
-	name := title(p.Key())
+	name := boardTitle(p.Key())
 	status, message := describeStatus(p)
 	row := document.NewRow(name, strconv.Itoa(selected)+"/"+wanted, status, describeDecisions(existing))
 	row.Name = name

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package federated_test
 
 import (
 	"strings"
@@ -9,11 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // shop has an object in each state.
-func shop() *board {
+func shop() *document.Board {
 	object := func(kind, name string, clusters ...federated.Cluster) federated.Report {
 		return federated.Report{Namespace: "shop", Kind: kind, Name: name, Clusters: clusters}
 	}
@@ -23,7 +25,7 @@ func shop() *board {
 	held.RemovalHeld = "1 of 1 clusters would lose it"
 	needy := object("DaemonSet", "agent", federated.Cluster{Name: "us1", Delivered: true, Applied: "True"})
 	needy.Missing = []federated.Missing{{Kind: "Secret", Name: "held", Clusters: []string{"us1"}}}
-	return newFederatedBoard([]string{"eu1", "us1"}, []federated.Report{
+	return federated.NewBoard([]string{"eu1", "us1"}, []federated.Report{
 		needy,
 		object("Deployment", "web",
 			federated.Cluster{Name: "eu1", Delivered: true, Applied: "True", Wanted: ptr.To[int32](6)},
@@ -41,7 +43,7 @@ func shop() *board {
 
 func TestFederatedTable(t *testing.T) {
 	table := shop()
-	if got, want := table.summary, "2 clusters, 6 federated objects"; got != want {
+	if got, want := table.Summary, "2 clusters, 6 federated objects"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	want := []string{
@@ -57,22 +59,22 @@ func TestFederatedTable(t *testing.T) {
 		"shop/configmap/typo   -            -",
 		"  ClusterSelectorInvalid: annotation a: no JSON",
 	}
-	if diff := cmp.Diff(want, table.body()); diff != "" {
+	if diff := cmp.Diff(want, printers.BoardLines(table)); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
 		"shop/deployment/web: not settled in us1", "shop/service/web: not settled in eu1",
-	}, table.pending()); diff != "" {
+	}, table.Pending()); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
 }
 
 func TestFederatedChanges(t *testing.T) {
 	lines := map[string]string{}
-	for _, change := range shop().changes() {
-		lines[change.title] = change.line
-		if unsettled := strings.HasSuffix(change.title, "/web"); unsettled != change.unsettled {
-			t.Errorf("%s is unsettled: %t", change.title, change.unsettled)
+	for _, change := range printers.BoardChanges(shop()) {
+		lines[change.Title] = change.Line
+		if unsettled := strings.HasSuffix(change.Title, "/web"); unsettled != change.Unsettled {
+			t.Errorf("%s is unsettled: %t", change.Title, change.Unsettled)
 		}
 	}
 	want := map[string]string{
@@ -86,7 +88,7 @@ func TestFederatedChanges(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	if got := newFederatedBoard(nil, nil).body(); got[len(got)-1] != "no federated objects yet" {
+	if got := printers.BoardLines(federated.NewBoard(nil, nil)); got[len(got)-1] != "no federated objects yet" {
 		t.Errorf("an empty hub shows %q", got)
 	}
 }

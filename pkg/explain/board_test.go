@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package explain_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +13,10 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -42,8 +42,8 @@ func condition(i int, reason, message string, status metav1.ConditionStatus) fun
 	}
 }
 
-// page is a PlacementDecision of a group: "0" or "0:canary".
-func page(placement string, n int, group string, clusters ...string) clusterv1beta1.PlacementDecision {
+// boardPage is a PlacementDecision of a group: "0" or "0:canary".
+func boardPage(placement string, n int, group string, clusters ...string) clusterv1beta1.PlacementDecision {
 	index, name, _ := strings.Cut(group, ":")
 	d := clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team", Name: fmt.Sprintf("%s-decision-%d", placement, n), Labels: map[string]string{
@@ -80,7 +80,7 @@ func placementRow(selected, status, decisions, message, unsettled string) docume
 	return row
 }
 
-func TestTableRows(t *testing.T) {
+func TestBoardRows(t *testing.T) {
 	for _, tc := range []struct {
 		reason    string
 		placement clusterv1beta1.Placement
@@ -89,25 +89,25 @@ func TestTableRows(t *testing.T) {
 	}{
 		{
 			reason: "one group without a name needs no mention", placement: decided(2),
-			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a", "b")},
+			pages: []clusterv1beta1.PlacementDecision{boardPage("p", 1, "0", "a", "b")},
 			want:  placementRow("2/all", "Satisfied", "a, b", "", ""),
 		},
 		{
 			reason: "groups stand in their order, pages of one together", placement: decided(4),
-			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "1", "d"), page("p", 2, "0:canary", "a"), page("p", 3, "1", "e", "f")},
+			pages: []clusterv1beta1.PlacementDecision{boardPage("p", 1, "1", "d"), boardPage("p", 2, "0:canary", "a"), boardPage("p", 3, "1", "e", "f")},
 			want:  placementRow("4/all", "Satisfied", "canary: a | d e f", "", ""),
 		},
 		{
 			reason:    "what is missing is explained",
 			placement: decided(1, condition(1, "NotAllDecisionsScheduled", "2 missing", "False"), wanting(3)),
-			pages:     []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a")},
+			pages:     []clusterv1beta1.PlacementDecision{boardPage("p", 1, "0", "a")},
 			want:      placementRow("1/3", "NotAllDecisionsScheduled", "a", "2 missing", ""),
 		},
 		{
 			reason: "a mistake comes before what follows from it",
 			placement: decided(0, condition(0, "Misconfigured", "spec.x: bad", "True"),
 				condition(1, "NoManagedClusterMatched", "none", "False")),
-			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0")},
+			pages: []clusterv1beta1.PlacementDecision{boardPage("p", 1, "0")},
 			want:  placementRow("0/all", "Misconfigured", "none", "spec.x: bad", ""),
 		},
 		{
@@ -120,7 +120,7 @@ func TestTableRows(t *testing.T) {
 		},
 		{
 			reason: "the decisions are not those of the status", placement: decided(2),
-			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a"), page("other", 1, "0", "b")},
+			pages: []clusterv1beta1.PlacementDecision{boardPage("p", 1, "0", "a"), boardPage("other", 1, "0", "b")},
 			want:  placementRow("1/all", "Satisfied", "a", "", "its PlacementDecisions hold 1 clusters, its status says 2"),
 		},
 		{
@@ -133,8 +133,8 @@ func TestTableRows(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			b := newPlacementsBoard(stateOf(tc.placement, tc.pages...))
-			if diff := cmp.Diff([]document.Row{tc.want}, b.table.Rows); diff != "" {
+			b := stateOf(tc.placement, tc.pages...).Board()
+			if diff := cmp.Diff([]document.Row{tc.want}, b.Table.Rows); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
 		})
@@ -145,48 +145,54 @@ func wanting(n int32) func(*clusterv1beta1.Placement) {
 	return func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = ptr.To(n) }
 }
 
-func TestTableWaitsForSetsAndBindings(t *testing.T) {
-	b := newPlacementsBoard(&explain.State{
+func TestBoardWaitsForSetsAndBindings(t *testing.T) {
+	b := (&explain.State{
 		ClusterSets: []*clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
 		Bindings:    []*clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
-	})
+	}).Board()
 	want := []string{
 		"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet",
 		"ManagedClusterSetBinding team/prod: condition Bound is not written yet",
 	}
-	if diff := cmp.Diff(want, b.pending()); diff != "" {
+	if diff := cmp.Diff(want, b.Pending()); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
 }
 
-func TestSettling(t *testing.T) {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	settled := newPlacementsBoard(stateOf(decided(0)))
-	changed := newPlacementsBoard(stateOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
-	open := newPlacementsBoard(stateOf(decided(1)))
-	var state settling
-	for i, step := range []struct {
-		reason  string
-		at      time.Duration
-		board   *board
-		working int
-		left    time.Duration
-		pending int
-	}{
-		{"the first board may be about to change", 0, settled, 0, quietPeriod, 0},
-		{"quiet for a while", 600 * time.Millisecond, settled, 0, 400 * time.Millisecond, 0},
-		{"any change begins anew", 900 * time.Millisecond, changed, 0, quietPeriod, 0},
-		{"what is pending does not settle", 5 * time.Second, open, 0, quietPeriod, 1},
-		{"nor when nothing changes", 9 * time.Second, open, 0, quietPeriod, 1},
-		{"it is decided", 10 * time.Second, changed, 0, quietPeriod, 0},
-		{"the API server is slow to take something that no board shows", 11 * time.Second, changed, 2, quietPeriod, 1},
-		{"nobody is at work any more", 12 * time.Second, changed, 0, 0, 0},
-	} {
-		left, pending := state.observe(step.board, step.working, start.Add(step.at))
-		if left != step.left || len(pending) != step.pending {
-			t.Errorf("step %d, %s: %v left, pending %q; want %v and %d", i, step.reason, left, pending, step.left, step.pending)
-		}
+func TestBoardDistinguishesTheAPIs(t *testing.T) {
+	newer := decided(2, func(p *clusterv1beta1.Placement) { p.Name = "a" })
+	state := stateOf(newer, boardPage("a", 1, "0", "eu1", "eu2"))
+	older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "a"}}
+	state.Placements = append(state.Placements, older)
+	b := state.Board()
+	want := []string{
+		"NAMESPACE/NAME     SELECTED  STATUS     DECISIONS",
+		"team/a             2/all     Satisfied  eu1, eu2",
+		"team/a (v1alpha1)  0/all     Pending    none",
 	}
-	expect.Error(t, notSettled(time.Minute, open.pending()), []string{"within 1m0s", "Placement team/p: its PlacementDecisions hold 0", "--timeout"})
-	expect.Error(t, notSettled(time.Minute, nil), []string{"keep changing"})
+	if diff := cmp.Diff(want, printers.BoardLines(b)); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	if got, want := b.Summary, "0 clusters, 0 sets, 2 placements, 1 of them of placement.open-cluster-management.io/v1alpha1"; got != want {
+		t.Errorf("summary %q, want %q", got, want)
+	}
+	if got, want := printers.BoardChanges(b)[1].Line, "team/a (v1alpha1)  0/all  Pending  none"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+}
+
+func TestBoardWithoutPlacements(t *testing.T) {
+	b := (&explain.State{}).Board()
+	if lines := printers.BoardLines(b); lines[len(lines)-1] != "no placements yet" || b.Summary != "0 clusters, 0 sets, 0 placements" {
+		t.Errorf("an empty hub shows %q, %q", b.Summary, lines)
+	}
+}
+
+// The versions of a board change with every object, although the table does not show it.
+func TestVersionsOfABoard(t *testing.T) {
+	before := stateOf(decided(0)).Board()
+	after := stateOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })).Board()
+	if before.Versions == "" || before.Versions == after.Versions {
+		t.Errorf("first %q, then %q", before.Versions, after.Versions)
+	}
 }

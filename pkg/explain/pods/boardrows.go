@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package pods
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
 // family has workloads by their controllers.
@@ -77,7 +76,7 @@ func workloadTitle(workload *unstructured.Unstructured) string {
 }
 
 // versionsOf returns a text that changes whenever one of the objects does.
-func versionsOf(objects *pods.Objects) string {
+func versionsOf(objects *Objects) string {
 	var versions []string
 	note := func(object metav1.Object) {
 		versions = append(versions, string(object.GetUID())+"@"+object.GetResourceVersion())
@@ -102,7 +101,7 @@ func versionsOf(objects *pods.Objects) string {
 }
 
 // row returns the row of the table.
-func (r *podsRow) row() document.Row {
+func (r *boardRow) row() document.Row {
 	row := document.NewRow(r.title, fmt.Sprintf("%d/%d", r.bound, r.wanted), cmp.Or(strings.Join(r.nodes, ", "), "none"), cmp.Or(r.class, "none"))
 	row.Name, row.Details = r.title, r.details
 	// A workload of which no Pod is admitted waits for nothing.

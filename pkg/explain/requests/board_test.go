@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package requests_test
 
 import (
 	"slices"
@@ -13,6 +13,8 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -82,7 +84,7 @@ func (p *platform) accessRequest(name, request string, status openmcpv1alpha1.Re
 	p.access = append(p.access, access)
 }
 
-func (p *platform) table() *board { return newClustersBoard(&p.Objects, &p.state, p.access) }
+func (p *platform) table() *document.Board { return p.state.RequestsBoard(&p.Objects, p.access) }
 
 // newPlatform has a request in each state.
 func newPlatform() *platform {
@@ -111,7 +113,7 @@ func newPlatform() *platform {
 
 func TestClustersTable(t *testing.T) {
 	table := newPlatform().table()
-	if got, want := table.summary, "9 requests, 0 purposes, 0 providers, 5 clusters, 0 placements"; got != want {
+	if got, want := table.Summary, "9 requests, 0 purposes, 0 providers, 5 clusters, 0 placements"; got != want {
 		t.Errorf("summary %q, want %q", got, want)
 	}
 	want := []string{
@@ -132,7 +134,7 @@ func TestClustersTable(t *testing.T) {
 		"  AccessRequest shop/other: Denied, AccessNotAllowed: because of that",
 		"no request         -         clusters/e  Deleting            loopback/local 1.37.0  -                   -",
 	}
-	if diff := cmp.Diff(want, table.body()); diff != "" {
+	if diff := cmp.Diff(want, printers.BoardLines(table)); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
@@ -143,7 +145,7 @@ func TestClustersTable(t *testing.T) {
 		"shop/starting: its Cluster is not healthy: Starting: wait",
 		"shop/waiting: it is Pending, ProviderNotReady",
 		"Cluster clusters/e: its Cluster is being deleted",
-	}, table.pending()); diff != "" {
+	}, table.Pending()); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
 }
@@ -153,7 +155,7 @@ func TestClustersSettleWithWhatUsesThem(t *testing.T) {
 	p := &platform{}
 	p.publish(p.cluster("a", ""), metav1.ConditionTrue, "")
 	p.granted("web", "a")
-	if pending := p.table().pending(); len(pending) > 0 {
+	if pending := p.table().Pending(); len(pending) > 0 {
 		t.Fatalf("pending: %q", pending)
 	}
 	p.accessRequest("admin", "web", openmcpv1alpha1.RequestPending, "Resolved", "")
@@ -162,18 +164,18 @@ func TestClustersSettleWithWhatUsesThem(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"shop/web: AccessRequest shop/admin is Pending, Resolved",
 		"Placement shop/everywhere: condition PlacementMisconfigured is not written yet",
-	}, p.table().pending()); diff != "" {
+	}, p.table().Pending()); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
 }
 
 func TestClustersChanges(t *testing.T) {
 	lines := map[string]string{}
-	for _, change := range newPlatform().table().changes() {
-		lines[change.title] = change.line
-		settled := slices.Contains([]string{"shop/web", "shop/checkout", "shop/training"}, change.title)
-		if change.unsettled == settled {
-			t.Errorf("%s is unsettled: %t", change.title, change.unsettled)
+	for _, change := range printers.BoardChanges(newPlatform().table()) {
+		lines[change.Title] = change.Line
+		settled := slices.Contains([]string{"shop/web", "shop/checkout", "shop/training"}, change.Title)
+		if change.Unsettled == settled {
+			t.Errorf("%s is unsettled: %t", change.Title, change.Unsettled)
 		}
 	}
 	for title, want := range map[string]string{
@@ -185,7 +187,23 @@ func TestClustersChanges(t *testing.T) {
 			t.Errorf("%s: %q, want %q", title, got, want)
 		}
 	}
-	if got := (&platform{}).table().body(); got[len(got)-1] != "no requests and no clusters yet" {
+	if got := printers.BoardLines((&platform{}).table()); got[len(got)-1] != "no requests and no clusters yet" {
 		t.Errorf("an empty hub shows %q", got)
+	}
+}
+
+// A Placement whose pages name a cluster twice, as between two writes, is named once, in the rows of all requests on the cluster.
+func TestPlacementsOfASharedCluster(t *testing.T) {
+	p := &platform{}
+	cluster := p.cluster("a", "")
+	p.publish(cluster, metav1.ConditionTrue, "everywhere")
+	p.publish(cluster, metav1.ConditionTrue, "everywhere")
+	p.publish(cluster, metav1.ConditionTrue, "canary")
+	p.granted("web", "a")
+	p.granted("checkout", "a")
+	for _, row := range p.table().Table.Rows {
+		if got, want := row.Cells[len(row.Cells)-1].Text, "shop/canary, shop/everywhere"; got != want {
+			t.Errorf("%s: placements %q, want %q", row.Name, got, want)
+		}
 	}
 }
