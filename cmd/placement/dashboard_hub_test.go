@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // grant is a right of a Role, or with an empty namespace of a ClusterRole that is bound in all namespaces.
@@ -156,7 +157,7 @@ func TestE1aThePagesShowWhatTheUserMayRead(t *testing.T) {
 		"placements", "placementdecisions", "managedclusters", "managedclustersets", "managedclustersetbindings", "addonplacementscores", "nodes",
 		"clusterrequests", "clusterrequestgrants", "configmaps", "secrets", "deployments", "namespaces", "manifestworks",
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		who := reviews{}
 		for range rapid.IntRange(0, 20).Draw(r, "grants") {
 			who = append(who, grant{

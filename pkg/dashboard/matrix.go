@@ -83,7 +83,11 @@ func (f *rowFilter) matrix(v *visit, explanation *counterfactual.Explanation) ma
 			Tone: document.VerdictTone(cluster.Verdict), Cells: make([]matrixCell, 0, len(stages)),
 		}
 		for _, each := range stages {
-			row.Cells = append(row.Cells, each.of(cluster))
+			cell := each.of(cluster)
+			if cell.Clause == cell.Text {
+				cell.Clause = ""
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		shown.Rows = append(shown.Rows, row)
 	}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+func globalSet() *clusterv1beta2.ManagedClusterSet {
+	return &clusterv1beta2.ManagedClusterSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "prod"},
+		Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: clusterv1beta2.ManagedClusterSelector{
+			SelectorType: clusterv1beta2.ExclusiveClusterSetLabel,
+		}},
+	}
+}
+
+func globalBinding() *clusterv1beta2.ManagedClusterSetBinding {
+	return &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "prod"}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "prod"},
+		Status: clusterv1beta2.ManagedClusterSetBindingStatus{Conditions: []metav1.Condition{{
+			Type: "Bound", Status: metav1.ConditionTrue, Reason: "ClusterSetBound",
+		}}},
+	}
+}
+
+var allPaths = []string{
+	"/", "/search?q=web", "/placements/team-a/web", "/placements/team-a/web?cluster=us1", "/placements/team-a/web?rows=all&verdict=Predicate", "/clusters",
+	"/clusters/eu1", "/clusters/eu1?drain=true", "/objects", "/requests", "/workloads",
+}
+
+// No page has a script, a style or a handler of its own, whatever the names and messages in it are: the policy of its content forbids them, and
+// browsers that do not know the policy would run them.
+func TestPagesAreInert(t *testing.T) {
+	pages := newPages(newTestHub(world()...))
+	for _, path := range append(allPaths, "/search?q="+"%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/placements/team-a/%3Cimg%20src=x%3E") {
+		response := as(t, pages, "jane", http.MethodGet, path, "")
+		for _, active := range activeParts(t, response.Body.String()) {
+			t.Errorf("%s: %s", path, active)
+		}
+		if policy := response.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: the policy is %q", path, policy)
+		}
+	}
+}
+
+// tags are those of a page, without its text; the templates quote every attribute.
+var (
+	tags       = regexp.MustCompile(`<[a-zA-Z!/][^<>]*>`)
+	attributes = regexp.MustCompile(`="[^"]*"`)
+	activeTag  = regexp.MustCompile(`(?i)^<(?:img|style|iframe|object|embed|base|meta http)|^<script(?: defer| src)*>| (?:style|on[a-z]+)(?:[ >=]|$)`)
+)
+
+// activeParts returns the tags of a page that a browser would run or load.
+func activeParts(t *testing.T, page string) []string {
+	t.Helper()
+	var active []string
+	for _, tag := range tags.FindAllString(page, -1) {
+		if bare := attributes.ReplaceAllString(tag, ""); activeTag.MatchString(bare) && tag != `<script src="/assets/app.js" defer>` {
+			active = append(active, tag)
+		}
+	}
+	return active
+}
+
+// Every page has a JSON twin.
+func TestPagesHaveJSON(t *testing.T) {
+	pages := newPages(newTestHub(world()...))
+	for _, path := range append(allPaths, "/nothing", "/clusters/none") {
+		response := as(t, pages, "jane", http.MethodGet, path, "", "Accept", "application/json")
+		if kind := response.Header().Get("Content-Type"); kind != "application/json" || !json.Valid(response.Body.Bytes()) {
+			t.Errorf("%s: %s is no JSON: %s", path, kind, response.Body)
+		}
+	}
+}
+
+func TestPlacementPage(t *testing.T) {
+	pages := newPages(newTestHub(world()...))
+	for _, tc := range []struct {
+		reason, path string
+		code         int
+		want, not    []string
+	}{
+		{
+			"clusters and stages", "/placements/team-a/web", http.StatusOK,
+			[]string{"eu1", "us1", "Predicate 1", "label region In [eu]: is us", "1–2 of 2 clusters", "placement explain team-a/web", "1 of 1"}, nil,
+		},
+		{
+			"the clusters of a verdict", "/placements/team-a/web?verdict=Predicate", http.StatusOK, []string{">us1</a>", "1–1 of 1 cluster"}, []string{">eu1</a>"},
+		},
+		{"the clusters of a name", "/placements/team-a/web?name=EU", http.StatusOK, []string{">eu1</a>"}, []string{">us1</a>"}},
+		{"a page of clusters", "/placements/team-a/web?rows=1&from=1", http.StatusOK, []string{"2–2 of 2 clusters", "previous"}, []string{">eu1</a>"}},
+		{
+			"what would select a cluster", "/placements/team-a/web?cluster=us1", http.StatusOK,
+			[]string{"would be selected if label region were eu", "--cluster us1"}, nil,
+		},
+		{"no such Placement", "/placements/team-a/none", http.StatusNotFound, []string{"there is no such Placement"}, nil},
+		{"an API that does not exist", "/placements/team-a/web?api=v9", http.StatusBadRequest, []string{"v1alpha1"}, nil},
+		{"a cluster", "/clusters/us1", http.StatusOK, []string{"team-a/web", "label region In [eu]: is us", "region=us"}, nil},
+		{"a what-if", "/clusters/us1?label=region%3Deu", http.StatusOK, []string{"1 gained"}, []string{"data-follows"}},
+		{"a what-if with a mistake", "/clusters/us1?label=region", http.StatusBadRequest, []string{"label:", "without the name of the cluster"}, nil},
+		{"a what-if that is refused", "/clusters/us1?taint=a:Nonsense", http.StatusOK, []string{"problem"}, nil},
+		{"no such cluster", "/clusters/none", http.StatusNotFound, []string{"correct the name"}, nil},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			response := as(t, pages, "jane", http.MethodGet, tc.path, "")
+			if response.Code != tc.code {
+				t.Errorf("status %d, want %d", response.Code, tc.code)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(response.Body.String(), want) {
+					t.Errorf("%q is missing: %s", want, response.Body)
+				}
+			}
+			for _, not := range tc.not {
+				if strings.Contains(response.Body.String(), not) {
+					t.Errorf("%q is shown: %s", not, response.Body)
+				}
+			}
+		})
+	}
+}
+
+// A token is taken once, from the URL of the command, by the browser that opens it.
+func TestTheURLOpensOneBrowser(t *testing.T) {
+	gate := NewLocalGate(&user.DefaultInfo{Name: "jane"})
+	pages := New(newTestHub(world()...), gate, func() time.Time { return now })
+	local := func(target, host string, cookies ...*http.Cookie) *http.Response {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
+		request.Host = host
+		for _, cookie := range cookies {
+			request.AddCookie(cookie)
+		}
+		recorder := httptest.NewRecorder()
+		pages.ServeHTTP(recorder, request)
+		return recorder.Result()
+	}
+	opened := gate.URL(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8484})
+	if code := local("/", "127.0.0.1:8484").StatusCode; code != http.StatusUnauthorized {
+		t.Errorf("without a cookie the status is %d", code)
+	}
+	if code := local(opened, "evil.example:8484").StatusCode; code != http.StatusMisdirectedRequest {
+		t.Errorf("by the name of another host the status is %d", code)
+	}
+	first := local(opened, "127.0.0.1:8484")
+	cookies := first.Cookies()
+	if first.StatusCode != http.StatusSeeOther || first.Header.Get("Location") != "/" || len(cookies) != 1 {
+		t.Fatalf("status %d to %q with cookies %v", first.StatusCode, first.Header.Get("Location"), cookies)
+	}
+	if cookie := cookies[0]; !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode {
+		t.Errorf("the cookie is %v", cookie)
+	}
+	if code := local("/", "localhost:8484", cookies...).StatusCode; code != http.StatusOK {
+		t.Errorf("with the cookie the status is %d", code)
+	}
+	if second := local(opened, "127.0.0.1:8484"); len(second.Cookies()) != 0 {
+		t.Error("the URL has opened a second browser")
+	}
+}
+
+func TestLogin(t *testing.T) {
+	rejected := map[string]bool{"old": true}
+	pages := New(newTestHub(world()...), NewTokenGate(users{rejected}), func() time.Time { return now })
+	if got := as(t, pages, "", http.MethodGet, "/clusters?set=prod", ""); got.Code != http.StatusSeeOther ||
+		got.Header().Get("Location") != "/login?to=%2Fclusters%3Fset%3Dprod" {
+		t.Errorf("without a token: %d to %s", got.Code, got.Header().Get("Location"))
+	}
+	if got := as(t, pages, "", http.MethodGet, "/", "", "Accept", "application/json"); got.Code != http.StatusUnauthorized {
+		t.Errorf("a program without a token: %d", got.Code)
+	}
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	for token, code := range map[string]int{
+		"old": http.StatusUnauthorized, "": http.StatusUnauthorized, strings.Repeat("x", 4000): http.StatusUnauthorized, "a b": http.StatusUnauthorized,
+		"jane": http.StatusSeeOther,
+	} {
+		got := as(t, pages, "", http.MethodPost, "/login", "to=/clusters&token="+token, form...)
+		if got.Code != code || (code == http.StatusSeeOther) != (len(got.Result().Cookies()) == 1) {
+			t.Errorf("token %.10q: status %d, cookies %v", token, got.Code, got.Result().Cookies())
+		}
+		if code != http.StatusSeeOther {
+			continue
+		}
+		cookie := got.Result().Cookies()[0]
+		if !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" ||
+			!strings.HasPrefix(cookie.Name, "__Host-") {
+			t.Errorf("the cookie is %v", cookie)
+		}
+		if shown := as(t, pages, "", http.MethodGet, "/", "", "Cookie", cookie.String()); !strings.Contains(shown.Body.String(), ">jane<") {
+			t.Errorf("with the cookie: %d", shown.Code)
+		}
+		rejected["jane"] = true // The token has expired.
+		if shown := as(t, pages, "", http.MethodGet, "/", "", "Cookie", cookie.String()); shown.Code != http.StatusSeeOther {
+			t.Errorf("after the token has expired: %d", shown.Code)
+		}
+		delete(rejected, "jane")
+	}
+	for to, want := range map[string]string{"//evil.example": "/", "https://evil.example": "/", "/\\evil.example": "/", "/clusters": "/clusters"} {
+		got := as(t, pages, "", http.MethodPost, "/login", "token=jane&to="+to, form...)
+		if location := got.Header().Get("Location"); location != want {
+			t.Errorf("after the login with to=%s the page is %s, want %s", to, location, want)
+		}
+	}
+	out := as(t, pages, "jane", http.MethodPost, "/logout", "")
+	if cookies := out.Result().Cookies(); len(cookies) != 1 || cookies[0].MaxAge >= 0 {
+		t.Errorf("after the logout the cookies are %v", cookies)
+	}
+}
+
+// Pages of other sites can neither log a user out nor have an object compared.
+func TestOtherSitesArePowerless(t *testing.T) {
+	pages := newPages(newTestHub(world()...))
+	for _, path := range []string{"/logout", "/login", "/placements/team-a/web/preview"} {
+		got := as(t, pages, "jane", http.MethodPost, path, "manifest=x", "Sec-Fetch-Site", "cross-site", "Content-Type", "application/x-www-form-urlencoded")
+		if got.Code != http.StatusForbidden {
+			t.Errorf("%s: status %d", path, got.Code)
+		}
+	}
+}
+
+func TestPreviewsAreBounded(t *testing.T) {
+	pages := newPages(newTestHub(world()...))
+	const path = "/placements/team-a/web/preview"
+	for reason, tc := range map[string]struct {
+		body, kind string
+		code       int
+	}{
+		"too large":       {strings.Repeat("x", maxBodyBytes+1), "application/yaml", http.StatusRequestEntityTooLarge},
+		"nothing":         {"", "application/yaml", http.StatusBadRequest},
+		"another content": {"x", "text/csv", http.StatusUnsupportedMediaType},
+	} {
+		if got := as(t, pages, "jane", http.MethodPost, path, tc.body, "Content-Type", tc.kind); got.Code != tc.code {
+			t.Errorf("%s: status %d, want %d", reason, got.Code, tc.code)
+		}
+	}
+}
+
+// One page of a user is made at a time; more than some that wait are refused, and do not keep others from theirs.
+func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
+	hub := newTestHub(world()...)
+	hub.block = make(chan struct{})
+	pages := newPages(hub)
+	server := httptest.NewServer(pages)
+	defer server.Close()
+	codes := make(chan int, maxOpenOfUser+4)
+	get := func(name string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/placements/team-a/web", http.NoBody)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		request.Header.Set("Authorization", "Bearer "+name)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer response.Body.Close()
+		codes <- response.StatusCode
+	}
+	for range maxOpenOfUser + 4 {
+		go get("greedy")
+	}
+	for range 4 {
+		if code := <-codes; code != http.StatusTooManyRequests {
+			t.Errorf("status %d, want 429", code)
+		}
+	}
+	other := make(chan struct{})
+	go func() { get("jane"); close(other) }()
+	close(hub.block)
+	for range maxOpenOfUser + 1 {
+		if code := <-codes; code != http.StatusOK {
+			t.Errorf("status %d, want 200", code)
+		}
+	}
+	<-other
+}
+
+// event is one of an event stream.
+type event struct{ name, data string }
+
+// eventsOf opens an event stream, and returns its events.
+func eventsOf(t *testing.T, server *httptest.Server, name, query string) (<-chan event, int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events?"+query, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+name)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	events := make(chan event, 100)
+	go func() {
+		defer close(events)
+		var current event
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			switch kind, value, _ := strings.Cut(lines.Text(), ": "); kind {
+			case "event":
+				current.name = value
+			case "data":
+				current.data = value
+				events <- current
+			}
+		}
+	}()
+	return events, response.StatusCode
+}
+
+// The stream has what changes, and only that, and ends when the user may no longer see the page.
+func TestEvents(t *testing.T) {
+	hub := newTestHub(world()...)
+	server := httptest.NewServer(newPages(hub))
+	defer server.Close()
+
+	events, code := eventsOf(t, server, "jane", "page=%2Fplacements%2Fteam-a%2Fweb")
+	if code != http.StatusOK {
+		t.Fatalf("status %d", code)
+	}
+	first := map[string]update{}
+	for range 4 { // The parts, none of which the browser has.
+		var got update
+		if err := json.Unmarshal([]byte((<-events).data), &got); err != nil {
+			t.Fatal(err)
+		}
+		first[got.ID] = got
+	}
+
+	moved := cluster("us1", "eu")
+	moved.ResourceVersion = "999"
+	if err := hub.Update(t.Context(), moved); err != nil {
+		t.Fatal(err)
+	}
+	hub.changes <- struct{}{}
+	changed := map[string]bool{}
+	for range 2 {
+		var got update
+		if err := json.Unmarshal([]byte((<-events).data), &got); err != nil {
+			t.Fatal(err)
+		}
+		changed[got.ID] = true
+		if got.Hash == first[got.ID].Hash {
+			t.Errorf("part %s was sent without a change", got.ID)
+		}
+	}
+	if !changed["matrix"] || !changed["summary"] {
+		t.Errorf("the parts %v have changed, want summary and matrix", changed)
+	}
+
+	hub.refused["jane"] = true
+	hub.changes <- struct{}{}
+	if last := <-events; last.name != "end" || !strings.Contains(last.data, "403") {
+		t.Errorf("after the right was taken away the event is %v", last)
+	}
+	if more, open := <-events; open {
+		t.Errorf("after the end there is %v", more)
+	}
+
+	if _, code := eventsOf(t, server, "jane", "page=https%3A%2F%2Fevil.example%2F"); code != http.StatusBadRequest {
+		t.Errorf("a page of another server has status %d", code)
+	}
+}
