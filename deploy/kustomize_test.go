@@ -154,7 +154,7 @@ func TestBesideUpstreamRunsPlacementAlone(t *testing.T) {
 func TestComponentsAddSystems(t *testing.T) {
 	base := ids(build(t, "base"))
 	for _, dir := range kustomizations(t, "components") {
-		if len(load(t, dir).Resources) == 0 {
+		if len(load(t, dir).Resources) == 0 || dir == dashboardComponent {
 			continue
 		}
 		t.Run(dir, func(t *testing.T) {
@@ -185,6 +185,31 @@ func TestComponentsAddSystems(t *testing.T) {
 // The component without-taints leaves off the controller that taints each cluster whose availability is not reported, and adds nothing.
 func TestWithoutTaints(t *testing.T) {
 	expectAddedArgument(t, "components/without-taints", "--controllers=-"+managedcluster.ManagedClusterTaints)
+}
+
+// dashboardComponent is the component that is no system.
+const dashboardComponent = "components/dashboard"
+
+// The component dashboard serves pages at a port that its Service reaches.
+func TestDashboard(t *testing.T) {
+	want := []string{"RoleBinding kube-system/placement-hub-dashboard", "Service open-cluster-management-hub/placement-hub-dashboard"}
+	if diff := cmp.Diff(want, ids(build(t, dashboardComponent))); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	var operations []struct {
+		Op, Path string
+		Value    any
+	}
+	if err := yaml.UnmarshalStrict([]byte(load(t, dashboardComponent).Patches[0].Patch), &operations); err != nil {
+		t.Fatal(err)
+	}
+	if len(operations) != 2 || operations[0].Value != "--dashboard-listen=0.0.0.0:8444" {
+		t.Fatalf("the patch is %+v", operations)
+	}
+	port, is := operations[1].Value.(map[string]any)
+	if !is || port["name"] != "dashboard" || port["containerPort"] != float64(8444) {
+		t.Errorf("the port is %v", operations[1].Value)
+	}
 }
 
 // expectAddedArgument compares the one patch of a component with one that adds an argument to the container.

@@ -26,7 +26,7 @@ const (
 func everything() []string {
 	set := []string{
 		"taintUnavailableClusters=true", "sigPlacementDecisions=true", "crds.manifestWorks=true", "networkPolicy.enabled=true",
-		"flowSchema.enabled=true", "monitoring.scraper=true",
+		"flowSchema.enabled=true", "monitoring.scraper=true", "dashboard.enabled=true",
 	}
 	for _, system := range manifests.Systems() {
 		set = append(set, "systems."+system+"=true")
