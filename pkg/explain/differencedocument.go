@@ -100,24 +100,19 @@ func (d Difference) headline() string {
 // table has a row for each gained, lost and moved cluster.
 func (d Difference) table() document.Table {
 	var table document.Table
-	add := func(mark, cluster, text string, anyway bool) {
-		if anyway {
-			text += document.Anyway
-		}
-		table.Row(mark+" "+cluster, document.OneLine(text))
-	}
 	for _, gain := range d.Gained {
 		text := gain.Reason
 		if gain.Group != (DecisionGroup{}) {
 			text += ", " + groupName(gain.Group.Index, gain.Group.Name)
 		}
-		add(document.Gained, gain.Cluster, text, gain.Anyway)
+		table.Change(document.Gained, gain.Cluster, text, gain.Anyway)
 	}
 	for _, loss := range d.Lost {
-		add(document.Lost, loss.Cluster, loss.Reason, loss.Anyway)
+		table.Change(document.Lost, loss.Cluster, loss.Reason, loss.Anyway)
 	}
 	for _, move := range d.Moved {
-		add(document.Moved, move.Cluster, groupName(move.From.Index, move.From.Name)+" -> "+groupName(move.To.Index, move.To.Name), move.Anyway)
+		text := groupName(move.From.Index, move.From.Name) + " -> " + groupName(move.To.Index, move.To.Name)
+		table.Change(document.Moved, move.Cluster, text, move.Anyway)
 	}
 	return table
 }

@@ -109,9 +109,6 @@ func changeRows(table *document.Table, mark string, changes []Change) {
 		if change.Replicas != nil {
 			text += ", " + document.Count(int(*change.Replicas), "replica")
 		}
-		if change.Anyway {
-			text += document.Anyway
-		}
-		table.Row(mark+" "+change.Cluster, document.OneLine(text))
+		table.Change(mark, change.Cluster, text, change.Anyway)
 	}
 }
