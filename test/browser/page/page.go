@@ -15,9 +15,11 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Timeout is how long something may take on a loaded machine.
@@ -215,22 +217,28 @@ func Eval[T any](p *Page, script string) T {
 	return get(p, "evaluating "+script, chromedp.Evaluate[T](script))
 }
 
+// AwaitString evaluates JavaScript that promises a string.
+func AwaitString(p *Page, script string) string {
+	p.t.Helper()
+	return get(p, "evaluating "+script, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+}
+
 // Text returns the visible text of the first element that a CSS selector matches; "" if there is none.
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
-	return Eval[string](p, "(document.querySelector("+quote(selector)+") || {innerText: ''}).innerText")
+	return Eval[string](p, "(document.querySelector("+Quote(selector)+") || {innerText: ''}).innerText")
 }
 
 // Texts returns the visible texts of all elements that a CSS selector matches.
 func (p *Page) Texts(selector string) []string {
 	p.t.Helper()
-	return Eval[[]string](p, "[...document.querySelectorAll("+quote(selector)+")].map(e => e.innerText)")
+	return Eval[[]string](p, "[...document.querySelectorAll("+Quote(selector)+")].map(e => e.innerText)")
 }
 
 // Count returns how many elements a CSS selector matches.
 func (p *Page) Count(selector string) int {
 	p.t.Helper()
-	return Eval[int](p, "document.querySelectorAll("+quote(selector)+").length")
+	return Eval[int](p, "document.querySelectorAll("+Quote(selector)+").length")
 }
 
 // Focused returns the text, or the name, of the element that has the keyboard.
@@ -283,7 +291,7 @@ func (p *Page) WantText(selector, text string) {
 
 // hasText returns the expression that is true if an element has a text, whatever the white space.
 func hasText(selector, text string) string {
-	return "[...document.querySelectorAll(" + quote(selector) + ")].some(e => e.innerText.replace(/\\s+/g, ' ').includes(" + quote(text) + "))"
+	return "[...document.querySelectorAll(" + Quote(selector) + ")].some(e => e.innerText.replace(/\\s+/g, ' ').includes(" + Quote(text) + "))"
 }
 
 // Click clicks the first visible element that a CSS selector matches.
@@ -292,10 +300,33 @@ func (p *Page) Click(selector string) {
 	p.do("clicking "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
-// Press presses keys one after the other, such as kb.Tab, or types a text.
+// Press presses keys one after the other, such as kb.Tab, or types a text. As on a keyboard, a key types nothing if a script prevents it.
 func (p *Page) Press(keys string) {
 	p.t.Helper()
-	p.do(fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
+	p.do(fmt.Sprintf("pressing %q", keys), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		for _, key := range keys {
+			for _, event := range keyEvents(key) {
+				if _, err := call(ctx, t, input.DispatchKeyEvent, event); err != nil {
+					return chromedp.Void{}, err
+				}
+			}
+		}
+		return chromedp.Void{}, nil
+	})
+}
+
+// keyEvents returns the events of a key: that it goes down, with the text that it types, and that it goes up. The package kb has the text in an
+// event of its own, which arrives even if a script prevents the first.
+func keyEvents(key rune) []input.DispatchKeyEventParams {
+	var events []input.DispatchKeyEventParams
+	for _, event := range kb.Encode(key) {
+		if event.Type == kb.KeyChar {
+			events[0].Type, events[0].Text, events[0].UnmodifiedText = input.DispatchKeyEventTypeKeyDown, event.Text, event.UnmodifiedText
+			continue
+		}
+		events = append(events, *event)
+	}
+	return events
 }
 
 // Fill replaces the text of a field.
@@ -324,8 +355,8 @@ func (p *Page) Cookies() []*network.Cookie {
 	})
 }
 
-// quote returns a text as a JavaScript literal.
-func quote(text string) string {
+// Quote returns a text as a JavaScript literal.
+func Quote(text string) string {
 	literal, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // A string has a JSON form.

@@ -31,8 +31,9 @@ func site(t *testing.T) string {
 		"/wide":   `<!doctype html><html lang="en"><title>Wide</title><link rel="stylesheet" href="/wide.css"><div>wide</div>`,
 		"/style.css": `:root { color-scheme: light dark } body { color: #111; background: #fff }
 			@media (prefers-color-scheme: dark) { body { color: #eee; background: #000 } }`,
-		"/wide.css":  `div { width: 500px }`,
-		"/script.js": `document.getElementById('script').innerText = 'a script has run'`,
+		"/wide.css": `div { width: 500px }`,
+		"/script.js": `document.getElementById('script').innerText = 'a script has run'
+			document.addEventListener('keydown', e => { if (e.key === '/') e.preventDefault() })`,
 		"/throws.js": `throw new Error('broken script')`,
 		"/asks.js":   `alert('injected')`,
 	}
@@ -95,6 +96,13 @@ func TestPages(t *testing.T) {
 		p := open(t, "/", Options{})
 		p.Press(kb.Tab)
 		p.Press("us1")
+		if got := Eval[string](p, "document.querySelector('input').value"); got != "us1" {
+			t.Errorf("typed %q", got)
+		}
+		p.Press("/") // A script of the page prevents it.
+		if got := Eval[string](p, "document.querySelector('input').value"); got != "us1" {
+			t.Errorf("the key has typed what was prevented: %q", got)
+		}
 		p.Follow("searching", func() { p.Press(kb.Enter) })
 		if got := p.Texts("#q"); len(got) != 1 || got[0] != "us1" {
 			t.Errorf("found %q", got)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/test/browser/checkout"
+)
+
+const (
+	// binaryVariable is the environment variable with the binary to test; by default bin/placement of the checkout.
+	binaryVariable = "PLACEMENT_BINARY"
+	// assetsVariable is the environment variable with the directory of the control plane's binaries, as `placement run` reads it.
+	assetsVariable = "KUBEBUILDER_ASSETS"
+)
+
+// address matches the URL that opens a dashboard once.
+var address = regexp.MustCompile(`(http://127\.0\.0\.1:\d+/\?token=\S+)`)
+
+// Hub is a hub with the sample fleet on a control plane of its own.
+type Hub struct {
+	// URL opens the dashboard of `placement run` once, as the administrator.
+	URL string
+	// Kubeconfig is that of the administrator.
+	Kubeconfig string
+
+	t           *testing.T
+	data        string
+	environment []string
+	running     *Program
+}
+
+// Start starts a hub, which ends with the test, and returns when its samples have decisions.
+func Start(t *testing.T) *Hub {
+	t.Helper()
+	h := &Hub{t: t, data: filepath.Join(t.TempDir(), "data"), environment: []string{"KUBECONFIG=", "TMPDIR=" + t.TempDir()}}
+	h.Kubeconfig = filepath.Join(h.data, "kubeconfig")
+	if directory := assets(t); directory != "" {
+		h.environment = append(h.environment, assetsVariable+"="+directory)
+	}
+	h.run()
+	t.Cleanup(h.logPlane)
+	h.running.WaitFor(regexp.MustCompile(`\n(team-b/typo) +0/all +Misconfigured`))
+	return h
+}
+
+// run starts `placement run` on the data.
+func (h *Hub) run() {
+	h.t.Helper()
+	h.running = start(h.t, filepath.Dir(h.data), h.environment, "run", "--data-dir", h.data)
+	h.URL = h.running.WaitFor(address)
+}
+
+// logPlane logs the last lines of the logs of the control plane if the test has failed.
+func (h *Hub) logPlane() {
+	h.t.Helper()
+	if !h.t.Failed() {
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(h.data, "*.log"))
+	must(h.t, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		must(h.t, err)
+		h.t.Logf("%s ends with:\n%s", filepath.Base(file), lastLines(string(content)))
+	}
+}
+
+// Restart stops `placement run` with the control plane, and starts both again with the same objects.
+func (h *Hub) Restart(meanwhile func()) {
+	h.t.Helper()
+	h.running.Stop()
+	meanwhile()
+	h.run()
+}
+
+// Dashboard starts `placement dashboard` for the user of a kubeconfig, and returns the URL that opens it once.
+func (h *Hub) Dashboard(t *testing.T, kubeconfig string) string {
+	t.Helper()
+	return start(t, filepath.Dir(h.data), h.environment, "dashboard", "--kubeconfig", kubeconfig).WaitFor(address)
+}
+
+// TenantKubeconfig creates a ServiceAccount with the ClusterRole view in a namespace, and returns a kubeconfig of it.
+func (h *Hub) TenantKubeconfig(t *testing.T, namespace, name string) string {
+	t.Helper()
+	h.Kubectl(t, "create", "serviceaccount", name, "-n", namespace)
+	h.Kubectl(t, "create", "rolebinding", name, "-n", namespace, "--clusterrole=view", "--serviceaccount="+namespace+":"+name)
+	token := strings.TrimSpace(h.Kubectl(t, "create", "token", name, "-n", namespace))
+	var config struct {
+		Clusters []struct {
+			Cluster map[string]any `json:"cluster"`
+		} `json:"clusters"`
+	}
+	must(t, json.Unmarshal([]byte(h.Kubectl(t, "config", "view", "--raw", "--minify", "--flatten", "-o", "json")), &config))
+	if len(config.Clusters) != 1 {
+		t.Fatalf("the kubeconfig has %d clusters", len(config.Clusters))
+	}
+	content, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Config", "current-context": "hub",
+		"clusters": []any{map[string]any{"name": "hub", "cluster": config.Clusters[0].Cluster}},
+		"users":    []any{map[string]any{"name": name, "user": map[string]any{"token": token}}},
+		"contexts": []any{map[string]any{"name": "hub", "context": map[string]any{"cluster": "hub", "user": name, "namespace": namespace}}},
+	})
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(path, content, 0o600))
+	return path
+}
+
+// Kubectl runs kubectl as the administrator, and returns what it prints.
+func (h *Hub) Kubectl(t *testing.T, arguments ...string) string {
+	t.Helper()
+	return h.kubectl(t, "", arguments...)
+}
+
+// Apply applies objects, which are YAML.
+func (h *Hub) Apply(t *testing.T, objects string) {
+	t.Helper()
+	h.kubectl(t, objects, "apply", "-f", "-")
+}
+
+func (h *Hub) kubectl(t *testing.T, input string, arguments ...string) string {
+	t.Helper()
+	program := "kubectl"
+	if directory := assets(t); directory != "" {
+		program = filepath.Join(directory, program)
+	}
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig", h.Kubeconfig}, arguments...)...)
+	cmd.Stdin = strings.NewReader(input)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(fmt.Errorf("kubectl %s: %w: %s", strings.Join(arguments, " "), err, stderr.String()))
+	}
+	return stdout.String()
+}
+
+// binary returns the binary to test.
+func binary(t *testing.T) string {
+	t.Helper()
+	if named := os.Getenv(binaryVariable); named != "" {
+		return named
+	}
+	root, err := checkout.Root()
+	must(t, err)
+	path := filepath.Join(root, "bin", "placement")
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("no binary to test: run `make build`, or name one with %s: %v", binaryVariable, err)
+	}
+	return path
+}
+
+// assets returns the directory with the programs of the control plane. It is empty if they are only where `placement run` finds them by itself.
+func assets(t *testing.T) string {
+	t.Helper()
+	if named := os.Getenv(assetsVariable); named != "" {
+		return named
+	}
+	root, err := checkout.Root()
+	must(t, err)
+	directory := filepath.Join(root, "bin", "controlplane")
+	if _, err := os.Stat(filepath.Join(directory, "kubectl")); errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return directory
+}

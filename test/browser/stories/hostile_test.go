@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stories
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/test/browser/page"
+)
+
+// Texts of somebody who wants to harm those who read them: markup, an attribute that ends, a template, a link, and the letters that write from
+// right to left.
+const (
+	markup    = `<img src=x onerror=alert(1)><script>alert(2)</script>`
+	attribute = `"><svg onload=alert(3)>' onmouseover='alert(4)`
+	leftwards = "safe\u202egnp.exe\u2066x"
+)
+
+// hostileTextsStayInert writes hostile texts everywhere where the API server takes them, and opens every page that shows them.
+func hostileTextsStayInert(t *testing.T, w *world) {
+	long := strings.Repeat("very-long-name.", 17)[:253-1] + "z" // As long as a name may be.
+	label := strings.Repeat("l", 63)
+	w.hub.Apply(t, hostileCluster(t, long, label))
+	w.hub.Apply(t, hostileCluster(t, "hostile", label))
+	status := must(json.Marshal(map[string]any{"status": map[string]any{
+		"clusterClaims": []any{
+			map[string]any{"name": "markup.example.com", "value": markup}, map[string]any{"name": "attribute.example.com", "value": attribute},
+			map[string]any{"name": "bidi.example.com", "value": leftwards},
+		},
+		"conditions": []any{map[string]any{
+			"type": "ManagedClusterConditionAvailable", "status": "False", "reason": "Hostile", "lastTransitionTime": "2026-01-01T00:00:00Z",
+			"message": markup + attribute + leftwards + strings.Repeat("w", 300),
+		}},
+	}}))
+	for _, cluster := range []string{long, "hostile"} {
+		w.hub.Kubectl(t, "patch", "managedcluster", cluster, "--subresource=status", "--type=merge", "-p", status)
+	}
+	w.hub.Apply(t, placement("team-b", long, must(json.Marshal(map[string]any{
+		"clusterSets": []string{"staging"},
+		"predicates": []any{map[string]any{"requiredClusterSelector": map[string]any{"claimSelector": map[string]any{"matchExpressions": []any{
+			map[string]any{"key": "markup.example.com", "operator": "In", "values": []string{markup, attribute, leftwards}},
+		}}}}},
+	}))))
+	escaped := url.QueryEscape(markup + attribute + leftwards)
+	visited := w.open(t, "/placements/team-b/"+long, page.Options{})
+	visited.WaitForText("#summary", "PlacementSatisfied")
+	for _, path := range []string{
+		"/", "/clusters", "/clusters?name=" + escaped, "/clusters/" + long, "/clusters/hostile", "/clusters/hostile?drain=true",
+		"/clusters/hostile?label=" + escaped, "/clusters/hostile?taint=" + escaped, "/clusters/" + escaped, "/placements/team-b/" + long,
+		"/placements/team-b/" + long + "?cluster=hostile", "/placements/team-b/" + long + "?cluster=" + escaped,
+		"/placements/team-b/" + long + "?verdict=" + escaped + "&name=" + escaped + "&api=v1beta1", "/placements/team-b/" + long + "?api=" + escaped,
+		"/placements/" + escaped + "/" + escaped, "/search?q=" + escaped, "/search?q=very-long", "/?namespace=" + escaped,
+		"/objects?namespace=" + escaped, "/requests?namespace=" + escaped, "/workloads?namespace=" + escaped + "&name=" + escaped,
+		"/workloads/team-a/" + escaped + "/" + escaped, "/" + escaped,
+	} {
+		p := w.open(t, "/assets/icon.svg", page.Options{Width: 320})
+		p.Expect("status of 4")
+		p.Go(w.origin + path)
+		wantInert(t, p)
+	}
+	shown := w.open(t, "/clusters/hostile", page.Options{})
+	for _, text := range []string{markup, attribute, "gnp.exe"} {
+		shown.WantText("#cluster", text)
+	}
+	for _, cluster := range []string{long, "hostile"} {
+		w.hub.Kubectl(t, "delete", "managedcluster", cluster, "--wait=false")
+	}
+	w.hub.Kubectl(t, "delete", "placement.cluster.open-cluster-management.io", "-n", "team-b", long)
+}
+
+// wantInert fails the test if a text of the page has become a part of it, or writes over what stands beside it.
+func wantInert(t *testing.T, p *page.Page) {
+	t.Helper()
+	for _, injected := range page.Eval[[]string](p, `[
+		...[...document.querySelectorAll("img, iframe, object, embed, base, style, script:not([src='/assets/app.js'])")],
+		...[...document.querySelectorAll("*")].filter(e => [...e.attributes].some(a => a.name.startsWith("on") || a.name === "style")),
+		...[...document.querySelectorAll("a[href]")].filter(a => a.origin !== location.origin),
+		...[...document.querySelectorAll("form")].filter(f => new URL(f.action, location.href).origin !== location.origin),
+	].map(e => e.outerHTML.slice(0, 200))`) {
+		t.Errorf("%s has what no template has: %s", p.URL(), injected)
+	}
+	// A text with letters that write leftwards must not reach the text behind it in the line: it ends the line, or is isolated.
+	for _, spoiled := range page.Eval[[]string](p, `(() => {
+		const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+		for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+			if (!/[\u202a-\u202e\u2066-\u2069]/.test(node.data)) continue;
+			let e = node.parentElement;
+			if (/^(TEXTAREA|OPTION|TITLE)$/.test(e.tagName)) continue;
+			while (e && getComputedStyle(e).display === "inline" && !/isolate|plaintext/.test(getComputedStyle(e).unicodeBidi)) e = e.parentElement;
+			if (/isolate|plaintext/.test(getComputedStyle(e).unicodeBidi)) {
+				// The isolate is to end with the text.
+				if (e.textContent.trim().endsWith(node.data.trim())) continue;
+			}
+			const range = document.createRange();
+			range.setStartAfter(node);
+			range.setEndAfter(e.lastChild);
+			if (range.toString().trim() !== "") found.push(e.outerHTML.slice(0, 300));
+		}
+		return found;
+	})()`) {
+		t.Errorf("%s: the text behind is written leftwards too: %s", p.URL(), spoiled)
+	}
+	p.WantNoOverflow()
+}
+
+// hostileCluster returns a ManagedCluster with labels as long as they may be and hostile annotations.
+func hostileCluster(t *testing.T, name, label string) string {
+	t.Helper()
+	return must(json.Marshal(map[string]any{
+		"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "ManagedCluster",
+		"metadata": map[string]any{
+			"name":        name,
+			"labels":      map[string]string{"cluster.open-cluster-management.io/clusterset": "staging", label: label},
+			"annotations": map[string]string{"note": markup + attribute + leftwards},
+		},
+		"spec": map[string]any{
+			"hubAcceptsClient": true,
+			"taints":           []any{map[string]any{"key": label, "value": label, "effect": "NoSelect", "timeAdded": "2026-01-01T00:00:00Z"}},
+		},
+	}))
+}
+
+// must returns a text that can always be made.
+func must(text []byte, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
