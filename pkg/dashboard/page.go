@@ -9,11 +9,14 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -105,6 +108,8 @@ func problemOf(ctx context.Context, err error) *problem {
 		return &problem{code: http.StatusNotFound, text: "the hub does not serve objects of this kind; the system that has them is not installed"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{code: http.StatusServiceUnavailable, text: "the page took too long; choose a namespace, or try again in some seconds"}
+	case utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err):
+		return &problem{code: http.StatusServiceUnavailable, text: "the hub does not answer; try again in some seconds"}
 	case errors.Is(err, context.Canceled):
 		return &problem{code: http.StatusServiceUnavailable, text: "the request was cancelled; try again"}
 	default:
@@ -117,6 +122,18 @@ func problemOf(ctx context.Context, err error) *problem {
 func forbiddenText(err error) string {
 	return err.Error() + "; a RoleBinding to view in the namespace shows its placements, and a ClusterRoleBinding to " + hubstate.FleetViewRole +
 		" shows the whole fleet"
+}
+
+// checkNames returns an error if a name in the URL of a request cannot be that of an object. Clients would refuse it with errors of their own.
+func checkNames(request *http.Request) error {
+	for _, name := range []string{
+		request.PathValue("namespace"), request.PathValue("kind"), request.PathValue("name"), request.URL.Query().Get("namespace"),
+	} {
+		if wrong := rest.IsValidPathSegmentName(name); len(wrong) > 0 {
+			return refuse(http.StatusNotFound, "there is no object of the name %q: a name %s", name, strings.Join(wrong, ", "))
+		}
+	}
+	return nil
 }
 
 // number returns a query parameter from 0 to most, or a default.

@@ -135,6 +135,9 @@ func (s *Server) show(view view) http.Handler {
 
 // make makes a page when it is the turn of the caller.
 func (s *Server) make(ctx context.Context, caller user.Info, request *http.Request, view view) (*page, error) {
+	if err := checkNames(request); err != nil {
+		return nil, err
+	}
 	own, joined := s.turns.Join(caller.GetName())
 	if !joined {
 		return nil, refuse(http.StatusTooManyRequests, "you have %d pages that are being made; try again in some seconds", maxOpenOfUser)

@@ -185,15 +185,24 @@ func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
 	}
+	if found == nil {
+		return nil, errNoKind
+	}
 	made.JSON = found
 	made.add("explanation", "document", found.Document(document.Options{Scores: true}))
 	return made, nil
 }
 
+// errNoKind is about an object of a kind of which nothing is known.
+var errNoKind = refuse(http.StatusNotFound, "there is no page of objects of this kind; correct the kind")
+
 // objectPage shows where one object is delivered, and why; with the parameter cluster also what would deliver it there.
 func objectPage(ctx context.Context, v *visit) (*page, error) {
 	kind := schema.ParseGroupKind(v.request.PathValue("kind"))
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
+	if !slices.ContainsFunc(deliveredKinds(v), func(known schema.GroupVersionKind) bool { return known.GroupKind() == kind }) {
+		return nil, errNoKind
+	}
 	question := endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace, Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
 	}
@@ -249,7 +258,7 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 	if kind, known := pods.FindKind(v.query("kind")); known && v.namespace() != "" && v.query("name") != "" {
 		return nil, &redirect{to: link([]string{"workloads", v.namespace(), kind.GroupKind().String(), v.query("name")})}
 	}
-	var items []item
+	items := []item{}
 	if v.namespace() != "" {
 		for _, kind := range pods.Kinds() {
 			list := &metav1.PartialObjectMetadataList{}
@@ -282,7 +291,11 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 
 // workloadPage shows where the Pods of a workload may run: its policies, its class and the nodes.
 func workloadPage(ctx context.Context, v *visit) (*page, error) {
-	kind := schema.ParseGroupKind(v.request.PathValue("kind"))
+	known, is := pods.FindKind(v.request.PathValue("kind"))
+	if !is {
+		return nil, errNoKind
+	}
+	kind := known.GroupKind()
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
 	made := &page{
 		Title: kind.Kind + " " + namespace + "/" + name, Section: "Workloads",

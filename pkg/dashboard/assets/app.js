@@ -30,10 +30,19 @@
     requestAnimationFrame(() => part.classList.add("changed"));
   };
 
+  // A page that nobody sees is not followed: over HTTP/1.1 a browser has six connections to a server for all its tabs.
+  let events = null, again = 0;
+  const rest = () => {
+    clearTimeout(again);
+    if (events) events.close();
+    events = null;
+  };
   const follow = () => {
+    rest();
+    if (document.hidden) return;
     const have = parts().map((part) => `${part.dataset.part}.${part.dataset.hash}`).join(",");
     const page = location.pathname + location.search;
-    const events = new EventSource(`/events?page=${encodeURIComponent(page)}&have=${encodeURIComponent(have)}`);
+    events = new EventSource(`/events?page=${encodeURIComponent(page)}&have=${encodeURIComponent(have)}`);
     events.addEventListener("open", () => say("Follows changes."));
     events.addEventListener("part", (event) => {
       const update = JSON.parse(event.data);
@@ -46,13 +55,14 @@
       replace(part, update);
     });
     events.addEventListener("end", (event) => {
-      events.close();
+      rest();
+      document.removeEventListener("visibilitychange", follow);
       say(`Follows no more changes: ${JSON.parse(event.data).problem}`);
     });
     events.addEventListener("error", () => {
       say("The connection to the hub is lost; trying again.");
       // A browser gives up after a response that is no stream, as while the hub restarts.
-      if (events.readyState === EventSource.CLOSED) setTimeout(follow, 1000);
+      if (events && events.readyState === EventSource.CLOSED) again = setTimeout(follow, 1000);
     });
   };
 
@@ -89,5 +99,8 @@
     });
   });
 
-  if (document.body.hasAttribute("data-follows") && window.EventSource) follow();
+  if (document.body.hasAttribute("data-follows") && window.EventSource) {
+    document.addEventListener("visibilitychange", follow);
+    follow();
+  }
 })();

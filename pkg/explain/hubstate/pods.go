@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -33,7 +34,8 @@ type Workload struct {
 // applications are read when they are needed, until ctx ends.
 //
 // Of kinds that the cluster does not serve there are no objects; Objects.Missing names them. If the user may not read one of the other kinds,
-// the error names all missing rights, and the objects are those that could be read. After any other error the objects are nil.
+// the error names all missing rights, and the objects are those that could be read. After any other error the objects are nil; it is one that
+// apierrors.IsNotFound knows if a workload does not exist.
 func PodsFromCluster(ctx context.Context, hub client.Client, workloads []Workload) (*pods.Objects, error) {
 	r := newPodsReader(ctx, hub)
 	var namespaces []string
@@ -239,11 +241,14 @@ func pruned(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return shallow
 }
 
-// get reads a workload.
+// get reads a workload. The error is one that apierrors.IsNotFound knows if it does not exist.
 func (r *podsReader) get(kind schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
 	object, err := r.find(kind, namespace, name)
 	if object == nil && err == nil {
-		err = fmt.Errorf("there is no %s %s/%s; correct the name or the namespace", kind.Kind, namespace, name)
+		err = &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+			Message: fmt.Sprintf("there is no %s %s/%s; correct the name or the namespace", kind.Kind, namespace, name),
+		}}
 	}
 	return object, err
 }
