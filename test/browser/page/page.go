@@ -40,6 +40,8 @@ type Page struct {
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // chromedp knows a tab by its context.
 
+	close func()
+
 	mu       sync.Mutex
 	problems []string
 	expected []string
@@ -52,15 +54,25 @@ func (p *Person) Open(t *testing.T, url string, o Options) *Page {
 	opened := &Page{t: t, ctx: ctx}
 	opened.do("opening a tab", func(context.Context, *chromedp.Target) (chromedp.Void, error) { return chromedp.Void{}, nil })
 	watched := opened.watch()
-	t.Cleanup(func() {
+	opened.close = sync.OnceFunc(func() {
 		cancel()
 		watched.Wait()
 		opened.wantNoProblem()
 	})
+	t.Cleanup(opened.close)
 	opened.do("emulating", emulate(o))
 	opened.Go(url)
 	return opened
 }
+
+// Look changes how the page is seen.
+func (p *Page) Look(o Options) {
+	p.t.Helper()
+	p.do("emulating", emulate(o))
+}
+
+// Close closes the page before the test ends.
+func (p *Page) Close() { p.close() }
 
 // emulate sets what the options say.
 func emulate(o Options) chromedp.Action[chromedp.Void] {

@@ -120,8 +120,9 @@ func TestPages(t *testing.T) {
 		p.WantText("p", "JavaScript is off")
 	})
 	t.Run("color schemes", func(t *testing.T) {
+		p := open(t, "/", Options{Dark: true})
 		for dark, want := range map[bool]string{false: "rgb(255, 255, 255)", true: "rgb(0, 0, 0)"} {
-			p := open(t, "/", Options{Dark: dark})
+			p.Look(Options{Dark: dark})
 			if got := Eval[string](p, "getComputedStyle(document.body).backgroundColor"); got != want {
 				t.Errorf("dark: %t: the background is %s, want %s", dark, got, want)
 			}

@@ -5,6 +5,7 @@ package stories
 import (
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,9 +22,9 @@ const (
 
 // hostileTextsStayInert writes hostile texts everywhere where the API server takes them, and opens every page that shows them.
 func hostileTextsStayInert(t *testing.T, w *world) {
-	long := strings.Repeat("very-long-name.", 17)[:253-1] + "z" // As long as a name may be.
-	label := strings.Repeat("l", 63)
-	w.hub.Apply(t, hostileCluster(t, long, label))
+	long := strings.Repeat("very-long-name.", 17)[:253-1] + "z" // As long as the name of a Placement may be.
+	label, longCluster := strings.Repeat("l", 63), strings.Repeat("c", 63)
+	w.hub.Apply(t, hostileCluster(t, longCluster, label))
 	w.hub.Apply(t, hostileCluster(t, "hostile", label))
 	status := must(json.Marshal(map[string]any{"status": map[string]any{
 		"clusterClaims": []any{
@@ -35,7 +36,7 @@ func hostileTextsStayInert(t *testing.T, w *world) {
 			"message": markup + attribute + leftwards + strings.Repeat("w", 300),
 		}},
 	}}))
-	for _, cluster := range []string{long, "hostile"} {
+	for _, cluster := range []string{longCluster, "hostile"} {
 		w.hub.Kubectl(t, "patch", "managedcluster", cluster, "--subresource=status", "--type=merge", "-p", status)
 	}
 	w.hub.Apply(t, placement("team-b", long, must(json.Marshal(map[string]any{
@@ -47,8 +48,8 @@ func hostileTextsStayInert(t *testing.T, w *world) {
 	escaped := url.QueryEscape(markup + attribute + leftwards)
 	visited := w.open(t, "/placements/team-b/"+long, page.Options{})
 	visited.WaitForText("#summary", "PlacementSatisfied")
-	for _, path := range []string{
-		"/", "/clusters", "/clusters?name=" + escaped, "/clusters/" + long, "/clusters/hostile", "/clusters/hostile?drain=true",
+	for i, path := range []string{
+		"/", "/clusters", "/clusters?name=" + escaped, "/clusters/" + longCluster, "/clusters/hostile", "/clusters/hostile?drain=true",
 		"/clusters/hostile?label=" + escaped, "/clusters/hostile?taint=" + escaped, "/clusters/" + escaped, "/placements/team-b/" + long,
 		"/placements/team-b/" + long + "?cluster=hostile", "/placements/team-b/" + long + "?cluster=" + escaped,
 		"/placements/team-b/" + long + "?verdict=" + escaped + "&name=" + escaped + "&api=v1beta1", "/placements/team-b/" + long + "?api=" + escaped,
@@ -56,16 +57,18 @@ func hostileTextsStayInert(t *testing.T, w *world) {
 		"/objects?namespace=" + escaped, "/requests?namespace=" + escaped, "/workloads?namespace=" + escaped + "&name=" + escaped,
 		"/workloads/team-a/" + escaped + "/" + escaped, "/" + escaped,
 	} {
-		p := w.open(t, "/assets/icon.svg", page.Options{Width: 320})
-		p.Expect("status of 4")
-		p.Go(w.origin + path)
-		wantInert(t, p)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			p := w.open(t, "/assets/icon.svg", page.Options{Width: 320})
+			p.Expect("status of 4")
+			p.Go(w.origin + path)
+			wantInert(t, p)
+		})
 	}
 	shown := w.open(t, "/clusters/hostile", page.Options{})
 	for _, text := range []string{markup, attribute, "gnp.exe"} {
 		shown.WantText("#cluster", text)
 	}
-	for _, cluster := range []string{long, "hostile"} {
+	for _, cluster := range []string{longCluster, "hostile"} {
 		w.hub.Kubectl(t, "delete", "managedcluster", cluster, "--wait=false")
 	}
 	w.hub.Kubectl(t, "delete", "placement.cluster.open-cluster-management.io", "-n", "team-b", long)

@@ -29,18 +29,19 @@ var pages = []struct{ name, path string }{
 // everyPageIsAccessible runs axe-core on each page in both color schemes, looks for what does not fit on a narrow screen, and takes screenshots.
 func everyPageIsAccessible(t *testing.T, w *world) {
 	for _, each := range pages {
-		for scheme, dark := range map[string]bool{"light": false, "dark": true} {
-			p := w.open(t, "/assets/icon.svg", page.Options{Dark: dark, Height: 900})
+		t.Run(each.name, func(t *testing.T) {
+			p := w.open(t, "/assets/icon.svg", page.Options{})
 			p.Expect("status of 404")
 			p.Go(w.origin + each.path)
-			p.WantAccessible(each.name + ", " + scheme)
-			p.Screenshot(each.name + "-" + scheme)
-		}
-		narrow := w.open(t, "/assets/icon.svg", page.Options{Width: 320})
-		narrow.Expect("status of 404")
-		narrow.Go(w.origin + each.path)
-		narrow.WantNoOverflow()
-		narrow.WantAccessible(each.name + ", narrow")
-		narrow.Screenshot(each.name + "-narrow")
+			for _, look := range []struct {
+				name string
+				page.Options
+			}{{"light", page.Options{}}, {"dark", page.Options{Dark: true}}, {"narrow", page.Options{Width: 320}}} {
+				p.Look(look.Options)
+				p.WantNoOverflow()
+				p.WantAccessible(each.name + ", " + look.name)
+				p.Screenshot(each.name + "-" + look.name)
+			}
+		})
 	}
 }
