@@ -94,8 +94,10 @@ func TestBoardRows(t *testing.T) {
 		},
 		{
 			reason: "groups stand in their order, pages of one together", placement: decided(4),
-			pages: []clusterv1beta1.PlacementDecision{boardPage("p", 1, "1", "d"), boardPage("p", 2, "0:canary", "a"), boardPage("p", 3, "1", "e", "f")},
-			want:  placementRow("4/all", "Satisfied", "canary: a | d e f", "", ""),
+			pages: []clusterv1beta1.PlacementDecision{
+				boardPage("p", 1, "1", "d"), boardPage("p", 2, "0:canary", "a"), boardPage("p", 3, "1", "e", "f"),
+			},
+			want: placementRow("4/all", "Satisfied", "canary: a | d e f", "", ""),
 		},
 		{
 			reason:    "what is missing is explained",

@@ -5,6 +5,7 @@ package env
 import (
 	"context"
 	"net"
+	"strconv"
 	"testing"
 )
 
@@ -24,8 +25,12 @@ func TestNothingListensOnAFreeAddress(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if port := listener.Addr().(*net.TCPAddr).Port; port < firstPort || port >= firstPort+ports { //nolint:forcetypeassert // It is TCP.
-			t.Errorf("port %d is none of those below the ports of connections", port)
+		_, text, err := net.SplitHostPort(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if port, err := strconv.Atoi(text); err != nil || port < firstPort || port >= firstPort+ports {
+			t.Errorf("port %s is none of those below the ports of connections, error %v", text, err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
-// What diff says of Tenants, where a Tenant is applied, is what the controller writes once it is there: the condition AffinityClassesCompliant and the
-// effective settings in the Secret of each Tenant. Writes can fail, and a Secret can have content that nobody can edit.
+// What diff says of Tenants, where a Tenant is applied, is what the controller writes once it is there: the condition AffinityClassesCompliant and
+// the effective settings in the Secret of each Tenant. Writes can fail, and a Secret can have content that nobody can edit.
 func TestToolsAgreeWithTheHubOnTenants(tb *testing.T) {
 	property.CheckTimes(tb, 30, func(t *rapid.T) {
 		a := &tenantAgreement{T: t, tb: tb, hub: newHub(tb)}

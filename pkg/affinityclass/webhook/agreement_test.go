@@ -29,7 +29,7 @@ import (
 // or for the user of the tools alone.
 func TestToolsAgreeWithTheHubOnClasses(tb *testing.T) {
 	hub := newWorld(tb)
-	property.CheckTimes(tb, 200, func(t *rapid.T) {
+	property.CheckTimes(tb, 100, func(t *rapid.T) {
 		a := newClassAgreement(tb, t, hub)
 		before := a.state()
 		applied := a.drawApplied()
@@ -70,34 +70,34 @@ type classAgreement struct {
 }
 
 // newClassAgreement draws the objects.
-func newClassAgreement(tb *testing.T, t *rapid.T, hub *world) *classAgreement {
-	tb.Helper()
-	a := &classAgreement{T: t, tb: tb, hub: hub, states: map[*explain.State]*readers{}}
+func newClassAgreement(t *testing.T, drawn *rapid.T, hub *world) *classAgreement {
+	t.Helper()
+	a := &classAgreement{T: drawn, tb: t, hub: hub, states: map[*explain.State]*readers{}}
 	for _, name := range []string{"dc1", "dc2", "gpu"} {
-		if rapid.IntRange(0, 3).Draw(t, "no class "+name) == 0 {
+		if rapid.IntRange(0, 3).Draw(drawn, "no class "+name) == 0 {
 			continue
 		}
-		drawn := a.drawClass(name)
-		if rapid.IntRange(0, 3).Draw(t, "class is deleted") == 0 {
-			drawn = deleted(drawn)
+		class := a.drawClass(name)
+		if rapid.IntRange(0, 3).Draw(drawn, "class is deleted") == 0 {
+			class = deleted(class)
 		}
-		a.drawn.Classes = append(a.drawn.Classes, drawn)
+		a.drawn.Classes = append(a.drawn.Classes, class)
 	}
 	for _, at := range [][2]string{{"tenant-root", "root"}, {"tenant-root", "acme"}, {"tenant-acme", "eu"}} {
-		if rapid.IntRange(0, 2).Draw(t, "no Tenant "+at[1]) > 0 {
+		if rapid.IntRange(0, 2).Draw(drawn, "no Tenant "+at[1]) > 0 {
 			a.drawn.Tenants = append(a.drawn.Tenants, a.drawTenant(at[0], at[1]))
 		}
 	}
-	if rapid.IntRange(0, 4).Draw(t, "no HelmRelease") > 0 {
-		a.drawn.Releases = append(a.drawn.Releases, release(rapid.SampledFrom([]string{"", "dc1", "dc2", "gpu", "gone"}).Draw(t, "of class")))
+	if rapid.IntRange(0, 4).Draw(drawn, "no HelmRelease") > 0 {
+		a.drawn.Releases = append(a.drawn.Releases, release(rapid.SampledFrom([]string{"", "dc1", "dc2", "gpu", "gone"}).Draw(drawn, "of class")))
 	}
-	for i := range rapid.IntRange(1, 3).Draw(t, "Pods") {
+	for i := range rapid.IntRange(1, 3).Draw(drawn, "Pods") {
 		a.drawn.Workloads = append(a.drawn.Workloads, a.drawPod(fmt.Sprint("p", i)))
 	}
 
 	hub.server.add(statefulSets+"/db", map[string]string{fluxLabel: "main-db"})
 	hub.server.broken = map[string]int{}
-	a.fault = rapid.SampledFrom([]int{0, 0, http.StatusForbidden, http.StatusInternalServerError}).Draw(t, "StatefulSets are read with")
+	a.fault = rapid.SampledFrom([]int{0, 0, http.StatusForbidden, http.StatusInternalServerError}).Draw(drawn, "StatefulSets are read with")
 	if a.fault != 0 {
 		hub.server.broken[statefulSets+"/db"] = a.fault
 	}
@@ -147,7 +147,8 @@ func (a *classAgreement) drawApplied() client.Object {
 		return a.drawClass(rapid.SampledFrom([]string{"dc1", "dc2", "gone"}).Draw(a.T, "applied class"))
 	}
 	at := rapid.SampledFrom([][2]string{
-		{"tenant-root", "root"}, {"tenant-root", "acme"}, {"tenant-acme", "eu"}, {"tenant-root", "beta"}, {"tenant-root", "a-dash"}, {"tenant-none", "x"},
+		{"tenant-root", "root"}, {"tenant-root", "acme"}, {"tenant-acme", "eu"}, {"tenant-root", "beta"}, {"tenant-root", "a-dash"},
+		{"tenant-none", "x"},
 	}).Draw(a.T, "applied Tenant")
 	return a.drawTenant(at[0], at[1])
 }
@@ -236,7 +237,8 @@ func (a *classAgreement) checkDifference(said *pods.Differences, pod *unstructur
 		return
 	}
 	difference := &said.Workloads[at]
-	if difference.Denial != is.denial || difference.Admitted != (was.denial != "" && is.denial == "") || difference.Anyway != (was.denial == is.denial) {
+	admitted, anyway := was.denial != "" && is.denial == "", was.denial == is.denial
+	if difference.Denial != is.denial || difference.Admitted != admitted || difference.Anyway != anyway {
 		a.Errorf("diff says of %s %+v, and the webhook first %q and then %q", pod.GetName(), difference, was.denial, is.denial)
 	}
 }

@@ -88,7 +88,7 @@ func page(list client.ObjectList, options *client.ListOptions, expires string) (
 		list.SetContinue(strconv.Itoa(end))
 	}
 
-	var numbers []int
+	numbers := make([]int, 0, end-first)
 	for i := first; i < end; i++ {
 		numbers = append(numbers, i)
 	}

@@ -113,7 +113,8 @@ func TestPodsTable(t *testing.T) {
 func TestPodsTableDoesNotKnowWhoWroteWhat(t *testing.T) {
 	table, err := NewBoard(etcdHub(t, "n1", "n1"), nil, nil)
 	must(t, err)
-	if body := strings.Join(printers.BoardLines(table), "\n"); !strings.Contains(body, "pools: has nodeSelector[pool]") || strings.Contains(body, "injected") {
+	body := strings.Join(printers.BoardLines(table), "\n")
+	if !strings.Contains(body, "pools: has nodeSelector[pool]") || strings.Contains(body, "injected") {
 		t.Errorf("without the workload as it was written:\n%s", body)
 	}
 }

@@ -14,8 +14,8 @@ import (
 type Source struct {
 	// Read returns the present board.
 	Read func(ctx context.Context) (*document.Board, error)
-	// Changed returns a channel that is closed, or receives a value, when it is worth while to read again. Nil reads twice a second, which is made for
-	// the few objects of a sample.
+	// Changed returns a channel that is closed, or receives a value, when it is worth while to read again. Nil reads twice a second, which is made
+	// for the few objects of a sample.
 	Changed func() <-chan struct{}
 }
 
