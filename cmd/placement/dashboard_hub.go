@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -63,6 +64,12 @@ type sharedHub struct {
 }
 
 var _ dashboard.Hub = (*sharedHub)(nil)
+
+// Holds implements dashboard.Hub.
+func (h *sharedHub) Holds(ctx context.Context, reviews *access.Trail) bool {
+	holds, err := reviews.Holds(ctx, h.authority)
+	return err == nil && holds
+}
 
 // Settings implements dashboard.Hub.
 func (h *sharedHub) Settings() dashboard.Settings { return h.explainer.settings() }
@@ -186,6 +193,9 @@ type ownHub struct {
 
 var _ dashboard.Hub = (*ownHub)(nil)
 
+// Holds implements dashboard.Hub: the API server decides about each request, and a page that is made again shows what has become of the rights.
+func (*ownHub) Holds(context.Context, *access.Trail) bool { return false }
+
 // Settings implements dashboard.Hub.
 func (h *ownHub) Settings() dashboard.Settings { return h.explainer.settings() }
 
@@ -248,6 +258,8 @@ func decodeAnswer(question *endpoint.Question, family, output string) (document.
 
 // broadcast passes on to any number of followers that something has changed. It is safe for concurrent use.
 type broadcast struct {
+	version atomic.Uint64
+
 	mu        sync.Mutex
 	followers map[chan struct{}]bool
 }
@@ -268,6 +280,9 @@ func (b *broadcast) Changes(ctx context.Context) <-chan struct{} {
 	return follower
 }
 
+// Version implements dashboard.Hub: it is 0 until something has changed.
+func (b *broadcast) Version() uint64 { return b.version.Load() }
+
 // run passes on what changed receives until ctx ends.
 func (b *broadcast) run(ctx context.Context, changed <-chan struct{}) {
 	for {
@@ -276,6 +291,7 @@ func (b *broadcast) run(ctx context.Context, changed <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		}
+		b.version.Add(1)
 		b.mu.Lock()
 		for follower := range b.followers {
 			select {

@@ -392,9 +392,10 @@ func (o *explainOptions) explainRows(evaluation explain.Evaluation, report *expl
 	if o.rows == nil {
 		return nil
 	}
-	var rows []counterfactual.ClusterExplanation
-	for _, cluster := range o.rows(report) {
-		row, known := counterfactual.Explain(evaluation, cluster.Name)
+	chosen, explainer := o.rows(report), counterfactual.NewExplainer(evaluation)
+	rows := make([]counterfactual.ClusterExplanation, 0, len(chosen))
+	for i := range chosen {
+		row, known := explainer.Cluster(chosen[i].Name)
 		if !known || o.limited && !access.InScope(row) {
 			continue
 		}

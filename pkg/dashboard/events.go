@@ -3,7 +3,6 @@
 package dashboard
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 )
 
 const (
@@ -87,26 +88,30 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	changes := s.hub.Changes(ctx)
 	refresh := time.NewTicker(refreshInterval)
 	defer refresh.Stop()
+	var last *state
 	for {
-		began := time.Now()
-		made, err := s.collect(ctx, request, shown)
-		if err != nil {
-			told := problemOf(ctx, err)
-			switch told.code {
-			case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next change is another try.
-			default:
-				return errors.Join(err, into.end(told))
+		if last == nil || !s.holds(request, last) {
+			made, err := s.collect(request, shown)
+			if err != nil {
+				told := problemOf(ctx, err)
+				switch told.code {
+				case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next change is another try.
+				default:
+					return errors.Join(err, into.end(told))
+				}
+			} else if err := s.sendChanged(into, made.page); err != nil {
+				return err
 			}
-		} else if err := s.sendChanged(into, made); err != nil {
-			return err
+			last = made
 		}
 		select {
-		case <-time.After(max(updateInterval, time.Since(began))): // A page that takes long is made half of the time.
+		case <-time.After(updateInterval):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		select {
 		case <-changes:
+			last = nil
 		case <-refresh.C:
 			if err := into.send(": still here\n\n"); err != nil {
 				return err
@@ -117,16 +122,50 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	}
 }
 
-// collect makes a page as a request for it does.
-func (s *Server) collect(ctx context.Context, request *http.Request, shown *url.URL) (*page, error) {
+// state is a page as it was made for a stream.
+type state struct {
+	*page
+
+	version uint64
+	reviews *access.Trail
+}
+
+// holds reports whether a page would be the same if it were made again: no object has changed, it is not the time for a change, and the caller has the
+// same rights.
+func (s *Server) holds(request *http.Request, last *state) bool {
+	if last.version == 0 || last.version != s.hub.Version() || !last.Watched || !last.Until.IsZero() && !s.now().Before(last.Until) {
+		return false
+	}
+	if _, err := s.gate.Caller(request); err != nil {
+		return false // Making the page says why.
+	}
+	return s.hub.Holds(request.Context(), last.reviews)
+}
+
+// collect makes a page as a request for it does, when it is the turn of the stream.
+func (s *Server) collect(request *http.Request, shown *url.URL) (*state, error) {
+	ctx := request.Context()
+	select {
+	case s.pace <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	began := time.Now()
+	defer func() { time.AfterFunc(time.Since(began), func() { <-s.pace }) }()
+
+	made := &state{version: s.hub.Version()}
+	ctx, made.reviews = access.WithTrail(ctx)
 	asked := request.Clone(ctx)
 	asked.URL, asked.RequestURI = shown, ""
 	response := &collected{header: http.Header{}}
 	s.pages.ServeHTTP(response, asked)
-	if response.made == nil && response.err == nil {
+	if made.page = response.made; response.err != nil {
+		return nil, response.err
+	}
+	if made.page == nil {
 		return nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
 	}
-	return response.made, response.err
+	return made, nil
 }
 
 // sendChanged sends the parts of a page that differ from what the browser has.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -26,6 +27,10 @@ type Hub interface {
 	Namespaces(ctx context.Context, caller user.Info) (namespaces []string, all bool, err error)
 	// Changes returns a channel that receives a value after objects have changed, until ctx ends.
 	Changes(ctx context.Context) <-chan struct{}
+	// Version returns a number that grows with the objects that placements depend on; 0 if that is not known.
+	Version() uint64
+	// Holds reports whether the reviews of a Trail are decided as they were. A hub that asks for none returns false.
+	Holds(ctx context.Context, reviews *access.Trail) bool
 	// Settings returns how the hub evaluates, as far as it is known.
 	Settings() Settings
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -51,6 +52,10 @@ func newTestHub(objects ...client.Object) *testHub {
 func (h *testHub) Reader(user.Info) client.Client { return h.Client }
 
 func (h *testHub) Settings() Settings { return Settings{} }
+
+func (h *testHub) Version() uint64 { return 0 }
+
+func (h *testHub) Holds(context.Context, *access.Trail) bool { return false }
 
 func (h *testHub) Changes(context.Context) <-chan struct{} { return h.changes }
 

@@ -26,8 +26,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
-// listPage is the number of objects of one list request.
-const listPage = 500
+const (
+	// listPage is the number of objects of one list request.
+	listPage = 500
+	// maxWorkPages bounds the ManifestWorks that one page of the dashboard reads, of which a large fleet has very many.
+	maxWorkPages = 8
+)
 
 // item is an object of an overview: what the hub has written about it.
 type item struct {
@@ -251,11 +255,11 @@ func requestItems(ctx context.Context, from client.Reader, namespaces []string) 
 }
 
 // deliveryFailures returns the copies of delivered objects that an agent could not apply, or that are not available, for users who may list
-// ManifestWorks of all clusters.
+// ManifestWorks of all clusters. Of a large fleet it reads the first ManifestWorks alone: the pages of namespaces have all objects.
 func deliveryFailures(ctx context.Context, from client.Reader, delivered []federation.FederatedKind, namespace string) ([]item, error) {
 	var items []item
 	list := &workv1.ManifestWorkList{}
-	for first := true; first || list.Continue != ""; first = false {
+	for first, pages := true, 0; (first || list.Continue != "") && pages < maxWorkPages; first, pages = false, pages+1 {
 		err := from.List(ctx, list, client.MatchingLabels{federation.ManagedLabel: "true"}, client.Limit(listPage), client.Continue(list.Continue))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 			return nil, nil

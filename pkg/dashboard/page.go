@@ -50,6 +50,9 @@ type page struct {
 	Fragments []fragment
 	// JSON is the page for programs.
 	JSON any
+	// Watched says that all that the page shows depends on the objects that Hub.Version counts, until the time Until; zero for ever.
+	Watched bool
+	Until   time.Time
 	// Static says that the page does not follow changes: what it shows is computed for the one request.
 	Static bool
 	// Code is the status code; 0 for 200.

@@ -123,7 +123,10 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &page{Title: asked.argument(), Section: "Overview", JSON: found, Commands: asked.commands()}
+	made := &page{Title: asked.argument(), Section: "Overview", JSON: found, Commands: asked.commands(), Watched: true}
+	if explanation.ChangesAt != nil {
+		made.Until = explanation.ChangesAt.Time
+	}
 	made.add("summary", "summary", summaryOf(v, &explanation.Report))
 	made.add("matrix", "matrix", rows.matrix(v, explanation))
 	detail, err := clusterDetail(ctx, v, asked)

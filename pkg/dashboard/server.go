@@ -40,8 +40,10 @@ type Server struct {
 	now     func() time.Time
 	turns   *turns.Turns
 	streams chan struct{}
-	pages   *http.ServeMux
-	all     http.Handler
+	// pace has an element while a page is made for a stream, and as long again: streams take at most half of a core.
+	pace  chan struct{}
+	pages *http.ServeMux
+	all   http.Handler
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -49,7 +51,8 @@ var _ http.Handler = (*Server)(nil)
 // New returns a Server. Its arguments must be safe for concurrent use.
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
-		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams), pages: http.NewServeMux(),
+		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams), pace: make(chan struct{}, 1),
+		pages: http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{
 		"GET /{$}":                           overview,

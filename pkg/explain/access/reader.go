@@ -79,7 +79,7 @@ func (r *Reader) allowed(ctx context.Context, verb string, object runtime.Object
 func Allowed(
 	ctx context.Context, authority Authorizer, who user.Info, verb string, resource schema.GroupVersionResource, namespace, name string,
 ) error {
-	decision, _, err := authority.Authorize(ctx, authorizer.AttributesRecord{
+	decision, err := ask(ctx, authority, authorizer.AttributesRecord{
 		User: who, Verb: verb, Namespace: namespace, Name: name, ResourceRequest: true,
 		APIGroup: resource.Group, APIVersion: resource.Version, Resource: resource.Resource,
 	})

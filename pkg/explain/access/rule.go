@@ -116,7 +116,7 @@ func Check(ctx context.Context, authority Authorizer, who user.Info, asked ...As
 			return fmt.Errorf("the question %q does not name an object of a namespace", each)
 		}
 
-		decision, _, err := authority.Authorize(ctx, authorizer.AttributesRecord{
+		decision, err := ask(ctx, authority, authorizer.AttributesRecord{
 			User: who, Verb: each.Verb, Namespace: each.Namespace, Name: each.Name, ResourceRequest: true,
 			APIGroup: each.Resource.Group, APIVersion: each.Resource.Version, Resource: each.Resource.Resource,
 			Subresource: each.Subresource,

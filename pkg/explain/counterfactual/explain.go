@@ -3,6 +3,7 @@
 package counterfactual
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,10 +21,51 @@ import (
 // Explain explains an evaluation of a Placement for a cluster, without counterfactuals: see Search. It returns false when the cluster does
 // not exist.
 func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation, bool) {
+	return NewExplainer(evaluation).Cluster(cluster)
+}
+
+// Explainer explains an evaluation for any number of clusters. What they have in common is computed once. It is not safe for concurrent use.
+type Explainer struct {
+	evaluation explain.Evaluation
+	incumbents map[string]bool
+	// places are the locations of the clusters in the desired decisions, and points those of each prioritizer, the most first.
+	places map[string]*Location
+	points [][]int64
+	// taken counts the selected clusters by the value of the anti-affinity key.
+	taken map[string]int
+}
+
+// NewExplainer returns an Explainer of an evaluation.
+func NewExplainer(evaluation explain.Evaluation) *Explainer {
+	e := &Explainer{evaluation: evaluation, incumbents: evaluation.Existing.Incumbents(), places: placesIn(evaluation), taken: map[string]int{}}
 	result := evaluation.Result
 	if result == nil {
+		return e
+	}
+	for _, scores := range result.Prioritizers() {
+		points := make([]int64, 0, len(scores.Scores))
+		for _, score := range scores.Scores {
+			points = append(points, int64(scores.Prioritizer.Weight)*score)
+		}
+		slices.SortFunc(points, func(a, b int64) int { return cmp.Compare(b, a) })
+		e.points = append(e.points, points)
+	}
+	if key := result.Request.AntiAffinity; key != nil {
+		for _, selected := range result.Selected {
+			if value, has := selected.Value(*key); has {
+				e.taken[value]++
+			}
+		}
+	}
+	return e
+}
+
+// Cluster explains the evaluation for a cluster; see Explain.
+func (e *Explainer) Cluster(cluster string) (ClusterExplanation, bool) {
+	evaluation, result := e.evaluation, e.evaluation.Result
+	if result == nil {
 		return ClusterExplanation{
-			Cluster: cluster, Reason: "no answer, as " + evaluation.Skipped, Decided: evaluation.Existing.Incumbents()[cluster],
+			Cluster: cluster, Reason: "no answer, as " + evaluation.Skipped, Decided: e.incumbents[cluster],
 			Sets: []Set{}, Predicates: []Predicate{}, Taints: []Taint{}, Prioritizers: []Prioritizer{}, Counterfactuals: []Counterfactual{},
 		}, true
 	}
@@ -33,9 +75,9 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 		return ClusterExplanation{}, false
 	}
 	explained := ClusterExplanation{
-		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Existing.Incumbents()[cluster], Terminating: info.Terminating,
+		Cluster: cluster, Feasible: result.Feasible(), Decided: e.incumbents[cluster], Terminating: info.Terminating,
 		Sets: setsOf(result, info), Predicates: predicatesOf(result, info), Taints: taintsOf(result, info), Prioritizers: []Prioritizer{},
-		Spread: spreadOf(result, info), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster), Gone: explain.GoneNote(info),
+		Spread: spreadOf(result, info), Counterfactuals: []Counterfactual{}, Decision: e.places[cluster], Gone: explain.GoneNote(info),
 	}
 
 	verdict, answered := result.Verdict(cluster)
@@ -46,16 +88,12 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	explained.Verdict, explained.Rank, explained.Reason = verdict.Stage.String(), verdict.Rank, result.Reason(verdict)
 	if verdict.Rank > 0 {
 		explained.Score = &verdict.Score
-		explained.Prioritizers = prioritizersOf(result, cluster)
+		explained.Prioritizers = e.prioritizersOf(cluster)
 	}
 
 	if key := result.Request.AntiAffinity; key != nil {
 		domain := newDomain(*key, info)
-		for _, selected := range result.Selected {
-			if value, has := selected.Value(*key); has {
-				domain.Selected[value]++
-			}
-		}
+		domain.Selected = e.taken
 		explained.AntiAffinity = &domain
 	}
 	return explained, true
@@ -148,9 +186,10 @@ func tolerationText(toleration clusterv1beta1.Toleration) string {
 	return text
 }
 
-func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
+func (e *Explainer) prioritizersOf(cluster string) []Prioritizer {
+	result := e.evaluation.Result
 	prioritizers := make([]Prioritizer, 0, len(result.Prioritizers()))
-	for _, scores := range result.Prioritizers() {
+	for i, scores := range result.Prioritizers() {
 		weight := scores.Prioritizer.Weight
 		reported := Prioritizer{Name: scores.Prioritizer.Name(), Weight: weight, Points: int64(weight) * scores.Scores[cluster], Rank: 1}
 		if score, given := scores.Scores[cluster]; given {
@@ -159,12 +198,8 @@ func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
 		if reported.Points < 0 {
 			reported.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
 		}
-
-		for _, score := range scores.Scores {
-			if int64(weight)*score > reported.Points {
-				reported.Rank++
-			}
-		}
+		more, _ := slices.BinarySearchFunc(e.points[i], reported.Points, func(points, own int64) int { return cmp.Compare(own, points) })
+		reported.Rank += more
 		prioritizers = append(prioritizers, reported)
 	}
 
@@ -193,24 +228,27 @@ func spreadOf(result *scheduling.Result, info *clusterinfo.ClusterInfo) []Domain
 	return domains
 }
 
-// locationOf returns the location of the cluster in the desired decisions; nil when they do not have it.
-func locationOf(evaluation explain.Evaluation, cluster string) *Location {
-	for _, group := range evaluation.Status.Groups {
-		for _, page := range group.Pages {
-			if slices.Contains(evaluation.Pages[page], cluster) {
-				place := &Location{GroupName: group.Name, Page: page}
-				if evaluation.Placement.API == api.V1beta1 {
-					place.Group = new(int32(group.Index))
-				}
-				return place
+// placesIn returns the locations of the clusters in the desired decisions.
+func placesIn(evaluation explain.Evaluation) map[string]*Location {
+	places := map[string]*Location{}
+	add := func(page string, at *Location) {
+		for _, cluster := range evaluation.Pages[page] {
+			if places[cluster] == nil {
+				places[cluster] = at
 			}
 		}
 	}
-
-	for _, page := range slices.Sorted(maps.Keys(evaluation.Pages)) {
-		if slices.Contains(evaluation.Pages[page], cluster) {
-			return &Location{Page: page}
+	for _, group := range evaluation.Status.Groups {
+		for _, page := range group.Pages {
+			place := &Location{GroupName: group.Name, Page: page}
+			if evaluation.Placement.API == api.V1beta1 {
+				place.Group = new(int32(group.Index))
+			}
+			add(page, place)
 		}
 	}
-	return nil
+	for _, page := range slices.Sorted(maps.Keys(evaluation.Pages)) {
+		add(page, &Location{Page: page})
+	}
+	return places
 }
