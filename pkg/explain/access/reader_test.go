@@ -40,10 +40,14 @@ func TestReaderReadsWhatTheUserMayRead(t *testing.T) {
 		read   func() error
 		may    bool
 	}{
-		{"an object", func() error { return reader.Get(t.Context(), client.ObjectKeyFromObject(settings), &corev1.ConfigMap{}) }, true},
+		{"an object", func() error {
+			return reader.Get(t.Context(), client.ObjectKeyFromObject(settings), &corev1.ConfigMap{})
+		}, true},
 		{
 			"another object",
-			func() error { return reader.Get(t.Context(), client.ObjectKey{Namespace: "team-a", Name: "x"}, &corev1.ConfigMap{}) }, false,
+			func() error {
+				return reader.Get(t.Context(), client.ObjectKey{Namespace: "team-a", Name: "x"}, &corev1.ConfigMap{})
+			}, false,
 		},
 		{"a namespace", func() error { return reader.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace("team-a")) }, true},
 		{"all namespaces", func() error { return reader.List(t.Context(), &corev1.ConfigMapList{}) }, false},
