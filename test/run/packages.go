@@ -48,7 +48,7 @@ var suites = []suite{
 var longest = []string{
 	"test/e2e/leaders", "test/integration/federation", "test/e2e/life", "test/integration/federationfaults", "test/consumers",
 	"test/integration/chart", "test/integration/faults", "test/integration/binding", "test/integration/platform", "test/integration/access",
-	"test/integration/decisions", "test/integration/scale", "test/e2e/commands", "test/e2e/hub", "test/e2e/platform",
+	"test/integration/decisions", "test/browser/stories", "test/integration/scale", "test/e2e/commands", "test/e2e/hub", "test/e2e/platform",
 }
 
 // errUsage marks errors in the flags.

@@ -21,7 +21,8 @@ const (
 )
 
 // hostileTextsStayInert writes hostile texts everywhere where the API server takes them, and opens every page that shows them.
-func hostileTextsStayInert(t *testing.T, w *world) {
+func hostileTextsStayInert(w *world) {
+	t := w.t
 	long := strings.Repeat("very-long-name.", 17)[:253-1] + "z" // As long as the name of a Placement may be.
 	label, longCluster := strings.Repeat("l", 63), strings.Repeat("c", 63)
 	w.hub.Apply(t, hostileCluster(t, longCluster, label))

@@ -27,17 +27,18 @@ var pages = []struct{ name, path string }{
 }
 
 // everyPageIsAccessible runs axe-core on each page in both color schemes, looks for what does not fit on a narrow screen, and takes screenshots.
-func everyPageIsAccessible(t *testing.T, w *world) {
+func everyPageIsAccessible(w *world) {
+	t := w.t
 	for _, each := range pages {
 		t.Run(each.name, func(t *testing.T) {
 			p := w.open(t, "/assets/icon.svg", page.Options{})
 			p.Expect("status of 404")
 			p.Go(w.origin + each.path)
 			for _, look := range []struct {
-				name string
-				page.Options
+				name    string
+				options page.Options
 			}{{"light", page.Options{}}, {"dark", page.Options{Dark: true}}, {"narrow", page.Options{Width: 320}}} {
-				p.Look(look.Options)
+				p.Look(look.options)
 				p.WantNoOverflow()
 				p.WantAccessible(each.name + ", " + look.name)
 				p.Screenshot(each.name + "-" + look.name)

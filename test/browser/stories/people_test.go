@@ -13,11 +13,12 @@ import (
 	"github.com/placement-hub/placement-hub/test/browser/page"
 )
 
-// oneSecond is how long a person may wait for a change.
-const oneSecond = time.Second
+// maxWait is how long a person may wait for a change.
+const maxWait = time.Second
 
 // tenantSeesOwnThings has a tenant look for what another team has, everywhere.
-func tenantSeesOwnThings(t *testing.T, w *world) {
+func tenantSeesOwnThings(w *world) {
+	t := w.t
 	url := w.hub.Dashboard(t, w.hub.TenantKubeconfig(t, "team-c", "tenant"))
 	tenant := w.browser.NewPerson(t)
 	p := tenant.Open(t, url, page.Options{})
@@ -26,7 +27,8 @@ func tenantSeesOwnThings(t *testing.T, w *world) {
 	p.WantText("body", "team-c:tenant")
 	origin := strings.TrimSuffix(p.URL(), "/")
 	// A tenant who knows a namespace names it; the hub does not tell which there are.
-	if p.Go(origin + "/?namespace=team-c"); !strings.Contains(p.Text("[data-part=placements]"), "team-c/nightly") {
+	p.Go(origin + "/?namespace=team-c")
+	if !strings.Contains(p.Text("[data-part=placements]"), "team-c/nightly") {
 		t.Errorf("the tenant does not see their placement:\n%s", p.Text("body"))
 	}
 	secrets := []string{"standby", "payments", "rollout", "training", "typo", "us-east-1-blue", "gpu1"}
@@ -57,7 +59,8 @@ func tenantSeesOwnThings(t *testing.T, w *world) {
 }
 
 // keyboardIsEnough goes from the overview to the explanation of a cluster without a mouse.
-func keyboardIsEnough(t *testing.T, w *world) {
+func keyboardIsEnough(w *world) {
+	t := w.t
 	p := w.open(t, "/", page.Options{})
 	p.Press(kb.Tab)
 	if got := p.Focused(); got != "Skip to the content" {
@@ -115,7 +118,8 @@ func wantVisibleFocus(t *testing.T, p *page.Page) {
 }
 
 // javaScriptIsNotNeeded goes the way of a person whose browser runs no scripts.
-func javaScriptIsNotNeeded(t *testing.T, w *world) {
+func javaScriptIsNotNeeded(w *world) {
+	t := w.t
 	p := w.open(t, "/", page.Options{NoScript: true})
 	p.WantText("[data-part=placements]", "team-a/rollout")
 	p.Fill("#search", "standby")
@@ -145,7 +149,8 @@ func javaScriptIsNotNeeded(t *testing.T, w *world) {
 
 // manyTabsAreOpen opens more pages than a browser has connections to a server. A page that nobody sees gives its connection back, and follows
 // changes again when it is seen. The headless browser takes all pages for seen, so the test says which is.
-func manyTabsAreOpen(t *testing.T, w *world) {
+func manyTabsAreOpen(w *world) {
+	t := w.t
 	show := func(p *page.Page, hidden bool) {
 		page.Eval[any](p, `Object.defineProperty(document, "hidden", {configurable: true, value: `+strconv.FormatBool(hidden)+`});
 			document.dispatchEvent(new Event("visibilitychange")); null`)
@@ -171,7 +176,8 @@ func manyTabsAreOpen(t *testing.T, w *world) {
 }
 
 // wrongAddresses opens addresses that a person mistypes.
-func wrongAddresses(t *testing.T, w *world) {
+func wrongAddresses(w *world) {
+	t := w.t
 	for _, path := range []string{
 		"/none", "/placements/team-a/none", "/placements/team-a/a%2Fb", "/placements/none/standby", "/clusters/none", "/clusters/a%2Fb",
 		"/objects/team-a/Foo/x", "/objects/team-a/ConfigMap/none", "/requests/team-a/none", "/workloads/team-a/Foo/x",
@@ -190,7 +196,8 @@ func wrongAddresses(t *testing.T, w *world) {
 }
 
 // hubRestarts stops and starts the hub and its control plane while somebody looks.
-func hubRestarts(t *testing.T, w *world) {
+func hubRestarts(w *world) {
+	t := w.t
 	p := w.open(t, "/placements/team-a/standby", page.Options{})
 	p.WaitForText("#live", "Follows changes.")
 	page.Eval[any](p, "window.sameDocument = true")
