@@ -140,7 +140,8 @@ func (a *tenantAgreement) draw() pods.Objects {
 func (a *tenantAgreement) settle(tenants []*appsv1alpha1.Tenant) map[string]tenantState {
 	fails := rapid.IntRange(0, 6).Draw(a.T, "write that fails")
 	a.hub.fails = func(string, client.Object) error {
-		if fails--; fails == 0 {
+		fails--
+		if fails == 0 {
 			return errBroken
 		}
 		return nil
