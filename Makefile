@@ -72,7 +72,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help push docker-build release verify-release vulncheck test-matrix assets browser assets-run assets-scheduler assets-ocm assets-agent assets-upstream build install-plugin run image test test-unit test-servers test-integration \
+.PHONY: help push docker-build release verify-release vulncheck test-matrix assets browser pictures assets-run assets-scheduler assets-ocm assets-agent assets-upstream build install-plugin run image test test-unit test-servers test-integration \
 	test-e2e test-browser test-consumers race soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -195,6 +195,11 @@ test-integration: ## Run the suites against a real etcd and kube-apiserver
 
 test-e2e: ## Run the suites against the built binary as a user starts it
 	$(TEST) -suites e2e
+
+pictures: browser assets build ## Make the pictures of the dashboard in docs/pictures anew, after a change of its templates, style or samples
+	@echo "==> pictures: docs/pictures, by the stories of the dashboard; 2 minutes"
+	@$(GO) -C test/browser test -mod=readonly -count 1 ./stories -run TestDashboard -pictures $(call hint,see the story that failed)
+	@$(GO) test ./test/laws -run TestPicturesAreOfThePages -update
 
 test-browser: ## Run the dashboard's stories in a real browser (CHROMIUM=path: this one; CHROMIUM=none: none, as in make test)
 	$(TEST) -suites browser

@@ -26,6 +26,9 @@ func TestDashboard(t *testing.T) {
 	w.admin = w.browser.NewPerson(t)
 	opened := w.admin.Open(t, w.hub.Dashboard(t, w.hub.Kubeconfig), page.Options{})
 	w.origin = strings.TrimSuffix(opened.URL(), "/")
+	if *pictures {
+		takePictures(t, w)
+	}
 	for _, story := range []struct {
 		name string
 		tell func(w *world)
