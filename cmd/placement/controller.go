@@ -135,9 +135,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	if err != nil {
 		return err
 	}
-	if pages != nil {
-		defer func() { err = errors.Join(err, pages.Close()) }()
-	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
 	o.controllers.FormerRenewal = lock.FormerRenewal
 	ready := map[string]func(context.Context) error{}
 	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }

@@ -29,7 +29,8 @@ const dashboardListenFlag = "dashboard-listen"
 
 func (o *controllerOptions) addDashboardFlag(fs *pflag.FlagSet) {
 	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
-		"HTTPS address of pages that show where workloads go, and why, to users who log in with a bearer token or a client certificate of the API server, "+
+		"HTTPS address of pages that show where workloads go, and why, to users who log in with a bearer token or a client certificate of "+
+			"the API server, "+
 			"such as 0.0.0.0:8444; the certificate is that of --listen. By default none are served.")
 }
 
@@ -74,7 +75,7 @@ func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager,
 func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.View) (*hubExplainer, error) {
 	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It says what was made.
+		return nil, err
 	}
 	explainer, err := newHubExplainer(live, mgr, o, view)
 	if err != nil {
@@ -101,7 +102,7 @@ func followManager(ctx context.Context, mgr manager.Manager, view *controller.Vi
 	served := slices.DeleteFunc(api.Adapters(), func(adapter api.Adapter) bool { return !view.Serves(adapter) })
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), served)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It says what was watched.
+		return nil, err
 	}
 	changes := newBroadcast()
 	err = mgr.Add(everywhere(func(ctx context.Context) error { changes.run(ctx, watcher.Changed()); return nil }))

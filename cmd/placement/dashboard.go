@@ -131,7 +131,8 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 			}
 		})
 	}
-	if _, err := fmt.Fprintf(stdout, "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n", config.Host, pages.url()); err != nil {
+	const opened = "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n"
+	if _, err := fmt.Fprintf(stdout, opened, config.Host, pages.url()); err != nil {
 		return fmt.Errorf("printing the URL: %w", err)
 	}
 	group.Go(func() error { return pages.serve(ctx, hub) })
@@ -142,12 +143,12 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 func watchHub(ctx context.Context, config *rest.Config) (*hubstate.Watcher, error) {
 	watcher, err := hubstate.NewWatcher(config, nil)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It says what was watched.
+		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	if err := watcher.Watch(ctx, api.Adapters()); err != nil {
 		stop()
-		return nil, err //nolint:wrapcheck // As above.
+		return nil, err
 	}
 	context.AfterFunc(ctx, stop)
 	return watcher, nil
@@ -196,5 +197,5 @@ func (p *ownPages) url() string { return p.gate.URL(p.listener.Addr()) }
 // serve serves the pages of a hub until ctx ends.
 func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub) error {
 	server := endpoint.PageServer(dashboard.New(hub, p.gate, time.Now))
-	return serveOwn(ctx, server, func() error { return server.Serve(p.listener) }) //nolint:wrapcheck // serveOwn says what failed.
+	return serveOwn(ctx, server, func() error { return server.Serve(p.listener) })
 }

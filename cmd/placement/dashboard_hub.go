@@ -49,8 +49,9 @@ func (e *hubExplainer) find(ctx context.Context, question *dashboard.Question) (
 		return found, nil
 	default:
 		return e.explained(ctx, &explainOptions{
-			kindFlags: kindFlags{delivered: e.delivered}, output: asked.Output, clusters: asked.Clusters, hubLimit: e.limit, requestOptions: e.requests,
-			limited: e.limited, rows: question.Rows,
+			kindFlags: kindFlags{delivered: e.delivered}, output: asked.Output, clusters: asked.Clusters, hubLimit: e.limit,
+			requestOptions: e.requests,
+			limited:        e.limited, rows: question.Rows,
 		}, asked)
 	}
 }
@@ -108,7 +109,8 @@ func (h *sharedHub) Explain(ctx context.Context, caller user.Info, question dash
 }
 
 // errHubMayNotRead is about a question that the hub cannot answer.
-var errHubMayNotRead = &endpoint.AnswerError{Err: errors.New("the hub itself may not read what decides about it: the system is not installed, or a role is " +
+var errHubMayNotRead = &endpoint.AnswerError{Err: errors.New("the hub itself may not read what decides about it: the system is not " +
+	"installed, or a role is " +
 	"missing")}
 
 const (

@@ -121,7 +121,10 @@ func TestE1aThePagesOfShippedRoles(t *testing.T) {
 			reason: "a request", roles: roleRequester, path: "/requests/team-a/ci", code: http.StatusOK, want: []string{"NoMatchingProfile"},
 			not: []string{"theirs"},
 		},
-		{reason: "a search", roles: roleView, path: "/search?q=e", code: http.StatusOK, want: []string{"team-a/every"}, not: []string{"theirs", "eu1"}},
+		{
+			reason: "a search", roles: roleView, path: "/search?q=e", code: http.StatusOK, want: []string{"team-a/every"},
+			not: []string{"theirs", "eu1"},
+		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			for _, accepted := range []string{"text/html", "application/json"} {
@@ -147,7 +150,8 @@ func TestE1aThePagesOfShippedRoles(t *testing.T) {
 // What the pages show is what kubectl auth can-i allows, for users with any rights: the names of objects, of clusters and of nodes.
 func TestE1aThePagesShowWhatTheUserMayRead(t *testing.T) {
 	paths := []string{
-		"/", "/?namespace=team-a", "/?namespace=team-b", "/search?q=e", "/clusters", "/clusters/eu1", "/clusters/hidden?drain=true", "/clusters/edge1",
+		"/", "/?namespace=team-a", "/?namespace=team-b", "/search?q=e", "/clusters", "/clusters/eu1", "/clusters/hidden?drain=true",
+		"/clusters/edge1",
 		"/placements/team-a/every", "/placements/team-a/every?cluster=eu1", "/placements/team-a/every?cluster=hidden", "/placements/team-b/theirs",
 		"/objects", "/objects?namespace=team-a", "/objects/team-a/ConfigMap/settings", "/objects/team-a/Secret/key", "/requests",
 		"/requests?namespace=team-b", "/requests/team-a/ci", "/requests/team-b/theirs", "/workloads?namespace=team-a",

@@ -131,7 +131,8 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	addRemovalFlags(fs, &o.removal, runRemovalPercent)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: the longest time to wait until the decisions no longer change.")
 	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
-		"Loopback address of pages that show where workloads go, and why, such as 127.0.0.1:8484; port 0 selects a free port, and an empty address serves none.")
+		"Loopback address of pages that show where workloads go, and why, such as 127.0.0.1:8484; port 0 selects a free port, "+
+			"and an empty address serves none.")
 	addLoggingFlags(fs)
 }
 

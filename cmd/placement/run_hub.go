@@ -39,7 +39,8 @@ func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*ru
 		return nil, err
 	}
 	return &runHub{
-		config: started.Config(), person: started.AdminConfig(), election: election.Options{Disable: true}, access: started.Access(), embedded: started,
+		config: started.Config(), person: started.AdminConfig(), election: election.Options{Disable: true}, access: started.Access(),
+		embedded: started,
 	}, err
 }
 

@@ -80,8 +80,8 @@ type clusterReport struct {
 	Taints     []string           `json:"taints,omitempty"`
 	Claims     map[string]string  `json:"claims,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Placements are those that select the cluster, or in whose scope it is. Elsewhere counts the others, and Unevaluated those for which there was no
-	// time.
+	// Placements are those that select the cluster, or in whose scope it is. Elsewhere counts the others, and Unevaluated those for which there was
+	// no time.
 	Placements  []clusterVerdict `json:"placements"`
 	Elsewhere   int              `json:"elsewhere"`
 	Unevaluated int              `json:"unevaluated,omitempty"`
@@ -176,7 +176,7 @@ func newClusterReport(cluster *clusterv1.ManagedCluster) *clusterReport {
 func (v *visit) state(ctx context.Context) (*explain.State, error) {
 	state, err := hubstate.AllFromCluster(ctx, v.reader(), v.namespace())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
+		return nil, err
 	}
 	state.Limit, state.Workers = v.hub.Settings().Limit, 1
 	return state, nil
@@ -200,8 +200,9 @@ func (c *clusterReport) evaluate(ctx context.Context, state *explain.State, v *v
 			continue
 		}
 		c.Placements = append(c.Placements, clusterVerdict{
-			Placement: evaluation.Placement.Key().String(), Verdict: verdictOf(explained.Verdict), Reason: explained.Reason, Decided: explained.Decided,
-			Tone: document.VerdictTone(explained.Verdict), Link: withDetail(placementLink(evaluation.Placement), c.Name),
+			Placement: evaluation.Placement.Key().String(), Verdict: verdictOf(explained.Verdict), Reason: explained.Reason,
+			Decided: explained.Decided,
+			Tone:    document.VerdictTone(explained.Verdict), Link: withDetail(placementLink(evaluation.Placement), c.Name),
 		})
 	}
 	slices.SortStableFunc(c.Placements, func(a, b clusterVerdict) int {
@@ -307,14 +308,14 @@ func (c *clusterReport) simulate(ctx context.Context, v *visit, state *explain.S
 		c.changes = append(c.changes, change.String())
 	}
 	if err := hubstate.AddFederated(ctx, v.reader(), state, v.namespace(), settings.Delivered); err != nil && !apierrors.IsForbidden(err) {
-		return err //nolint:wrapcheck // As above.
+		return err
 	}
 	state.Federated.SetLimit(settings.Limit)
 	state.Done = ctx.Done()
 	after, err := whatif.Apply(state, v.now, changes...)
 	if err != nil {
 		c.Problem = err.Error()
-		return nil //nolint:nilerr // The page shows it.
+		return nil
 	}
 	result := explain.NewWhatIf(state, after, nil, v.now).WithObjects(state, after, func(key inventory.Key) bool {
 		return v.namespace() == "" || key.Namespace == v.namespace()

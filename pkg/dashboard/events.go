@@ -130,8 +130,8 @@ type state struct {
 	reviews *access.Trail
 }
 
-// holds reports whether a page would be the same if it were made again: no object has changed, it is not the time for a change, and the caller has the
-// same rights.
+// holds reports whether a page would be the same if it were made again: no object has changed, it is not the time for a change, and the caller has
+// the same rights.
 func (s *Server) holds(request *http.Request, last *state) bool {
 	if last.version == 0 || last.version != s.hub.Version() || !last.Watched || !last.Until.IsZero() && !s.now().Before(last.Until) {
 		return false

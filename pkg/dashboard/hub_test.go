@@ -151,7 +151,9 @@ func world() []client.Object {
 
 func cluster(name, region string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"region": region, "cluster.open-cluster-management.io/clusterset": "prod"}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"region": region, "cluster.open-cluster-management.io/clusterset": "prod"},
+		},
 		Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{{
 			Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionFalse, Message: hostile,
 		}}},

@@ -103,7 +103,7 @@ func (v *visit) namespacesShown(ctx context.Context) ([]string, error) {
 	}
 	namespaces, all, err := v.hub.Namespaces(ctx, v.caller)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // As above.
+		return nil, err
 	}
 	if all {
 		return []string{metav1.NamespaceAll}, nil
@@ -234,8 +234,9 @@ func requestItems(ctx context.Context, from client.Reader, namespaces []string) 
 			return nil
 		}
 		shown := item{
-			Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status), Message: request.Status.Message,
-			Link: link([]string{"requests", request.Namespace, request.Name}),
+			Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status),
+			Message: request.Status.Message,
+			Link:    link([]string{"requests", request.Namespace, request.Name}),
 		}
 		switch request.Status.Status {
 		case openmcpv1alpha1.RequestGranted:

@@ -4,6 +4,7 @@ package dashboard
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,7 +145,9 @@ func stagesOf(explanation *counterfactual.Explanation) []stage {
 		stages = append(stages, stage{"Anti-affinity, " + first.AntiAffinity.Key, antiAffinityCell})
 	}
 	for i := range first.Spread {
-		stages = append(stages, stage{"Spread, " + first.Spread[i].Key, func(c *counterfactual.ClusterExplanation) matrixCell { return spreadCell(c, i) }})
+		stages = append(stages, stage{"Spread, " + first.Spread[i].Key, func(c *counterfactual.ClusterExplanation) matrixCell {
+			return spreadCell(c, i)
+		}})
 	}
 	held := false
 	for _, condition := range explanation.Conditions {
@@ -233,13 +236,13 @@ func taintCell(c *counterfactual.ClusterExplanation) matrixCell {
 		}
 	}
 	if len(failures) > 0 && !decidedBefore(c, scheduling.StageTaint) {
-		clause := strings.Join(failures, "; ")
+		clauses := slices.Clone(failures)
 		for _, taint := range c.Taints {
 			if taint.Remedy != "" && !taint.Tolerated {
-				clause += "; " + taint.Remedy
+				clauses = append(clauses, taint.Remedy)
 			}
 		}
-		return matrixCell{State: fails, Text: first(failures), Clause: clause}
+		return matrixCell{State: fails, Text: first(failures), Clause: strings.Join(clauses, "; ")}
 	}
 	return matrixCell{State: passes, Clause: strings.Join(append(tolerated, failures...), "; ")}
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -150,10 +151,11 @@ func (v *visit) number(name string, most, byDefault int) int {
 
 // link returns a URL with a path of escaped elements and the parameters that are not empty, given as pairs.
 func link(elements []string, pairs ...string) string {
-	path := ""
+	escaped := make([]string, 0, len(elements))
 	for _, element := range elements {
-		path += "/" + url.PathEscape(element)
+		escaped = append(escaped, url.PathEscape(element))
 	}
+	path := "/" + strings.Join(escaped, "/")
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {

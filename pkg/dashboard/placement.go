@@ -63,12 +63,10 @@ type named struct {
 
 // placementOf returns the Placement that the URL of a request names.
 func placementOf(v *visit) (named, error) {
-	adapter := api.Adapter(api.V1beta1)
-	if version := v.query("api"); version != "" {
-		known := false
-		if adapter, known = api.Find(version); !known {
-			return named{}, refuse(http.StatusBadRequest, "api: there is no API %q of Placements; leave it out, or use v1alpha1", version)
-		}
+	version := cmp.Or(v.query("api"), string(api.V1beta1.Name()))
+	adapter, known := api.Find(version)
+	if !known {
+		return named{}, refuse(http.StatusBadRequest, "api: there is no API %q of Placements; leave it out, or use v1alpha1", version)
 	}
 	return named{adapter, v.request.PathValue("namespace"), v.request.PathValue("name")}, nil
 }
@@ -117,13 +115,13 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 	rows := newRowFilter(v)
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: asked.question(endpoint.CommandExplain), Rows: rows.choose})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
+		return nil, err
 	}
 	explanation, err := explanationIn(found)
 	if err != nil {
 		return nil, err
 	}
-	made := &page{Title: asked.argument(), Section: "Overview", JSON: found, Commands: asked.commands(), Watched: true}
+	made := &page{Title: asked.argument(), Section: overviewSection, JSON: found, Commands: asked.commands(), Watched: true}
 	if explanation.ChangesAt != nil {
 		made.Until = explanation.ChangesAt.Time
 	}
@@ -204,7 +202,7 @@ func clusterDetail(ctx context.Context, v *visit, asked named) (detail, error) {
 		shown.Problem = answered.Error()
 		return shown, nil
 	case err != nil:
-		return shown, err //nolint:wrapcheck // As above.
+		return shown, err
 	}
 	explanation, err := explanationIn(found)
 	if err != nil {
@@ -279,18 +277,17 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	defer cancel()
 	question := asked.question(endpoint.CommandDiff)
 	question.Manifests = manifest
-	made := &page{Title: "Preview of " + asked.argument(), Section: "Overview", Commands: []string{"placement diff -f FILE"}}
+	made := &page{Title: "Preview of " + asked.argument(), Section: overviewSection, Commands: []string{"placement diff -f FILE"}}
 	edited := editor{Manifest: manifest, Action: asked.path("preview")}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
-	var answered *endpoint.AnswerError
-	if errors.As(err, &answered) {
+	if answered, is := errors.AsType[*endpoint.AnswerError](err); is {
 		made.Code, made.JSON = http.StatusUnprocessableEntity, map[string]string{"error": answered.Error()}
 		made.add("problem", "invalid", answered.Error())
 		made.add("edit", "edit", edited)
 		return made, nil
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // As above.
+		return nil, err
 	}
 	shown := preview{Difference: found, Document: found.Document(document.Options{}), Editor: edited, Back: asked.path(), Title: asked.argument()}
 	if differences, is := found.(*explain.Differences); is {
@@ -352,8 +349,9 @@ type verdictCount struct {
 func newRowFilter(v *visit) *rowFilter {
 	const most = 1 << 24
 	return &rowFilter{
-		verdict: v.query("verdict"), name: strings.ToLower(v.query("name")), from: v.number("from", most, 0), count: v.number("rows", most, rowsShown),
-		all: v.query("rows") == allRows,
+		verdict: v.query("verdict"), name: strings.ToLower(v.query("name")), from: v.number("from", most, 0),
+		count: v.number("rows", most, rowsShown),
+		all:   v.query("rows") == allRows,
 	}
 }
 

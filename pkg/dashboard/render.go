@@ -25,7 +25,8 @@ var assetFiles embed.FS
 
 // templates are the parts of pages. html/template escapes every value for the place where it stands.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"link": link, "tone": toneClass, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent, "depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
+	"link": link, "tone": toneClass, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent,
+	"depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
 	"slice2": func(a, b string) []string { return []string{a, b} },
 }).ParseFS(templateFiles, "templates/*.html"))
 
@@ -80,9 +81,12 @@ type navigation struct {
 	Current    bool
 }
 
+// overviewSection is the section of the first page, and of Placements.
+const overviewSection = "Overview"
+
 // sections are those of the navigation.
 var sections = []struct{ name, path string }{
-	{"Overview", "/"}, {"Clusters", "/clusters"}, {"Delivered objects", "/objects"}, {"Cluster requests", "/requests"}, {"Workloads", "/workloads"},
+	{overviewSection, "/"}, {"Clusters", "/clusters"}, {"Delivered objects", "/objects"}, {"Cluster requests", "/requests"}, {"Workloads", "/workloads"},
 }
 
 // renderPage renders a whole page.
@@ -160,8 +164,8 @@ func tableRows(table *document.Table) [][]tableCell {
 	return rows
 }
 
-// renderRows renders the rows of a matrix, each with a line break. A template takes some 15 microseconds for a cell, and a matrix of 10,000 clusters has
-// 100,000 cells. As in a template, every text is escaped; links are paths of this server, and classes are constants.
+// renderRows renders the rows of a matrix, each with a line break. A template takes some 15 microseconds for a cell, and a matrix of 10,000 clusters
+// has 100,000 cells. As in a template, every text is escaped; links are paths of this server, and classes are constants.
 func renderRows(rows []matrixRow) template.HTML {
 	var text strings.Builder
 	for i := range rows {

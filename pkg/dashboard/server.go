@@ -51,7 +51,8 @@ var _ http.Handler = (*Server)(nil)
 // New returns a Server. Its arguments must be safe for concurrent use.
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
-		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams), pace: make(chan struct{}, 1),
+		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams),
+		pace:  make(chan struct{}, 1),
 		pages: http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{
@@ -209,7 +210,7 @@ func (*Server) write(w http.ResponseWriter, request *http.Request, code int, kin
 		}
 	}
 	w.WriteHeader(code)
-	if _, err := w.Write(text); err != nil {
+	if _, err := w.Write(text); err != nil { //nolint:gosec // Templates and renderRows escape every text.
 		klog.FromContext(request.Context()).V(4).Info("The browser did not take the page", "err", err)
 	}
 }
@@ -236,7 +237,7 @@ func (s *Server) login(w http.ResponseWriter, request *http.Request, gate *Token
 	case err != nil:
 		s.respondLogin(w, request, http.StatusUnauthorized, err.Error())
 	default:
-		http.Redirect(w, request, ownPath(request.Form.Get("to")), http.StatusSeeOther)
+		http.Redirect(w, request, ownPath(request.Form.Get("to")), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
 	}
 }
 

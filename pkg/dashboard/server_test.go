@@ -38,7 +38,8 @@ func globalBinding() *clusterv1beta2.ManagedClusterSetBinding {
 }
 
 var allPaths = []string{
-	"/", "/search?q=web", "/placements/team-a/web", "/placements/team-a/web?cluster=us1", "/placements/team-a/web?rows=all&verdict=Predicate", "/clusters",
+	"/", "/search?q=web", "/placements/team-a/web", "/placements/team-a/web?cluster=us1", "/placements/team-a/web?rows=all&verdict=Predicate",
+	"/clusters",
 	"/clusters/eu1", "/clusters/eu1?drain=true", "/objects", "/requests", "/workloads",
 }
 
@@ -51,7 +52,8 @@ func TestPagesAreInert(t *testing.T) {
 		for _, active := range activeParts(t, response.Body.String()) {
 			t.Errorf("%s: %s", path, active)
 		}
-		if policy := response.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
+		policy := response.Header().Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: the policy is %q", path, policy)
 		}
 	}
@@ -99,10 +101,14 @@ func TestPlacementPage(t *testing.T) {
 			[]string{"eu1", "us1", "Predicate 1", "label region In [eu]: is us", "1–2 of 2 clusters", "placement explain team-a/web", "1 of 1"}, nil,
 		},
 		{
-			"the clusters of a verdict", "/placements/team-a/web?verdict=Predicate", http.StatusOK, []string{">us1</a>", "1–1 of 1 cluster"}, []string{">eu1</a>"},
+			"the clusters of a verdict", "/placements/team-a/web?verdict=Predicate", http.StatusOK, []string{">us1</a>", "1–1 of 1 cluster"},
+			[]string{">eu1</a>"},
 		},
 		{"the clusters of a name", "/placements/team-a/web?name=EU", http.StatusOK, []string{">eu1</a>"}, []string{">us1</a>"}},
-		{"a page of clusters", "/placements/team-a/web?rows=1&from=1", http.StatusOK, []string{"2–2 of 2 clusters", "previous"}, []string{">eu1</a>"}},
+		{
+			"a page of clusters", "/placements/team-a/web?rows=1&from=1", http.StatusOK, []string{"2–2 of 2 clusters", "previous"},
+			[]string{">eu1</a>"},
+		},
 		{
 			"what would select a cluster", "/placements/team-a/web?cluster=us1", http.StatusOK,
 			[]string{"would be selected if label region were eu", "--cluster us1"}, nil,
@@ -183,7 +189,8 @@ func TestLogin(t *testing.T) {
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	for token, code := range map[string]int{
-		"old": http.StatusUnauthorized, "": http.StatusUnauthorized, strings.Repeat("x", 4000): http.StatusUnauthorized, "a b": http.StatusUnauthorized,
+		"old": http.StatusUnauthorized, "": http.StatusUnauthorized, strings.Repeat("x", 4000): http.StatusUnauthorized,
+		"a b":  http.StatusUnauthorized,
 		"jane": http.StatusSeeOther,
 	} {
 		got := as(t, pages, "", http.MethodPost, "/login", "to=/clusters&token="+token, form...)
@@ -223,7 +230,8 @@ func TestLogin(t *testing.T) {
 func TestOtherSitesArePowerless(t *testing.T) {
 	pages := newPages(newTestHub(world()...))
 	for _, path := range []string{"/logout", "/login", "/placements/team-a/web/preview"} {
-		got := as(t, pages, "jane", http.MethodPost, path, "manifest=x", "Sec-Fetch-Site", "cross-site", "Content-Type", "application/x-www-form-urlencoded")
+		got := as(t, pages, "jane", http.MethodPost, path, "manifest=x", "Sec-Fetch-Site", "cross-site",
+			"Content-Type", "application/x-www-form-urlencoded")
 		if got.Code != http.StatusForbidden {
 			t.Errorf("%s: status %d", path, got.Code)
 		}
@@ -267,8 +275,10 @@ func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		defer response.Body.Close()
 		codes <- response.StatusCode
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 	for range maxOpenOfUser + 4 {
 		go get("greedy")
@@ -306,7 +316,11 @@ func eventsOf(t *testing.T, server *httptest.Server, name, query string) (<-chan
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { response.Body.Close() })
+	t.Cleanup(func() {
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	events := make(chan event, 100)
 	go func() {
 		defer close(events)

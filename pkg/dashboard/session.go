@@ -29,7 +29,7 @@ type Gate interface {
 const (
 	localCookie = "placement-dashboard"
 	// tokenCookie has a prefix with which browsers send the cookie over TLS to the host that has set it alone.
-	tokenCookie = "__Host-placement-token" //nolint:gosec // The name of a cookie.
+	tokenCookie = "__Host-placement-token"
 	// tokenParameter is the parameter of the URL that opens the local dashboard.
 	tokenParameter = "token"
 	// maxCookieToken bounds a token in a cookie, in bytes: browsers drop larger ones.
@@ -37,10 +37,12 @@ const (
 )
 
 // errNoSession is about a request without the cookie of the local dashboard.
-var errNoSession = errors.New("this dashboard is open to the browser that was started with its URL; open the URL that the command has printed, or start " +
+var errNoSession = errors.New("this dashboard is open to the browser that was started with its URL; open the URL that the command has " +
+	"printed, or start " +
 	"placement dashboard again")
 
-// LocalGate admits the browser that opens the URL of the command, once: it gets a cookie. All requests are of one user. It is safe for concurrent use.
+// LocalGate admits the browser that opens the URL of the command, once: it gets a cookie. All requests are of one user. It is safe for concurrent
+// use.
 type LocalGate struct {
 	who user.Info
 
@@ -88,9 +90,10 @@ func (g *LocalGate) enter(w http.ResponseWriter, request *http.Request) bool {
 		return true
 	}
 	if g.redeem(given) {
+		//nolint:gosec // Pages on loopback have no TLS.
 		http.SetCookie(w, &http.Cookie{Name: localCookie, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	}
-	http.Redirect(w, request, request.URL.Path, http.StatusSeeOther)
+	http.Redirect(w, request, ownPath(request.URL.Path), http.StatusSeeOther)
 	return false
 }
 
@@ -121,12 +124,9 @@ var errLogin = errors.New("log in with a bearer token that the API server of the
 
 // Caller implements Gate.
 func (g *TokenGate) Caller(request *http.Request) (user.Info, error) {
-	asked := request
-	if cookie, err := request.Cookie(tokenCookie); err == nil && request.Header.Get("Authorization") == "" {
-		asked = request.Clone(request.Context()) // The authenticator takes credentials out of the header.
+	asked := request.Clone(request.Context()) // The authenticator takes credentials out of the header.
+	if cookie, err := request.Cookie(tokenCookie); err == nil && asked.Header.Get("Authorization") == "" {
 		asked.Header.Set("Authorization", "Bearer "+cookie.Value)
-	} else {
-		asked = request.Clone(request.Context())
 	}
 	response, known, err := g.users.AuthenticateRequest(asked)
 	if err != nil || !known || response.User.GetName() == "" || response.User.GetName() == user.Anonymous {
@@ -146,7 +146,8 @@ func (g *TokenGate) login(w http.ResponseWriter, request *http.Request, token st
 	case token == "":
 		return errors.New("enter a token")
 	case len(token) > maxCookieToken || strings.ContainsAny(token, " \t\r\n\",;\\"):
-		return errors.New("this is no token that a browser keeps: it has spaces, or more than 3800 characters; use a token of kubectl create token, or send it " +
+		return errors.New("this is no token that a browser keeps: it has spaces, or more than 3800 characters; use a token of kubectl " +
+			"create token, or send it " +
 			"in the Authorization header")
 	}
 	asked := request.Clone(request.Context())

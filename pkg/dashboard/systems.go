@@ -70,14 +70,15 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made.Commands = []string{"placement federated -n " + v.namespace()}
 	if len(kinds) == 0 {
-		return nil, refuse(http.StatusForbidden, "you may list no objects in namespace %s of a kind that is delivered to clusters; a RoleBinding to view there "+
+		return nil, refuse(http.StatusForbidden, "you may list no objects in namespace %s of a kind that is delivered to clusters; a "+
+			"RoleBinding to view there "+
 			"permits it", v.namespace())
 	}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: endpoint.Question{
 		Command: endpoint.CommandFederated, Namespace: v.namespace(), Kinds: kinds, Output: "json",
 	}})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
+		return nil, err
 	}
 	made.JSON = found
 	if reports, is := found.(*federated.Reports); is {
@@ -88,8 +89,9 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 
 // deliveredKinds returns the kinds that are delivered.
 func deliveredKinds(v *visit) []schema.GroupVersionKind {
-	var kinds []schema.GroupVersionKind
-	for _, kind := range v.hub.Settings().Delivered {
+	delivered := v.hub.Settings().Delivered
+	kinds := make([]schema.GroupVersionKind, 0, len(delivered))
+	for _, kind := range delivered {
 		kinds = append(kinds, kind.GroupVersionKind)
 	}
 	return kinds
@@ -183,7 +185,7 @@ func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.
 		return nil, refuse(http.StatusNotFound, "%s", answered)
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
+		return nil, err
 	}
 	if found == nil {
 		return nil, errNoKind

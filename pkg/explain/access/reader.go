@@ -97,7 +97,7 @@ func Allowed(
 		fmt.Errorf("user %q cannot %s resource %q in API group %q %s", who.GetName(), verb, resource.Resource, resource.Group, where))
 }
 
-// Create, Delete, DeleteAllOf, Update, Patch and Apply implement client.Writer: they return an error.
+// Create is refused, as is every other write: a Reader returns an error.
 func (*Reader) Create(context.Context, client.Object, ...client.CreateOption) error {
 	return errReadOnly
 }

@@ -67,7 +67,8 @@ func TestReaderReadsWhatTheUserMayRead(t *testing.T) {
 	}
 
 	for verb, err := range map[string]error{
-		"create": reader.Create(t.Context(), settings), "update": reader.Update(t.Context(), settings), "delete": reader.Delete(t.Context(), settings),
+		"create": reader.Create(t.Context(), settings), "update": reader.Update(t.Context(), settings),
+		"delete": reader.Delete(t.Context(), settings),
 		"status": reader.Status().Update(t.Context(), settings), "scale": reader.SubResource("scale").Get(t.Context(), settings, settings),
 	} {
 		if err == nil {

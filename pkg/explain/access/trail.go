@@ -57,5 +57,5 @@ func ask(ctx context.Context, authority Authorizer, asked authorizer.AttributesR
 		trail.decided[key] = decided{asked: asked, decision: decision}
 		trail.mu.Unlock()
 	}
-	return decision, err //nolint:wrapcheck // Callers say what was asked.
+	return decision, err
 }

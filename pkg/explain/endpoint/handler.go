@@ -79,7 +79,8 @@ var _ http.Handler = (*Handler)(nil)
 // New returns a Handler. The arguments must be safe for concurrent use.
 func New(authenticator authenticator.Request, authority access.Authorizer, explainer Explainer) *Handler {
 	return &Handler{
-		authenticator: authenticator, authority: authority, explainer: explainer, open: make(chan struct{}, maxOpen), turns: turns.New(maxConcurrent, maxOpenOfUser),
+		authenticator: authenticator, authority: authority, explainer: explainer, open: make(chan struct{}, maxOpen),
+		turns: turns.New(maxConcurrent, maxOpenOfUser),
 	}
 }
 

@@ -231,8 +231,8 @@ func (w *Watcher) start(ctx context.Context) error {
 	}
 }
 
-// Client returns a client that lists what the Watcher watches from its caches, and reads everything else by live. Call it after Watch, of a Watcher of
-// all namespaces.
+// Client returns a client that lists what the Watcher watches from its caches, and reads everything else by live. Call it after Watch, of a Watcher
+// of all namespaces.
 func (w *Watcher) Client(live client.Client) *Informed {
 	return NewInformed(live, w.allNamespaces, func(api.Adapter) bool { return true })
 }

@@ -116,8 +116,11 @@ func (p *Pages) AddTo(mgr manager.Manager, handler http.Handler) error {
 	return nil
 }
 
-// Close releases the address if the manager never started the server.
+// Close releases the address if the manager never started the server. There is nothing to close of nil.
 func (p *Pages) Close() error {
+	if p == nil {
+		return nil
+	}
 	if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("closing the listener of the dashboard: %w", err)
 	}

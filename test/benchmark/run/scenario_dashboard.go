@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
+	"github.com/placement-hub/placement-hub/test/benchmark/report"
+)
+
+const (
+	dashboardName = "dashboard"
+	// pagesOpen is the number of pages that are open at a time, and pagesWatched how long they are.
+	pagesOpen    = 100
+	pagesWatched = 10 * time.Second
+	// changesPerSecond is the rate of the changes that the open pages follow.
+	changesPerSecond = 10
+	pagesRead        = 10
+)
+
+var dashboardAddress = regexp.MustCompile(`"Serving the dashboard over HTTPS" address="([^"]+)"`)
+
+// reader is an administrator who reads pages.
+type reader struct {
+	client *http.Client
+	url    string
+	token  string
+}
+
+// get gets a page as browsers do, and returns its bytes on the wire. opened handles the body; nil reads all of it.
+func (r *reader) get(ctx context.Context, path string, opened func(io.Reader) error) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+path, http.NoBody)
+	if err != nil {
+		return 0, fmt.Errorf("reading %s: %w", path, err)
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Accept-Encoding", "gzip")
+	response, err := r.client.Do(request)
+	if err != nil {
+		return 0, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer func() { _ = response.Body.Close() }() // Everything was read, or the stream ends.
+	if response.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("reading %s: %s", path, response.Status)
+	}
+	if opened != nil {
+		return 0, opened(response.Body)
+	}
+	var bytes counter
+	text, err := gzip.NewReader(io.TeeReader(response.Body, &bytes))
+	if err != nil {
+		return 0, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if _, err := io.Copy(io.Discard, text); err != nil {
+		return 0, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return int(bytes), nil
+}
+
+// counter counts bytes.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+// dashboard measures pages: how long one takes, and what open ones cost, at rest and with changes.
+func (s *stage) dashboard(ctx context.Context) error {
+	if err := s.retire(); err != nil {
+		return err
+	}
+	var err error
+	if s.hub, err = startHub(ctx, s.programs.hub, s.directory, s.kubeconfig, "placement", "--dashboard-listen=127.0.0.1:0"); err != nil {
+		return err
+	}
+	if err := s.hub.awaitReady(ctx); err != nil {
+		return fmt.Errorf("waiting until the hub is ready: %w", err)
+	}
+	if _, err := s.settle(ctx, s.hub.process); err != nil {
+		return err
+	}
+	by, err := s.reader(ctx)
+	if err != nil {
+		return err
+	}
+	placement := s.size.Placement(0)
+	path := "/placements/" + placement.Namespace + "/" + placement.Name
+	for name, page := range map[string]string{"page": path, "all-rows": path + "?rows=all", "overview": "/"} {
+		if err := s.readPages(ctx, by, name, page); err != nil {
+			return err
+		}
+	}
+	if err := s.openPages(ctx, by); err != nil {
+		return err
+	}
+	return s.retire()
+}
+
+// reader returns an administrator of the stage.
+func (s *stage) reader(ctx context.Context) (*reader, error) {
+	const name = "dashboard-reader"
+	account, err := s.environment.ServiceAccountConfig(ctx, manifests.Namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	err = s.api.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: manifests.Namespace, Name: name}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("giving %s rights: %w", name, err)
+	}
+	found := dashboardAddress.FindStringSubmatch(s.hub.output.String())
+	if found == nil {
+		return nil, errors.New("the hub does not say where its dashboard is")
+	}
+	// Nobody signed the certificate of the hub.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableCompression: true, MaxConnsPerHost: 0}
+	return &reader{client: &http.Client{Transport: transport}, url: "https://" + found[1], token: account.BearerToken}, nil
+}
+
+// readPages notes how long a page takes, and its bytes.
+func (s *stage) readPages(ctx context.Context, by *reader, name, path string) error {
+	var took []time.Duration
+	size := 0
+	for range pagesRead {
+		begin := time.Now()
+		var err error
+		if size, err = by.get(ctx, path, nil); err != nil {
+			return err
+		}
+		took = append(took, time.Since(begin))
+	}
+	s.run.AddTime(dashboardName, name+"-p50", report.Percentile(took, 50))
+	s.run.Add(dashboardName, name+"-bytes", report.Bytes, float64(size))
+	s.logf("%s: %s takes %v, %d bytes", dashboardName, name, report.Percentile(took, 50), size)
+	return nil
+}
+
+// openPages opens the pages of many Placements, and measures what they cost and how soon they show a change.
+func (s *stage) openPages(ctx context.Context, by *reader) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		parts   atomic.Int64
+		seen    = make(chan time.Time, 1)
+		streams sync.WaitGroup
+		mu      sync.Mutex
+		failed  []error
+	)
+	for i := range pagesOpen {
+		placement := s.size.Placement(i % s.size.Placements) // The first ones select by the label that changes.
+		query := url.Values{"page": {"/placements/" + placement.Namespace + "/" + placement.Name}}
+		streams.Go(func() {
+			_, err := by.get(ctx, "/events?"+query.Encode(), func(body io.Reader) error {
+				lines := bufio.NewScanner(body)
+				lines.Buffer(nil, 16<<20)
+				for lines.Scan() {
+					if !strings.HasPrefix(lines.Text(), "data: ") {
+						continue
+					}
+					parts.Add(1)
+					if i == 0 {
+						select {
+						case seen <- time.Now():
+						default: // Nobody waits for it.
+						}
+					}
+				}
+				return lines.Err()
+			})
+			if err != nil && ctx.Err() == nil {
+				mu.Lock()
+				failed = append(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	if err := poll(ctx, 100*time.Millisecond, func() (bool, error) { return parts.Load() >= pagesOpen*4, s.hub.ended() }); err != nil {
+		return fmt.Errorf("opening %d pages: %w", pagesOpen, err)
+	}
+	rest, err := s.costs(ctx, nil)
+	if err != nil {
+		return err
+	}
+	var delays []time.Duration
+	change := func(n int) error {
+		select {
+		case <-seen: // That of an earlier change.
+		default:
+		}
+		begin := time.Now()
+		if err := s.relabel(ctx, fleet.ClusterName(fleet.SteeredCluster), fleet.Concern, []string{"yes", ""}[n%2]); err != nil {
+			return err
+		}
+		select {
+		case at := <-seen:
+			delays = append(delays, at.Sub(begin))
+		case <-time.After(time.Second / changesPerSecond):
+		}
+		return nil
+	}
+	busy, err := s.costs(ctx, change)
+	if err != nil {
+		return err
+	}
+	peak, err := s.hub.memory()
+	if err != nil {
+		return err
+	}
+	stop()
+	streams.Wait()
+	s.run.Add(dashboardName, "open-cpu-per-second", report.Seconds, rest)
+	s.run.Add(dashboardName, "changing-cpu-per-second", report.Seconds, busy)
+	s.run.Add(dashboardName, "peak-memory", report.Bytes, float64(peak))
+	if len(delays) > 0 {
+		slices.Sort(delays)
+		s.run.AddTime(dashboardName, "visible-p50", report.Percentile(delays, 50))
+	}
+	s.logf("%s: %d open pages take %.3f of a CPU at rest, %.3f with %d changes a second, %d MiB; visible after %v",
+		dashboardName, pagesOpen, rest, busy, changesPerSecond, peak>>20, delays)
+	return errors.Join(failed...)
+}
+
+// costs returns the part of a CPU that the hub takes while changes are made, or none.
+func (s *stage) costs(ctx context.Context, change func(n int) error) (float64, error) {
+	before, err := s.hub.cpu()
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	tick := time.NewTicker(time.Second / changesPerSecond)
+	defer tick.Stop()
+	for n := 0; time.Since(begin) < pagesWatched; n++ {
+		if change != nil {
+			if err := change(n); err != nil {
+				return 0, err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	after, err := s.hub.cpu()
+	return (after - before).Seconds() / time.Since(begin).Seconds(), err
+}
