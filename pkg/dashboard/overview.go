@@ -84,7 +84,10 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	shown.Placements, shown.Clusters, shown.Requests, shown.Sets = statesOf(listed), statesOf(seen), statesOf(asked), setsOf(seen)
 	shown.attend(slices.Concat(listed, failed, asked, seen))
 	shown.page(v, listed)
-	made := &page{Title: overviewSection, Section: overviewSection, JSON: shown, Commands: []string{"placement explain --all -A", "kubectl get placements -A"}}
+	made := &page{
+		Title: overviewSection, Section: overviewSection, JSON: shown,
+		Commands: []string{"placement explain --all -A", "kubectl get placements -A"},
+	}
 	if shown.Namespace != "" {
 		made.Commands = []string{"placement explain --all -n " + shown.Namespace, "kubectl get placements -n " + shown.Namespace}
 	}

@@ -86,7 +86,8 @@ const overviewSection = "Overview"
 
 // sections are those of the navigation.
 var sections = []struct{ name, path string }{
-	{overviewSection, "/"}, {"Clusters", "/clusters"}, {"Delivered objects", "/objects"}, {"Cluster requests", "/requests"}, {"Workloads", "/workloads"},
+	{overviewSection, "/"},
+	{"Clusters", "/clusters"}, {"Delivered objects", "/objects"}, {"Cluster requests", "/requests"}, {"Workloads", "/workloads"},
 }
 
 // renderPage renders a whole page.
