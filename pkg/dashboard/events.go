@@ -58,10 +58,17 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "page: name a page of this server, such as /placements/team-a/web", http.StatusBadRequest)
 		return
 	}
-	if _, err := s.gate.Caller(request); err != nil {
+	caller, err := s.gate.Caller(request)
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
+	if _, joined := s.followers.Join(caller.GetName()); !joined {
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, fmt.Sprintf("you have %d open pages that follow changes; close some", maxStreamsOfUser), http.StatusTooManyRequests)
+		return
+	}
+	defer s.followers.Leave(caller.GetName())
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()

@@ -21,9 +21,11 @@ import (
 const (
 	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers.
 	maxRunning = 2
-	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and maxStreams the event streams of all users.
+	// maxOpenOfUser bounds the requests of a user at a time, of which one runs.
 	maxOpenOfUser = 16
-	maxStreams    = 200
+	// maxStreams bounds the event streams of all users, and maxStreamsOfUser those of one.
+	maxStreams       = 200
+	maxStreamsOfUser = 20
 	// pageTimeout bounds a page with waiting, and whatIfTimeout the evaluation of a what-if or of an edited object.
 	pageTimeout   = 10 * time.Second
 	whatIfTimeout = 2 * time.Second
@@ -40,6 +42,8 @@ type Server struct {
 	now     func() time.Time
 	turns   *turns.Turns
 	streams chan struct{}
+	// followers count the event streams of each user.
+	followers *turns.Turns
 	// pace has an element while a page is made for a stream, and as long again: streams take at most half of a core.
 	pace  chan struct{}
 	pages *http.ServeMux
@@ -52,8 +56,9 @@ var _ http.Handler = (*Server)(nil)
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams),
-		pace:  make(chan struct{}, 1),
-		pages: http.NewServeMux(),
+		followers: turns.New(1, maxStreamsOfUser),
+		pace:      make(chan struct{}, 1),
+		pages:     http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{
 		"GET /{$}":                           overview,

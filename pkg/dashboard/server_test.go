@@ -344,7 +344,7 @@ func eventsOf(t *testing.T, server *httptest.Server, name, query string) (<-chan
 func TestEvents(t *testing.T) {
 	hub := newTestHub(world()...)
 	server := httptest.NewServer(newPages(hub))
-	defer server.Close()
+	t.Cleanup(server.Close) // The streams end before.
 
 	events, code := eventsOf(t, server, "jane", "page=%2Fplacements%2Fteam-a%2Fweb")
 	if code != http.StatusOK {
@@ -387,6 +387,18 @@ func TestEvents(t *testing.T) {
 	}
 	if more, open := <-events; open {
 		t.Errorf("after the end there is %v", more)
+	}
+
+	for range maxStreamsOfUser {
+		if _, code := eventsOf(t, server, "greedy", "page=%2Fclusters"); code != http.StatusOK {
+			t.Fatalf("a stream of a user has status %d", code)
+		}
+	}
+	if _, code := eventsOf(t, server, "greedy", "page=%2Fclusters"); code != http.StatusTooManyRequests {
+		t.Errorf("one more stream of the user has status %d", code)
+	}
+	if _, code := eventsOf(t, server, "ada", "page=%2Fclusters"); code != http.StatusOK {
+		t.Errorf("a stream of another user has status %d", code)
 	}
 
 	if _, code := eventsOf(t, server, "jane", "page=https%3A%2F%2Fevil.example%2F"); code != http.StatusBadRequest {
