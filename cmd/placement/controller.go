@@ -131,11 +131,6 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		// The manager closes it, too, once it serves.
 		defer func() { err = errors.Join(err, closeListener(o.controllers.Webhook.Listener)) }()
 	}
-	pages, err := o.pages(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
 	o.controllers.FormerRenewal = lock.FormerRenewal
 	ready := map[string]func(context.Context) error{}
 	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }
@@ -167,7 +162,9 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	}
 	defer metrics.FollowEvaluation(func() bool { return server.Evaluable(ctx) })()
 	serveDebug(server, o.controllers.View)
-	if err := o.servePages(ctx, mgr, pages); err != nil {
+	pages, err := o.servePages(ctx, mgr)
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	if err != nil {
 		return errors.Join(err, server.Close())
 	}
 	if err := server.AddTo(mgr); err != nil {

@@ -34,8 +34,9 @@ func (o *controllerOptions) addDashboardFlag(fs *pflag.FlagSet) {
 			"such as 0.0.0.0:8444; the certificate is that of --listen. By default none are served.")
 }
 
-// pages binds the address of the dashboard; nil if it has none.
-func (o *controllerOptions) pages(ctx context.Context) (*endpoint.Pages, error) {
+// servePages binds the address of the dashboard and lets the manager serve it, on leader and standby alike. The result is to be closed, also if there
+// is an error; it is nil if the dashboard has no address.
+func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager) (*endpoint.Pages, error) {
 	if o.dashboard == "" || o.observe {
 		return nil, nil
 	}
@@ -44,31 +45,23 @@ func (o *controllerOptions) pages(ctx context.Context) (*endpoint.Pages, error) 
 		return nil, fmt.Errorf("--%s: %w", dashboardListenFlag, err)
 	}
 	klog.FromContext(ctx).Info("Serving the dashboard over HTTPS", "address", pages.Address().String())
-	return pages, nil
-}
-
-// servePages lets the manager serve the dashboard, on leader and standby alike.
-func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager, pages *endpoint.Pages) error {
-	if pages == nil {
-		return nil
-	}
 	explainer, err := newSharedExplainer(mgr, o.controllers, o.controllers.View)
 	if err != nil {
-		return err
+		return pages, err
 	}
 	people, err := endpoint.People(ctx, mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
-		return err
+		return pages, err
 	}
 	changes, err := followManager(ctx, mgr, o.controllers.View)
 	if err != nil {
-		return err
+		return pages, err
 	}
 	if err := mgr.Add(everywhere(func(ctx context.Context) error { people.Run(ctx); return nil })); err != nil {
-		return fmt.Errorf("adding the authorities of client certificates: %w", err)
+		return pages, fmt.Errorf("adding the authorities of client certificates: %w", err)
 	}
 	hub := &sharedHub{broadcast: changes, explainer: explainer, authority: people.Authorizer}
-	return pages.AddTo(mgr, dashboard.New(hub, dashboard.NewTokenGate(people.Authenticator), time.Now))
+	return pages, pages.AddTo(mgr, dashboard.New(hub, dashboard.NewTokenGate(people.Authenticator), time.Now))
 }
 
 // newSharedExplainer returns an explainer with the rights of the hub, for users with fewer rights.

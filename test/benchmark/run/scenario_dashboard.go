@@ -13,12 +13,12 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,6 +35,11 @@ const (
 	// changesPerSecond is the rate of the changes that the open pages follow.
 	changesPerSecond = 10
 	pagesRead        = 10
+	// pagesOfReader is the number of open pages of one user.
+	pagesOfReader = 20
+	// changesSeen is the number of changes for which a page is awaited, and longestSeen how long.
+	changesSeen = 10
+	longestSeen = 10 * time.Second
 )
 
 var dashboardAddress = regexp.MustCompile(`"Serving the dashboard over HTTPS" address="([^"]+)"`)
@@ -96,26 +101,29 @@ func (s *stage) dashboard(ctx context.Context) error {
 	if _, err := s.settle(ctx, s.hub.process); err != nil {
 		return err
 	}
-	by, err := s.reader(ctx)
-	if err != nil {
-		return err
+	readers := make([]*reader, 0, pagesOpen/pagesOfReader)
+	for i := range pagesOpen / pagesOfReader {
+		by, err := s.reader(ctx, "dashboard-reader-"+strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		readers = append(readers, by)
 	}
 	placement := s.size.Placement(0)
 	path := "/placements/" + placement.Namespace + "/" + placement.Name
 	for name, page := range map[string]string{"page": path, "all-rows": path + "?rows=all", "overview": "/"} {
-		if err := s.readPages(ctx, by, name, page); err != nil {
+		if err := s.readPages(ctx, readers[0], name, page); err != nil {
 			return err
 		}
 	}
-	if err := s.openPages(ctx, by); err != nil {
+	if err := s.openPages(ctx, readers); err != nil {
 		return err
 	}
 	return s.retire()
 }
 
 // reader returns an administrator of the stage.
-func (s *stage) reader(ctx context.Context) (*reader, error) {
-	const name = "dashboard-reader"
+func (s *stage) reader(ctx context.Context, name string) (*reader, error) {
 	account, err := s.environment.ServiceAccountConfig(ctx, manifests.Namespace, name)
 	if err != nil {
 		return nil, err
@@ -155,68 +163,64 @@ func (s *stage) readPages(ctx context.Context, by *reader, name, path string) er
 	return nil
 }
 
+// openPage is a page that is followed.
+type openPage struct {
+	path string
+	// parts counts what was received by all pages, and seen receives the times of this one's; nil for no interest.
+	parts *atomic.Int64
+	seen  chan time.Time
+}
+
+// follow reads the event stream of a page until ctx ends.
+func (p openPage) follow(ctx context.Context, by *reader) error {
+	_, err := by.get(ctx, "/events?"+url.Values{"page": {p.path}}.Encode(), func(body io.Reader) error {
+		lines := bufio.NewScanner(body)
+		lines.Buffer(nil, 16<<20)
+		for lines.Scan() {
+			if !strings.HasPrefix(lines.Text(), "data: ") {
+				continue
+			}
+			p.parts.Add(1)
+			select {
+			case p.seen <- time.Now():
+			default: // Nobody waits for it.
+			}
+		}
+		return lines.Err()
+	})
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // The page was closed.
+	}
+	return err
+}
+
 // openPages opens the pages of many Placements, and measures what they cost and how soon they show a change.
-func (s *stage) openPages(ctx context.Context, by *reader) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var (
-		parts   atomic.Int64
-		seen    = make(chan time.Time, 1)
-		streams sync.WaitGroup
-		mu      sync.Mutex
-		failed  []error
-	)
+func (s *stage) openPages(ctx context.Context, readers []*reader) error {
+	open, closeAll := context.WithCancel(ctx)
+	defer closeAll()
+	pages, open := errgroup.WithContext(open)
+	parts, seen := &atomic.Int64{}, make(chan time.Time, 1)
 	for i := range pagesOpen {
 		placement := s.size.Placement(i % s.size.Placements) // The first ones select by the label that changes.
-		query := url.Values{"page": {"/placements/" + placement.Namespace + "/" + placement.Name}}
-		streams.Go(func() {
-			_, err := by.get(ctx, "/events?"+query.Encode(), func(body io.Reader) error {
-				lines := bufio.NewScanner(body)
-				lines.Buffer(nil, 16<<20)
-				for lines.Scan() {
-					if !strings.HasPrefix(lines.Text(), "data: ") {
-						continue
-					}
-					parts.Add(1)
-					if i == 0 {
-						select {
-						case seen <- time.Now():
-						default: // Nobody waits for it.
-						}
-					}
-				}
-				return lines.Err()
-			})
-			if err != nil && ctx.Err() == nil {
-				mu.Lock()
-				failed = append(failed, err)
-				mu.Unlock()
-			}
-		})
+		page := openPage{path: "/placements/" + placement.Namespace + "/" + placement.Name, parts: parts}
+		if i == 0 {
+			page.seen = seen
+		}
+		pages.Go(func() error { return page.follow(open, readers[i%len(readers)]) })
 	}
-	if err := poll(ctx, 100*time.Millisecond, func() (bool, error) { return parts.Load() >= pagesOpen*4, s.hub.ended() }); err != nil {
+	if err := poll(open, 100*time.Millisecond, func() (bool, error) { return parts.Load() >= pagesOpen*4, s.hub.ended() }); err != nil {
 		return fmt.Errorf("opening %d pages: %w", pagesOpen, err)
 	}
 	rest, err := s.costs(ctx, nil)
 	if err != nil {
 		return err
 	}
-	var delays []time.Duration
 	change := func(n int) error {
-		select {
-		case <-seen: // That of an earlier change.
-		default:
-		}
-		begin := time.Now()
-		if err := s.relabel(ctx, fleet.ClusterName(fleet.SteeredCluster), fleet.Concern, []string{"yes", ""}[n%2]); err != nil {
-			return err
-		}
-		select {
-		case at := <-seen:
-			delays = append(delays, at.Sub(begin))
-		case <-time.After(time.Second / changesPerSecond):
-		}
-		return nil
+		return s.relabel(ctx, fleet.ClusterName(fleet.SteeredCluster), fleet.Concern, []string{"yes", ""}[n%2])
+	}
+	delays, err := s.awaitSeen(ctx, change, seen)
+	if err != nil {
+		return err
 	}
 	busy, err := s.costs(ctx, change)
 	if err != nil {
@@ -226,18 +230,39 @@ func (s *stage) openPages(ctx context.Context, by *reader) error {
 	if err != nil {
 		return err
 	}
-	stop()
-	streams.Wait()
+	closeAll()
 	s.run.Add(dashboardName, "open-cpu-per-second", report.Seconds, rest)
 	s.run.Add(dashboardName, "changing-cpu-per-second", report.Seconds, busy)
 	s.run.Add(dashboardName, "peak-memory", report.Bytes, float64(peak))
-	if len(delays) > 0 {
-		slices.Sort(delays)
-		s.run.AddTime(dashboardName, "visible-p50", report.Percentile(delays, 50))
-	}
+	s.run.AddTime(dashboardName, "visible-p50", report.Percentile(delays, 50))
 	s.logf("%s: %d open pages take %.3f of a CPU at rest, %.3f with %d changes a second, %d MiB; visible after %v",
 		dashboardName, pagesOpen, rest, busy, changesPerSecond, peak>>20, delays)
-	return errors.Join(failed...)
+	return pages.Wait()
+}
+
+// awaitSeen makes changes one after the other, and returns how long it took until a page showed each.
+func (s *stage) awaitSeen(ctx context.Context, change func(n int) error, seen <-chan time.Time) ([]time.Duration, error) {
+	delays := make([]time.Duration, 0, changesSeen)
+	for n := range changesSeen {
+		if err := pause(ctx, time.Second); err != nil { // The page has shown all of the change before.
+			return nil, err
+		}
+		select {
+		case <-seen:
+		default: // It has.
+		}
+		begin := time.Now()
+		if err := change(n); err != nil {
+			return nil, err
+		}
+		select {
+		case at := <-seen:
+			delays = append(delays, at.Sub(begin))
+		case <-time.After(longestSeen):
+			return nil, fmt.Errorf("a page has not shown a change for %s", longestSeen)
+		}
+	}
+	return delays, nil
 }
 
 // costs returns the part of a CPU that the hub takes while changes are made, or none.
