@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -124,6 +125,10 @@ func (s *stage) dashboard(ctx context.Context) error {
 
 // reader returns an administrator of the stage.
 func (s *stage) reader(ctx context.Context, name string) (*reader, error) {
+	err := s.api.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: name}})
+	if err != nil {
+		return nil, fmt.Errorf("making %s: %w", name, err)
+	}
 	account, err := s.environment.ServiceAccountConfig(ctx, manifests.Namespace, name)
 	if err != nil {
 		return nil, err
