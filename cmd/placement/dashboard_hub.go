@@ -232,16 +232,20 @@ func (h *ownHub) Explain(ctx context.Context, _ user.Info, question dashboard.Qu
 	if err != nil {
 		return nil, err
 	}
-	return decodeAnswer(&question.Question, h.explainer.familyOf(&question.Question, question.Objects[0].GroupKind()).name, answer.Output)
+	family := ""
+	if len(question.Objects) > 0 {
+		family = h.explainer.familyOf(&question.Question, question.Objects[0].GroupKind()).name
+	}
+	return decodeAnswer(question.Command, family, answer.Output)
 }
 
-// decodeAnswer decodes an answer of the endpoint of explanations in JSON.
-func decodeAnswer(question *endpoint.Question, family, output string) (document.Source, error) {
+// decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. family is that of the objects of an explanation.
+func decodeAnswer(command, family, output string) (document.Source, error) {
 	var into document.Source
 	switch {
-	case question.Command == endpoint.CommandDiff:
+	case command == endpoint.CommandDiff:
 		into = &explain.Differences{}
-	case question.Command == endpoint.CommandFederated:
+	case command == endpoint.CommandFederated:
 		into = &federated.Reports{}
 	case family == familyPlacements:
 		into = &counterfactual.Explanations{}

@@ -4,10 +4,13 @@ package main
 
 import (
 	"context"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +18,14 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -220,4 +227,62 @@ func (r reviews) leaks(path, text string) []string {
 		}
 	}
 	return leaked
+}
+
+// A user with few rights has the pages of placement dashboard from the answers of the hub.
+func TestE1aTheHubAnswersForThePagesOfOneUser(t *testing.T) {
+	server := httptest.NewTLSServer(explainingHub(t))
+	defer server.Close()
+	authorities := filepath.Join(t.TempDir(), "ca.crt")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	expect.NoError(t, os.WriteFile(authorities, certificate, 0o600))
+
+	explainer := hubInMemory(t)
+	explainer.hub = access.NewReader(explainer.hub, reviews{}, &user.DefaultInfo{Name: "jane"}) // It may read nothing by itself.
+	explainer.limited = false
+	hub := &ownHub{
+		broadcast: newBroadcast(), explainer: explainer, namespace: "team-a", ask: &askFlags{endpoint: server.URL, endpointCA: authorities},
+		config: &rest.Config{BearerToken: strings.Join([]string{roleView, roleEdit, roleRequester, kubernetesView}, " ")},
+	}
+	every := endpoint.Object{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "every"}
+	const changed = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: every, namespace: team-a}\n" +
+		"spec: {numberOfClusters: 1}\n"
+	for reason, tc := range map[string]struct {
+		question endpoint.Question
+		want     string
+	}{
+		"a Placement": {endpoint.Question{Command: endpoint.CommandExplain, Objects: []endpoint.Object{every}}, "all 3 feasible selected"},
+		"a cluster": {
+			endpoint.Question{Command: endpoint.CommandExplain, Objects: []endpoint.Object{every}, Clusters: []string{"eu1"}}, "set prod",
+		},
+		"an edited Placement": {
+			endpoint.Question{Command: endpoint.CommandDiff, Objects: []endpoint.Object{every}, Manifests: changed}, "team-a/every",
+		},
+		"a request": {
+			endpoint.Question{Command: endpoint.CommandExplain, Objects: []endpoint.Object{requestObject("ci")}}, "NoMatchingProfile",
+		},
+		"a workload": {
+			endpoint.Question{
+				Command: endpoint.CommandExplain, Objects: []endpoint.Object{{Group: "apps", Kind: "Deployment", Name: "web"}},
+			}, "Deployment team-a/web",
+		},
+		"a delivered object": {
+			endpoint.Question{Command: endpoint.CommandExplain, Objects: []endpoint.Object{{Kind: "ConfigMap", Name: "settings"}}},
+			"ConfigMap/team-a/settings",
+		},
+		"the delivered objects of a namespace": {
+			endpoint.Question{Command: endpoint.CommandFederated, Kinds: []endpoint.KindRef{{Kind: "ConfigMap"}}}, "ConfigMap/team-a/settings",
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			tc.question.Namespace = "team-a"
+			found, err := hub.Explain(t.Context(), nil, dashboard.Question{Question: tc.question})
+			expect.NoError(t, err)
+			var text strings.Builder
+			expect.NoError(t, printers.Print(&text, printers.FormatTable, found, printers.Style{}))
+			if !strings.Contains(text.String(), tc.want) {
+				t.Errorf("%q is missing: %s", tc.want, text.String())
+			}
+		})
+	}
 }
