@@ -86,7 +86,7 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 	}
 	return &hubExplainer{
 		hub: hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.RemovalLimit,
-		requests: o.ClusterRequests, now: time.Now,
+		requests: o.ClusterRequests, now: time.Now, live: view,
 	}, nil
 }
 

@@ -362,9 +362,16 @@ func widthOf(stdout io.Writer) int {
 // explainIn explains Placements of a State.
 func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*counterfactual.Explanations, error) {
 	state.Limit = o.hubLimit
+	return o.explainEvaluations(state, state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), now)
+}
+
+// explainEvaluations explains evaluations of Placements of a State.
+func (o *explainOptions) explainEvaluations(
+	state *explain.State, evaluations []explain.Evaluation, now time.Time,
+) (*counterfactual.Explanations, error) {
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	all := !o.limited && (printers.Format(o.output) == printers.FormatWide || len(o.clusters) > 0)
-	for _, evaluation := range state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }) {
+	for _, evaluation := range evaluations {
 		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
 		for _, cluster := range o.clusters {
 			shown, known := counterfactual.Explain(evaluation, cluster)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -32,6 +33,8 @@ type hubExplainer struct {
 	limit     removalbudget.Limit
 	requests  clusterrequest.Options
 	now       func() time.Time
+	// live has the inventory of this process; nil if it has none.
+	live debug.Hub
 }
 
 var _ endpoint.Explainer = (*hubExplainer)(nil)

@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // placementTool is the tool of Placements.
@@ -122,9 +125,43 @@ func answerPlacements(ctx context.Context, e *hubExplainer, o *explainOptions, q
 			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no Placement %s; correct the name or the namespace", key)}
 		}
 	}
-	found, err := o.explainIn(state, keys, e.now())
+	now := e.now()
+	state.Limit = o.hubLimit
+	evaluations, err := e.evaluate(ctx, state, keys, now)
+	if err != nil {
+		return nil, err
+	}
+	found, err := o.explainEvaluations(state, evaluations, now)
 	if err != nil {
 		return nil, &endpoint.AnswerError{Err: err}
 	}
 	return found, nil
+}
+
+// evaluate evaluates Placements of a State. With the inventory of this process it costs what the Placements do, and no inventory of the fleet is
+// made; it may see a change some milliseconds before the State does.
+func (e *hubExplainer) evaluate(
+	ctx context.Context, state *explain.State, keys []inventory.Key, now time.Time,
+) ([]explain.Evaluation, error) {
+	unserved := func(key inventory.Key) bool { return !e.live.Serves(api.Of(key)) }
+	if e.live == nil || slices.ContainsFunc(keys, unserved) || !e.live.Synced() {
+		return state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), nil
+	}
+	compiler, snapshot := selector.NewCompiler(), e.live.Snapshot().WithDone(state.Done)
+	evaluations := make([]explain.Evaluation, 0, len(keys))
+	for _, object := range state.Placements {
+		placement := api.Read(object)
+		if !slices.Contains(keys, placement.Key()) {
+			continue
+		}
+		existing, err := e.live.Present(ctx, placement)
+		if err != nil {
+			return nil, fmt.Errorf("reading the decisions of Placement %s: %w", placement.Key(), err)
+		}
+		evaluations = append(evaluations, explain.Evaluate(placement.Request(compiler), snapshot, existing, e.live.Options(), now))
+	}
+	slices.SortFunc(evaluations, func(a, b explain.Evaluation) int {
+		return cmp.Compare(a.Placement.Key().String(), b.Placement.Key().String())
+	})
+	return evaluations, nil
 }

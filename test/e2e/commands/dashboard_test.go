@@ -4,6 +4,7 @@ package commands
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -93,6 +95,28 @@ func TestDashboardOfTheHub(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("the JSON of a page is that of explain", func(t *testing.T) {
+		type explanations struct {
+			Placements []any `json:"placements"`
+		}
+		for _, name := range []string{"standby", "rollout", "payments"} {
+			var page, command explanations
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, addresses[0]+"/placements/team-a/"+name, http.NoBody)
+			suite.Must(t, err)
+			request.Header.Set("Accept", "application/json")
+			response, err := browser(t, certificate).Do(request)
+			suite.Must(t, err)
+			suite.Must(t, json.NewDecoder(response.Body).Decode(&page))
+			suite.Must(t, response.Body.Close())
+			explained := suite.Run(t, "explain", "--kubeconfig", h.AdminKubeconfig, "team-a/"+name, "-o", "json")
+			explained.WantExit(t, 0)
+			suite.Must(t, json.Unmarshal([]byte(explained.Stdout.String()), &command))
+			if diff := cmp.Diff(command, page); diff != "" || len(page.Placements) != 1 {
+				t.Errorf("%s (-explain +page):\n%s", name, diff)
+			}
+		}
+	})
 
 	t.Run("a login is valid on both replicas", func(t *testing.T) {
 		person := browser(t)
