@@ -61,7 +61,8 @@ func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager)
 		return pages, fmt.Errorf("adding the authorities of client certificates: %w", err)
 	}
 	hub := &sharedHub{broadcast: changes, explainer: explainer, authority: people.Authorizer}
-	return pages, pages.AddTo(mgr, dashboard.New(hub, dashboard.NewTokenGate(people.Authenticator), time.Now))
+	err = pages.AddTo(mgr, dashboard.New(hub, dashboard.NewTokenGate(people.Authenticator), time.Now))
+	return pages, err
 }
 
 // newSharedExplainer returns an explainer with the rights of the hub, for users with fewer rights.

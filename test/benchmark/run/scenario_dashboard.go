@@ -242,7 +242,7 @@ func (s *stage) openPages(ctx context.Context, readers []*reader) error {
 	s.run.AddTime(dashboardName, "visible-p50", report.Percentile(delays, 50))
 	s.logf("%s: %d open pages take %.3f of a CPU at rest, %.3f with %d changes a second, %d MiB; visible after %v",
 		dashboardName, pagesOpen, rest, busy, changesPerSecond, peak>>20, delays)
-	return pages.Wait()
+	return pages.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
 
 // awaitSeen makes changes one after the other, and returns how long it took until a page showed each.
