@@ -250,7 +250,7 @@ func (c *clusterReport) deliveries(ctx context.Context, v *visit) error {
 	return nil
 }
 
-// request adds the requests of the openMCP Cluster that the ManagedCluster stands for, as far as the caller may list Clusters and requests.
+// request adds the ClusterRequests that were granted the openMCP Cluster of the ManagedCluster. The caller needs list on ClusterRequestGrants.
 func (c *clusterReport) request(ctx context.Context, v *visit) error {
 	var granted []item
 	all := []string{metav1.NamespaceAll}

@@ -81,6 +81,10 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	stream := &stream{writer: w, control: http.NewResponseController(w), hashes: hashesIn(request.URL.Query().Get("have"))}
+	// The time to read a request, which a server bounds, is over; the stream goes on.
+	if err := stream.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return
+	}
 	if err := stream.send("retry: %d\n\n", retryMilliseconds); err != nil {
 		return
 	}
@@ -220,7 +224,7 @@ func (s *stream) send(format string, arguments ...any) error {
 	return nil
 }
 
-// end tells the browser why it gets no more events.
+// end sends the reason why the stream ends.
 func (s *stream) end(told *problem) error {
 	text, err := json.Marshal(map[string]any{"code": told.code, "problem": told.text})
 	if err != nil {

@@ -91,7 +91,7 @@ func refuse(code int, format string, arguments ...any) error {
 	return &problem{code: code, text: fmt.Sprintf(format, arguments...)}
 }
 
-// problemOf returns what a caller is told about an error. Errors that may name what the caller must not know are logged instead.
+// problemOf returns the message and the status code for an error. An error that may name objects that the caller may not read is logged instead.
 func problemOf(ctx context.Context, err error) *problem {
 	var told *problem
 	var answered *endpoint.AnswerError

@@ -228,7 +228,7 @@ func editorOf(ctx context.Context, v *visit, asked named) editor {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(asked.adapter.Kind())
 	if err := v.reader().Get(ctx, client.ObjectKey{Namespace: asked.namespace, Name: asked.name}, object); err != nil {
-		return editor{} // The page has told why.
+		return editor{} // The page is shown without the form.
 	}
 	annotations := object.GetAnnotations()
 	delete(annotations, corev1.LastAppliedConfigAnnotation)
@@ -409,5 +409,5 @@ func detailLink(v *visit) string {
 // inDetail returns the URL of a cluster in full.
 func inDetail(base, cluster string) string { return base + url.QueryEscape(cluster) + "#detail" }
 
-// verdictOf returns the verdict, or what stands for none.
+// verdictOf returns the verdict, or "no answer" if there is none.
 func verdictOf(verdict string) string { return cmp.Or(verdict, "no answer") }
