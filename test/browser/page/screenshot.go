@@ -26,7 +26,8 @@ const quality = 80
 func (p *Page) Picture(name string) {
 	p.t.Helper()
 	of := int64(quality)
-	p.picture(filepath.Join("docs", "pictures", name+".webp"), cdpage.CaptureScreenshotParams{Format: cdpage.CaptureScreenshotFormatWebp, Quality: &of})
+	webp := cdpage.CaptureScreenshotParams{Format: cdpage.CaptureScreenshotFormatWebp, Quality: &of}
+	p.picture(filepath.Join("docs", "pictures", name+".webp"), webp)
 }
 
 // picture writes a picture of the whole page to a path in the checkout, which it returns.
