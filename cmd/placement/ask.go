@@ -98,7 +98,7 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys [
 	)
 	for _, namespace := range namespaces {
 		text, err := o.ask(ctx, from, namespace, objects[namespace])
-		if !answered(err) {
+		if !endpoint.Answered(err) {
 			return "", err
 		}
 		texts, errs = append(texts, text), append(errs, err)
@@ -113,6 +113,15 @@ func (f *askFlags) send(ctx context.Context, hub client.Reader, config *rest.Con
 		return endpoint.Answer{}, err
 	}
 	return endpoint.Ask(ctx, config, address, question)
+}
+
+// asker returns a function that sends questions to the hub as send does.
+func (f *askFlags) asker(
+	config *rest.Config,
+) func(ctx context.Context, hub client.Reader, question endpoint.Question) (endpoint.Answer, error) {
+	return func(ctx context.Context, hub client.Reader, question endpoint.Question) (endpoint.Answer, error) {
+		return f.send(ctx, hub, config, question)
+	}
 }
 
 // objectOf returns a Placement as a question names it.
@@ -137,19 +146,10 @@ func listableKinds(ctx context.Context, hub client.Reader, namespace string, kin
 	return listable, nil
 }
 
-// placementKinds returns the kinds of Placements.
-func placementKinds() []schema.GroupVersionKind {
-	kinds := make([]schema.GroupVersionKind, 0, len(api.Adapters()))
-	for _, adapter := range api.Adapters() {
-		kinds = append(kinds, adapter.Kind())
-	}
-	return kinds
-}
-
 // writeAnswer writes the output of an answer. The error is about the question, or says which rights the user lacks if the hub has not answered.
 func writeAnswer(stdout io.Writer, output string, refused, asked error) error {
-	if !answered(asked) {
-		return unanswered(refused, asked)
+	if !endpoint.Answered(asked) {
+		return endpoint.Unanswered(refused, asked)
 	}
 	if _, err := io.WriteString(stdout, output); err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
@@ -157,21 +157,10 @@ func writeAnswer(stdout io.Writer, output string, refused, asked error) error {
 	return asked
 }
 
-// answered reports whether the hub has answered, also with an error about the question.
-func answered(err error) bool {
-	answer := (*endpoint.AnswerError)(nil)
-	return err == nil || errors.As(err, &answer)
-}
-
 // watchRefused returns the error about missing rights of a user for whom nothing is watched; any other error stays as it is.
 func watchRefused(refused error) error {
 	if !apierrors.IsForbidden(refused) {
 		return refused
 	}
-	return unanswered(refused, errors.New("it answers once and is not watched; leave --watch out to ask it"))
-}
-
-// unanswered returns the error about missing rights of a user whom the hub does not explain the object either.
-func unanswered(refused, asked error) error {
-	return fmt.Errorf("%w\nthe hub does not explain it instead: %w", refused, asked)
+	return endpoint.Unanswered(refused, errors.New("it answers once and is not watched; leave --watch out to ask it"))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 const configHeader = "apiVersion: operator.openshift.io/v1alpha1\nkind: GenericOperatorConfig\n"

@@ -17,7 +17,10 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
@@ -60,13 +63,13 @@ func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager)
 	if err := mgr.Add(everywhere(func(ctx context.Context) error { people.Run(ctx); return nil })); err != nil {
 		return pages, fmt.Errorf("adding the authorities of client certificates: %w", err)
 	}
-	hub := &sharedHub{broadcast: changes, explainer: explainer, authority: people.Authorizer}
+	hub := &hubs.Shared{Broadcast: changes, Explainer: explainer, Authority: people.Authorizer}
 	err = pages.AddTo(mgr, dashboard.New(hub, dashboard.NewTokenGate(people.Authenticator), time.Now))
 	return pages, err
 }
 
 // newSharedExplainer returns an explainer with the rights of the hub, for users with fewer rights.
-func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.View) (*hubExplainer, error) {
+func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.View) (*answers.Explainer, error) {
 	live, err := objects.NewLiveClient(mgr)
 	if err != nil {
 		return nil, err
@@ -75,31 +78,34 @@ func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.
 	if err != nil {
 		return nil, err
 	}
-	explainer.limited = true
+	explainer.Limited = true
 	return explainer, nil
 }
 
 // newHubExplainer returns an explainer with the rights of a client, which lists from the informers of the manager what decides about placements.
-func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, view *controller.View) (*hubExplainer, error) {
+func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, view *controller.View) (*answers.Explainer, error) {
 	kinds := kindFlags{added: o.FederatedKinds}
 	if err := kinds.parseKinds(); err != nil {
 		return nil, err
 	}
-	return &hubExplainer{
-		hub: hubstate.NewInformed(live, mgr.GetCache(), view.Serves), delivered: kinds.delivered, limit: o.RemovalLimit,
-		requests: o.ClusterRequests, now: time.Now, live: view,
+	return &answers.Explainer{
+		Hub: tools.Hub{
+			Settings: kinds.settings(o.RemovalLimit, o.ClusterRequests), Client: hubstate.NewInformed(live, mgr.GetCache(), view.Serves),
+			Now: time.Now, Live: view,
+		},
+		Definitions: definitions, Suggest: suggestName,
 	}, nil
 }
 
 // followManager passes on the changes of the objects that placements depend on.
-func followManager(ctx context.Context, mgr manager.Manager, view *controller.View) (*broadcast, error) {
+func followManager(ctx context.Context, mgr manager.Manager, view *controller.View) (*hubs.Broadcast, error) {
 	served := slices.DeleteFunc(api.Adapters(), func(adapter api.Adapter) bool { return !view.Serves(adapter) })
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), served)
 	if err != nil {
 		return nil, err
 	}
-	changes := newBroadcast()
-	err = mgr.Add(everywhere(func(ctx context.Context) error { changes.run(ctx, watcher.Changed()); return nil }))
+	changes := hubs.NewBroadcast()
+	err = mgr.Add(everywhere(func(ctx context.Context) error { changes.Run(ctx, watcher.Changed()); return nil }))
 	if err != nil {
 		return nil, fmt.Errorf("adding what follows changes: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // parseFlags runs the command line through the flags of `placement controller`, as the root command sets them up.

@@ -22,7 +22,10 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
@@ -109,9 +112,13 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
-	hub := &ownHub{
-		broadcast: newBroadcast(), namespace: namespace, config: config, ask: &o.askFlags,
-		explainer: &hubExplainer{hub: live, delivered: o.delivered, limit: o.hubLimit, requests: o.requestOptions, now: time.Now},
+	hub := &hubs.Own{
+		Broadcast: hubs.NewBroadcast(), Namespace: namespace,
+		Explainer: &answers.Explainer{
+			Hub:         tools.Hub{Settings: o.settings(o.hubLimit, o.requestOptions), Client: live, Now: time.Now},
+			Definitions: definitions, Suggest: suggestName,
+		},
+		Ask: o.asker(config),
 	}
 	watcher, err := watchHub(ctx, config)
 	switch {
@@ -120,8 +127,8 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 	case err != nil:
 		return err
 	default:
-		hub.explainer.hub = watcher.Client(live)
-		group.Go(func() error { hub.run(ctx, watcher.Changed()); return nil })
+		hub.Explainer.Client = watcher.Client(live)
+		group.Go(func() error { hub.Run(ctx, watcher.Changed()); return nil })
 		group.Go(func() error {
 			select {
 			case err := <-watcher.Failed():

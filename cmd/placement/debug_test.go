@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func parseDebugFlags(t *testing.T, args ...string) (*controllerOptions, *pflag.FlagSet) {

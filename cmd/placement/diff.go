@@ -12,17 +12,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -116,16 +113,10 @@ type diffOptions struct {
 	hubLimit removalbudget.Limit
 	// manifests are the contents of the files.
 	manifests [][]byte
-	// wanted selects the delivered objects of the report; nil selects all. unfollowed leaves out those that follow Placements.
-	wanted     func(inventory.Key) bool
-	unfollowed bool
-	// workloads limits the workloads for which policies are compared; nil means all.
-	workloads []hubstate.Workload
+	// compared is what is compared, once the files were read.
+	compared tools.DiffOptions
 
 	requestOptions clusterrequest.Options
-
-	// effects are those of the Namespaces in the files.
-	effects namespaceEffects
 }
 
 func newDiffCommand() *cobra.Command {
@@ -183,6 +174,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if takeWide(&o.output) {
 		o.showKept = true
 	}
+	o.compared.Settings = o.settings(o.hubLimit, o.requestOptions)
 	config, namespace, err := o.findHub()
 	if err != nil {
 		return false, err
@@ -195,7 +187,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if len(given.Federated.Namespaces) == 0 && !slices.ContainsFunc(tools, func(each *tool) bool { return each.changed(o, given) }) {
+	if len(given.Federated.Namespaces) == 0 && !o.compared.Changes(given) {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
 			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
 	}
@@ -203,14 +195,14 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return o.askUnread(ctx, config, given, err, stdout)
 	}
-	differences, err := o.compareAll(hub, given, changes, now)
+	differences, err := o.compared.Compare(hub, given, changes, now)
 	if err != nil {
 		return false, err
 	}
-	if err := printers.Print(stdout, printers.Format(o.output), differences, differenceStyle(o.showKept)); err != nil {
+	if err := printers.Print(stdout, printers.Format(o.output), differences, answers.DifferenceStyle(o.showKept)); err != nil {
 		return false, err
 	}
-	return differences.Differ(), errors.Join(unresolved(&differences), unread)
+	return differences.Differ(), errors.Join(tools.Unresolved(&differences), unread)
 }
 
 // parse parses the flags. Its errors are usage errors.
@@ -247,7 +239,7 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 }
 
 func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, error) {
-	changes, err := newChanges(namespace, o.delivered)
+	changes, err := definitions.ChangeReader(namespace, o.delivered)
 	if err != nil {
 		return nil, err
 	}
@@ -257,20 +249,6 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 		changes.Read(name, content)
 	}
 	return changes, readPaths("--filename", o.files, stdin, take)
-}
-
-// newChanges returns a reader of what is to be applied to a hub that delivers the kinds.
-func newChanges(namespace statefile.Namespace, delivered []federation.FederatedKind) (*statefile.ChangeReader, error) {
-	crds, err := definitions()
-	if err != nil {
-		return nil, err
-	}
-	changes, err := statefile.NewChangeReader(crds, namespace)
-	if err != nil {
-		return nil, err
-	}
-	changes.Deliver(delivered)
-	return changes, nil
 }
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
@@ -284,7 +262,7 @@ func (o *diffOptions) readState(
 		}
 		if state, err = reader.State(); err == nil {
 			state.ClusterRequests.Options = o.requestOptions
-			o.effects, err = fileNamespaceEffects(changes, given, state)
+			o.compared.Effects, err = tools.FileNamespaceEffects(changes, given, state)
 		}
 		return state, nil, err
 	}
@@ -292,52 +270,8 @@ func (o *diffOptions) readState(
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.effects, err = readNamespaceEffects(ctx, hub, changes, given); err != nil {
+	if o.compared.Effects, err = tools.ReadNamespaceEffects(ctx, hub, changes, given); err != nil {
 		return nil, nil, err
 	}
-	return o.readLive(ctx, hub, given)
-}
-
-// readLive reads what is compared from the hub.
-func (o *diffOptions) readLive(
-	ctx context.Context, hub client.Client, given *explain.State,
-) (state *explain.State, unread, err error) {
-	state = &explain.State{}
-	for _, each := range tools {
-		missing, err := each.read(ctx, o, hub, given, state)
-		if err != nil {
-			return nil, nil, err
-		}
-		unread = errors.Join(unread, missing)
-	}
-	return state, unread, nil
-}
-
-// compareAll compares the hub with what it would do if the files were applied.
-func (o *diffOptions) compareAll(hub, given *explain.State, changes *statefile.ChangeReader, now time.Time) (explain.Differences, error) {
-	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
-	hub.Limit = o.hubLimit
-	hub.Federated.SetLimit(o.hubLimit)
-	after, applied, err := changes.Apply(hub)
-	if err != nil {
-		return differences, err
-	}
-	c := &comparison{given: given, hub: hub, after: after, applied: applied, now: now}
-	for _, each := range tools {
-		if err := each.compare(o, c, &differences); err != nil {
-			return differences, err
-		}
-	}
-	return differences, nil
-}
-
-// unresolved returns an error about objects for which differences have no result.
-func unresolved(differences *explain.Differences) error {
-	var errs []error
-	for _, each := range tools {
-		if each.unresolved != nil {
-			errs = append(errs, each.unresolved(differences))
-		}
-	}
-	return errors.Join(errs...)
+	return o.compared.Read(ctx, hub, given)
 }

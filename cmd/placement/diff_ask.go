@@ -8,17 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
 // askUnread has the hub compare the objects of a user who may not read what decides about them.
@@ -40,7 +39,7 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 	case o.selector != nil:
 		return endpoint.Answer{}, errSelectorUnread
 	}
-	namespace, objects, err := objectsToCompare(given, o.delivered)
+	namespace, objects, err := tools.ObjectsToCompare(given, o.delivered)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
@@ -54,7 +53,7 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 	}
 	kinds := o.deliveredKinds()
 	if len(given.Pods.Policies) > 0 {
-		kinds = withWorkloads(kinds)
+		kinds = tools.WithWorkloads(kinds)
 	}
 	if question.Kinds, err = listableKinds(ctx, hub, namespace, kinds); err != nil {
 		return endpoint.Answer{}, err
@@ -67,24 +66,13 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 	return o.send(ctx, hub, config, question)
 }
 
-// withWorkloads returns kinds, and those of workloads that are not among them.
-func withWorkloads(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
-	all := slices.Clone(kinds)
-	for _, kind := range pods.Kinds() {
-		if !slices.ContainsFunc(all, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
-			all = append(all, kind.GroupVersionKind)
-		}
-	}
-	return all
-}
-
 // workloadsToCompare returns the workloads in a namespace of those of the kinds, as many as a question may name, and how many more there are. What
 // belongs to another workload is not among them, because policies change it through that.
 func workloadsToCompare(
 	ctx context.Context, hub client.Reader, namespace string, kinds []endpoint.KindRef,
 ) (workloads []endpoint.Object, leftOut int, err error) {
 	for _, named := range kinds {
-		kind, known := workloadKind(named.GroupKind())
+		kind, known := tools.WorkloadKind(named.GroupKind())
 		if !known {
 			continue
 		}

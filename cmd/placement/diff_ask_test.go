@@ -4,21 +4,17 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // docs/spec/differences.md E1a: a question names the workloads of the namespace that the user may list, without those that others make, and counts
@@ -58,20 +54,5 @@ func TestE1aTheWorkloadsThatAreCompared(t *testing.T) {
 				t.Errorf("%d workloads, the last %q, %d left out; want %d, %q, %d", len(workloads), last, leftOut, tc.count, tc.last, tc.out)
 			}
 		})
-	}
-}
-
-func TestKindsOfWorkloadsAreAddedOnce(t *testing.T) {
-	deployment := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
-	secret := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
-	got := withWorkloads([]schema.GroupVersionKind{secret, deployment})
-	if diff := cmp.Diff([]schema.GroupVersionKind{secret, deployment}, got[:2]); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
-	for _, kind := range pods.Kinds() {
-		others := func(k schema.GroupVersionKind) bool { return k != kind.GroupVersionKind }
-		if count := len(slices.DeleteFunc(slices.Clone(got), others)); count != 1 {
-			t.Errorf("%s is in the list %d times", kind.Kind, count)
-		}
 	}
 }

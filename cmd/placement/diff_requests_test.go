@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestDiffOfRequests(t *testing.T) {

@@ -14,16 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
-	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -125,9 +122,6 @@ const explainExample = `  # Why these clusters?
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
 
-// allClustersFlag is the name of the flag that lists all clusters.
-const allClustersFlag = "all-clusters"
-
 // explainOptions are the flags of the command.
 type explainOptions struct {
 	hubFlags
@@ -144,10 +138,6 @@ type explainOptions struct {
 	allNamespaces bool
 	watch         bool
 	hubLimit      removalbudget.Limit
-	// limited shows only what the namespace of the object does: the hub explains for a user who may read no more.
-	limited bool
-	// rows selects the clusters of a report whose stages are explained; nil for none.
-	rows func(report *explain.Report) []explain.ClusterReport
 	// allClusters lists all clusters where the table would group the rejected ones by their causes.
 	allClusters bool
 	// color adds terminal colours to tables, and width is the number of columns of the terminal; 0 if the output is none.
@@ -194,7 +184,7 @@ func newExplainCommand() *cobra.Command {
 	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
-	flags.BoolVar(&o.allClusters, allClustersFlag, false,
+	flags.BoolVar(&o.allClusters, answers.AllClustersFlag, false,
 		"List all clusters in scope in the table. Default: beyond 30 rejected clusters, it has their causes.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the result or the written decisions change, until Ctrl-C.")
 	o.registerCompletions(cmd)
@@ -212,7 +202,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	}
 	groups := o.groupArgs(args)
 	if len(groups) == 1 {
-		return o.toolOf(args).explain(ctx, o, args, stdin, stdout)
+		return o.explainerOf(args).explain(ctx, o, args, stdin, stdout)
 	}
 	if err := o.checkGroups(); err != nil {
 		return &usageError{err}
@@ -220,7 +210,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	var errs []error
 	for i, group := range groups {
 		var out bytes.Buffer
-		err := o.toolOf(group).explain(ctx, o, group, stdin, &out)
+		err := o.explainerOf(group).explain(ctx, o, group, stdin, &out)
 		if o.unread != nil {
 			return o.unread
 		}
@@ -331,12 +321,17 @@ func (o *explainOptions) print(out io.Writer, result document.Source) error {
 
 // style returns the style for the output.
 func (o *explainOptions) style() printers.Style {
-	wide := printers.Format(o.output) == printers.FormatWide
-	style := printers.Style{Options: document.Options{Scores: true, Wide: wide, All: "-o wide"}, Color: o.color, Width: o.width}
-	if !o.allClusters && !style.Wide {
-		style.Grouped = "--" + allClustersFlag
-	}
+	style := answers.ExplanationStyle(o.output, o.allClusters)
+	style.Color, style.Width = o.color, o.width
 	return style
+}
+
+// explaining returns the options of explanations.
+func (o *explainOptions) explaining() *tools.ExplainOptions {
+	return &tools.ExplainOptions{
+		Settings: o.settings(o.hubLimit, o.requestOptions), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
+		Suggest: suggestName,
+	}
 }
 
 // colored reports whether the output is a terminal that may have colours.
@@ -357,81 +352,4 @@ func widthOf(stdout io.Writer) int {
 		return 0
 	}
 	return width
-}
-
-// explainIn explains Placements of a State.
-func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*counterfactual.Explanations, error) {
-	state.Limit = o.hubLimit
-	return o.explainEvaluations(state, state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), now)
-}
-
-// explainEvaluations explains evaluations of Placements of a State.
-func (o *explainOptions) explainEvaluations(
-	state *explain.State, evaluations []explain.Evaluation, now time.Time,
-) (*counterfactual.Explanations, error) {
-	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
-	all := !o.limited && (printers.Format(o.output) == printers.FormatWide || len(o.clusters) > 0)
-	for _, evaluation := range evaluations {
-		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
-		for _, cluster := range o.clusters {
-			shown, known := counterfactual.Explain(evaluation, cluster)
-			switch {
-			case o.limited && (!known || !access.InScope(shown)):
-				return nil, notInScope(cluster)
-			case !known:
-				return nil, unknownCluster(state, evaluation, cluster)
-			}
-			shown.Counterfactuals = append(shown.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
-			if o.limited {
-				access.LimitCluster(&shown)
-			}
-			clusters = append(clusters, shown)
-		}
-		explanation := counterfactual.NewExplanation(state.Explain(evaluation, all), clusters)
-		explanation.Rows = o.explainRows(evaluation, &explanation.Report)
-		explanations.Placements = append(explanations.Placements, explanation)
-	}
-	return explanations, nil
-}
-
-// explainRows explains the stages of the selected clusters of a report.
-func (o *explainOptions) explainRows(evaluation explain.Evaluation, report *explain.Report) []counterfactual.ClusterExplanation {
-	if o.rows == nil {
-		return nil
-	}
-	chosen, explainer := o.rows(report), counterfactual.NewExplainer(evaluation)
-	rows := make([]counterfactual.ClusterExplanation, 0, len(chosen))
-	for i := range chosen {
-		row, known := explainer.Cluster(chosen[i].Name)
-		if !known || o.limited && !access.InScope(row) {
-			continue
-		}
-		if o.limited {
-			access.LimitCluster(&row)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
-func unknownCluster(state *explain.State, evaluation explain.Evaluation, cluster string) error {
-	if evaluation.Existing.Incumbents()[cluster] {
-		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+
-			"leave --cluster out to see what becomes of them", cluster, evaluation.Placement.Key())
-	}
-	names := make([]string, 0, len(state.Clusters))
-	for _, known := range state.Clusters {
-		names = append(names, known.Name)
-	}
-	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them%s", cluster,
-		didYouMean(cluster, "", names))
-}
-
-// reportStyle is the style of the reports of simulate.
-var reportStyle = printers.Style{Options: document.Options{All: "--all"}}
-
-// differenceStyle returns the style of differences.
-func differenceStyle(showKept bool) printers.Style {
-	return printers.Style{Options: document.Options{ShowKept: showKept}}
 }

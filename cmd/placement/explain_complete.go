@@ -86,7 +86,7 @@ func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begu
 		namespace, name, prefix = o.currentNamespace(), begun, ""
 	}
 	var offered []string
-	for _, each := range tools {
+	for _, each := range slices.Backward(explainers) {
 		if each.complete != nil {
 			offered = append(offered, each.complete(o, cmd, begun)...)
 		}

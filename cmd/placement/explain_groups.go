@@ -12,17 +12,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
-// groupArgs divides names into those of each tool, in the order of the first ones. TYPE NAME and no names are one group.
+// groupArgs divides names into those of each explainer, in the order of the first ones. TYPE NAME and no names are one group.
 func (o *explainOptions) groupArgs(args []string) [][]string {
 	if len(args) < 2 || !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) || o.typed(args[0]) {
 		return [][]string{args}
 	}
 	var (
-		found  []*tool
+		found  []*explainer
 		groups [][]string
 	)
 	for _, arg := range args {
-		of := o.toolOf([]string{arg})
+		of := o.explainerOf([]string{arg})
 		at := slices.Index(found, of)
 		if at < 0 {
 			at = len(found)
@@ -39,10 +39,10 @@ func (o *explainOptions) typed(arg string) bool {
 		return false
 	}
 	_, is := placementType(arg)
-	return is || o.toolFor(arg) != &placementTool
+	return is || o.explainerFor(arg) != &placementExplainer
 }
 
-// checkGroups reports flags that mean nothing for names of several tools.
+// checkGroups reports flags that mean nothing for names of several systems.
 func (o *explainOptions) checkGroups() error {
 	if o.watch {
 		return errors.New("--watch follows placements or objects that are delivered, not both: name one sort, or leave it out")

@@ -12,14 +12,12 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
-	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -29,6 +27,8 @@ func isClusterRequest(text string) bool {
 	return (name == requestType || name == requestType+"s") &&
 		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
 }
+
+func isRequest(_ *explainOptions, text string) bool { return isClusterRequest(text) }
 
 // namedRequests are the ClusterRequests on the command line.
 var namedRequests = namedKinds[struct{}]{
@@ -99,7 +99,7 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 	if source.files != nil {
 		objects = &source.files.ClusterRequests
 		objects.Managed = source.files.Clusters
-	} else if objects, err = readRequestObjects(ctx, source.hub); err != nil {
+	} else if objects, err = tools.ReadRequests(ctx, source.hub); err != nil {
 		return o.runUnreadRequests(ctx, source, names, err, stdout)
 	}
 	objects.Options = o.requestOptions
@@ -139,13 +139,13 @@ func (o *explainOptions) runUnreadRequests(ctx context.Context, from *source, na
 	}
 	objects := make([]endpoint.Object, 0, len(names))
 	for _, name := range names {
-		objects = append(objects, endpoint.Object{Group: requestKind.Group, Kind: requestKind.Kind, Name: name})
+		objects = append(objects, tools.RequestObject(name))
 	}
 	text, err := o.ask(ctx, from, from.namespace, objects)
-	if answered(err) {
+	if endpoint.Answered(err) {
 		return writeAnswer(stdout, text, nil, err)
 	}
-	return o.printWrittenRequests(ctx, from, names, unanswered(refused, err), stdout)
+	return o.printWrittenRequests(ctx, from, names, endpoint.Unanswered(refused, err), stdout)
 }
 
 // printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise
@@ -164,37 +164,4 @@ func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source,
 	}
 	reports := requests.Reports{Requests: found}
 	return errors.Join(o.print(stdout, reports), refused, err)
-}
-
-// readRequestObjects reads what decides about ClusterRequests on a hub, and the ManagedClusters.
-func readRequestObjects(ctx context.Context, hub client.Reader) (*requests.Objects, error) {
-	objects, err := hubstate.RequestsFromCluster(ctx, hub)
-	if err != nil {
-		return nil, err
-	}
-	return objects, hubstate.ReadManaged(ctx, hub, objects)
-}
-
-func answerRequests(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error) {
-	if len(o.clusters) > 0 {
-		return nil, &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
-	}
-	objects, err := readRequestObjects(ctx, e.hub)
-	if err != nil {
-		return nil, err
-	}
-	objects.Options = o.requestOptions
-	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
-	for _, object := range question.Objects {
-		found := objects.Find(question.Namespace, object.Name)
-		if len(found) == 0 {
-			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
-		}
-		report := requests.NewReport(objects, found[0], metav1.NewTime(e.now()))
-		if o.limited {
-			access.LimitRequest(&report)
-		}
-		reports.Requests = append(reports.Requests, report)
-	}
-	return reports, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -62,7 +63,7 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 		if err != nil {
 			return nil, err
 		}
-		return outputOf(o.explainIn(s.files, keys, now))
+		return outputOf(o.explaining().Placements(s.files, keys, now))
 	}
 	keys, err := s.resolve(ctx, targets)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 	if err != nil {
 		return s.explainUnread(ctx, o, keys, now, err)
 	}
-	return outputOf(o.explainIn(state, keys, now))
+	return outputOf(o.explaining().Placements(state, keys, now))
 }
 
 // outputOf returns explanations as an output.
@@ -92,10 +93,10 @@ func (s *source) explainUnread(
 		return nil, refused
 	}
 	text, err := o.askPlacements(ctx, s, keys)
-	if answered(err) {
+	if endpoint.Answered(err) {
 		return &explainOutput{byHub: &text}, err
 	}
-	found, err := s.written(ctx, keys, now, unanswered(refused, err))
+	found, err := s.written(ctx, keys, now, endpoint.Unanswered(refused, err))
 	return found, err
 }
 
@@ -173,6 +174,14 @@ func hintElsewhere(t target, namespaces []string) string {
 	return fmt.Sprintf("there is one in each of the namespaces %[2]s%[3]s: write NAMESPACE/%[1]s", t.name, strings.Join(namespaces, ", "), more)
 }
 
+// delivery returns what decides about the delivery of the objects of a namespace.
+func (s *source) delivery(ctx context.Context, o *explainOptions, namespace string) (*explain.State, error) {
+	if s.files != nil {
+		return s.files, nil
+	}
+	return hubstate.FederatedFromCluster(ctx, s.hub, namespace, o.delivered)
+}
+
 // written returns what the hub has written for Placements, and the error, if that is about a missing right; otherwise it returns only the
 // error.
 func (s *source) written(ctx context.Context, keys []inventory.Key, now time.Time, refused error) (*explainOutput, error) {
@@ -209,13 +218,13 @@ func (s *source) unsatisfiedUnread(
 		return nil, refused
 	}
 	if o.selector != nil {
-		return nil, unanswered(refused, errSelectorUnread)
+		return nil, endpoint.Unanswered(refused, errSelectorUnread)
 	}
 	text, err := o.ask(ctx, s, namespace, nil)
-	if answered(err) {
+	if endpoint.Answered(err) {
 		return &explainOutput{byHub: &text}, err
 	}
-	return s.writtenUnsatisfied(ctx, namespace, now, unanswered(refused, err))
+	return s.writtenUnsatisfied(ctx, namespace, now, endpoint.Unanswered(refused, err))
 }
 
 // writtenUnsatisfied lists the Placements with an unsatisfied status, and returns the error, if that is about a missing right. The list is

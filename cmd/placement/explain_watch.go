@@ -104,7 +104,7 @@ func (p *placementWatch) evaluate(ctx context.Context, now time.Time) (document.
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := p.explainIn(state, p.keys, now)
+	found, err := p.explaining().Placements(state, p.keys, now)
 	if err != nil {
 		return nil, nil, err
 	}

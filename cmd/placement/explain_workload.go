@@ -9,16 +9,17 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
-	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
 // namedWorkloads are the workloads on the command line.
@@ -28,6 +29,12 @@ var namedWorkloads = namedKinds[pods.WorkloadKind]{
 		return kind, kind.Kind, is
 	},
 	alone: "name placements or workloads (TYPE/NAME), not both in one command",
+}
+
+// isWorkload reports whether a type names a kind of workloads.
+func isWorkload(_ *explainOptions, text string) bool {
+	_, is := pods.FindKind(text)
+	return is
 }
 
 // parseWorkloads parses names of workloads as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
@@ -93,25 +100,31 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 	}
 	if unread != nil {
 		text, err := o.askWorkloads(ctx, source, workloads)
-		if answered(err) {
+		if endpoint.Answered(err) {
 			return writeAnswer(stdout, text, nil, err)
 		}
-		unread = unanswered(unread, err)
+		unread = endpoint.Unanswered(unread, err)
 	}
 	return o.printWorkloads(ctx, source, objects, unread, stdout)
 }
 
 // printWorkloads prints explanations of workloads. unread says which rights are missing.
 func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
-	reports, err := explainWorkloads(objects, objects.Workloads, false)
+	reports, err := tools.ExplainWorkloads(objects, objects.Workloads, false)
 	if err != nil {
 		return err
 	}
 	explanations := counterfactual.WorkloadExplanations{Reports: reports}
-	if explanations.Federated, err = o.deliveredWorkloads(ctx, from, objects); err != nil && explanations.Federated == nil {
+	if explanations.Federated, err = o.deliveryOf(ctx, from, objects); err != nil && explanations.Federated == nil {
 		return err
 	}
 	return errors.Join(o.print(stdout, explanations), unread, err)
+}
+
+// deliveryOf explains the delivery of workloads; nil if no Namespace of them takes part in it. The error may come with a result.
+func (o *explainOptions) deliveryOf(ctx context.Context, from *source, objects *pods.Objects) (*counterfactual.ObjectExplanations, error) {
+	read := func(namespace string) (*explain.State, error) { return from.delivery(ctx, o, namespace) }
+	return o.explaining().Workloads(objects, read, time.Now())
 }
 
 // askWorkloads asks the hub to explain workloads.
@@ -121,20 +134,6 @@ func (o *explainOptions) askWorkloads(ctx context.Context, from *source, workloa
 		objects = append(objects, endpoint.Object{Group: workload.Kind.Group, Kind: workload.Kind.Kind, Name: workload.Name})
 	}
 	return o.ask(ctx, from, from.namespace, objects)
-}
-
-// explainWorkloads explains workloads that exist, or with isNew are to be created.
-func explainWorkloads(objects *pods.Objects, workloads []*unstructured.Unstructured, isNew bool) (pods.Reports, error) {
-	reports := pods.Reports{Workloads: []pods.Report{}, Notes: objects.Missing}
-	evaluator := pods.NewEvaluator(objects)
-	for _, workload := range workloads {
-		report, err := evaluator.Explain(workload, isNew)
-		if err != nil {
-			return reports, err
-		}
-		reports.Workloads = append(reports.Workloads, report)
-	}
-	return reports, nil
 }
 
 // findWorkloads returns the workloads of files that are named; without a namespace there must be one of the name.
@@ -186,36 +185,4 @@ func (o *explainOptions) completeWorkloads(cmd *cobra.Command, begun string) []s
 		offered = append(offered, text+"/"+found)
 	}
 	return offered
-}
-
-// answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
-// not read.
-func answerWorkloads(ctx context.Context, e *hubExplainer, o *explainOptions, question *endpoint.Question) (document.Source, error) {
-	var workloads []hubstate.Workload
-	for _, object := range question.Objects {
-		for _, kind := range pods.Kinds() {
-			if kind.GroupKind() == object.GroupKind() {
-				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
-			}
-		}
-	}
-	objects, err := hubstate.PodsFromCluster(ctx, e.hub, workloads)
-	if objects == nil {
-		return nil, err
-	}
-	reports, err := explainWorkloads(objects, objects.Workloads, false)
-	if err != nil {
-		return nil, err
-	}
-	for i := range reports.Workloads {
-		if o.limited {
-			access.LimitWorkload(&reports.Workloads[i])
-		}
-	}
-	explanations := counterfactual.WorkloadExplanations{Reports: reports}
-	explanations.Federated, err = o.deliveredWorkloads(ctx, &source{namespace: question.Namespace, hub: e.hub}, objects)
-	if err != nil && len(o.clusters) > 0 {
-		return nil, &endpoint.AnswerError{Err: err}
-	}
-	return explanations, err
 }

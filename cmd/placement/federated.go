@@ -18,9 +18,11 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -128,10 +130,10 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 	if from != nil && apierrors.IsForbidden(unread) {
 		from.color = colored(stdout)
 		text, err := o.ask(ctx, from, names)
-		if answered(err) {
+		if endpoint.Answered(err) {
 			return writeAnswer(stdout, text, unread, err)
 		}
-		unread = unanswered(unread, err)
+		unread = endpoint.Unanswered(unread, err)
 	}
 	namespace := o.namespace
 	if from != nil {
@@ -161,7 +163,7 @@ func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printer
 // reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
 // what the hub has written.
 func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federated.Reports {
-	filter := explain.ObjectFilter{Wanted: wantedKeys(keys), Named: len(keys) > 0}
+	filter := explain.ObjectFilter{Wanted: tools.WantedKeys(keys), Named: len(keys) > 0}
 	if len(keys) == 0 {
 		filter.Wanted = o.objects(state, o.kindFlags)
 	}
@@ -174,14 +176,6 @@ func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, n
 		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
 	}
 	return reports
-}
-
-// wantedKeys returns a function that reports whether a key is among some; nil if there are none.
-func wantedKeys(keys []inventory.Key) func(inventory.Key) bool {
-	if len(keys) == 0 {
-		return nil
-	}
-	return func(key inventory.Key) bool { return slices.Contains(keys, key) }
 }
 
 func (o *federatedOptions) parse(args []string) (now time.Time, names []deliveredName, err error) {

@@ -10,7 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -40,8 +43,13 @@ func (f *kindFlags) parseKinds() error {
 	return nil
 }
 
+// settings returns the settings of a hub that delivers the kinds.
+func (f *kindFlags) settings(limit removalbudget.Limit, requests clusterrequest.Options) tools.Settings {
+	return tools.Settings{Delivered: f.delivered, Limit: limit, Requests: requests}
+}
+
 // deliveredKinds returns the kinds of the delivered objects.
-func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return kindsOf(f.delivered) }
+func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return tools.KindsOf(f.delivered) }
 
 // objectTypes lists the types of delivered objects.
 func (f *kindFlags) objectTypes() []string {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 const (

@@ -95,7 +95,7 @@ func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, n
 			return o.printObjects(state, names, from.namespace, watchRefused(unread), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
-			found, err := o.explainObjects(state, keys, nil, now)
+			found, err := o.explaining().Objects(state, keys, nil, now)
 			if err != nil {
 				return nil, err
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // docs/architecture.md law 7: while a selected cluster cannot get an object, because a ManifestWork of somebody else has the name there, no

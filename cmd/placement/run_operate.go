@@ -22,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -140,7 +141,7 @@ func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Ma
 		return err
 	}
 	hub.access = append(hub.access, "dashboard (opens once, in one browser): "+pages.url())
-	served := &ownHub{broadcast: changes, explainer: explainer, namespace: metav1.NamespaceDefault, config: hub.config}
+	served := &hubs.Own{Broadcast: changes, Explainer: explainer, Namespace: metav1.NamespaceDefault}
 	err = mgr.Add(everywhere(func(ctx context.Context) error { return pages.serve(ctx, served) }))
 	if err != nil {
 		return fmt.Errorf("adding the dashboard: %w", err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // docs/spec/trust.md R6: the hub alone knows for how long it holds the works of clusters that have left the scope, so that commands take the value

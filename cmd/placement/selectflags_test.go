@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 const labelledPlacements = diffedHead + "metadata: {name: p, namespace: team-a, labels: {tier: web}}\nspec: {}\n---\n" +

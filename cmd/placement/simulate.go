@@ -16,7 +16,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -215,7 +217,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return differs, err
 	}
 	if len(in.additions) > 0 && len(in.changes) == 0 {
-		return o.printWhatIf(stdout, withoutPlacements(metav1.NewTime(now)), in)
+		return o.printWhatIf(stdout, tools.WithoutPlacements(metav1.NewTime(now)), in)
 	}
 	in.workloads = o.workloadsIn(in.state, names)
 	if err := o.checkWanted(in.state, names); err != nil && !concernsOthers(in, names) {
@@ -229,21 +231,24 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if len(in.changes) > 0 {
 		return o.whatIf(ctx, stdout, in, wanted, now)
 	}
-	reports, err := o.report(in, wantedObjects{names: names, placement: wanted}, now)
+	reports, err := report(in.state, &tools.ReportOptions{
+		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.namespace, Workloads: in.workloads, Files: !o.live(),
+		Requests: o.requestOptions,
+	}, now)
 	if err == nil {
 		err = interrupted(ctx)
 	}
 	if err != nil {
 		return false, err
 	}
-	return false, printers.Print(stdout, printers.Format(o.output), reports, reportStyle)
+	return false, printers.Print(stdout, printers.Format(o.output), reports, answers.ReportStyle)
 }
 
 // report evaluates what is there, without changes. Objects that are delivered, and ClusterRequests, are reported unless Placements are named.
-func (o *simulateOptions) report(in *simulated, wanted wantedObjects, now time.Time) (explain.Reports, error) {
+func report(state *explain.State, o *tools.ReportOptions, now time.Time) (explain.Reports, error) {
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, each := range tools {
-		if err := each.report(o, in, wanted, &reports); err != nil {
+	for _, each := range tools.All() {
+		if err := each.Report(o, state, &reports); err != nil {
 			return reports, err
 		}
 	}
@@ -295,13 +300,13 @@ func (o *simulateOptions) whatIf(
 func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, in *simulated) (differs bool, err error) {
 	var incomplete error
 	for _, added := range in.additions {
-		missing, err := added.of.simulate(added, &whatIf, o.namespace)
+		missing, err := added.Of.Simulate(added, &whatIf, o.namespace)
 		if err != nil {
 			return false, err
 		}
 		incomplete = errors.Join(incomplete, missing)
 	}
-	return whatIf.Differs(), errors.Join(printers.Print(stdout, printers.Format(o.output), whatIf, differenceStyle(o.showKept)), incomplete)
+	return whatIf.Differs(), errors.Join(printers.Print(stdout, printers.Format(o.output), whatIf, answers.DifferenceStyle(o.showKept)), incomplete)
 }
 
 // parse parses the flags. Its errors are usage errors.

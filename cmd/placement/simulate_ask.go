@@ -16,11 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -40,10 +39,10 @@ func (o *simulateOptions) readOrAsk(
 		return nil, nil, false, refused
 	}
 	answer, err := o.ask(ctx, names)
-	if partly && !answered(err) {
+	if partly && !endpoint.Answered(err) {
 		for _, added := range in.additions {
-			if added.unread != nil {
-				added.unread = unanswered(refused, err)
+			if added.Unread != nil {
+				added.Unread = endpoint.Unanswered(refused, err)
 			}
 		}
 		return in, selected, false, nil
@@ -54,8 +53,8 @@ func (o *simulateOptions) readOrAsk(
 // unread returns which rights are missing for the added objects.
 func (in *simulated) unread() error {
 	for _, added := range in.additions {
-		if added.unread != nil {
-			return added.unread
+		if added.Unread != nil {
+			return added.Unread
 		}
 	}
 	return nil
@@ -70,7 +69,7 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 	var err error
 	if o.adding {
 		question.Manifests = string(bytes.Join(o.manifests, []byte("\n---\n")))
-		question.Namespace, question.Objects, err = addedObjects(o.added, o.delivered)
+		question.Namespace, question.Objects, err = tools.ObjectsToAdd(o.added, o.delivered)
 	} else if question.Namespace, err = o.askedNamespace(names); err == nil {
 		question.WithoutBindings, err = o.askedBindings(question.Namespace)
 	}
@@ -87,23 +86,9 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 	return o.send(ctx, hub, config, question)
 }
 
-// addedObjects returns the one namespace of the added objects, and the objects as a question names them.
-func addedObjects(added *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
-	namespaces, objects, all := objectsIn(added, delivered, commandAdd)
-	switch {
-	case !all:
-		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
-			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
-	case len(namespaces) != 1:
-		return "", nil, fmt.Errorf("--add: the hub adds objects of one namespace at a time, and the files have %d", len(namespaces))
-	default:
-		return namespaces[0], objects, nil
-	}
-}
-
 // askAbout adds the Placements to a question, and without names the kinds that the user may list.
 func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, question *endpoint.Question, names map[types.NamespacedName]bool) error {
-	placements, err := listableKinds(ctx, hub, question.Namespace, placementKinds())
+	placements, err := listableKinds(ctx, hub, question.Namespace, tools.PlacementKinds())
 	if err != nil {
 		return err
 	}

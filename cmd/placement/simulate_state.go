@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
@@ -37,22 +38,13 @@ type simulated struct {
 	state   *explain.State
 	changes []whatif.Change
 	// additions are the added objects that no Placement depends on, and workloads those of the files that are reported.
-	additions []*addition
+	additions []*tools.Addition
 	workloads []*unstructured.Unstructured
-}
-
-// addition is the added objects that a tool reads and simulates.
-type addition struct {
-	of *tool
-	// given are the objects of the files, and hub those that they are added to.
-	given, hub *explain.State
-	// unread says which objects of the hub the user may not read.
-	unread error
 }
 
 // read reads the State, and the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
-	given, err := newFileReader(o.delivered)
+	given, err := definitions.Reader(o.delivered)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +64,8 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
 		return nil, err
 	}
-	for _, each := range tools {
-		if each.added == 0 || !additions.Has(each.added) {
+	for _, each := range tools.All() {
+		if each.Added == 0 || !additions.Has(each.Added) {
 			continue
 		}
 		added, err := o.readAddition(ctx, each, additions, in.state)
@@ -86,18 +78,18 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 }
 
 // readAddition reads what objects are added to.
-func (o *simulateOptions) readAddition(ctx context.Context, of *tool, given, state *explain.State) (*addition, error) {
-	added := &addition{of: of, given: given, hub: state}
+func (o *simulateOptions) readAddition(ctx context.Context, of *tools.Tool, given, state *explain.State) (*tools.Addition, error) {
+	added := &tools.Addition{Of: of, Given: given, Hub: state}
 	if o.live() {
 		hub, _, _, err := o.connectHub()
 		if err != nil {
 			return nil, err
 		}
-		if added.hub, added.unread, err = of.readAdded(ctx, o, hub); err != nil {
+		if added.Hub, added.Unread, err = of.ReadAdded(ctx, hub, o.namespace); err != nil {
 			return nil, err
 		}
 	}
-	added.hub.ClusterRequests.Options = o.requestOptions
+	added.Hub.ClusterRequests.Options = o.requestOptions
 	return added, nil
 }
 
@@ -208,4 +200,14 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	slices.Sort(names)
 	return fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s", strings.Join(names, ", "), o.place(),
 		didYouMean(names[0], "", found))
+}
+
+// workloadsIn returns the workloads of files that are reported: none if Placements are named.
+func (o *simulateOptions) workloadsIn(state *explain.State, placements map[types.NamespacedName]bool) []*unstructured.Unstructured {
+	if len(placements) > 0 || o.live() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(state.Pods.Workloads), func(object *unstructured.Unstructured) bool {
+		return o.namespace != "" && object.GetNamespace() != o.namespace
+	})
 }

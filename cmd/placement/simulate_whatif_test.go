@@ -13,7 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/deploy/samples"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -25,29 +26,15 @@ var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
 // definitions returns the CustomResourceDefinitions that files are validated with. All callers get the same ones and must not change them,
 // because decoding them takes longer than most commands.
-var definitions = sync.OnceValues(manifests.Definitions)
+var definitions tools.Definitions = sync.OnceValues(manifests.Definitions)
 
 // readFiles returns a Reader of all files that a flag names, on a hub that delivers the kinds.
 func readFiles(delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
-	reader, err := newFileReader(delivered)
+	reader, err := definitions.Reader(delivered)
 	if err != nil {
 		return nil, err
 	}
 	return reader, readPaths(flag, paths, stdin, reader.Read)
-}
-
-// newFileReader returns a Reader of the objects of a hub that delivers the kinds.
-func newFileReader(delivered []federation.FederatedKind) (*statefile.Reader, error) {
-	crds, err := definitions()
-	if err != nil {
-		return nil, err
-	}
-	reader, err := statefile.NewReader(crds)
-	if err != nil {
-		return nil, err
-	}
-	reader.Deliver(delivered)
-	return reader, nil
 }
 
 // readPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.

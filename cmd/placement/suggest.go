@@ -49,6 +49,9 @@ func didYouMean(text, prefix string, names []string) string {
 	return "; did you mean " + strings.Join(found, " or ") + "?"
 }
 
+// suggestName returns the end of an error about a name that does not exist.
+func suggestName(name string, names []string) string { return didYouMean(name, "", names) }
+
 // noSubcommand rejects an argument that is no command, and suggests those with a similar name.
 func noSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

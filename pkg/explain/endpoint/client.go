@@ -138,3 +138,14 @@ func transportFor(config *rest.Config, address Address) (string, http.RoundTripp
 	}
 	return target.String(), transport, nil
 }
+
+// Answered reports whether the hub has answered, also with an error about the question.
+func Answered(err error) bool {
+	answer := (*AnswerError)(nil)
+	return err == nil || errors.As(err, &answer)
+}
+
+// Unanswered returns the error about missing rights of a user whom the hub does not explain the object either.
+func Unanswered(refused, asked error) error {
+	return fmt.Errorf("%w\nthe hub does not explain it instead: %w", refused, asked)
+}

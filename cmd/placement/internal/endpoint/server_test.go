@@ -25,7 +25,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers the metrics of the Go runtime, as in the command
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // newReviewer is an API server that knows the tokens "scraper" and "stranger" and lets only the scraper get /metrics and /whoami.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	certutil "k8s.io/client-go/util/cert"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // writePair writes a new certificate for the host over tls.crt and tls.key in dir.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestWatch(t *testing.T) {

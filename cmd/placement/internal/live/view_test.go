@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestSettling(t *testing.T) {

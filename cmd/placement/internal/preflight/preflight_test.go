@@ -17,12 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestCheckResources(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // answer is what the API server answers to a request.

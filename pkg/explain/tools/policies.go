@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package tools
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
-// workloadsIn returns the workloads for which a Question compares policies; it is never nil. The hub reads them one by one, because it lists none.
-func workloadsIn(question *endpoint.Question) []hubstate.Workload {
+// WorkloadsIn returns the workloads for which a Question compares policies; it is never nil. The hub reads them one by one, because it lists none.
+func WorkloadsIn(question *endpoint.Question) []hubstate.Workload {
 	workloads := make([]hubstate.Workload, 0, len(question.Workloads))
 	for _, object := range question.Workloads {
-		if kind, known := workloadKind(object.GroupKind()); known {
+		if kind, known := WorkloadKind(object.GroupKind()); known {
 			workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
 		}
 	}

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package answers
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // docs/spec/differences.md E1a: the right to read each object permits its explanation, and the right to write it what a file would change.
 func TestE1aRightsThatAQuestionNeeds(t *testing.T) {
 	placement := endpoint.Object{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
-	e := &hubExplainer{limited: true, delivered: federation.DefaultKinds()}
+	e := &Explainer{Hub: tools.Hub{Settings: tools.Settings{Delivered: federation.DefaultKinds()}, Limited: true}}
 	for _, tc := range []struct {
 		reason   string
 		question endpoint.Question
@@ -218,7 +221,7 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, _, err := (&diffOptions{}).changesIn(&endpoint.Question{
+			_, _, err := (&Explainer{Definitions: manifests.Definitions}).changesIn(&endpoint.Question{
 				Namespace: "a", Objects: []endpoint.Object{placement}, Manifests: tc.manifests,
 			})
 			if len(tc.refused) == 0 {
@@ -232,15 +235,17 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 
 // A kind that the hub delivers because a flag adds it is among the objects that a question has to name, too.
 func TestE1aManifestsOfAddedKindsAreNamed(t *testing.T) {
-	o := &diffOptions{}
-	o.added = []string{"example.com/v1/Widget"}
-	expect.NoError(t, o.parseKinds())
+	widget := federation.FederatedKind{
+		GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}, Resource: "widgets",
+	}
+	settings := tools.Settings{Delivered: append(federation.DefaultKinds(), widget)}
+	e := &Explainer{Hub: tools.Hub{Settings: settings}, Definitions: manifests.Definitions}
 	question := &endpoint.Question{
 		Command: endpoint.CommandDiff, Namespace: "a", Manifests: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {namespace: a, name: w}\n",
 	}
-	_, _, err := o.changesIn(question)
+	_, _, err := e.changesIn(question)
 	expect.Error(t, err, []string{"Widget w, which objects does not name"})
 	question.Objects = []endpoint.Object{{Group: "example.com", Kind: "Widget", Name: "w"}}
-	_, _, err = o.changesIn(question)
+	_, _, err = e.changesIn(question)
 	expect.NoError(t, err)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package answers
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
 // otherWorkloadsUnread is a note of a simulation by the hub.
@@ -18,8 +19,8 @@ const otherWorkloadsUnread = "what the policies change for workloads that exist 
 
 // simulateAdded reports where the Pods of the workloads of a Question may run, also with its PodSchedulingPolicies, as placement simulate --add does.
 // The caller may write each of them. What the policies change for other workloads is not in the answer, because the hub lists no workloads.
-func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	reader, err := newFileReader(e.delivered)
+func (e *Explainer) simulateAdded(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
+	reader, err := e.Definitions.Reader(e.Delivered)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
@@ -28,21 +29,21 @@ func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Que
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	namespace, objects, err := addedObjects(given, e.delivered)
+	namespace, objects, err := tools.ObjectsToAdd(given, e.Delivered)
 	if err == nil {
 		err = checkNamed(question, namespace, objects)
 	}
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	hub, err := hubstate.PodInputsFromCluster(ctx, e.hub, namespace)
+	hub, err := hubstate.PodInputsFromCluster(ctx, e.Client, namespace)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
 	hub.Missing = unreadByHub(hub.Missing)
-	added := &addition{given: given, hub: &explain.State{Pods: *hub}}
-	whatIf := withoutPlacements(metav1.NewTime(e.now()))
-	refused, err := simulatePods(added, &whatIf, namespace)
+	added := &tools.Addition{Of: &tools.Pods, Given: given, Hub: &explain.State{Pods: *hub}}
+	whatIf := tools.WithoutPlacements(metav1.NewTime(e.Now()))
+	refused, err := tools.Pods.Simulate(added, &whatIf, namespace)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
@@ -53,7 +54,7 @@ func (e *hubExplainer) simulateAdded(ctx context.Context, question *endpoint.Que
 	if len(given.Pods.Policies) > 0 {
 		whatIf.Pods.Notes = append(whatIf.Pods.Notes, otherWorkloadsUnread)
 	}
-	answer, err := answerWith(question, whatIf, differenceStyle(question.ShowKept))
+	answer, err := answerWith(question, whatIf, DifferenceStyle(question.ShowKept))
 	if err != nil {
 		return endpoint.Answer{}, err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package tools
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -23,8 +22,8 @@ import (
 const namesShown = 5
 
 // readAddedPods reads the objects that Pods depend on from the hub.
-func readAddedPods(ctx context.Context, o *simulateOptions, hub client.Client) (state *explain.State, unread, err error) {
-	objects, unread := hubstate.AllPodsFromCluster(ctx, hub, o.namespace)
+func readAddedPods(ctx context.Context, hub client.Client, namespace string) (state *explain.State, unread, err error) {
+	objects, unread := hubstate.AllPodsFromCluster(ctx, hub, namespace)
 	if objects == nil {
 		return nil, nil, unread
 	}
@@ -32,16 +31,16 @@ func readAddedPods(ctx context.Context, o *simulateOptions, hub client.Client) (
 }
 
 // simulatePods reports where the Pods of added workloads may run, and what the other added objects change for the workloads of the hub.
-func simulatePods(a *addition, whatIf *explain.WhatIf, _ string) (incomplete, err error) {
-	after, applied, err := a.hub.With(a.given.Each(explain.OfPods))
+func simulatePods(a *Addition, whatIf *explain.WhatIf, _ string) (incomplete, err error) {
+	after, applied, err := a.Hub.With(a.Given.Each(explain.OfPods))
 	if err != nil {
 		return nil, err
 	}
-	reports, err := explainGiven(&after.Pods, a.given.Pods.Workloads)
+	reports, err := explainGiven(&after.Pods, a.Given.Pods.Workloads)
 	if err != nil {
 		return nil, err
 	}
-	differences, err := pods.Diff(&a.hub.Pods, &after.Pods)
+	differences, err := pods.Diff(&a.Hub.Pods, &after.Pods)
 	if err != nil {
 		return nil, err
 	}
@@ -52,15 +51,15 @@ func simulatePods(a *addition, whatIf *explain.WhatIf, _ string) (incomplete, er
 		})
 	})
 	differences.Objects = applyResults(applied, func(kind *explain.Kind) bool { return kind.Admit != nil })
-	for _, namespace := range a.given.Pods.Namespaces {
+	for _, namespace := range a.Given.Pods.Namespaces {
 		if saysDelivery(namespace) {
 			differences.Notes = append(differences.Notes, fmt.Sprintf("what Namespace %s changes for objects that are delivered is not in the "+
 				"report; placement diff -f has it", namespace.Name))
 		}
 	}
 	whatIf.Workloads, whatIf.Pods = reports, &differences
-	whatIf.Changes = append(whatIf.Changes, describeAdded(a.given.Names(explain.OfPods)))
-	return errors.Join(refused(&differences), a.unread), nil
+	whatIf.Changes = append(whatIf.Changes, describeAdded(a.Given.Names(explain.OfPods)))
+	return errors.Join(refused(&differences), a.Unread), nil
 }
 
 // describeAdded returns "add Deployment team-a/web, Node n1", or the first five and how many more.
@@ -85,19 +84,9 @@ func explainGiven(objects *pods.Objects, workloads []*unstructured.Unstructured)
 	return reports, nil
 }
 
-// withoutPlacements returns an empty what-if for additions that no Placement depends on.
-func withoutPlacements(now metav1.Time) explain.WhatIf {
+// WithoutPlacements returns an empty what-if for additions that no Placement depends on.
+func WithoutPlacements(now metav1.Time) explain.WhatIf {
 	return explain.WhatIf{
 		Now: now, Changes: []string{}, Placements: []explain.Difference{}, Stalled: []explain.StalledPlacement{},
 	}
-}
-
-// workloadsIn returns the workloads of files that are reported: none if Placements are named.
-func (o *simulateOptions) workloadsIn(state *explain.State, placements map[types.NamespacedName]bool) []*unstructured.Unstructured {
-	if len(placements) > 0 || o.live() {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(state.Pods.Workloads), func(object *unstructured.Unstructured) bool {
-		return o.namespace != "" && object.GetNamespace() != o.namespace
-	})
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubs
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,12 +18,15 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	"github.com/placement-hub/placement-hub/test/expect"
+	"github.com/placement-hub/placement-hub/test/fakehub"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -59,9 +60,9 @@ func sharedPages(t *testing.T, who interface {
 },
 ) http.Handler {
 	t.Helper()
-	explainer := hubInMemory(t)
-	hub := &sharedHub{broadcast: newBroadcast(), explainer: explainer, authority: who}
-	return dashboard.New(hub, dashboard.NewTokenGate(who), explainer.now)
+	explainer := fakehub.NewExplainer(t)
+	hub := &Shared{Broadcast: NewBroadcast(), Explainer: explainer, Authority: who}
+	return dashboard.New(hub, dashboard.NewTokenGate(who), explainer.Now)
 }
 
 // visitPage returns the status code and the text of a page. accepted is its format.
@@ -77,59 +78,64 @@ func visitPage(t *testing.T, pages http.Handler, token, path, accepted string) (
 
 // docs/spec/differences.md E1a holds for the pages, as each shipped role: what the namespace does not show is on no page.
 func TestE1aThePagesOfShippedRoles(t *testing.T) {
-	pages := sharedPages(t, newShippedRoles(t))
+	pages := sharedPages(t, fakehub.NewRoles(t, "../../.."))
 	for _, tc := range []struct {
 		reason, roles, path string
 		code                int
 		want, not           []string
 	}{
 		{
-			reason: "the overview of a tenant", roles: roleView, path: "/", code: http.StatusOK,
+			reason: "the overview of a tenant", roles: fakehub.RoleView, path: "/", code: http.StatusOK,
 			want: []string{"team-a/every", "team-a/other", "managedclusters"}, not: []string{"theirs", ">hidden<", "eu1"},
 		},
 		{
-			reason: "a Placement, which the hub explains", roles: roleView, path: "/placements/team-a/every", code: http.StatusOK,
+			reason: "a Placement, which the hub explains", roles: fakehub.RoleView, path: "/placements/team-a/every", code: http.StatusOK,
 			want: []string{"eu1", "edge1", "all 3 feasible selected", "✓"}, not: []string{">hidden<", "others", "theirs"},
 		},
 		{
-			reason: "a cluster in the scope", roles: roleView, path: "/placements/team-a/every?cluster=eu1", code: http.StatusOK,
+			reason: "a cluster in the scope", roles: fakehub.RoleView, path: "/placements/team-a/every?cluster=eu1", code: http.StatusOK,
 			want: []string{"eu1", "set prod"}, not: []string{">hidden<", "others"},
 		},
 		{
-			reason: "a cluster out of the scope", roles: roleView, path: "/placements/team-a/every?cluster=hidden", code: http.StatusOK,
+			reason: "a cluster out of the scope", roles: fakehub.RoleView, path: "/placements/team-a/every?cluster=hidden", code: http.StatusOK,
 			want: []string{"there is no ManagedCluster hidden in the sets that the namespace may use"}, not: []string{"others"},
 		},
 		{
-			reason: "a cluster that does not exist", roles: roleView, path: "/placements/team-a/every?cluster=none", code: http.StatusOK,
+			reason: "a cluster that does not exist", roles: fakehub.RoleView, path: "/placements/team-a/every?cluster=none", code: http.StatusOK,
 			want: []string{"there is no ManagedCluster none in the sets that the namespace may use"},
 		},
 		{reason: "no rights", roles: "nobody", path: "/placements/team-a/every", code: http.StatusForbidden, not: []string{"eu1"}},
-		{reason: "another namespace", roles: roleView, path: "/placements/team-b/theirs", code: http.StatusForbidden, not: []string{">hidden<"}},
-		{reason: "another namespace that has nothing", roles: roleView, path: "/placements/team-b/none", code: http.StatusForbidden},
-		{reason: "clusters", roles: roleView, path: "/clusters", code: http.StatusForbidden, not: []string{"eu1", ">hidden<"}},
-		{reason: "a cluster", roles: roleView, path: "/clusters/eu1", code: http.StatusForbidden, not: []string{"edge1", "prod"}},
 		{
-			reason: "delivered objects of kinds that the user may list", roles: roleView + " " + kubernetesView, path: "/objects?namespace=team-a",
+			reason: "another namespace", roles: fakehub.RoleView,
+			path: "/placements/team-b/theirs", code: http.StatusForbidden, not: []string{">hidden<"},
+		},
+		{reason: "another namespace that has nothing", roles: fakehub.RoleView, path: "/placements/team-b/none", code: http.StatusForbidden},
+		{reason: "clusters", roles: fakehub.RoleView, path: "/clusters", code: http.StatusForbidden, not: []string{"eu1", ">hidden<"}},
+		{reason: "a cluster", roles: fakehub.RoleView, path: "/clusters/eu1", code: http.StatusForbidden, not: []string{"edge1", "prod"}},
+		{
+			reason: "delivered objects of kinds that the user may list", roles: fakehub.RoleView + " " + fakehub.KubernetesView,
+			path: "/objects?namespace=team-a",
 			code: http.StatusOK, want: []string{"ConfigMap/team-a/settings", "Deployment.apps/team-a/web"}, not: []string{"Secret", ">hidden<"},
 		},
 		{
-			reason: "a Secret that the user may not get", roles: roleView + " " + kubernetesView, path: "/objects/team-a/Secret/key",
+			reason: "a Secret that the user may not get", roles: fakehub.RoleView + " " + fakehub.KubernetesView, path: "/objects/team-a/Secret/key",
 			code: http.StatusForbidden,
 		},
 		{
-			reason: "a workload", roles: roleView + " " + kubernetesView, path: "/workloads/team-a/Deployment.apps/web", code: http.StatusOK,
+			reason: "a workload", roles: fakehub.RoleView + " " + fakehub.KubernetesView,
+			path: "/workloads/team-a/Deployment.apps/web", code: http.StatusOK,
 			want: []string{"nodes"}, not: []string{"n1", "n2"},
 		},
 		{
-			reason: "requests", roles: roleRequester, path: "/requests?namespace=team-a", code: http.StatusOK, want: []string{"team-a/ci"},
+			reason: "requests", roles: fakehub.RoleRequester, path: "/requests?namespace=team-a", code: http.StatusOK, want: []string{"team-a/ci"},
 			not: []string{"theirs"},
 		},
 		{
-			reason: "a request", roles: roleRequester, path: "/requests/team-a/ci", code: http.StatusOK, want: []string{"NoMatchingProfile"},
+			reason: "a request", roles: fakehub.RoleRequester, path: "/requests/team-a/ci", code: http.StatusOK, want: []string{"NoMatchingProfile"},
 			not: []string{"theirs"},
 		},
 		{
-			reason: "a search", roles: roleView, path: "/search?q=e", code: http.StatusOK, want: []string{"team-a/every"},
+			reason: "a search", roles: fakehub.RoleView, path: "/search?q=e", code: http.StatusOK, want: []string{"team-a/every"},
 			not: []string{"theirs", "eu1"},
 		},
 	} {
@@ -231,18 +237,24 @@ func (r reviews) leaks(path, text string) []string {
 
 // A user with few rights has the pages of placement dashboard from the answers of the hub.
 func TestE1aTheHubAnswersForThePagesOfOneUser(t *testing.T) {
-	server := httptest.NewTLSServer(explainingHub(t))
+	roles := fakehub.NewRoles(t, "../../..")
+	server := httptest.NewTLSServer(endpoint.New(roles, roles, fakehub.NewExplainer(t)))
 	defer server.Close()
-	authorities := filepath.Join(t.TempDir(), "ca.crt")
-	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	expect.NoError(t, os.WriteFile(authorities, certificate, 0o600))
+	address := endpoint.Address{
+		URL: server.URL, Authorities: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	}
+	config := &rest.Config{
+		BearerToken: strings.Join([]string{fakehub.RoleView, fakehub.RoleEdit, fakehub.RoleRequester, fakehub.KubernetesView}, " "),
+	}
 
-	explainer := hubInMemory(t)
-	explainer.hub = access.NewReader(explainer.hub, reviews{}, &user.DefaultInfo{Name: "jane"}) // It may read nothing by itself.
-	explainer.limited = false
-	hub := &ownHub{
-		broadcast: newBroadcast(), explainer: explainer, namespace: "team-a", ask: &askFlags{endpoint: server.URL, endpointCA: authorities},
-		config: &rest.Config{BearerToken: strings.Join([]string{roleView, roleEdit, roleRequester, kubernetesView}, " ")},
+	explainer := fakehub.NewExplainer(t)
+	explainer.Client = access.NewReader(explainer.Client, reviews{}, &user.DefaultInfo{Name: "jane"}) // It may read nothing by itself.
+	explainer.Limited = false
+	hub := &Own{
+		Broadcast: NewBroadcast(), Explainer: explainer, Namespace: "team-a",
+		Ask: func(ctx context.Context, _ client.Reader, question endpoint.Question) (endpoint.Answer, error) {
+			return endpoint.Ask(ctx, config, address, question)
+		},
 	}
 	every := endpoint.Object{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "every"}
 	const changed = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: every, namespace: team-a}\n" +
@@ -259,7 +271,7 @@ func TestE1aTheHubAnswersForThePagesOfOneUser(t *testing.T) {
 			endpoint.Question{Command: endpoint.CommandDiff, Objects: []endpoint.Object{every}, Manifests: changed}, "team-a/every",
 		},
 		"a request": {
-			endpoint.Question{Command: endpoint.CommandExplain, Objects: []endpoint.Object{requestObject("ci")}}, "NoMatchingProfile",
+			endpoint.Question{Command: endpoint.CommandExplain, Objects: []endpoint.Object{tools.RequestObject("ci")}}, "NoMatchingProfile",
 		},
 		"a workload": {
 			endpoint.Question{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package tools
 
 import (
 	"context"
@@ -19,35 +19,35 @@ import (
 // namespaceKind is the kind of Namespaces.
 var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
-// namespaceEffects says for which parts of a comparison the Namespaces of the files matter.
-type namespaceEffects struct {
+// NamespaceEffects says for which parts of a comparison the Namespaces of the files matter.
+type NamespaceEffects struct {
 	// pods reports that policies or classes read something else of a Namespace, and delivery that its objects would be delivered otherwise.
 	pods, delivery bool
 }
 
 // decidesPods reports whether the files change what is admitted.
-func (e namespaceEffects) decidesPods(given *explain.State) bool {
+func (e NamespaceEffects) decidesPods(given *explain.State) bool {
 	return e.pods || decidesPods(given)
 }
 
 // decidesDelivery reports whether the files change what is delivered.
-func (e namespaceEffects) decidesDelivery(given *explain.State) bool {
+func (e NamespaceEffects) decidesDelivery(given *explain.State) bool {
 	return e.delivery || decidesDelivery(given)
 }
 
-// readNamespaceEffects compares the Namespaces of the files with those of a live hub. A new Namespace has no workload and no object.
-func readNamespaceEffects(
+// ReadNamespaceEffects compares the Namespaces of the files with those of a live hub. A new Namespace has no workload and no object.
+func ReadNamespaceEffects(
 	ctx context.Context, hub client.Reader, changes *statefile.ChangeReader, given *explain.State,
-) (namespaceEffects, error) {
+) (NamespaceEffects, error) {
 	live, err := hubstate.ReadNamespaces(ctx, hub, namesOf(given.Federated.Namespaces))
 	if err != nil {
-		return namespaceEffects{}, err
+		return NamespaceEffects{}, err
 	}
 	return effectsOfNamespaces(changes, live)
 }
 
-// fileNamespaceEffects compares the Namespaces of the files with those of a hub in files, which may leave a Namespace out that has workloads.
-func fileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.State) (namespaceEffects, error) {
+// FileNamespaceEffects compares the Namespaces of the files with those of a hub in files, which may leave a Namespace out that has workloads.
+func FileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.State) (NamespaceEffects, error) {
 	live := hub.Federated.Namespaces
 	for _, namespace := range given.Federated.Namespaces {
 		if objectlist.Find(live, namespace) == nil {
@@ -59,14 +59,14 @@ func fileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.S
 	return effectsOfNamespaces(changes, live)
 }
 
-func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespace) (namespaceEffects, error) {
+func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespace) (NamespaceEffects, error) {
 	hub := &explain.State{}
 	hub.Federated.Namespaces = live
 	_, applied, err := changes.Apply(hub)
 	if err != nil {
-		return namespaceEffects{}, err
+		return NamespaceEffects{}, err
 	}
-	effects := namespaceEffects{}
+	effects := NamespaceEffects{}
 	for _, one := range applied {
 		namespace, is := one.To.(*corev1.Namespace)
 		if !is || one.Result.New {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+)
+
+// explainer is what placement explain does on the command line for the objects of a Tool. A nil function is for a Tool that has no such thing.
+type explainer struct {
+	of *tools.Tool
+	// isType reports whether a type on the command line names objects that explain explains, and complete offers types and names.
+	isType   func(o *explainOptions, text string) bool
+	complete func(o *explainOptions, cmd *cobra.Command, begun string) []string
+	explain  func(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error
+}
+
+// The explainers of all systems. The types that none of the others has are Placements.
+var (
+	placementExplainer = explainer{of: &tools.Placements, explain: runPlacements}
+	deliveryExplainer  = explainer{of: &tools.Delivery, isType: isDelivered, explain: runObjects}
+	podExplainer       = explainer{of: &tools.Pods, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads}
+	requestExplainer   = explainer{of: &tools.Requests, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests}
+)
+
+// explainers are those that have types. Of a workload that is delivered, that of Pods is the first: the report has its delivery beside them.
+var explainers = []*explainer{&requestExplainer, &podExplainer, &deliveryExplainer}
+
+// explainerOf returns the explainer for the objects that arguments of explain name, which are of one system.
+func (o *explainOptions) explainerOf(args []string) *explainer {
+	if len(args) == 0 {
+		return &placementExplainer
+	}
+	text, _, slashed := strings.Cut(args[0], "/")
+	if !slashed && len(args) == 1 {
+		return &placementExplainer
+	}
+	return o.explainerFor(text)
+}
+
+// explainerFor returns the explainer of the objects of a type. Namespaces that are no type lead to Placements.
+func (o *explainOptions) explainerFor(text string) *explainer {
+	for _, each := range explainers {
+		if each.isType(o, text) {
+			return each
+		}
+	}
+	return &placementExplainer
+}

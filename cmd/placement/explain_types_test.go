@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+)
+
+// What the Tool of a system explains to the hub's users, explain prints.
+func TestEveryToolHasAnExplainer(t *testing.T) {
+	explained := []*tools.Tool{placementExplainer.of}
+	for _, each := range explainers {
+		explained = append(explained, each.of)
+		if each.isType == nil || each.explain == nil {
+			t.Errorf("the explainer of %s has no function for a command", each.of.Family)
+		}
+	}
+	for _, each := range tools.All() {
+		if !slices.Contains(explained, each) {
+			t.Errorf("explain has no explainer of %s", each.Family)
+		}
+	}
+}
+
+// The commands loop over the tools: what they do with a system is in the file of its Tool.
+func TestTheCommandsKnowNoSystem(t *testing.T) {
+	live, err := filepath.Glob("internal/live/*.go")
+	if err != nil || len(live) == 0 {
+		t.Fatalf("found %q, error %v", live, err)
+	}
+	for _, file := range append(live, []string{
+		"explain_types.go", "diff.go", "explain.go", "explain_groups.go", "explain_complete.go", "simulate.go", "simulate_state.go",
+		"simulate_ask.go",
+	}...) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imported := range parsed.Imports {
+			path, err := strconv.Unquote(imported.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if room, is := strings.CutPrefix(path, "github.com/placement-hub/placement-hub/pkg/explain/"); is &&
+				slices.Contains([]string{"pods", "federated", "requests"}, room) {
+				t.Errorf("%s imports the package %s of one system", file, room)
+			}
+		}
+	}
+}

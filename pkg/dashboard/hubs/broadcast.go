@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hubs
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Broadcast passes on to any number of followers that something has changed. It is safe for concurrent use.
+type Broadcast struct {
+	version atomic.Uint64
+
+	mu        sync.Mutex
+	followers map[chan struct{}]bool
+}
+
+// NewBroadcast returns a Broadcast without followers.
+func NewBroadcast() *Broadcast { return &Broadcast{followers: map[chan struct{}]bool{}} }
+
+// Changes implements dashboard.Hub.
+func (b *Broadcast) Changes(ctx context.Context) <-chan struct{} {
+	follower := make(chan struct{}, 1)
+	b.mu.Lock()
+	b.followers[follower] = true
+	b.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		b.mu.Lock()
+		delete(b.followers, follower)
+		b.mu.Unlock()
+	})
+	return follower
+}
+
+// Version implements dashboard.Hub: it is 0 until something has changed.
+func (b *Broadcast) Version() uint64 { return b.version.Load() }
+
+// Run passes on what changed receives until ctx ends.
+func (b *Broadcast) Run(ctx context.Context, changed <-chan struct{}) {
+	for {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+		b.version.Add(1)
+		b.mu.Lock()
+		for follower := range b.followers {
+			select {
+			case follower <- struct{}{}:
+			default: // The pending notification covers this change too.
+			}
+		}
+		b.mu.Unlock()
+	}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hubs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/dashboard"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+)
+
+// Own is the hub of a dashboard of one user: the API server refuses what the user may not read.
+type Own struct {
+	*Broadcast
+
+	// Explainer answers with the rights of the user.
+	Explainer *answers.Explainer
+	// Namespace is where the user works, for users who may not list Placements of all namespaces.
+	Namespace string
+	// Ask asks the endpoint of explanations, whose address it reads from the hub; nil asks nobody. The error is an *endpoint.AnswerError if the
+	// hub has answered with it.
+	Ask func(ctx context.Context, hub client.Reader, question endpoint.Question) (endpoint.Answer, error)
+}
+
+var _ dashboard.Hub = (*Own)(nil)
+
+// Holds implements dashboard.Hub: the API server decides about each request, and a page that is made again shows what has become of the rights.
+func (*Own) Holds(context.Context, *access.Trail) bool { return false }
+
+// Settings implements dashboard.Hub.
+func (h *Own) Settings() dashboard.Settings { return settingsOf(h.Explainer) }
+
+// Reader implements dashboard.Hub.
+func (h *Own) Reader(user.Info) client.Client { return h.Explainer.Client }
+
+// Namespaces implements dashboard.Hub.
+func (h *Own) Namespaces(ctx context.Context, _ user.Info) (namespaces []string, all bool, err error) {
+	list, is := api.V1beta1.EmptyList().(client.ObjectList)
+	if !is {
+		return nil, false, fmt.Errorf("%T is no list", api.V1beta1.EmptyList())
+	}
+	err = h.Explainer.Client.List(ctx, list, client.Limit(1))
+	if apierrors.IsForbidden(err) {
+		return []string{h.Namespace}, false, nil
+	}
+	return nil, err == nil, err //nolint:wrapcheck // Its kind decides what the user is told.
+}
+
+// Explain implements dashboard.Hub: with the rights of the user, or else by the hub.
+func (h *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Question) (document.Source, error) {
+	found, refused := h.Explainer.Find(ctx, &question.Question, question.Rows)
+	if !apierrors.IsForbidden(refused) || h.Ask == nil {
+		return found, refused
+	}
+	question.Output = "json"
+	answer, err := h.Ask(ctx, h.Explainer.Client, question.Question)
+	if !endpoint.Answered(err) {
+		return found, endpoint.Unanswered(refused, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	family := ""
+	if len(question.Objects) > 0 {
+		family = h.Explainer.FamilyOf(&question.Question, question.Objects[0].GroupKind()).Name
+	}
+	return decodeAnswer(question.Command, family, answer.Output)
+}
+
+// decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. family is that of the objects of an explanation.
+func decodeAnswer(command, family, output string) (document.Source, error) {
+	var into document.Source
+	switch {
+	case command == endpoint.CommandDiff:
+		into = &explain.Differences{}
+	case command == endpoint.CommandFederated:
+		into = &federated.Reports{}
+	default:
+		tool := tools.Of(family)
+		if tool == nil {
+			return nil, fmt.Errorf("the hub explains no objects of the family %q", family)
+		}
+		into = tool.Answered()
+	}
+	if err := json.Unmarshal([]byte(output), into); err != nil {
+		return nil, fmt.Errorf("reading the answer of the hub: %w", err)
+	}
+	return into, nil
+}

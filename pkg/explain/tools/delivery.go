@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// decidesDelivery reports whether there is an object that is delivered, a binding, or a Namespace that says something about delivery.
+func decidesDelivery(given *explain.State) bool {
+	return len(given.Federated.Objects)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, saysDelivery)
+}
+
+// saysDelivery reports whether a Namespace has the label by which it takes part, or a default of its objects.
+func saysDelivery(namespace *corev1.Namespace) bool {
+	_, labelled := namespace.Labels[federation.FederatedLabel]
+	return labelled || slices.ContainsFunc(deliveryDefaults, func(name string) bool { _, annotated := namespace.Annotations[name]; return annotated })
+}
+
+// deliveryDefaults are the annotations of a Namespace that are defaults of its objects.
+var deliveryDefaults = []string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation}
+
+// Delivery is the Tool of objects that are delivered to clusters.
+var Delivery = Tool{
+	Families: []Family{{
+		Name: familyDelivered, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated},
+		Shown: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, Kinds: KindsOf,
+	}},
+	Family: familyDelivered, Answer: answerDelivered, Answered: func() document.Source { return &counterfactual.ObjectExplanations{} },
+	Changed: func(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesDelivery(given) },
+	Read:    readDelivery,
+	Compare: func(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
+		*differences = differences.WithObjects(c.Hub, c.After, o.Wanted, c.Now)
+		return nil
+	},
+	Report: func(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
+		if !o.Named {
+			*reports = reports.WithObjects(state, o.inNamespace, o.All)
+		}
+		return nil
+	},
+}
+
+const familyDelivered = "delivered"
+
+// KindsOf returns the kinds that a hub delivers.
+func KindsOf(delivered []federation.FederatedKind) []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(delivered))
+	for _, kind := range delivered {
+		kinds = append(kinds, kind.GroupVersionKind)
+	}
+	return kinds
+}
+
+// namespaceOf returns the namespace of what files may change for delivery; empty if it is more than one.
+func namespaceOf(given *explain.State) string {
+	namespaces := namesOf(given.Federated.Namespaces)
+	for _, placement := range given.Placements {
+		namespaces = append(namespaces, placement.GetNamespace())
+	}
+	for _, object := range given.Federated.Objects {
+		namespaces = append(namespaces, object.GetNamespace())
+	}
+	for _, binding := range given.Bindings {
+		namespaces = append(namespaces, binding.Namespace)
+	}
+	slices.Sort(namespaces)
+	if namespaces = slices.Compact(namespaces); len(namespaces) == 1 {
+		return namespaces[0]
+	}
+	return ""
+}
+
+// readDelivery adds to a State the objects of a hub that files may change the delivery of, or that may follow their Placements.
+func readDelivery(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+	switch {
+	case o.Effects.decidesDelivery(given):
+		return nil, hubstate.AddFederated(ctx, hub, state, namespaceOf(given), o.Delivered, given.Federated.Objects...)
+	case len(given.Placements) > 0 && !o.Unfollowed:
+		return nil, hubstate.AddFederated(ctx, hub, state, namespaceOf(&explain.State{Placements: given.Placements}), o.Delivered)
+	default:
+		return nil, nil
+	}
+}
+
+// Objects explains objects of a State. With missing rights the result is what the hub has written.
+func (o *ExplainOptions) Objects(
+	state *explain.State, keys []inventory.Key, unread error, now time.Time,
+) (*counterfactual.ObjectExplanations, error) {
+	explanations := &counterfactual.ObjectExplanations{
+		Now: metav1.NewTime(now), Objects: []counterfactual.ObjectExplanation{}, Notes: state.Federated.Missing,
+	}
+	wanted := WantedKeys(keys)
+	if unread != nil && apierrors.IsForbidden(unread) {
+		for _, report := range state.ReportWrittenObjects(explain.ObjectFilter{Wanted: wanted, Named: true}, now).Objects {
+			explanations.Objects = append(explanations.Objects, counterfactual.ObjectExplanation{Report: report})
+		}
+		return explanations, nil
+	}
+	state.Federated.SetLimit(o.Limit)
+	wide := !o.Limited && o.Wide
+	for _, evaluation := range state.EvaluateWanted(wanted, now) {
+		explanation, unknown := counterfactual.NewObjectExplanation(state, evaluation, o.Clusters, wide, now)
+		switch {
+		case o.Limited && (unknown != "" || !limitObject(&explanation)):
+			return nil, notInScope(strings.Join(o.Clusters, ", "))
+		case unknown != "":
+			return nil, fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", unknown)
+		}
+		explanations.Objects = append(explanations.Objects, explanation)
+	}
+	return explanations, nil
+}
+
+// limitObject removes from an explanation what its namespace does not show; false if it is about a cluster that the namespace may not use.
+func limitObject(explanation *counterfactual.ObjectExplanation) bool {
+	for i := range explanation.Explanations {
+		if !access.InScope(explanation.Explanations[i]) {
+			return false
+		}
+		access.LimitCluster(&explanation.Explanations[i])
+	}
+	return true
+}
+
+// Workloads explains the delivery of the workloads whose Namespace takes part in it, as far as read reads what decides about that of a namespace; nil
+// if there are none. The error may come with a result.
+func (o *ExplainOptions) Workloads(
+	objects *pods.Objects, read func(namespace string) (*explain.State, error), now time.Time,
+) (explanations *counterfactual.ObjectExplanations, err error) {
+	var keys []inventory.Key
+	namespace := ""
+	for _, workload := range objects.Workloads {
+		at := slices.IndexFunc(o.Delivered, func(kind federation.FederatedKind) bool {
+			return kind.GroupVersionKind == workload.GroupVersionKind()
+		})
+		if at >= 0 && takesPart(objects, workload.GetNamespace()) {
+			namespace = workload.GetNamespace()
+			keys = append(keys, federated.Key(o.Delivered[at], namespace, workload.GetName()))
+		}
+	}
+	switch {
+	case len(keys) == 0 && len(o.Clusters) > 0:
+		return nil, fmt.Errorf("--cluster: the namespace takes no part in the delivery to clusters; label it %s=true, or leave --cluster out",
+			federation.FederatedLabel)
+	case len(keys) == 0:
+		return nil, nil
+	}
+	state, unread := read(namespace)
+	if state == nil {
+		return nil, unread
+	}
+	if explanations, err = o.Objects(state, keys, unread, now); err != nil {
+		return nil, err
+	}
+	return explanations, unread
+}
+
+func takesPart(objects *pods.Objects, name string) bool {
+	return slices.ContainsFunc(objects.Namespaces, func(namespace *corev1.Namespace) bool {
+		return namespace.Name == name && federation.ExcludedNamespace(name, "", namespace.Labels, false) == ""
+	})
+}
+
+func answerDelivered(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+	state, err := hubstate.FederatedFromCluster(ctx, hub.Client, question.Namespace, hub.Delivered)
+	if err != nil {
+		return nil, err
+	}
+	state.SetsHidden, state.Done = o.Limited, ctx.Done()
+	keys, err := KeysIn(state, question)
+	if err != nil {
+		return nil, err
+	}
+	explanations, err := o.Objects(state, keys, nil, hub.Now())
+	if err != nil {
+		return nil, &endpoint.AnswerError{Err: err}
+	}
+	return explanations, nil
+}
+
+// KeysIn returns the keys of the delivered objects that a question names. The error about one that does not exist suggests no name, because a user
+// who may get objects need not know the others.
+func KeysIn(state *explain.State, question *endpoint.Question) ([]inventory.Key, error) {
+	keys := make([]inventory.Key, 0, len(question.Objects))
+	for _, object := range question.Objects {
+		key := KeyOf(object, question.Namespace)
+		if !state.Federated.Has(key) {
+			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no %s %s; correct the name or the namespace", object.Kind, object.Name)}
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// WantedKeys returns a function that reports whether a key is among some; nil if there are none.
+func WantedKeys(keys []inventory.Key) func(inventory.Key) bool {
+	if len(keys) == 0 {
+		return nil
+	}
+	return func(key inventory.Key) bool { return slices.Contains(keys, key) }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// CommandAdd is the command of a question that simulates added manifests.
+const CommandAdd = "add"
+
+// Family are objects that questions are about. An explanation is of objects of one family.
+type Family struct {
+	Name string
+	// Named are the commands that are about objects that a question names, and Shown those that show all objects of a kind besides.
+	Named, Shown []string
+	// Used reports that manifests use the objects, which takes the verb use alone, and Bound that they bind sets of the names of the objects.
+	Used, Bound bool
+	// Kinds returns the kinds of the objects, on a hub that delivers some.
+	Kinds func(delivered []federation.FederatedKind) []schema.GroupVersionKind
+}
+
+// families returns the families of all tools. Of a workload that is delivered, that of workloads is the first.
+func families() []Family {
+	return slices.Concat(Requests.Families, Pods.Families, Delivery.Families, Placements.Families)
+}
+
+// kindsAre returns kinds that are the same on every hub.
+func kindsAre(kinds ...schema.GroupVersionKind) func([]federation.FederatedKind) []schema.GroupVersionKind {
+	return func([]federation.FederatedKind) []schema.GroupVersionKind { return kinds }
+}
+
+// FamilyIn returns the family of a kind, and of a workload that is delivered the one that a command is about; empty if there is none.
+func FamilyIn(delivered []federation.FederatedKind, command string, kind schema.GroupKind) Family {
+	var found Family
+	for _, each := range families() {
+		of := slices.ContainsFunc(each.Kinds(delivered), func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind })
+		switch {
+		case of && slices.Contains(each.Named, command):
+			return each
+		case of && (found.Name == "" || slices.Contains(each.Shown, command)):
+			found = each
+		}
+	}
+	return found
+}
+
+// FamilyOf returns the family of a kind that a question names; see FamilyIn.
+func (h *Hub) FamilyOf(question *endpoint.Question, kind schema.GroupKind) Family {
+	return FamilyIn(h.Delivered, CommandOf(question), kind)
+}
+
+// CommandOf returns the command of a question, by which objects are chosen.
+func CommandOf(question *endpoint.Question) string {
+	if question.Command == endpoint.CommandSimulate && question.Manifests != "" {
+		return CommandAdd
+	}
+	return question.Command
+}
+
+// ResourceOf returns the resource of a kind that the hub explains or compares; false if it does neither.
+func (h *Hub) ResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
+	for _, delivered := range h.Delivered { // The API server has named the resources of these kinds.
+		if kind == delivered.GroupKind() {
+			return delivered.GroupVersion().WithResource(delivered.Resource), true
+		}
+	}
+	for _, each := range families() {
+		for _, known := range each.Kinds(nil) {
+			if kind == known.GroupKind() {
+				resource, _ := meta.UnsafeGuessKindToResource(known)
+				return resource, true
+			}
+		}
+	}
+	return schema.GroupVersionResource{}, false
+}
+
+// objectsIn returns the namespaces of the objects of files, and the objects as a question of a command names them; false if the command is not about
+// one of them.
+func objectsIn(
+	given *explain.State, delivered []federation.FederatedKind, command string,
+) (namespaces []string, objects []endpoint.Object, all bool) {
+	for kind, object := range given.Each(^explain.Concern(0)) {
+		of := FamilyIn(delivered, command, kind.GroupKind())
+		if !slices.Contains(of.Named, command) || of.Used {
+			return nil, nil, false
+		}
+		namespaces = append(namespaces, object.GetNamespace())
+		objects = append(objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()})
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces), objects, true
+}
+
+// errNotCompared refuses files with objects of kinds that the hub does not compare.
+var errNotCompared = errors.New("the hub compares Placements, ManagedClusterSetBindings, objects that are delivered, PodSchedulingPolicies and " +
+	"ClusterRequests, and the files have other objects")
+
+// ObjectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
+// Purposes that the ClusterRequests use.
+func ObjectsToCompare(given *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
+	namespaces, objects, all := objectsIn(given, delivered, endpoint.CommandDiff)
+	if !all {
+		return "", nil, errNotCompared
+	}
+	if err := checkBindings(given); err != nil {
+		return "", nil, err
+	}
+	objects = append(objects, purposesIn(given)...)
+	if len(namespaces) != 1 {
+		return "", nil, fmt.Errorf("the hub compares the objects of one namespace at a time, and the files have %d", len(namespaces))
+	}
+	return namespaces[0], objects, nil
+}
+
+// ObjectsToAdd returns the one namespace of the objects that files add, and the objects as a question names them.
+func ObjectsToAdd(added *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
+	namespaces, objects, all := objectsIn(added, delivered, CommandAdd)
+	switch {
+	case !all:
+		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
+			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
+	case len(namespaces) != 1:
+		return "", nil, fmt.Errorf("--add: the hub adds objects of one namespace at a time, and the files have %d", len(namespaces))
+	default:
+		return namespaces[0], objects, nil
+	}
+}

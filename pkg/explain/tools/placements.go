@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// followersUnread is a note of a comparison by the hub for a user who may list no objects of a kind that is delivered.
+const followersUnread = "objects that follow this Placement are not in the report: this user may list none of a kind that is delivered"
+
+// Placements is the Tool of Placements, and of the ManagedClusterSetBindings that decide about them.
+var Placements = Tool{
+	Families: []Family{
+		{
+			Name: familyPlacements, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandSimulate},
+			Shown: []string{endpoint.CommandSimulate}, Kinds: kindsAre(PlacementKinds()...),
+		},
+		{Name: "bindings", Named: []string{endpoint.CommandDiff}, Bound: true, Kinds: kindsAre(bindingKind)},
+	},
+	Family: familyPlacements, Answer: answerPlacements, Answered: func() document.Source { return &counterfactual.Explanations{} },
+	Changed: func(_ *DiffOptions, given *explain.State) bool { return len(given.Placements) > 0 },
+	Read:    readPlacements, Compare: comparePlacements, Limit: limitPlacements, Unresolved: unresolvedPlacements,
+	Report: reportPlacements,
+}
+
+const familyPlacements = "placements"
+
+// bindingKind is the kind of ManagedClusterSetBindings.
+var bindingKind = schema.GroupVersion(clusterv1beta2.GroupVersion).WithKind("ManagedClusterSetBinding")
+
+// PlacementKinds returns the kinds of Placements.
+func PlacementKinds() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(api.Adapters()))
+	for _, adapter := range api.Adapters() {
+		kinds = append(kinds, adapter.Kind())
+	}
+	return kinds
+}
+
+// readPlacements reads what decides about the Placements of files, or about all of their namespace if the files change what is delivered.
+func readPlacements(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+	var read *explain.State
+	switch {
+	case o.Effects.decidesDelivery(given):
+		read, err = hubstate.AllFromCluster(ctx, hub, namespaceOf(given))
+	case len(given.Placements) > 0:
+		read, err = hubstate.FromCluster(ctx, hub, keysOfPlacements(given))
+	default:
+		return nil, nil
+	}
+	if err == nil {
+		*state = *read
+	}
+	return nil, err
+}
+
+// keysOfPlacements returns the keys of the Placements of a State.
+func keysOfPlacements(state *explain.State) []inventory.Key {
+	keys := make([]inventory.Key, 0, len(state.Placements))
+	for _, placement := range state.Placements {
+		keys = append(keys, api.Read(placement).Key())
+	}
+	return keys
+}
+
+// comparePlacements compares the Placements that were applied.
+func comparePlacements(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
+	if len(c.Given.Placements) == 0 {
+		return nil
+	}
+	kept := make(map[inventory.Key][]string, len(c.Applied))
+	for _, one := range c.Applied {
+		if placement := api.Read(one.To); placement != nil {
+			kept[placement.Key()] = one.Result.Kept
+		}
+	}
+	wanted := func(key inventory.Key) bool { _, is := kept[key]; return is }
+	*differences = explain.Diff(c.Hub, c.After, wanted, c.Now)
+	for i := range differences.Placements {
+		difference := &differences.Placements[i]
+		if fields := kept[difference.Key]; len(fields) > 0 {
+			difference.Notes = append(difference.Notes,
+				"taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: "+strings.Join(fields, ", "))
+		}
+	}
+	return nil
+}
+
+// unresolvedPlacements returns an error that names the Placements without a valid result.
+func unresolvedPlacements(differences *explain.Differences) error {
+	var errs []error
+	for _, difference := range differences.Placements {
+		if difference.Stalled != "" {
+			errs = append(errs, fmt.Errorf("no answer for Placement %s, which would keep its last decisions if this were applied: %s",
+				difference.Key, difference.Stalled))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// limitPlacements adds notes on objects that follow the Placements, if the user may list none.
+func limitPlacements(s *Shown, differences *explain.Differences, _ *endpoint.Question) {
+	for i := range differences.Placements {
+		if !s.Delivered {
+			differences.Placements[i].Notes = append(differences.Placements[i].Notes, followersUnread)
+		}
+	}
+}
+
+// reportPlacements reports the Placements of a State.
+func reportPlacements(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
+	for _, evaluation := range state.Evaluate(reports.Now.Time, o.Wanted) {
+		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.All))
+	}
+	return nil
+}
+
+// checkBindings returns an error about a binding of files that admission refuses.
+func checkBindings(given *explain.State) error {
+	for _, binding := range given.Bindings {
+		if binding.Spec.ClusterSet != binding.Name {
+			return fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission "+
+				"refuses it; correct one of them", binding.Name, binding.Spec.ClusterSet)
+		}
+	}
+	return nil
+}
+
+func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+	keys := make([]inventory.Key, 0, len(question.Objects))
+	for _, object := range question.Objects {
+		keys = append(keys, inventory.NewPlacementKey(inventory.API(object.Group), question.Namespace, object.Name))
+	}
+	state, err := hubstate.FromCluster(ctx, hub.Client, keys)
+	if err != nil {
+		return nil, err
+	}
+	state.SetsHidden, state.Done = o.Limited, ctx.Done()
+	for _, key := range keys {
+		if !slices.ContainsFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).Key() == key }) {
+			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no Placement %s; correct the name or the namespace", key)}
+		}
+	}
+	now := hub.Now()
+	state.Limit = o.Limit
+	evaluations, err := hub.evaluate(ctx, state, keys, now)
+	if err != nil {
+		return nil, err
+	}
+	found, err := o.explainEvaluations(state, evaluations, now)
+	if err != nil {
+		return nil, &endpoint.AnswerError{Err: err}
+	}
+	return found, nil
+}
+
+// evaluate evaluates Placements of a State. With the inventory of this process it costs what the Placements do, and no inventory of the fleet is
+// made; it may see a change some milliseconds before the State does.
+func (h *Hub) evaluate(
+	ctx context.Context, state *explain.State, keys []inventory.Key, now time.Time,
+) ([]explain.Evaluation, error) {
+	unserved := func(key inventory.Key) bool { return !h.Live.Serves(api.Of(key)) }
+	if h.Live == nil || slices.ContainsFunc(keys, unserved) || !h.Live.Synced() {
+		return state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), nil
+	}
+	compiler, snapshot := selector.NewCompiler(), h.Live.Snapshot().WithDone(state.Done)
+	evaluations := make([]explain.Evaluation, 0, len(keys))
+	for _, object := range state.Placements {
+		placement := api.Read(object)
+		if !slices.Contains(keys, placement.Key()) {
+			continue
+		}
+		existing, err := h.Live.Present(ctx, placement)
+		if err != nil {
+			return nil, fmt.Errorf("reading the decisions of Placement %s: %w", placement.Key(), err)
+		}
+		evaluations = append(evaluations, explain.Evaluate(placement.Request(compiler), snapshot, existing, h.Live.Options(), now))
+	}
+	slices.SortFunc(evaluations, func(a, b explain.Evaluation) int {
+		return cmp.Compare(a.Placement.Key().String(), b.Placement.Key().String())
+	})
+	return evaluations, nil
+}
+
+// Placements explains Placements of a State.
+func (o *ExplainOptions) Placements(state *explain.State, keys []inventory.Key, now time.Time) (*counterfactual.Explanations, error) {
+	state.Limit = o.Limit
+	return o.explainEvaluations(state, state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), now)
+}
+
+// explainEvaluations explains evaluations of Placements of a State.
+func (o *ExplainOptions) explainEvaluations(
+	state *explain.State, evaluations []explain.Evaluation, now time.Time,
+) (*counterfactual.Explanations, error) {
+	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
+	all := !o.Limited && (o.Wide || len(o.Clusters) > 0)
+	for _, evaluation := range evaluations {
+		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.Clusters))
+		for _, cluster := range o.Clusters {
+			shown, known := counterfactual.Explain(evaluation, cluster)
+			switch {
+			case o.Limited && (!known || !access.InScope(shown)):
+				return nil, notInScope(cluster)
+			case !known:
+				return nil, o.unknownCluster(state, evaluation, cluster)
+			}
+			shown.Counterfactuals = append(shown.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
+			if o.Limited {
+				access.LimitCluster(&shown)
+			}
+			clusters = append(clusters, shown)
+		}
+		explanation := counterfactual.NewExplanation(state.Explain(evaluation, all), clusters)
+		explanation.Rows = o.explainRows(evaluation, &explanation.Report)
+		explanations.Placements = append(explanations.Placements, explanation)
+	}
+	return explanations, nil
+}
+
+// explainRows explains the stages of the selected clusters of a report.
+func (o *ExplainOptions) explainRows(evaluation explain.Evaluation, report *explain.Report) []counterfactual.ClusterExplanation {
+	if o.Rows == nil {
+		return nil
+	}
+	chosen, explainer := o.Rows(report), counterfactual.NewExplainer(evaluation)
+	rows := make([]counterfactual.ClusterExplanation, 0, len(chosen))
+	for i := range chosen {
+		row, known := explainer.Cluster(chosen[i].Name)
+		if !known || o.Limited && !access.InScope(row) {
+			continue
+		}
+		if o.Limited {
+			access.LimitCluster(&row)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
+func (o *ExplainOptions) unknownCluster(state *explain.State, evaluation explain.Evaluation, cluster string) error {
+	if evaluation.Existing.Incumbents()[cluster] {
+		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+
+			"leave --cluster out to see what becomes of them", cluster, evaluation.Placement.Key())
+	}
+	names := make([]string, 0, len(state.Clusters))
+	for _, known := range state.Clusters {
+		names = append(names, known.Name)
+	}
+	suggestion := ""
+	if o.Suggest != nil {
+		suggestion = o.Suggest(cluster, names)
+	}
+	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them%s", cluster, suggestion)
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+)
+
+// Pods is the Tool of the Pods of workloads.
+var Pods = Tool{
+	Families: []Family{
+		{Name: "policies", Named: []string{endpoint.CommandDiff, CommandAdd}, Kinds: kindsAre(policyKind)},
+		{
+			Name: familyWorkloads, Named: []string{endpoint.CommandExplain, CommandAdd}, Shown: []string{endpoint.CommandDiff},
+			Kinds: kindsAre(WithWorkloads(nil)...),
+		},
+	},
+	Family: familyWorkloads, Answer: answerWorkloads, Answered: func() document.Source { return &counterfactual.WorkloadExplanations{} },
+	Changed: func(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesPods(given) },
+	Read:    readPods, Compare: comparePods, Limit: limitPods,
+	Unresolved: func(differences *explain.Differences) error { return refused(differences.Pods) },
+	Report: func(o *ReportOptions, state *explain.State, reports *explain.Reports) (err error) {
+		reports.Workloads, err = explainGiven(&state.Pods, o.Workloads)
+		return err
+	},
+	Added: explain.OfPods, ReadAdded: readAddedPods, Simulate: simulatePods,
+}
+
+const familyWorkloads = "workloads"
+
+// policyKind is the kind of PodSchedulingPolicies.
+var policyKind = kupidv1alpha1.GroupVersion.WithKind("PodSchedulingPolicy")
+
+// decidesPods reports whether there is a policy, class or Tenant.
+func decidesPods(given *explain.State) bool {
+	for kind := range given.Each(explain.OfPods) {
+		if kind.Admit != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// readPods adds to a State the workloads that policies, classes, Tenants and Namespaces of files may change, and all that decides about their Pods. A
+// namespace is enough if all of them are in it.
+func readPods(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+	if !o.Effects.decidesPods(given) {
+		return nil, nil
+	}
+	change := &given.Pods
+	namespaces := namesOf(change.Namespaces)
+	for _, policy := range change.Policies {
+		namespaces = append(namespaces, policy.Namespace)
+	}
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	var objects *pods.Objects
+	switch {
+	case o.Workloads != nil && len(namespaces) == 1:
+		objects, unread = hubstate.SomePodsFromCluster(ctx, hub, namespaces[0], o.Workloads)
+	case len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) > 0 || len(namespaces) != 1:
+		objects, unread = hubstate.AllPodsFromCluster(ctx, hub, "")
+	default:
+		objects, unread = hubstate.AllPodsFromCluster(ctx, hub, namespaces[0])
+	}
+	if objects == nil {
+		return nil, unread
+	}
+	state.Pods = *objects
+	return unread, nil
+}
+
+// comparePods compares the workloads of a cluster as they are admitted before and after the changes.
+func comparePods(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
+	if !o.Effects.decidesPods(c.Given) {
+		return nil
+	}
+	of, err := pods.Diff(&c.Hub.Pods, &c.After.Pods)
+	of.Objects = slices.Concat(
+		applyResults(c.Applied, func(kind *explain.Kind) bool { return kind.GroupVersionKind == namespaceKind }),
+		applyResults(c.Applied, func(kind *explain.Kind) bool { return kind.Admit != nil }))
+	differences.Pods = &of
+	return err
+}
+
+// limitPods leaves out what the namespace does not show, and adds notes on workloads that are left out.
+func limitPods(_ *Shown, differences *explain.Differences, question *endpoint.Question) {
+	if differences.Pods != nil {
+		access.LimitPodDifferences(differences.Pods)
+		noteWorkloads(differences.Pods, question)
+	}
+}
+
+// applyResults returns the results of the objects of some kinds; the list is never nil.
+func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods.Applied {
+	results := []pods.Applied{}
+	for _, one := range applied {
+		if of(one.Kind) {
+			results = append(results, one.Result)
+		}
+	}
+	return results
+}
+
+// refused returns an error that names the objects that admission would refuse.
+func refused(differences *pods.Differences) error {
+	if differences == nil {
+		return nil
+	}
+	var errs []error
+	for _, applied := range differences.Objects {
+		if len(applied.Refused) > 0 {
+			errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s; correct it in the file",
+				applied.Object, strings.Join(slices.Clone(applied.Refused), "; ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ExplainWorkloads explains workloads that exist, or with isNew are to be created.
+func ExplainWorkloads(objects *pods.Objects, workloads []*unstructured.Unstructured, isNew bool) (pods.Reports, error) {
+	reports := pods.Reports{Workloads: []pods.Report{}, Notes: objects.Missing}
+	evaluator := pods.NewEvaluator(objects)
+	for _, workload := range workloads {
+		report, err := evaluator.Explain(workload, isNew)
+		if err != nil {
+			return reports, err
+		}
+		reports.Workloads = append(reports.Workloads, report)
+	}
+	return reports, nil
+}
+
+// answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
+// not read.
+func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+	var workloads []hubstate.Workload
+	for _, object := range question.Objects {
+		for _, kind := range pods.Kinds() {
+			if kind.GroupKind() == object.GroupKind() {
+				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
+			}
+		}
+	}
+	objects, err := hubstate.PodsFromCluster(ctx, hub.Client, workloads)
+	if objects == nil {
+		return nil, err
+	}
+	reports, err := ExplainWorkloads(objects, objects.Workloads, false)
+	if err != nil {
+		return nil, err
+	}
+	for i := range reports.Workloads {
+		if o.Limited {
+			access.LimitWorkload(&reports.Workloads[i])
+		}
+	}
+	explanations := counterfactual.WorkloadExplanations{Reports: reports}
+	explanations.Federated, err = o.Workloads(objects, func(namespace string) (*explain.State, error) {
+		return hubstate.FederatedFromCluster(ctx, hub.Client, namespace, o.Delivered)
+	}, hub.Now())
+	if err != nil && len(o.Clusters) > 0 {
+		return nil, &endpoint.AnswerError{Err: err}
+	}
+	return explanations, err
+}
+
+// WithWorkloads returns kinds, and those of workloads that are not among them.
+func WithWorkloads(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	all := slices.Clone(kinds)
+	for _, kind := range pods.Kinds() {
+		if !slices.ContainsFunc(all, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
+			all = append(all, kind.GroupVersionKind)
+		}
+	}
+	return all
+}
+
+// WorkloadKind returns the kind of workloads that has a name.
+func WorkloadKind(named schema.GroupKind) (pods.WorkloadKind, bool) {
+	for _, kind := range pods.Kinds() {
+		if kind.GroupKind() == named {
+			return kind, true
+		}
+	}
+	return pods.WorkloadKind{}, false
+}

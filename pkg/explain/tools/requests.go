@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+)
+
+// Requests is the Tool of ClusterRequests.
+var Requests = Tool{
+	Families: []Family{
+		{Name: familyRequests, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff}, Kinds: kindsAre(requestKind)},
+		{Name: "purposes", Named: []string{endpoint.CommandDiff}, Used: true, Kinds: kindsAre(purposeKind)},
+	},
+	Family: familyRequests, Answer: answerRequests, Answered: func() document.Source { return &requests.Reports{} },
+	Changed: func(_ *DiffOptions, given *explain.State) bool { return given.Has(explain.OfRequests) },
+	Read:    readRequests, Compare: compareRequests, Limit: limitRequests,
+	Report: reportRequests,
+	Added:  explain.OfRequests, ReadAdded: readAddedRequests, Simulate: simulateRequests,
+}
+
+const familyRequests = "requests"
+
+// The kinds of ClusterRequests, and of the Purposes that they use.
+var (
+	requestKind = openmcpv1alpha1.GroupVersion.WithKind("ClusterRequest")
+	purposeKind = openmcpv1alpha1.GroupVersion.WithKind("Purpose")
+)
+
+// RequestObject returns a ClusterRequest as a question names it.
+func RequestObject(name string) endpoint.Object {
+	return endpoint.Object{Group: requestKind.Group, Kind: requestKind.Kind, Name: name}
+}
+
+// purposesIn returns the Purposes that the ClusterRequests of files use, as a question names them.
+func purposesIn(given *explain.State) []endpoint.Object {
+	var objects []endpoint.Object
+	used := map[string]bool{}
+	for _, request := range given.ClusterRequests.Requests {
+		for _, purpose := range request.Spec.Purposes {
+			if !used[string(purpose)] {
+				used[string(purpose)] = true
+				objects = append(objects, endpoint.Object{Group: purposeKind.Group, Kind: purposeKind.Kind, Name: string(purpose)})
+			}
+		}
+	}
+	return objects
+}
+
+// readRequests adds to a State what decides about ClusterRequests on a hub.
+func readRequests(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+	if !given.Has(explain.OfRequests) {
+		return nil, nil
+	}
+	objects, err := hubstate.RequestsFromCluster(ctx, hub)
+	if err != nil {
+		return nil, err
+	}
+	state.ClusterRequests = *objects
+	state.ClusterRequests.Options = o.Requests
+	return nil, nil
+}
+
+// compareRequests compares what ClusterRequests get.
+func compareRequests(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
+	if c.Given.Has(explain.OfRequests) {
+		differences.Requests = requests.Compare(&c.Hub.ClusterRequests, &c.After.ClusterRequests, differences.Now)
+	}
+	return nil
+}
+
+// limitRequests leaves out the ClusterRequests that may not be shown.
+func limitRequests(s *Shown, differences *explain.Differences, _ *endpoint.Question) {
+	if differences.Requests != nil {
+		access.LimitRequestDifference(differences.Requests, func(name types.NamespacedName) bool {
+			return s.Has(KeyOf(RequestObject(name.Name), name.Namespace))
+		})
+	}
+}
+
+// readAddedRequests reads what decides about ClusterRequests from the hub.
+func readAddedRequests(ctx context.Context, hub client.Client, _ string) (state *explain.State, unread, err error) {
+	objects, err := hubstate.RequestsFromCluster(ctx, hub)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &explain.State{ClusterRequests: *objects}, nil, nil
+}
+
+// simulateRequests reports the requests of a namespace, or of all if it is empty, that get another result, and how many Clusters all need.
+func simulateRequests(a *Addition, whatIf *explain.WhatIf, namespace string) (incomplete, err error) {
+	after, _, err := a.Hub.With(a.Given.Each(explain.OfRequests))
+	if err != nil {
+		return nil, err
+	}
+	difference := requests.Compare(&a.Hub.ClusterRequests, &after.ClusterRequests, whatIf.Now)
+	difference.Requests = slices.DeleteFunc(difference.Requests, func(d requests.RequestDifference) bool {
+		return namespace != "" && d.Namespace != namespace
+	})
+	whatIf.Requests = difference
+	whatIf.Changes = append(whatIf.Changes, describeAdded(a.Given.Names(explain.OfRequests)))
+	return nil, nil
+}
+
+// reportRequests explains the ClusterRequests of files.
+func reportRequests(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
+	if !o.Named && o.Files {
+		objects := state.ClusterRequests
+		objects.Options = o.Requests
+		reports.Requests = requests.NewReports(&objects, o.Namespace, reports.Now)
+	}
+	return nil
+}
+
+// ReadRequests reads what decides about ClusterRequests on a hub, and the ManagedClusters.
+func ReadRequests(ctx context.Context, hub client.Reader) (*requests.Objects, error) {
+	objects, err := hubstate.RequestsFromCluster(ctx, hub)
+	if err != nil {
+		return nil, err
+	}
+	return objects, hubstate.ReadManaged(ctx, hub, objects)
+}
+
+func answerRequests(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+	if len(o.Clusters) > 0 {
+		return nil, &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
+	}
+	objects, err := ReadRequests(ctx, hub.Client)
+	if err != nil {
+		return nil, err
+	}
+	objects.Options = o.Requests
+	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
+	for _, object := range question.Objects {
+		found := objects.Find(question.Namespace, object.Name)
+		if len(found) == 0 {
+			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
+		}
+		report := requests.NewReport(objects, found[0], metav1.NewTime(hub.Now()))
+		if o.Limited {
+			access.LimitRequest(&report)
+		}
+		reports.Requests = append(reports.Requests, report)
+	}
+	return reports, nil
+}
