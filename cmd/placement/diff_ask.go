@@ -53,7 +53,7 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 	}
 	kinds := o.deliveredKinds()
 	if len(given.Pods.Policies) > 0 {
-		kinds = tools.WithWorkloads(kinds)
+		kinds = pods.AddKinds(kinds)
 	}
 	if question.Kinds, err = listableKinds(ctx, hub, namespace, kinds); err != nil {
 		return endpoint.Answer{}, err
@@ -72,7 +72,7 @@ func workloadsToCompare(
 	ctx context.Context, hub client.Reader, namespace string, kinds []endpoint.KindRef,
 ) (workloads []endpoint.Object, leftOut int, err error) {
 	for _, named := range kinds {
-		kind, known := tools.WorkloadKind(named.GroupKind())
+		kind, known := pods.KindOfGroup(named.GroupKind())
 		if !known {
 			continue
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
 // namedWorkloads are the workloads on the command line.
@@ -110,7 +109,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 
 // printWorkloads prints explanations of workloads. unread says which rights are missing.
 func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
-	reports, err := tools.ExplainWorkloads(objects, objects.Workloads, false)
+	reports, err := pods.NewReports(objects, objects.Workloads)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -49,7 +50,7 @@ func (f *kindFlags) settings(limit removalbudget.Limit, requests clusterrequest.
 }
 
 // deliveredKinds returns the kinds of the delivered objects.
-func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return tools.KindsOf(f.delivered) }
+func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return federated.KindsOf(f.delivered) }
 
 // objectTypes lists the types of delivered objects.
 func (f *kindFlags) objectTypes() []string {

@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -74,7 +75,7 @@ func (e *Explainer) askedOfKinds(question *endpoint.Question) ([]access.Asked, e
 		asked = append(asked, access.Asked{Verb: access.VerbList, Resource: resource, Namespace: question.Namespace})
 	}
 	for i, workload := range question.Workloads {
-		if _, known := tools.WorkloadKind(workload.GroupKind()); !known {
+		if _, known := pods.KindOfGroup(workload.GroupKind()); !known {
 			return nil, fmt.Errorf("workloads[%d]: %s is no kind of workloads; leave it out", i, workload.GroupKind())
 		}
 	}

@@ -5,6 +5,8 @@ package federated
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -23,4 +25,13 @@ func FindKind(kinds []federation.FederatedKind, text string) (federation.Federat
 		}
 	}
 	return federation.FederatedKind{}, false
+}
+
+// KindsOf returns the kinds that a hub delivers.
+func KindsOf(delivered []federation.FederatedKind) []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(delivered))
+	for _, kind := range delivered {
+		kinds = append(kinds, kind.GroupVersionKind)
+	}
+	return kinds
 }

@@ -3,6 +3,7 @@
 package pods
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +29,21 @@ type Differences struct {
 	WorkloadsUnread bool `json:"workloadsUnread,omitempty"`
 	// Notes say which kinds the cluster does not serve, or the user may not read, and what that means.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Refused returns an error that names the objects that admission would refuse. It is nil for nil differences.
+func (d *Differences) Refused() error {
+	if d == nil {
+		return nil
+	}
+	var errs []error
+	for _, applied := range d.Objects {
+		if len(applied.Refused) > 0 {
+			errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s; correct it in the file",
+				applied.Object, strings.Join(slices.Clone(applied.Refused), "; ")))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Applied is an object that is applied.

@@ -146,6 +146,30 @@ func (e *Evaluator) Explain(object *unstructured.Unstructured, isNew bool) (Repo
 	return e.report(ev), nil
 }
 
+// NewReports explains workloads that exist.
+func NewReports(objects *Objects, workloads []*unstructured.Unstructured) (Reports, error) {
+	found, err := explainAll(objects, workloads, func(*unstructured.Unstructured) bool { return false })
+	return Reports{Workloads: found, Notes: objects.Missing}, err
+}
+
+// NewFileReports explains workloads of files. One with a UID exists already, and any other is to be created.
+func NewFileReports(objects *Objects, workloads []*unstructured.Unstructured) ([]Report, error) {
+	return explainAll(objects, workloads, func(workload *unstructured.Unstructured) bool { return workload.GetUID() == "" })
+}
+
+func explainAll(objects *Objects, workloads []*unstructured.Unstructured, isNew func(*unstructured.Unstructured) bool) ([]Report, error) {
+	evaluator := NewEvaluator(objects)
+	reports := make([]Report, 0, len(workloads))
+	for _, workload := range workloads {
+		report, err := evaluator.Explain(workload, isNew(workload))
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, report)
+	}
+	return reports, nil
+}
+
 func (e *Evaluator) report(ev *evaluation) Report {
 	report := Report{
 		Kind: ev.kind.Kind, Namespace: ev.object.GetNamespace(), Name: ev.object.GetName(), New: ev.admission == creation,

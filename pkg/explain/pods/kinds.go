@@ -62,6 +62,26 @@ func KindOf(gvk schema.GroupVersionKind) (WorkloadKind, bool) {
 	return kinds[at], true
 }
 
+// KindOfGroup returns the kind of a group and kind.
+func KindOfGroup(named schema.GroupKind) (WorkloadKind, bool) {
+	at := slices.IndexFunc(kinds, func(kind WorkloadKind) bool { return kind.GroupKind() == named })
+	if at < 0 {
+		return WorkloadKind{}, false
+	}
+	return kinds[at], true
+}
+
+// AddKinds returns the given kinds, and those of workloads that are not among them.
+func AddKinds(to []schema.GroupVersionKind) []schema.GroupVersionKind {
+	all := slices.Clone(to)
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(all, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
+			all = append(all, kind.GroupVersionKind)
+		}
+	}
+	return all
+}
+
 // FindKind returns the kind that a user names as kubectl does: deployment, deployments, deploy, deployments.apps or deployments.v1.apps.
 func FindKind(text string) (WorkloadKind, bool) {
 	name, suffix, qualified := strings.Cut(strings.ToLower(text), ".")

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
@@ -36,7 +36,7 @@ func simulatePods(a *Addition, whatIf *explain.WhatIf, _ string) (incomplete, er
 	if err != nil {
 		return nil, err
 	}
-	reports, err := explainGiven(&after.Pods, a.Given.Pods.Workloads)
+	reports, err := pods.NewFileReports(&after.Pods, a.Given.Pods.Workloads)
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +52,14 @@ func simulatePods(a *Addition, whatIf *explain.WhatIf, _ string) (incomplete, er
 	})
 	differences.Objects = applyResults(applied, func(kind *explain.Kind) bool { return kind.Admit != nil })
 	for _, namespace := range a.Given.Pods.Namespaces {
-		if saysDelivery(namespace) {
+		if federated.SaysDelivery(namespace) {
 			differences.Notes = append(differences.Notes, fmt.Sprintf("what Namespace %s changes for objects that are delivered is not in the "+
 				"report; placement diff -f has it", namespace.Name))
 		}
 	}
 	whatIf.Workloads, whatIf.Pods = reports, &differences
 	whatIf.Changes = append(whatIf.Changes, describeAdded(a.Given.Names(explain.OfPods)))
-	return errors.Join(refused(&differences), a.Unread), nil
+	return errors.Join(differences.Refused(), a.Unread), nil
 }
 
 // describeAdded returns "add Deployment team-a/web, Node n1", or the first five and how many more.
@@ -68,20 +68,6 @@ func describeAdded(names []string) string {
 		names = append(names[:namesShown], fmt.Sprintf("and %d more", len(names)-namesShown))
 	}
 	return "add " + strings.Join(names, ", ")
-}
-
-// explainGiven explains workloads of files. One with a UID exists already, and any other is to be created.
-func explainGiven(objects *pods.Objects, workloads []*unstructured.Unstructured) ([]pods.Report, error) {
-	evaluator := pods.NewEvaluator(objects)
-	reports := make([]pods.Report, 0, len(workloads))
-	for _, workload := range workloads {
-		report, err := evaluator.Explain(workload, workload.GetUID() == "")
-		if err != nil {
-			return nil, err
-		}
-		reports = append(reports, report)
-	}
-	return reports, nil
 }
 
 // WithoutPlacements returns an empty what-if for additions that no Placement depends on.

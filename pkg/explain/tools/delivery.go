@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -29,23 +28,14 @@ import (
 
 // decidesDelivery reports whether there is an object that is delivered, a binding, or a Namespace that says something about delivery.
 func decidesDelivery(given *explain.State) bool {
-	return len(given.Federated.Objects)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, saysDelivery)
+	return len(given.Federated.Objects)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, federated.SaysDelivery)
 }
-
-// saysDelivery reports whether a Namespace has the label by which it takes part, or a default of its objects.
-func saysDelivery(namespace *corev1.Namespace) bool {
-	_, labelled := namespace.Labels[federation.FederatedLabel]
-	return labelled || slices.ContainsFunc(deliveryDefaults, func(name string) bool { _, annotated := namespace.Annotations[name]; return annotated })
-}
-
-// deliveryDefaults are the annotations of a Namespace that are defaults of its objects.
-var deliveryDefaults = []string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation}
 
 // Delivery is the Tool of objects that are delivered to clusters.
 var Delivery = Tool{
 	Families: []Family{{
 		Name: familyDelivered, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated},
-		Shown: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, Kinds: KindsOf,
+		Shown: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, Kinds: federated.KindsOf,
 	}},
 	Family: familyDelivered, Answer: answerDelivered, Answered: func() document.Source { return &counterfactual.ObjectExplanations{} },
 	Changed: func(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesDelivery(given) },
@@ -63,15 +53,6 @@ var Delivery = Tool{
 }
 
 const familyDelivered = "delivered"
-
-// KindsOf returns the kinds that a hub delivers.
-func KindsOf(delivered []federation.FederatedKind) []schema.GroupVersionKind {
-	kinds := make([]schema.GroupVersionKind, 0, len(delivered))
-	for _, kind := range delivered {
-		kinds = append(kinds, kind.GroupVersionKind)
-	}
-	return kinds
-}
 
 // namespaceOf returns the namespace of what files may change for delivery; empty if it is more than one.
 func namespaceOf(given *explain.State) string {

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // namespaceKind is the kind of Namespaces.
@@ -73,20 +73,9 @@ func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespa
 			continue
 		}
 		effects.pods = effects.pods || !one.Result.Unchanged
-		effects.delivery = effects.delivery || !deliversAlike(objectlist.Find(live, namespace), namespace)
+		effects.delivery = effects.delivery || !federated.DeliversAlike(objectlist.Find(live, namespace), namespace)
 	}
 	return effects, nil
-}
-
-// deliversAlike reports whether delivery reads the same of two states of a Namespace.
-func deliversAlike(before, after *corev1.Namespace) bool {
-	for _, name := range deliveryDefaults {
-		one, was := before.Annotations[name]
-		if other, is := after.Annotations[name]; was != is || one != other {
-			return false
-		}
-	}
-	return before.Labels[federation.FederatedLabel] == after.Labels[federation.FederatedLabel]
 }
 
 func namesOf(namespaces []*corev1.Namespace) []string {

@@ -4,13 +4,8 @@ package tools
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
@@ -29,15 +24,15 @@ var Pods = Tool{
 		{Name: "policies", Named: []string{endpoint.CommandDiff, CommandAdd}, Kinds: kindsAre(policyKind)},
 		{
 			Name: familyWorkloads, Named: []string{endpoint.CommandExplain, CommandAdd}, Shown: []string{endpoint.CommandDiff},
-			Kinds: kindsAre(WithWorkloads(nil)...),
+			Kinds: kindsAre(pods.AddKinds(nil)...),
 		},
 	},
 	Family: familyWorkloads, Answer: answerWorkloads, Answered: func() document.Source { return &counterfactual.WorkloadExplanations{} },
 	Changed: func(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesPods(given) },
 	Read:    readPods, Compare: comparePods, Limit: limitPods,
-	Unresolved: func(differences *explain.Differences) error { return refused(differences.Pods) },
+	Unresolved: func(differences *explain.Differences) error { return differences.Pods.Refused() },
 	Report: func(o *ReportOptions, state *explain.State, reports *explain.Reports) (err error) {
-		reports.Workloads, err = explainGiven(&state.Pods, o.Workloads)
+		reports.Workloads, err = pods.NewFileReports(&state.Pods, o.Workloads)
 		return err
 	},
 	Added: explain.OfPods, ReadAdded: readAddedPods, Simulate: simulatePods,
@@ -119,51 +114,20 @@ func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods
 	return results
 }
 
-// refused returns an error that names the objects that admission would refuse.
-func refused(differences *pods.Differences) error {
-	if differences == nil {
-		return nil
-	}
-	var errs []error
-	for _, applied := range differences.Objects {
-		if len(applied.Refused) > 0 {
-			errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s; correct it in the file",
-				applied.Object, strings.Join(slices.Clone(applied.Refused), "; ")))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// ExplainWorkloads explains workloads that exist, or with isNew are to be created.
-func ExplainWorkloads(objects *pods.Objects, workloads []*unstructured.Unstructured, isNew bool) (pods.Reports, error) {
-	reports := pods.Reports{Workloads: []pods.Report{}, Notes: objects.Missing}
-	evaluator := pods.NewEvaluator(objects)
-	for _, workload := range workloads {
-		report, err := evaluator.Explain(workload, isNew)
-		if err != nil {
-			return reports, err
-		}
-		reports.Workloads = append(reports.Workloads, report)
-	}
-	return reports, nil
-}
-
 // answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
 // not read.
 func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	var workloads []hubstate.Workload
 	for _, object := range question.Objects {
-		for _, kind := range pods.Kinds() {
-			if kind.GroupKind() == object.GroupKind() {
-				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
-			}
+		if kind, known := pods.KindOfGroup(object.GroupKind()); known {
+			workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
 		}
 	}
 	objects, err := hubstate.PodsFromCluster(ctx, hub.Client, workloads)
 	if objects == nil {
 		return nil, err
 	}
-	reports, err := ExplainWorkloads(objects, objects.Workloads, false)
+	reports, err := pods.NewReports(objects, objects.Workloads)
 	if err != nil {
 		return nil, err
 	}
@@ -180,25 +144,4 @@ func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question 
 		return nil, &endpoint.AnswerError{Err: err}
 	}
 	return explanations, err
-}
-
-// WithWorkloads returns kinds, and those of workloads that are not among them.
-func WithWorkloads(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
-	all := slices.Clone(kinds)
-	for _, kind := range pods.Kinds() {
-		if !slices.ContainsFunc(all, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
-			all = append(all, kind.GroupVersionKind)
-		}
-	}
-	return all
-}
-
-// WorkloadKind returns the kind of workloads that has a name.
-func WorkloadKind(named schema.GroupKind) (pods.WorkloadKind, bool) {
-	for _, kind := range pods.Kinds() {
-		if kind.GroupKind() == named {
-			return kind, true
-		}
-	}
-	return pods.WorkloadKind{}, false
 }

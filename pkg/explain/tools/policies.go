@@ -16,7 +16,7 @@ import (
 func WorkloadsIn(question *endpoint.Question) []hubstate.Workload {
 	workloads := make([]hubstate.Workload, 0, len(question.Workloads))
 	for _, object := range question.Workloads {
-		if kind, known := WorkloadKind(object.GroupKind()); known {
+		if kind, known := pods.KindOfGroup(object.GroupKind()); known {
 			workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
 		}
 	}
