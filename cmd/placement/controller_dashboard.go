@@ -90,8 +90,8 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 	}
 	return &answers.Explainer{
 		Hub: tools.Hub{
-			Settings: kinds.settings(o.RemovalLimit, o.ClusterRequests), Client: hubstate.NewInformed(live, mgr.GetCache(), view.Serves),
-			Now: time.Now, Live: view,
+			Settings: tools.Settings{Delivered: kinds.delivered, Limit: o.RemovalLimit, Requests: o.ClusterRequests},
+			Client:   hubstate.NewInformed(live, mgr.GetCache(), view.Serves), Now: time.Now, Live: view,
 		},
 		Definitions: definitions, Suggest: suggestName,
 	}, nil

@@ -20,15 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const dashboardLong = `dashboard serves pages on this machine that show where workloads go, and why: placements with the stages that each
@@ -57,12 +54,10 @@ const ownListen = "127.0.0.1:0"
 // dashboardOptions are the flags of the command.
 type dashboardOptions struct {
 	hubFlags
-	kindFlags
+	settingsFlags
 	askFlags
 
-	listen         string
-	hubLimit       removalbudget.Limit
-	requestOptions clusterrequest.Options
+	listen string
 }
 
 func newDashboardCommand() *cobra.Command {
@@ -79,13 +74,10 @@ func newDashboardCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
-	o.addKinds(flags)
+	o.addSettings(flags)
 	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace that is shown to a user who may not list placements of all. Default: the namespace of the context."
 	flags.StringVar(&o.listen, "listen", o.listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
-	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = system.DefaultRequests()
-	system.AddRequestFlags(flags, &o.requestOptions)
 	return cmd
 }
 
@@ -94,7 +86,7 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 	if err := o.parseKinds(); err != nil {
 		return err
 	}
-	if err := errors.Join(checkLoopback("listen", o.listen), system.ValidateRequests(o.requestOptions)); err != nil {
+	if err := errors.Join(checkLoopback("listen", o.listen), o.checkSettings()); err != nil {
 		return &usageError{err}
 	}
 	live, config, namespace, err := o.connectHub()
@@ -115,7 +107,7 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 	hub := &hubs.Own{
 		Broadcast: hubs.NewBroadcast(), Namespace: namespace,
 		Explainer: &answers.Explainer{
-			Hub:         tools.Hub{Settings: o.settings(o.hubLimit, o.requestOptions), Client: live, Now: time.Now},
+			Hub:         tools.Hub{Settings: o.settings(), Client: live, Now: time.Now},
 			Definitions: definitions, Suggest: suggestName,
 		},
 		Ask: o.asker(config),

@@ -14,14 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
@@ -101,7 +98,7 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
 // diffOptions are the flags of the command.
 type diffOptions struct {
 	hubFlags
-	kindFlags
+	settingsFlags
 	askFlags
 	labelFlag
 
@@ -110,13 +107,10 @@ type diffOptions struct {
 	now      string
 	output   string
 	showKept bool
-	hubLimit removalbudget.Limit
 	// manifests are the contents of the files.
 	manifests [][]byte
 	// compared is what is compared, once the files were read.
 	compared tools.DiffOptions
-
-	requestOptions clusterrequest.Options
 }
 
 func newDiffCommand() *cobra.Command {
@@ -141,7 +135,7 @@ func newDiffCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
-	o.addKinds(flags)
+	o.addSettings(flags)
 	o.addAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with Placements, policies, classes and Tenants, or - for standard input. May be repeated.")
@@ -154,9 +148,6 @@ func newDiffCommand() *cobra.Command {
 			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	o.addLabels(flags, "objects in the files to compare")
-	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = system.DefaultRequests()
-	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	return cmd
@@ -174,7 +165,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if takeWide(&o.output) {
 		o.showKept = true
 	}
-	o.compared.Settings = o.settings(o.hubLimit, o.requestOptions)
+	o.compared.Settings = o.settings()
 	config, namespace, err := o.findHub()
 	if err != nil {
 		return false, err
@@ -187,7 +178,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if len(given.Federated.Namespaces) == 0 && !o.compared.Changes(given) {
+	if !o.compared.Changes(given) {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
 			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
 	}
@@ -210,7 +201,7 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, err
 	}
-	if err := errors.Join(o.parseLabels(), system.ValidateRequests(o.requestOptions)); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkSettings()); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)
@@ -261,7 +252,6 @@ func (o *diffOptions) readState(
 			return nil, nil, err
 		}
 		if state, err = reader.State(); err == nil {
-			state.ClusterRequests.Options = o.requestOptions
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, given, state)
 		}
 		return state, nil, err

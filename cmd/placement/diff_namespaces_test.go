@@ -112,7 +112,7 @@ func TestNamespaceInTheFilesOfSimulate(t *testing.T) {
 			added := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: "+tc.labels+"}\n")
 			var stdout bytes.Buffer
 			o := simulateOptions{
-				files: []string{added}, hub: []string{hub}, output: "table", requestOptions: system.DefaultRequests(),
+				files: []string{added}, hub: []string{hub}, output: "table", settingsFlags: settingsFlags{requestOptions: system.DefaultRequests()},
 				changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}}},
 			}
 			_, err := o.run(t.Context(), strings.NewReader(""), &stdout)

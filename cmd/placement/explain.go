@@ -15,14 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 var explainLong = fmt.Sprintf(`explain shows why a Placement selects certain clusters: a summary, notable findings, and a table of the clusters
@@ -125,7 +122,7 @@ const explainExample = `  # Why these clusters?
 // explainOptions are the flags of the command.
 type explainOptions struct {
 	hubFlags
-	kindFlags
+	settingsFlags
 	askFlags
 	labelFlag
 
@@ -137,14 +134,11 @@ type explainOptions struct {
 	all           bool
 	allNamespaces bool
 	watch         bool
-	hubLimit      removalbudget.Limit
 	// allClusters lists all clusters where the table would group the rejected ones by their causes.
 	allClusters bool
 	// color adds terminal colours to tables, and width is the number of columns of the terminal; 0 if the output is none.
 	color bool
 	width int
-
-	requestOptions clusterrequest.Options
 
 	// opened is the source once it was read, and unread the error about that.
 	opened *source
@@ -168,7 +162,7 @@ func newExplainCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
-	o.addKinds(flags)
+	o.addSettings(flags)
 	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one. Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -179,9 +173,6 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
 	o.addLabels(flags, "unsatisfied placements to list; implies --all")
-	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = system.DefaultRequests()
-	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
 	flags.BoolVar(&o.allClusters, answers.AllClustersFlag, false,
@@ -329,7 +320,7 @@ func (o *explainOptions) style() printers.Style {
 // explaining returns the options of explanations.
 func (o *explainOptions) explaining() *tools.ExplainOptions {
 	return &tools.ExplainOptions{
-		Settings: o.settings(o.hubLimit, o.requestOptions), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
+		Settings: o.settings(), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
 		Suggest: suggestName,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // runObjects prints where objects that arguments name are delivered, and why.
@@ -67,4 +68,10 @@ func (o *explainOptions) printObjects(state *explain.State, names []deliveredNam
 func isDelivered(o *explainOptions, text string) bool {
 	_, is := federated.FindKind(o.delivered, text)
 	return is
+}
+
+// deliveredTypes returns the types of the objects that every hub delivers.
+func deliveredTypes() []string {
+	flags := kindFlags{delivered: federation.DefaultKinds()}
+	return flags.objectTypes()
 }

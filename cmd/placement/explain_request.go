@@ -18,7 +18,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // isClusterRequest reports whether a type names ClusterRequests as kubectl does.
@@ -27,6 +26,8 @@ func isClusterRequest(text string) bool {
 	return (name == requestType || name == requestType+"s") &&
 		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
 }
+
+func requestTypes() []string { return []string{requestType} }
 
 func isRequest(_ *explainOptions, text string) bool { return isClusterRequest(text) }
 
@@ -80,7 +81,7 @@ func (o *explainOptions) checkRequestFlags() error {
 	case o.watch:
 		return errors.New("--watch follows placements; a ClusterRequest is explained once, so leave it out")
 	default:
-		return errors.Join(o.checkFormat(), o.checkHub(), system.ValidateRequests(o.requestOptions))
+		return errors.Join(o.checkFormat(), o.checkHub(), o.checkSettings())
 	}
 }
 

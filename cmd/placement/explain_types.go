@@ -15,7 +15,9 @@ import (
 // explainer is what placement explain does on the command line for the objects of a Tool. A nil function is for a Tool that has no such thing.
 type explainer struct {
 	of *tools.Tool
-	// isType reports whether a type on the command line names objects that explain explains, and complete offers types and names.
+	// types are the types that a misspelt one may mean. isType reports whether a type on the command line names objects that explain explains, and
+	// complete offers types and names.
+	types    func() []string
 	isType   func(o *explainOptions, text string) bool
 	complete func(o *explainOptions, cmd *cobra.Command, begun string) []string
 	explain  func(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error
@@ -24,9 +26,13 @@ type explainer struct {
 // The explainers of all systems. The types that none of the others has are Placements.
 var (
 	placementExplainer = explainer{of: &tools.Placements, explain: runPlacements}
-	deliveryExplainer  = explainer{of: &tools.Delivery, isType: isDelivered, explain: runObjects}
-	podExplainer       = explainer{of: &tools.Pods, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads}
-	requestExplainer   = explainer{of: &tools.Requests, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests}
+	deliveryExplainer  = explainer{of: &tools.Delivery, types: deliveredTypes, isType: isDelivered, explain: runObjects}
+	podExplainer       = explainer{
+		of: &tools.Pods, types: workloadTypes, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads,
+	}
+	requestExplainer = explainer{
+		of: &tools.Requests, types: requestTypes, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests,
+	}
 )
 
 // explainers are those that have types. Of a workload that is delivered, that of Pods is the first: the report has its delivery beside them.

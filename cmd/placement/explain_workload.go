@@ -30,6 +30,15 @@ var namedWorkloads = namedKinds[pods.WorkloadKind]{
 	alone: "name placements or workloads (TYPE/NAME), not both in one command",
 }
 
+// workloadTypes returns the types of workloads.
+func workloadTypes() []string {
+	types := make([]string, 0, len(pods.Kinds()))
+	for _, kind := range pods.Kinds() {
+		types = append(types, strings.ToLower(kind.Kind))
+	}
+	return types
+}
+
 // isWorkload reports whether a type names a kind of workloads.
 func isWorkload(_ *explainOptions, text string) bool {
 	_, is := pods.FindKind(text)

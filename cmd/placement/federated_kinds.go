@@ -10,11 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -42,11 +39,6 @@ func (f *kindFlags) parseKinds() error {
 		f.delivered = append(f.delivered, federation.FederatedKind{GroupVersionKind: kind, Resource: resource.Resource})
 	}
 	return nil
-}
-
-// settings returns the settings of a hub that delivers the kinds.
-func (f *kindFlags) settings(limit removalbudget.Limit, requests clusterrequest.Options) tools.Settings {
-	return tools.Settings{Delivered: f.delivered, Limit: limit, Requests: requests}
 }
 
 // deliveredKinds returns the kinds of the delivered objects.

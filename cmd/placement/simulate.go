@@ -14,15 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const simulateLong = `simulate evaluates every Placement of a hub, live or in files, with the code of the controller, and reports for every
@@ -124,7 +121,7 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 // simulateOptions are the flags of the command.
 type simulateOptions struct {
 	hubFlags
-	kindFlags
+	settingsFlags
 	labelFlag
 	changeFlags
 	askFlags
@@ -139,9 +136,6 @@ type simulateOptions struct {
 	exitCode   bool
 	// allNamespaces says what is the default.
 	allNamespaces bool
-	hubLimit      removalbudget.Limit
-
-	requestOptions clusterrequest.Options
 
 	// manifests are the contents of the files, and added the objects in them that are added.
 	manifests [][]byte
@@ -170,7 +164,7 @@ func newSimulateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.hubFlags.add(flags)
-	o.addKinds(flags)
+	o.addSettings(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
 	o.changeFlags.add(flags)
 	o.addAsk(flags)
@@ -187,9 +181,6 @@ func newSimulateCommand() *cobra.Command {
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Evaluate the placements of all namespaces, which is the default.")
 	o.addLabels(flags, "placements to evaluate, without delivered objects and the like")
-	addHubLimitFlags(flags, &o.hubLimit)
-	o.requestOptions = system.DefaultRequests()
-	system.AddRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
@@ -219,22 +210,22 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if len(in.additions) > 0 && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, tools.WithoutPlacements(metav1.NewTime(now)), in)
 	}
-	in.workloads = o.workloadsIn(in.state, names)
-	if err := o.checkWanted(in.state, names); err != nil && !concernsOthers(in, names) {
-		return false, err
-	}
 	wanted := func(key inventory.Key) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
 	}
-	in.state.Limit, in.state.Done = o.hubLimit, ctx.Done()
-	in.state.Federated.SetLimit(o.hubLimit)
+	reported := &tools.ReportOptions{
+		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.namespace, Files: !o.live() && len(in.changes) == 0,
+	}
+	if err := o.checkWanted(in.state, names); err != nil && !reported.ReportsOthers(in.state) {
+		return false, err
+	}
+	settings := o.settings()
+	settings.Configure(in.state)
+	in.state.Done = ctx.Done()
 	if len(in.changes) > 0 {
 		return o.whatIf(ctx, stdout, in, wanted, now)
 	}
-	reports, err := report(in.state, &tools.ReportOptions{
-		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.namespace, Workloads: in.workloads, Files: !o.live(),
-		Requests: o.requestOptions,
-	}, now)
+	reports, err := reported.Report(in.state, now)
 	if err == nil {
 		err = interrupted(ctx)
 	}
@@ -244,30 +235,12 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	return false, printers.Print(stdout, printers.Format(o.output), reports, answers.ReportStyle)
 }
 
-// report evaluates what is there, without changes. Objects that are delivered, and ClusterRequests, are reported unless Placements are named.
-func report(state *explain.State, o *tools.ReportOptions, now time.Time) (explain.Reports, error) {
-	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, each := range tools.All() {
-		if err := each.Report(o, state, &reports); err != nil {
-			return reports, err
-		}
-	}
-	return reports, nil
-}
-
 // interrupted returns an error if the evaluations were cancelled, whose results mean nothing then.
 func interrupted(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("the simulation was interrupted: %w", err)
 	}
 	return nil
-}
-
-// concernsOthers reports whether a simulation without the wanted Placements says something about workloads, delivered objects or
-// ClusterRequests.
-func concernsOthers(in *simulated, names map[types.NamespacedName]bool) bool {
-	others := in.state.Federated.Delivers() || len(in.state.ClusterRequests.Requests) > 0
-	return len(in.changes) == 0 && len(in.workloads) > 0 || len(names) == 0 && others
 }
 
 // inNamespace reports whether an object is in the namespace of the flag, if there is one.
@@ -314,7 +287,7 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if err := errors.Join(o.parseLabels(), o.checkInputs(), system.ValidateRequests(o.requestOptions)); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkInputs(), o.checkSettings()); err != nil {
 		return now, nil, err
 	}
 	switch {

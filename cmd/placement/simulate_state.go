@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -37,9 +36,8 @@ func (o *simulateOptions) place() string {
 type simulated struct {
 	state   *explain.State
 	changes []whatif.Change
-	// additions are the added objects that no Placement depends on, and workloads those of the files that are reported.
+	// additions are the added objects that no Placement depends on.
 	additions []*tools.Addition
-	workloads []*unstructured.Unstructured
 }
 
 // read reads the State, and the changes.
@@ -89,7 +87,8 @@ func (o *simulateOptions) readAddition(ctx context.Context, of *tools.Tool, give
 			return nil, err
 		}
 	}
-	added.Hub.ClusterRequests.Options = o.requestOptions
+	settings := o.settings()
+	settings.Configure(added.Hub)
 	return added, nil
 }
 
@@ -200,14 +199,4 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	slices.Sort(names)
 	return fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s", strings.Join(names, ", "), o.place(),
 		didYouMean(names[0], "", found))
-}
-
-// workloadsIn returns the workloads of files that are reported: none if Placements are named.
-func (o *simulateOptions) workloadsIn(state *explain.State, placements map[types.NamespacedName]bool) []*unstructured.Unstructured {
-	if len(placements) > 0 || o.live() {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(state.Pods.Workloads), func(object *unstructured.Unstructured) bool {
-		return o.namespace != "" && object.GetNamespace() != o.namespace
-	})
 }

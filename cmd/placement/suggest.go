@@ -10,9 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // suggestionDistance is the greatest number of changed letters between a text and a suggestion, and suggestionsShown bounds the suggestions.
@@ -83,14 +80,9 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 
 // objectTypes returns the types that explain takes before a slash.
 func objectTypes() []string {
-	workloads, delivered := pods.Kinds(), federation.DefaultKinds()
-	types := make([]string, 0, 2+len(workloads)+len(delivered))
-	types = append(types, "placement", requestType)
-	for _, kind := range workloads {
-		types = append(types, strings.ToLower(kind.Kind))
-	}
-	for _, kind := range delivered {
-		types = append(types, strings.ToLower(kind.Kind))
+	types := []string{"placement"}
+	for _, each := range explainers {
+		types = append(types, each.types()...)
 	}
 	slices.Sort(types)
 	return slices.Compact(types)

@@ -69,8 +69,7 @@ func (e *Explainer) simulate(ctx context.Context, question *endpoint.Question) (
 // prepare makes a State evaluate with the flags of the hub, on one goroutine until ctx ends.
 func (e *Explainer) prepare(ctx context.Context, state *explain.State) {
 	state.SetsHidden, state.Done, state.Workers = e.Limited, ctx.Done(), 1
-	state.Limit = e.Limit
-	state.Federated.SetLimit(e.Limit)
+	e.Configure(state)
 	if e.Limited {
 		state.Federated.Missing = unreadByHub(state.Federated.Missing)
 	}

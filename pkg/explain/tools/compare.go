@@ -39,7 +39,7 @@ type Comparison struct {
 
 // Changes reports whether files may change what a system decides.
 func (o *DiffOptions) Changes(given *explain.State) bool {
-	return slices.ContainsFunc(all, func(each *Tool) bool { return each.Changed(o, given) })
+	return len(given.Federated.Namespaces) > 0 || slices.ContainsFunc(all, func(each *Tool) bool { return each.Changed(o, given) })
 }
 
 // Read reads what is compared from the hub. The error unread says which rights are missing for all that decides about Pods.
@@ -58,8 +58,7 @@ func (o *DiffOptions) Read(ctx context.Context, hub client.Client, given *explai
 // Compare compares the hub with what it would do if the files were applied.
 func (o *DiffOptions) Compare(hub, given *explain.State, changes *statefile.ChangeReader, now time.Time) (explain.Differences, error) {
 	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
-	hub.Limit = o.Limit
-	hub.Federated.SetLimit(o.Limit)
+	o.Configure(hub)
 	after, applied, err := changes.Apply(hub)
 	if err != nil {
 		return differences, err

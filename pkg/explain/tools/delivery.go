@@ -50,6 +50,7 @@ var Delivery = Tool{
 		}
 		return nil
 	},
+	HasReport: func(o *ReportOptions, state *explain.State) bool { return !o.Named && state.Federated.Delivers() },
 }
 
 const familyDelivered = "delivered"

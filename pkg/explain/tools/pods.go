@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
@@ -32,16 +33,27 @@ var Pods = Tool{
 	Read:    readPods, Compare: comparePods, Limit: limitPods,
 	Unresolved: func(differences *explain.Differences) error { return differences.Pods.Refused() },
 	Report: func(o *ReportOptions, state *explain.State, reports *explain.Reports) (err error) {
-		reports.Workloads, err = pods.NewFileReports(&state.Pods, o.Workloads)
+		reports.Workloads, err = pods.NewFileReports(&state.Pods, workloadsOf(o, state))
 		return err
 	},
-	Added: explain.OfPods, ReadAdded: readAddedPods, Simulate: simulatePods,
+	HasReport: func(o *ReportOptions, state *explain.State) bool { return len(workloadsOf(o, state)) > 0 },
+	Added:     explain.OfPods, ReadAdded: readAddedPods, Simulate: simulatePods,
 }
 
 const familyWorkloads = "workloads"
 
 // policyKind is the kind of PodSchedulingPolicies.
 var policyKind = kupidv1alpha1.GroupVersion.WithKind("PodSchedulingPolicy")
+
+// workloadsOf returns the workloads of files that are reported.
+func workloadsOf(o *ReportOptions, state *explain.State) []*unstructured.Unstructured {
+	if o.Named || !o.Files {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(state.Pods.Workloads), func(object *unstructured.Unstructured) bool {
+		return o.Namespace != "" && object.GetNamespace() != o.Namespace
+	})
+}
 
 // decidesPods reports whether there is a policy, class or Tenant.
 func decidesPods(given *explain.State) bool {

@@ -31,7 +31,10 @@ var Requests = Tool{
 	Changed: func(_ *DiffOptions, given *explain.State) bool { return given.Has(explain.OfRequests) },
 	Read:    readRequests, Compare: compareRequests, Limit: limitRequests,
 	Report: reportRequests,
-	Added:  explain.OfRequests, ReadAdded: readAddedRequests, Simulate: simulateRequests,
+	HasReport: func(o *ReportOptions, state *explain.State) bool {
+		return !o.Named && len(state.ClusterRequests.Requests) > 0
+	},
+	Added: explain.OfRequests, ReadAdded: readAddedRequests, Simulate: simulateRequests,
 }
 
 const familyRequests = "requests"
@@ -63,7 +66,7 @@ func purposesIn(given *explain.State) []endpoint.Object {
 }
 
 // readRequests adds to a State what decides about ClusterRequests on a hub.
-func readRequests(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+func readRequests(ctx context.Context, _ *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
 	if !given.Has(explain.OfRequests) {
 		return nil, nil
 	}
@@ -72,7 +75,6 @@ func readRequests(ctx context.Context, o *DiffOptions, hub client.Client, given,
 		return nil, err
 	}
 	state.ClusterRequests = *objects
-	state.ClusterRequests.Options = o.Requests
 	return nil, nil
 }
 
@@ -120,9 +122,7 @@ func simulateRequests(a *Addition, whatIf *explain.WhatIf, namespace string) (in
 // reportRequests explains the ClusterRequests of files.
 func reportRequests(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
 	if !o.Named && o.Files {
-		objects := state.ClusterRequests
-		objects.Options = o.Requests
-		reports.Requests = requests.NewReports(&objects, o.Namespace, reports.Now)
+		reports.Requests = requests.NewReports(&state.ClusterRequests, o.Namespace, reports.Now)
 	}
 	return nil
 }

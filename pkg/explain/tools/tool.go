@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
@@ -15,7 +14,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -39,8 +37,10 @@ type Tool struct {
 	// Unresolved returns an error about objects for which differences have no result.
 	Unresolved func(differences *explain.Differences) error
 
-	// Report adds to the reports of simulate what a State without changes gives.
-	Report func(o *ReportOptions, state *explain.State, reports *explain.Reports) error
+	// Report adds to the reports of simulate what a State without changes gives, and HasReport reports whether a State without Placements gives
+	// something.
+	Report    func(o *ReportOptions, state *explain.State, reports *explain.Reports) error
+	HasReport func(o *ReportOptions, state *explain.State) bool
 	// Added are the results for which simulate --add reads objects with ReadAdded, from a namespace or all if it is empty, and reports what they
 	// change with Simulate. No Placement depends on these objects.
 	Added     explain.Concern
@@ -74,6 +74,13 @@ type Settings struct {
 	Requests clusterrequest.Options
 }
 
+// Configure makes a State evaluate with the settings.
+func (s *Settings) Configure(state *explain.State) {
+	state.Limit = s.Limit
+	state.Federated.SetLimit(s.Limit)
+	state.ClusterRequests.Options = s.Requests
+}
+
 // Hub is a hub that questions are about, with the rights of a client.
 type Hub struct {
 	Settings
@@ -100,35 +107,4 @@ type ExplainOptions struct {
 	Rows func(report *explain.Report) []explain.ClusterReport
 	// Suggest returns the end of an error about a name that does not exist, with those of the names that are similar; nil suggests none.
 	Suggest func(name string, names []string) string
-}
-
-// ReportOptions say what of a State is reported.
-type ReportOptions struct {
-	// All lists the clusters out of scope too.
-	All bool
-	// Wanted selects Placements. Named reports that the user has named them, so that no objects of other systems are wanted.
-	Wanted func(inventory.Key) bool
-	Named  bool
-	// Namespace is that of the objects of other systems; empty for all.
-	Namespace string
-	// Workloads are those whose Pods are reported.
-	Workloads []*unstructured.Unstructured
-	// Files reports that the State is of files, of which ClusterRequests are reported.
-	Files bool
-	// Requests are the options of ClusterRequests.
-	Requests clusterrequest.Options
-}
-
-// inNamespace reports whether an object is in the namespace, if there is one.
-func (o *ReportOptions) inNamespace(key inventory.Key) bool {
-	return o.Namespace == "" || o.Namespace == key.Namespace
-}
-
-// Addition is the added objects that a Tool reads and simulates.
-type Addition struct {
-	Of *Tool
-	// Given are the objects of the files, and Hub those that they are added to.
-	Given, Hub *explain.State
-	// Unread says which objects of the hub the user may not read.
-	Unread error
 }
