@@ -13,9 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -128,22 +125,6 @@ func (f *askFlags) asker(
 func objectOf(key inventory.Key) endpoint.Object {
 	kind := api.Of(key).Kind()
 	return endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name}
-}
-
-// listableKinds returns those of the kinds that the hub serves and whose objects in a namespace the user may list.
-func listableKinds(ctx context.Context, hub client.Reader, namespace string, kinds []schema.GroupVersionKind) ([]endpoint.KindRef, error) {
-	var listable []endpoint.KindRef
-	for _, kind := range kinds {
-		page := &metav1.PartialObjectMetadataList{}
-		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		switch err := hub.List(ctx, page, client.InNamespace(namespace), client.Limit(1)); {
-		case err == nil:
-			listable = append(listable, endpoint.KindRef{Group: kind.Group, Kind: kind.Kind})
-		case !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
-			return nil, fmt.Errorf("finding out what this user may list: %w", err)
-		}
-	}
-	return listable, nil
 }
 
 // writeAnswer writes the output of an answer. The error is about the question, or says which rights the user lacks if the hub has not answered.

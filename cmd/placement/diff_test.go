@@ -260,7 +260,7 @@ func TestDiffReportsWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	o := diffOptions{
 		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(printers.FormatTable),
-		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)},
+		hub:           []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)},
 		settingsFlags: settingsFlags{requestOptions: system.DefaultRequests()},
 	}
 	if _, err := o.run(t.Context(), strings.NewReader(""), closedOutput{}); !errors.Is(err, os.ErrClosed) {

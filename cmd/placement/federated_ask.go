@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
 // ask asks the hub to report the named objects of a namespace, or without names those of the kinds that the user may list. The error is an
@@ -25,7 +26,7 @@ func (o *federatedOptions) ask(ctx context.Context, from *federatedSource, names
 	}
 	if len(names) == 0 {
 		var err error
-		if question.Kinds, err = listableKinds(ctx, from.hub, from.namespace, o.deliveredKinds()); err != nil {
+		if question.Kinds, err = tools.ListableKinds(ctx, from.hub, from.namespace, o.deliveredKinds()); err != nil {
 			return "", err
 		}
 		if len(question.Kinds) == 0 {

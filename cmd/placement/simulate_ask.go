@@ -88,12 +88,12 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 
 // askAbout adds the Placements to a question, and without names the kinds that the user may list.
 func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, question *endpoint.Question, names map[types.NamespacedName]bool) error {
-	placements, err := listableKinds(ctx, hub, question.Namespace, tools.PlacementKinds())
+	placements, err := tools.ListableKinds(ctx, hub, question.Namespace, tools.PlacementKinds())
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		delivered, err := listableKinds(ctx, hub, question.Namespace, o.deliveredKinds())
+		delivered, err := tools.ListableKinds(ctx, hub, question.Namespace, o.deliveredKinds())
 		question.Kinds = slices.Concat(placements, delivered)
 		return err
 	}
