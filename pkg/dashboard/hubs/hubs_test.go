@@ -298,3 +298,14 @@ func TestE1aTheHubAnswersForThePagesOfOneUser(t *testing.T) {
 		})
 	}
 }
+
+// An answer about objects that have no tool is no answer about delivered objects.
+func TestAnswersOfUnknownFamiliesAreRefused(t *testing.T) {
+	for _, family := range []string{"", "purposes"} {
+		found, err := decodeAnswer(endpoint.CommandExplain, family, "{}")
+		expect.Error(t, err, []string{"the hub explains no objects of the family"})
+		if found != nil {
+			t.Errorf("the answer of the family %q is %v", family, found)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (h *Hub) ResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bo
 // one of them.
 func objectsIn(
 	given *explain.State, delivered []federation.FederatedKind, command string,
-) (namespaces []string, objects []endpoint.Object, all bool) {
+) (namespaces []string, objects []endpoint.Object, about bool) {
 	for kind, object := range given.Each(^explain.Concern(0)) {
 		of := FamilyIn(delivered, command, kind.GroupKind())
 		if !slices.Contains(of.Named, command) || of.Used {
@@ -110,8 +110,8 @@ var errNotCompared = errors.New("the hub compares Placements, ManagedClusterSetB
 // ObjectsToCompare returns the one namespace of the objects of files, and the objects that a question about them names: each of them, and the
 // Purposes that the ClusterRequests use.
 func ObjectsToCompare(given *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
-	namespaces, objects, all := objectsIn(given, delivered, endpoint.CommandDiff)
-	if !all {
+	namespaces, objects, about := objectsIn(given, delivered, endpoint.CommandDiff)
+	if !about {
 		return "", nil, errNotCompared
 	}
 	if err := checkBindings(given); err != nil {
@@ -126,9 +126,9 @@ func ObjectsToCompare(given *explain.State, delivered []federation.FederatedKind
 
 // ObjectsToAdd returns the one namespace of the objects that files add, and the objects as a question names them.
 func ObjectsToAdd(added *explain.State, delivered []federation.FederatedKind) (namespace string, objects []endpoint.Object, err error) {
-	namespaces, objects, all := objectsIn(added, delivered, CommandAdd)
+	namespaces, objects, about := objectsIn(added, delivered, CommandAdd)
 	switch {
-	case !all:
+	case !about:
 		return "", nil, errors.New("--add: the hub adds workloads and PodSchedulingPolicies, and the files have other objects; what changes the " +
 			"fleet takes the ClusterRole " + hubstate.FleetViewRole + ", and placement diff compares ClusterRequests")
 	case len(namespaces) != 1:
