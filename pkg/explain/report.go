@@ -4,6 +4,7 @@ package explain
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -219,15 +220,12 @@ func namedAPI(placement *api.Placement) string {
 
 func addClusters(report *Report, evaluation Evaluation, all bool) {
 	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
-	causeOf := result.Causes()
-	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
-		return cmp.Or(b.Stage.Compare(a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
-	})
-	for _, verdict := range verdicts {
+	texts := result.Texts()
+	for _, verdict := range inOrderOfReport(result.Verdicts()) {
 		if verdict.Stage == scheduling.StageScope {
 			report.OutOfScope++
 			if report.OutOfScope == 1 {
-				report.OutOfScopeReason = result.Reason(verdict)
+				report.OutOfScopeReason, _ = texts(verdict)
 			}
 			if !all {
 				continue
@@ -235,16 +233,31 @@ func addClusters(report *Report, evaluation Evaluation, all bool) {
 		}
 
 		cluster := newClusterReport(result, verdict)
-		cluster.Clause = causeOf(verdict)
+		cluster.Reason, cluster.Clause = texts(verdict)
 		cluster.Decided = decided[cluster.Name]
 		report.Clusters = append(report.Clusters, cluster)
 	}
 }
 
-func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) ClusterReport {
-	report := ClusterReport{
-		Name: verdict.Cluster.Name, Verdict: verdict.Stage.String(), Rank: verdict.Rank, Reason: result.Reason(verdict),
+// inOrderOfReport returns verdicts, which are sorted by name, in the order of Report.Clusters.
+func inOrderOfReport(verdicts []scheduling.Verdict) []scheduling.Verdict {
+	byStage := map[scheduling.Stage][]scheduling.Verdict{}
+	for _, verdict := range verdicts {
+		byStage[verdict.Stage] = append(byStage[verdict.Stage], verdict)
 	}
+	ordered := make([]scheduling.Verdict, 0, len(verdicts))
+	for _, stage := range slices.SortedFunc(maps.Keys(byStage), func(a, b scheduling.Stage) int { return b.Compare(a) }) {
+		same := byStage[stage]
+		if slices.ContainsFunc(same, scheduling.Verdict.Feasible) { // Others have no rank, and stay sorted by name.
+			slices.SortStableFunc(same, func(a, b scheduling.Verdict) int { return cmp.Compare(a.Rank, b.Rank) })
+		}
+		ordered = append(ordered, same...)
+	}
+	return ordered
+}
+
+func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) ClusterReport {
+	report := ClusterReport{Name: verdict.Cluster.Name, Verdict: verdict.Stage.String(), Rank: verdict.Rank}
 	if verdict.Rank == 0 {
 		return report
 	}

@@ -30,6 +30,8 @@ type candidates struct {
 	decisionCounts func() (of func(i int) int, highest int)
 	// totals returns the total scores by index in clusters.
 	totals func() []int64
+	// last returns the undecided verdict of the worst cluster that the Request wants; it has no cluster if it wants none.
+	last func() Verdict
 }
 
 // compare returns the order of two clusters by their index: first those with fewer PreferNoSelect taints that are not tolerated

@@ -5,6 +5,7 @@ package scheduling
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -146,16 +147,26 @@ func readsAny(reads []clusterinfo.Property, fields unreadable.Fields) bool {
 }
 
 func predicateText(r *reasons, v Verdict, d detail) string {
-	match := func(i int) selector.Verdict {
-		if r.evalContext.Exhausted() {
-			return selector.Verdict{} // The clauses of so many clusters cost more than an evaluation may.
-		}
-		return r.result.Request.Predicates[i].Selector.Match(v.Cluster, r.evalContext)
-	}
 	if d == allDetails {
-		return joinPredicates(r.result.Request, "; ", func(i int) string { return match(i).Failure() })
+		return joinPredicates(r.result.Request, "; ", func(i int) string { return r.match(i, v.Cluster).Failure() })
 	}
-	return noMatchClause(r.result.Request, func(i int) string { return match(i).Clause() })
+	return noMatchClause(r.result.Request, func(i int) string { return r.match(i, v.Cluster).Clause() })
+}
+
+// match returns the result of a predicate on a cluster. Of the last cluster it remembers them, since a cluster often has several texts.
+func (r *reasons) match(predicate int, info *clusterinfo.ClusterInfo) selector.Verdict {
+	if r.matchedOn != info {
+		r.matchedOn, r.matched = info, make([]*selector.Verdict, len(r.result.Request.Predicates))
+	}
+	if known := r.matched[predicate]; known != nil {
+		return *known
+	}
+	if r.evalContext.Exhausted() {
+		return selector.Verdict{} // The clauses of so many clusters cost more than an evaluation may.
+	}
+	verdict := r.result.Request.Predicates[predicate].Selector.Match(info, r.evalContext)
+	r.matched[predicate] = &verdict
+	return verdict
 }
 
 // noMatchClause joins the clauses of the predicates that a cluster fails, or returns only the number of predicates when there are many.
@@ -170,7 +181,7 @@ func noMatchClause(r *Request, clause func(predicate int) string) string {
 func joinPredicates(r *Request, separator string, text func(predicate int) string) string {
 	texts := make([]string, 0, len(r.Predicates))
 	for i := range r.Predicates {
-		texts = append(texts, fmt.Sprintf("predicate %d %s", i+1, text(i)))
+		texts = append(texts, "predicate "+strconv.Itoa(i+1)+" "+text(i))
 	}
 	return strings.Join(texts, separator)
 }

@@ -119,4 +119,7 @@ type reasons struct {
 	feasible func() []Verdict
 	// hard are the hard constraints with the distribution of the selected clusters.
 	hard []hardConstraint
+	// matched are the results of the predicates on the cluster matchedOn, as far as they are known.
+	matchedOn *clusterinfo.ClusterInfo
+	matched   []*selector.Verdict
 }

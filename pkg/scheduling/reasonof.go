@@ -75,15 +75,16 @@ func (r *Result) lastSelected() (last Verdict, selected int, found bool) {
 		return best[len(best)-1], len(best), true
 	}
 
-	selected = min(r.Request.wanted(r.Feasible()), r.Feasible())
-	if selected == 0 {
-		return Verdict{}, 0, false
-	}
-	return r.candidates.last(selected), selected, true
+	last = r.candidates.last()
+	return last, last.Rank, last.Cluster != nil
 }
 
-// last returns the undecided verdict of the cluster with a rank, which is at least 1.
-func (c *candidates) last(rank int) Verdict {
+// findLast returns the verdict of last.
+func (c *candidates) findLast() Verdict {
+	rank := min(c.request.wanted(len(c.clusters)), len(c.clusters))
+	if rank == 0 {
+		return Verdict{}
+	}
 	order, top := c.compare(), c.topIndices(rank)
 	worst := top[0]
 	for _, i := range top {

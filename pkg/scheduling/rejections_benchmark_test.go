@@ -60,6 +60,27 @@ func BenchmarkCauses(b *testing.B) {
 	}
 }
 
+// BenchmarkTexts explains every one of 10,000 clusters.
+func BenchmarkTexts(b *testing.B) {
+	for _, placement := range fleetPlacements {
+		b.Run(placement.name, func(b *testing.B) {
+			i := fleet()
+			request, incumbents := fleetRequest(i, placement.spec)
+			result := Schedule(request, i.SnapshotFor(request.Key), incumbents, now)
+			result.Verdicts() // They are computed once.
+			b.ReportAllocs()
+			for b.Loop() {
+				texts := result.Texts()
+				for _, verdict := range result.Verdicts() {
+					if reason, _ := texts(verdict); reason == "" {
+						b.Fatalf("%s has no reason", verdict.Cluster.Name)
+					}
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkCausesOfReference is BenchmarkCauses with the reference, which computes a verdict for every cluster.
 func BenchmarkCausesOfReference(b *testing.B) {
 	for _, placement := range unsatisfiedPlacements[:3] {

@@ -61,8 +61,13 @@ func checkCausesOf(t *rapid.T, result *Result) {
 		}
 	}
 
+	texts := result.Texts()
 	for _, verdict := range result.Verdicts() {
 		name := verdict.Cluster.Name
+		reason, cause := texts(verdict)
+		if wantReason, wantCause := result.Reason(verdict), result.Causes()(verdict); reason != wantReason || cause != wantCause {
+			t.Fatalf("%s: texts %q and %q, want %q and %q", name, reason, cause, wantReason, wantCause)
+		}
 		if got, want := result.ReasonOf(name), result.Reason(verdict); got != want {
 			t.Fatalf("%s alone: %q, want %q", name, got, want)
 		}

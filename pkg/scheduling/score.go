@@ -11,6 +11,7 @@ func (e *evaluation) newCandidates() *candidates {
 	}
 	e.result.Cost = e.evalContext.Cost()
 	c.totals = sync.OnceValue(c.sumScores)
+	c.last = sync.OnceValue(c.findLast)
 	e.result.candidates = c
 	return c
 }

@@ -4,7 +4,6 @@ package selector
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -68,9 +67,9 @@ func (r *requirement) String() string {
 	case r.key.Kind == clusterinfo.Name:
 		return "name is " + r.key.Name
 	case len(r.values) == 0:
-		return fmt.Sprintf("%s %s", r.key, r.operator)
+		return r.key.String() + " " + string(r.operator)
 	default:
-		return fmt.Sprintf("%s %s [%s]", r.key, r.operator, strings.Join(r.values, " "))
+		return r.key.String() + " " + string(r.operator) + " [" + strings.Join(r.values, " ") + "]"
 	}
 }
 
