@@ -10,12 +10,10 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -25,7 +23,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -95,9 +92,10 @@ type clusterReport struct {
 	// Unread says what is missing because the caller may not read it.
 	Unread []string `json:"unread,omitempty"`
 
-	tone     document.Tone
-	document document.Document
-	changes  []string
+	tone      document.Tone
+	document  document.Document
+	changes   []string
+	delivered deliveries
 }
 
 // The methods give templates what the JSON does not have.
@@ -107,6 +105,15 @@ func (c *clusterReport) Tone() document.Tone { return c.tone }
 
 // Document is the result of the what-if.
 func (c *clusterReport) Document() document.Document { return c.document }
+
+// Shown are the first of the delivered objects.
+func (c *clusterReport) Shown() []item { return c.Objects[:min(len(c.Objects), rowsShown)] }
+
+// ObjectsMore counts the delivered objects that are not among those of Shown.
+func (c *clusterReport) ObjectsMore() int { return len(c.Objects) - len(c.Shown()) }
+
+// Deliveries says whether these are all.
+func (c *clusterReport) Deliveries() deliveries { return c.delivered }
 
 // Changes are those of the what-if.
 func (c *clusterReport) Changes() string { return strings.Join(c.changes, ", ") }
@@ -221,33 +228,13 @@ func withDetail(placement, cluster string) string {
 
 // deliveries adds the delivered objects on the cluster.
 func (c *clusterReport) deliveries(ctx context.Context, v *visit) error {
-	list := &workv1.ManifestWorkList{}
-	err := v.reader().List(ctx, list, client.InNamespace(c.Name), client.MatchingLabels{federation.ManagedLabel: "true"}, client.Limit(listPage))
-	switch {
-	case apierrors.IsForbidden(err):
+	found, err := v.deliveriesTo(ctx, c.Name, metav1.NamespaceAll)
+	if apierrors.IsForbidden(err) {
 		c.Unread = append(c.Unread, "manifestworks")
-	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
-	case err != nil:
-		return err //nolint:wrapcheck // As above.
+		return nil
 	}
-	for i := range list.Items {
-		work := &list.Items[i]
-		shown, failed := deliveryItem(work, v.hub.Settings().Delivered)
-		if shown.Link == "" {
-			continue
-		}
-		if !failed {
-			shown.State, shown.Tone = "Delivered", document.Plain
-			if meta.IsStatusConditionTrue(work.Status.Conditions, workv1.WorkAvailable) {
-				shown.State, shown.Tone = "Available", document.Good
-			} else if meta.IsStatusConditionTrue(work.Status.Conditions, workv1.WorkApplied) {
-				shown.State, shown.Tone = "Applied", document.Good
-			}
-		}
-		c.Objects = append(c.Objects, shown)
-	}
-	sortItems(c.Objects)
-	return nil
+	c.Objects, c.delivered = found.Items, found
+	return err
 }
 
 // request adds the ClusterRequests that were granted the openMCP Cluster of the ManagedCluster. The caller needs list on ClusterRequestGrants.

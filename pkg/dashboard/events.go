@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 )
 
 const (
@@ -63,7 +64,8 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	if _, joined := s.followers.Join(caller.GetName()); !joined {
+	turn, joined := s.followers.Join(caller.GetName())
+	if !joined {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, fmt.Sprintf("you have %d open pages that follow changes; close some", maxStreamsOfUser), http.StatusTooManyRequests)
 		return
@@ -80,7 +82,7 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	stream := &stream{writer: w, control: http.NewResponseController(w), hashes: hashesIn(request.URL.Query().Get("have"))}
+	stream := &stream{writer: w, control: http.NewResponseController(w), hashes: hashesIn(request.URL.Query().Get("have")), turn: turn}
 	// The time to read a request, which a server bounds, is over; the stream goes on.
 	if err := stream.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return
@@ -102,7 +104,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	var last *state
 	for {
 		if last == nil || !s.holds(request, last) {
-			made, err := s.collect(request, shown)
+			made, err := s.collect(request, shown, into.turn)
 			if err != nil {
 				told := problemOf(ctx, err)
 				switch told.code {
@@ -153,16 +155,16 @@ func (s *Server) holds(request *http.Request, last *state) bool {
 	return s.hub.Holds(request.Context(), last.reviews)
 }
 
-// collect makes a page as a request for it does, when it is the turn of the stream.
-func (s *Server) collect(request *http.Request, shown *url.URL) (*state, error) {
+// collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. The turn lasts
+// twice as long as making the page does, so that all streams together take at most half of a core.
+func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn) (*state, error) {
 	ctx := request.Context()
-	select {
-	case s.pace <- struct{}{}:
-	case <-ctx.Done():
+	done := s.followers.Take(ctx, turn)
+	if done == nil {
 		return nil, ctx.Err()
 	}
 	began := time.Now()
-	defer func() { time.AfterFunc(time.Since(began), func() { <-s.pace }) }()
+	defer func() { time.AfterFunc(time.Since(began), done) }()
 
 	made := &state{version: s.hub.Version()}
 	ctx, made.reviews = access.WithTrail(ctx)
@@ -208,6 +210,8 @@ type stream struct {
 	control *http.ResponseController
 	// hashes are those of the parts that the browser has, by their IDs.
 	hashes map[string]string
+	// turn is that of the user.
+	turn *turns.Turn
 }
 
 // send sends an event or a comment.

@@ -29,7 +29,7 @@ import (
 const (
 	// listPage is the number of objects of one list request.
 	listPage = 500
-	// maxWorkPages bounds the ManifestWorks that one page of the dashboard reads, of which a large fleet has very many.
+	// maxWorkPages bounds the lists of ManifestWorks that a page of the dashboard reads, of which a large fleet has very many.
 	maxWorkPages = 8
 )
 
@@ -113,7 +113,7 @@ func (v *visit) namespacesShown(ctx context.Context) ([]string, error) {
 
 // placements returns the Placements of namespaces.
 func placements(ctx context.Context, from client.Reader, namespaces []string) ([]item, error) {
-	var items []item
+	items := []item{}
 	for _, adapter := range api.Adapters() {
 		err := eachObject(ctx, from, namespaces, adapter.EmptyList(), func(object runtime.Object) error {
 			items = append(items, placementItem(api.Read(object)))
@@ -192,7 +192,7 @@ const (
 
 // clusters returns the ManagedClusters.
 func clusters(ctx context.Context, from client.Reader) ([]item, error) {
-	var items []item
+	items := []item{}
 	err := eachObject(ctx, from, []string{metav1.NamespaceAll}, &clusterv1.ManagedClusterList{}, func(object runtime.Object) error {
 		cluster, is := object.(*clusterv1.ManagedCluster)
 		if is {
@@ -227,7 +227,7 @@ func clusterItem(cluster *clusterv1.ManagedCluster) item {
 
 // requestItems returns the ClusterRequests of namespaces.
 func requestItems(ctx context.Context, from client.Reader, namespaces []string) ([]item, error) {
-	var items []item
+	items := []item{}
 	err := eachObject(ctx, from, namespaces, &openmcpv1alpha1.ClusterRequestList{}, func(object runtime.Object) error {
 		request, is := object.(*openmcpv1alpha1.ClusterRequest)
 		if !is {
@@ -255,30 +255,53 @@ func requestItems(ctx context.Context, from client.Reader, namespaces []string) 
 	return items, err
 }
 
-// deliveryFailures returns the copies of delivered objects that an agent could not apply, or that are not available, for users who may list
-// ManifestWorks of all clusters. Of a large fleet it reads the first ManifestWorks alone: the pages of namespaces have all objects.
-func deliveryFailures(ctx context.Context, from client.Reader, delivered []federation.FederatedKind, namespace string) ([]item, error) {
-	var items []item
-	list := &workv1.ManifestWorkList{}
-	for first, pages := true, 0; (first || list.Continue != "") && pages < maxWorkPages; first, pages = false, pages+1 {
-		err := from.List(ctx, list, client.MatchingLabels{federation.ManagedLabel: "true"}, client.Limit(listPage), client.Continue(list.Continue))
+// deliveries are copies of delivered objects.
+type deliveries struct {
+	// Items are what the agents have reported, the failures first.
+	Items []item
+	// Cut reports that there are more ManifestWorks than a page reads.
+	Cut bool
+}
+
+// WorksRead is the number of ManifestWorks that a page reads.
+func (deliveries) WorksRead() int { return maxWorkPages * listPage }
+
+// failures returns the copies that an agent could not apply, or that are not available.
+func (d deliveries) failures() deliveries {
+	d.Items = slices.DeleteFunc(d.Items, func(each item) bool { return !each.needsAttention() })
+	return d
+}
+
+// deliveriesTo returns the copies of delivered objects on a cluster, or on all if it is empty, of a namespace, or of all if it is empty. The
+// caller needs list on ManifestWorks there.
+func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (deliveries, error) {
+	found, list, from := deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
+	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
+		if found.Cut = pages == maxWorkPages; found.Cut {
+			break
+		}
+		err := from.List(ctx, list, client.InNamespace(cluster), client.MatchingLabels{federation.ManagedLabel: "true"}, client.Limit(listPage),
+			client.Continue(list.Continue))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-			return nil, nil
+			return found, nil
 		}
 		if err != nil {
-			return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
+			return found, err //nolint:wrapcheck // Its kind decides what the caller is told.
 		}
 		for i := range list.Items {
-			if shown, failed := deliveryItem(&list.Items[i], delivered); failed && (namespace == "" || shown.Namespace == namespace) {
-				items = append(items, shown)
+			shown, owned := deliveryItem(&list.Items[i], v.hub.Settings().Delivered)
+			if owned && (namespace == "" || shown.Namespace == namespace) {
+				found.Items = append(found.Items, shown)
 			}
 		}
 	}
-	sortItems(items)
-	return items, nil
+	slices.SortFunc(found.Items, func(a, b item) int {
+		return cmp.Or(cmp.Compare(severity(a.Tone), severity(b.Tone)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return found, nil
 }
 
-// deliveryItem returns the object of a work that the hub has written, and whether the agent has reported a failure.
+// deliveryItem returns what the agent has reported about the object of a work; false if the hub has not written the work.
 func deliveryItem(work *workv1.ManifestWork, delivered []federation.FederatedKind) (item, bool) {
 	kind, name, valid := federation.ParseObject(work.Annotations[federation.ObjectAnnotation])
 	owned := valid && slices.ContainsFunc(delivered, func(known federation.FederatedKind) bool {
@@ -288,15 +311,28 @@ func deliveryItem(work *workv1.ManifestWork, delivered []federation.FederatedKin
 		return item{}, false
 	}
 	shown := item{
-		Kind: itemDelivery, Namespace: name.Namespace, Name: kind + " " + name.Name + " on " + work.Namespace, Tone: document.Bad,
+		Kind: itemDelivery, Namespace: name.Namespace, Name: kind + " " + name.Name + " on " + work.Namespace, State: "Delivered",
 		Link: link([]string{"objects", name.Namespace, kind, name.Name}, "cluster", work.Namespace),
 	}
-	for _, each := range []struct{ condition, state string }{{workv1.WorkApplied, "NotApplied"}, {workv1.WorkAvailable, "NotAvailable"}} {
+	for _, each := range []struct {
+		condition string
+		status    metav1.ConditionStatus
+		state     string
+		tone      document.Tone
+	}{
+		{workv1.WorkApplied, metav1.ConditionFalse, "NotApplied", document.Bad},
+		{workv1.WorkAvailable, metav1.ConditionFalse, "NotAvailable", document.Bad},
+		{workv1.WorkAvailable, metav1.ConditionTrue, "Available", document.Good},
+		{workv1.WorkApplied, metav1.ConditionTrue, "Applied", document.Good},
+	} {
 		condition := meta.FindStatusCondition(work.Status.Conditions, each.condition)
-		if condition != nil && condition.Status == metav1.ConditionFalse {
-			shown.State, shown.Message = each.state, condition.Message
-			return shown, true
+		if condition != nil && condition.Status == each.status {
+			shown.State, shown.Tone = each.state, each.tone
+			if shown.needsAttention() {
+				shown.Message = condition.Message
+			}
+			break
 		}
 	}
-	return item{}, false
+	return shown, true
 }

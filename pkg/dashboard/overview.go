@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
@@ -52,6 +53,8 @@ type overviewPage struct {
 	Unread []string `json:"unread,omitempty"`
 	// AttentionMore counts what needs attention and is not listed.
 	AttentionMore int `json:"attentionMore,omitempty"`
+	// Deliveries has the failed ones, which are in Attention.
+	Deliveries deliveries `json:"-"`
 	// Next is the URL of the next Placements; empty if there are none.
 	Next string `json:"-"`
 }
@@ -76,13 +79,15 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	if err := shown.tolerate("clusterrequests", err); err != nil {
 		return nil, err
 	}
-	failed, err := deliveryFailures(ctx, reader, v.hub.Settings().Delivered, shown.Namespace)
+	delivered, err := v.deliveriesTo(ctx, metav1.NamespaceAll, shown.Namespace)
 	if err := shown.tolerate("manifestworks", err); err != nil {
 		return nil, err
 	}
+	failed := delivered.failures()
+	shown.Deliveries = failed
 
 	shown.Placements, shown.Clusters, shown.Requests, shown.Sets = statesOf(listed), statesOf(seen), statesOf(asked), setsOf(seen)
-	shown.attend(slices.Concat(listed, failed, asked, seen))
+	shown.attend(slices.Concat(listed, failed.Items, asked, seen))
 	shown.page(v, listed)
 	made := &page{
 		Title: overviewSection, Section: overviewSection, JSON: shown,
@@ -123,10 +128,14 @@ func (o *overviewPage) attend(items []item) {
 }
 
 func severity(tone document.Tone) int {
-	if tone == document.Bad {
+	switch tone {
+	case document.Bad:
 		return 0
+	case document.Fair:
+		return 1
+	default:
+		return 2
 	}
-	return 1
 }
 
 // page selects the Placements of the page.

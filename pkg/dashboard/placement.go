@@ -27,8 +27,8 @@ import (
 // allRows is the value of the parameter rows that lists all clusters.
 const allRows = "all"
 
-// runbooks are the conditions that have a page in docs/runbooks.
-const runbookDirectory = "docs/runbooks/"
+// runbookDirectory has a page for each condition; the alerts link to it too.
+const runbookDirectory = "https://github.com/placement-hub/placement-hub/blob/main/docs/runbooks/"
 
 // condition is a condition of a Placement for the page.
 type condition struct {

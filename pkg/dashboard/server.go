@@ -42,12 +42,10 @@ type Server struct {
 	now     func() time.Time
 	turns   *turns.Turns
 	streams chan struct{}
-	// followers count the event streams of each user.
+	// followers are the event streams of each user. One makes its page at a time.
 	followers *turns.Turns
-	// pace has an element while a page is made for a stream, and as long again: streams take at most half of a core.
-	pace  chan struct{}
-	pages *http.ServeMux
-	all   http.Handler
+	pages     *http.ServeMux
+	all       http.Handler
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -57,7 +55,6 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams),
 		followers: turns.New(1, maxStreamsOfUser),
-		pace:      make(chan struct{}, 1),
 		pages:     http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{

@@ -341,6 +341,32 @@ func eventsOf(t *testing.T, server *httptest.Server, name, query string) (<-chan
 }
 
 // The stream has what changes, and only that, and ends when the user may no longer see the page.
+// A stream goes on after the time in which a server wants to have read a request.
+func TestEventsOutliveTheTimeToReadARequest(t *testing.T) {
+	hub := newTestHub(world()...)
+	server := httptest.NewUnstartedServer(newPages(hub))
+	server.Config.ReadTimeout = 200 * time.Millisecond
+	server.Start()
+	t.Cleanup(server.Close)
+	events, code := eventsOf(t, server, "jane", "page=%2Fplacements%2Fteam-a%2Fweb")
+	if code != http.StatusOK {
+		t.Fatalf("status %d", code)
+	}
+	for range 4 {
+		<-events
+	}
+	<-time.After(3 * server.Config.ReadTimeout)
+	moved := cluster("us1", "eu")
+	moved.ResourceVersion = "999"
+	if err := hub.Update(t.Context(), moved); err != nil {
+		t.Fatal(err)
+	}
+	hub.changes <- struct{}{}
+	if changed, open := <-events; !open || changed.name != "part" {
+		t.Errorf("after the time to read the request there is %v, and the stream is open: %t", changed, open)
+	}
+}
+
 func TestEvents(t *testing.T) {
 	hub := newTestHub(world()...)
 	server := httptest.NewServer(newPages(hub))

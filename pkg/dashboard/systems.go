@@ -56,11 +56,12 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	made := &page{Title: "Delivered objects", Section: "Delivered objects", Commands: []string{"placement federated -A"}}
 	made.namespaceForm(v, "/objects")
 	if v.namespace() == "" {
-		failed, err := deliveryFailures(ctx, v.reader(), v.hub.Settings().Delivered, "")
+		found, err := v.deliveriesTo(ctx, metav1.NamespaceAll, metav1.NamespaceAll)
 		if err != nil && !apierrors.IsForbidden(err) {
 			return nil, err
 		}
-		made.JSON = map[string]any{"failed": failed}
+		failed := found.failures()
+		made.JSON = map[string]any{"failed": failed.Items}
 		made.add("choose", "choose", map[string]any{"What": "objects that are delivered to clusters", "Failed": failed})
 		return made, nil
 	}

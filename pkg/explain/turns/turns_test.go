@@ -41,6 +41,41 @@ func TestOneEvaluationOfEachUserAtATime(t *testing.T) {
 	})
 }
 
+// A user with many requests delays another one by a single evaluation.
+func TestUsersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, order := New(1, 10), make(chan string, 10)
+		first, _ := all.Join("ada")
+		running := all.Take(t.Context(), first)
+		evaluate := func(user string) {
+			own, _ := all.Join(user)
+			go func() {
+				done := all.Take(t.Context(), own)
+				order <- user
+				done()
+			}()
+			synctest.Wait()
+		}
+		for range 5 {
+			evaluate("ada")
+		}
+		evaluate("ben")
+		running()
+		synctest.Wait()
+		close(order)
+		before := 0
+		for user := range order {
+			if user == "ben" {
+				break
+			}
+			before++
+		}
+		if before > 1 {
+			t.Errorf("ben has waited for %d evaluations of ada, want 1 at most", before)
+		}
+	})
+}
+
 func TestUsersAreForgotten(t *testing.T) {
 	all := New(1, 1)
 	if _, joined := all.Join("ada"); !joined {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/user"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// deliveringHub is a testHub with the delivery of ConfigMaps, whose lists of ManifestWorks never end if endless is true.
+type deliveringHub struct {
+	*testHub
+
+	endless bool
+}
+
+func (*deliveringHub) Settings() Settings { return Settings{Delivered: federation.DefaultKinds()} }
+
+func (h *deliveringHub) Reader(user.Info) client.Client {
+	if h.endless {
+		return endlessReader{h.Client}
+	}
+	return h.Client
+}
+
+// endlessReader is a client whose lists of ManifestWorks always have one more page.
+type endlessReader struct{ client.Client }
+
+func (r endlessReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := r.Client.List(ctx, list, options...)
+	if works, is := list.(*workv1.ManifestWorkList); is {
+		works.Continue = "more"
+	}
+	return err
+}
+
+// work returns the work of the ConfigMap team-a/NAME on the cluster eu1, with a condition of its agent; empty for none.
+func work(t *testing.T, name, condition string, status metav1.ConditionStatus) client.Object {
+	t.Helper()
+	for _, kind := range federation.DefaultKinds() {
+		if kind.Kind != "ConfigMap" {
+			continue
+		}
+		identity := federation.Identity{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}}
+		made := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "eu1", Name: identity.WorkName(), Labels: map[string]string{federation.ManagedLabel: "true"},
+			Annotations: map[string]string{federation.ObjectAnnotation: identity.String()},
+		}}
+		if condition != "" {
+			made.Status.Conditions = []metav1.Condition{{Type: condition, Status: status, Message: "said by the agent"}}
+		}
+		return made
+	}
+	t.Fatal("ConfigMaps are not delivered")
+	return nil
+}
+
+// A page says that there are more ManifestWorks than it reads.
+func TestDeliveriesAreBounded(t *testing.T) {
+	hub := &deliveringHub{testHub: newTestHub(append(world(), work(t, "bad", workv1.WorkApplied, metav1.ConditionFalse))...), endless: true}
+	for _, path := range []string{"/", "/objects", "/clusters/eu1"} {
+		response := as(t, newPages(hub), "jane", http.MethodGet, path, "")
+		if text := response.Body.String(); !strings.Contains(text, "it has read 4000 ManifestWorks") {
+			t.Errorf("%s does not say that it is incomplete: status %d, %s", path, response.Code, text)
+		}
+	}
+}
+
+// The page of a cluster has all objects that are delivered to it, and the overview those that an agent could not apply.
+func TestDeliveriesToACluster(t *testing.T) {
+	objects := append(world(), work(t, "good", workv1.WorkAvailable, metav1.ConditionTrue), work(t, "new", "", ""),
+		work(t, "bad", workv1.WorkApplied, metav1.ConditionFalse))
+	pages := newPages(&deliveringHub{testHub: newTestHub(objects...)})
+	for _, tc := range []struct {
+		path      string
+		want, not []string
+	}{
+		{
+			path: "/clusters/eu1",
+			want: []string{"ConfigMap bad on eu1", "NotApplied", "said by the agent", "ConfigMap good on eu1", "Available", "ConfigMap new on eu1", "Delivered"},
+		},
+		{path: "/", want: []string{"ConfigMap bad on eu1", "said by the agent"}, not: []string{"ConfigMap good", "ConfigMap new", "ManifestWorks"}},
+		{path: "/objects", want: []string{"ConfigMap bad on eu1", "said by the agent"}, not: []string{"ConfigMap good", "ConfigMap new"}},
+	} {
+		response := as(t, pages, "jane", http.MethodGet, tc.path, "")
+		if response.Code != http.StatusOK {
+			t.Errorf("%s: status %d: %s", tc.path, response.Code, response.Body)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(response.Body.String(), want) {
+				t.Errorf("%s lacks %q: %s", tc.path, want, response.Body)
+			}
+		}
+		for _, not := range tc.not {
+			if strings.Contains(response.Body.String(), not) {
+				t.Errorf("%s has %q", tc.path, not)
+			}
+		}
+	}
+}
