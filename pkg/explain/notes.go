@@ -122,11 +122,9 @@ func IsNotable(condition metav1.Condition) bool {
 }
 
 // missingClusters returns a note on clusters that are kept in decisions although their ManagedClusters do not exist.
-func missingClusters(existing placement.Existing, state *State) []string {
-	kept := existing.Incumbents()
-	for _, cluster := range state.Clusters {
-		delete(kept, cluster.Name)
-	}
+func missingClusters(evaluation Evaluation) []string {
+	kept := evaluation.Existing.Incumbents()
+	maps.DeleteFunc(kept, func(cluster string, _ bool) bool { return evaluation.Result.Cluster(cluster) != nil })
 	if len(kept) == 0 {
 		return nil
 	}

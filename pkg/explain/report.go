@@ -297,7 +297,7 @@ func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	case scheduling.Decided:
 		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s))
 	case scheduling.Invalid, scheduling.Held, scheduling.Postponed:
-		report.Notes = append(report.Notes, missingClusters(evaluation.Existing, s)...)
+		report.Notes = append(report.Notes, missingClusters(evaluation)...)
 	}
 	return report
 }

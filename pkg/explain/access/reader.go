@@ -48,16 +48,21 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 
 // List implements client.Reader. A list of the object of one name takes the right on that name, as the API server authorizes it.
 func (r *Reader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := r.MayList(ctx, list, options...); err != nil {
+		return err
+	}
+	return r.Client.List(ctx, list, options...) //nolint:wrapcheck // As above.
+}
+
+// MayList returns the error Forbidden if the user may not list the objects.
+func (r *Reader) MayList(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var given client.ListOptions
 	given.ApplyOptions(options)
 	name := ""
 	if given.FieldSelector != nil {
 		name, _ = given.FieldSelector.RequiresExactMatch(nameField)
 	}
-	if err := r.allowed(ctx, VerbList, list, given.Namespace, name); err != nil {
-		return err
-	}
-	return r.Client.List(ctx, list, options...) //nolint:wrapcheck // As above.
+	return r.allowed(ctx, VerbList, list, given.Namespace, name)
 }
 
 // allowed returns nil if the user has the verb, and otherwise an error as that of the API server.

@@ -24,6 +24,12 @@ func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.
 	})
 }
 
+// Decided reads the State for Placements that an inventory of the fleet has evaluated: the Placements of their namespaces, and the ManagedClusterSets. Of
+// the other objects that decide about them it checks only that the user may list them.
+func Decided(ctx context.Context, hub client.Reader, placements []inventory.Key) (*explain.State, error) {
+	return FromCluster(ctx, &checking{Reader: hub}, placements)
+}
+
 // AllFromCluster reads the State of a hub; Placements and bindings only of one namespace, unless it is empty. The hub may lack the API v1alpha1.
 // State.Uncounted names it when it has no Placements and the user may not list its decisions.
 func AllFromCluster(ctx context.Context, hub client.Reader, namespace string) (*explain.State, error) {

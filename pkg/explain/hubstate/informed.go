@@ -26,6 +26,8 @@ type Informed struct {
 	serves    func(adapter api.Adapter) bool
 }
 
+var _ Checker = (*Informed)(nil)
+
 // NewInformed returns an Informed. live reads the API server, informers has the informers of the APIs of Placements for which serves is true.
 func NewInformed(live client.Client, informers client.Reader, serves func(adapter api.Adapter) bool) *Informed {
 	return &Informed{Client: live, informers: informers, serves: serves}
@@ -69,6 +71,14 @@ func (i *Informed) List(ctx context.Context, list client.ObjectList, options ...
 	err := i.informers.List(ctx, list, client.InNamespace(given.Namespace), client.UnsafeDisableDeepCopy)
 	list.SetContinue("") // An informer has no pages.
 	return err           //nolint:wrapcheck // As above.
+}
+
+// MayList implements Checker: what has an informer may be listed.
+func (i *Informed) MayList(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if i.isInformed(list) {
+		return nil
+	}
+	return i.Client.List(ctx, list, append(options, client.Limit(1))...) //nolint:wrapcheck // Its kind decides what is done.
 }
 
 // listByName lists the object of a name, or none.

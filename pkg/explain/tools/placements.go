@@ -153,7 +153,11 @@ func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question
 	for _, object := range question.Objects {
 		keys = append(keys, inventory.NewPlacementKey(inventory.API(object.Group), question.Namespace, object.Name))
 	}
-	state, err := hubstate.FromCluster(ctx, hub.Client, keys)
+	live, read := hub.evaluates(keys), hubstate.FromCluster
+	if live && len(o.Clusters) == 0 { // Counterfactuals need the fleet.
+		read = hubstate.Decided
+	}
+	state, err := read(ctx, hub.Client, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +169,12 @@ func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question
 	}
 	now := hub.Now()
 	state.Limit = o.Limit
-	evaluations, err := hub.evaluate(ctx, state, keys, now)
+	var evaluations []explain.Evaluation
+	if live {
+		evaluations, err = hub.evaluate(ctx, state, keys, now)
+	} else {
+		evaluations = state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -176,15 +185,17 @@ func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question
 	return found, nil
 }
 
-// evaluate evaluates Placements of a State. With the inventory of this process it costs what the Placements do, and no inventory of the fleet is
-// made; it may see a change some milliseconds before the State does.
+// evaluates reports whether the inventory of this process evaluates Placements.
+func (h *Hub) evaluates(keys []inventory.Key) bool {
+	unserved := func(key inventory.Key) bool { return !h.Live.Serves(api.Of(key)) }
+	return h.Live != nil && h.Live.Synced() && !slices.ContainsFunc(keys, unserved)
+}
+
+// evaluate evaluates Placements of a State with the inventory of this process. It costs what the Placements do, and no inventory of the fleet is made.
+// It may see a change some milliseconds before the State does.
 func (h *Hub) evaluate(
 	ctx context.Context, state *explain.State, keys []inventory.Key, now time.Time,
 ) ([]explain.Evaluation, error) {
-	unserved := func(key inventory.Key) bool { return !h.Live.Serves(api.Of(key)) }
-	if h.Live == nil || slices.ContainsFunc(keys, unserved) || !h.Live.Synced() {
-		return state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), nil
-	}
 	compiler, snapshot := selector.NewCompiler(), h.Live.Snapshot().WithDone(state.Done)
 	evaluations := make([]explain.Evaluation, 0, len(keys))
 	for _, object := range state.Placements {
