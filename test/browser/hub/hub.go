@@ -14,14 +14,11 @@ import (
 	"testing"
 
 	"github.com/placement-hub/placement-hub/test/browser/checkout"
+	"github.com/placement-hub/placement-hub/test/program"
 )
 
-const (
-	// binaryVariable is the environment variable with the binary to test; by default bin/placement of the checkout.
-	binaryVariable = "PLACEMENT_BINARY"
-	// assetsVariable is the environment variable with the directory of the control plane's binaries, as `placement run` reads it.
-	assetsVariable = "KUBEBUILDER_ASSETS"
-)
+// assetsVariable is the environment variable with the directory of the control plane's binaries, as `placement run` reads it.
+const assetsVariable = "KUBEBUILDER_ASSETS"
 
 // address matches the URL that opens a dashboard once.
 var address = regexp.MustCompile(`(http://127\.0\.0\.1:\d+/\?token=\S+)`)
@@ -36,28 +33,28 @@ type Hub struct {
 	t           *testing.T
 	data        string
 	environment []string
-	running     *Program
+	running     *program.Program
 }
 
 // Start starts a hub, which ends with the test, and returns when its samples have decisions.
 func Start(t *testing.T) *Hub {
 	t.Helper()
-	h := &Hub{t: t, data: filepath.Join(t.TempDir(), "data"), environment: []string{"KUBECONFIG=", "TMPDIR=" + t.TempDir()}}
+	h := &Hub{t: t, data: filepath.Join(t.TempDir(), "data")}
 	h.Kubeconfig = filepath.Join(h.data, "kubeconfig")
 	if directory := assets(t); directory != "" {
-		h.environment = append(h.environment, assetsVariable+"="+directory)
+		h.environment = []string{assetsVariable + "=" + directory}
 	}
 	h.run()
 	t.Cleanup(h.logPlane)
-	h.running.WaitFor(regexp.MustCompile(`\n(team-b/typo) +0/all +Misconfigured`))
+	waitFor(t, h.running, &h.running.Stdout, regexp.MustCompile(`\n(team-b/typo) +0/all +Misconfigured`))
 	return h
 }
 
 // run starts `placement run` on the data.
 func (h *Hub) run() {
 	h.t.Helper()
-	h.running = start(h.t, filepath.Dir(h.data), h.environment, "run", "--data-dir", h.data)
-	h.URL = h.running.WaitFor(address)
+	h.running = start(h.t, h.environment, "run", "--data-dir", h.data)
+	h.URL = waitFor(h.t, h.running, &h.running.Stdout, address)
 }
 
 // logPlane logs the last lines of the logs of the control plane if the test has failed.
@@ -67,18 +64,18 @@ func (h *Hub) logPlane() {
 		return
 	}
 	files, err := filepath.Glob(filepath.Join(h.data, "*.log"))
-	must(h.t, err)
+	program.Must(h.t, err)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		must(h.t, err)
-		h.t.Logf("%s ends with:\n%s", filepath.Base(file), lastLines(string(content)))
+		program.Must(h.t, err)
+		h.t.Logf("%s ends with:\n%s", filepath.Base(file), program.LastLines(string(content)))
 	}
 }
 
 // Restart stops `placement run` with the control plane, and starts both again with the same objects.
 func (h *Hub) Restart(meanwhile func()) {
 	h.t.Helper()
-	h.running.Stop()
+	stop(h.t, h.running)
 	meanwhile()
 	h.run()
 }
@@ -86,33 +83,45 @@ func (h *Hub) Restart(meanwhile func()) {
 // Dashboard starts `placement dashboard` for the user of a kubeconfig, and returns the URL that opens it once.
 func (h *Hub) Dashboard(t *testing.T, kubeconfig string) string {
 	t.Helper()
-	return start(t, filepath.Dir(h.data), h.environment, "dashboard", "--kubeconfig", kubeconfig).WaitFor(address)
+	p := start(t, h.environment, "dashboard", "--kubeconfig", kubeconfig)
+	return waitFor(t, p, &p.Stdout, address)
 }
 
-// TenantKubeconfig creates a ServiceAccount with the ClusterRole view in a namespace, and returns a kubeconfig of it.
-func (h *Hub) TenantKubeconfig(t *testing.T, namespace, name string) string {
+// Tenant creates a ServiceAccount with the ClusterRole view in a namespace, and returns a token of it.
+func (h *Hub) Tenant(t *testing.T, namespace, name string) string {
 	t.Helper()
 	h.Kubectl(t, "create", "serviceaccount", name, "-n", namespace)
 	h.Kubectl(t, "create", "rolebinding", name, "-n", namespace, "--clusterrole=view", "--serviceaccount="+namespace+":"+name)
-	token := strings.TrimSpace(h.Kubectl(t, "create", "token", name, "-n", namespace))
+	return h.token(t, namespace, name)
+}
+
+// token returns a token of a ServiceAccount.
+func (h *Hub) token(t *testing.T, namespace, name string) string {
+	t.Helper()
+	return strings.TrimSpace(h.Kubectl(t, "create", "token", name, "-n", namespace))
+}
+
+// KubeconfigOf returns the path of a kubeconfig with a token.
+func (h *Hub) KubeconfigOf(t *testing.T, token string) string {
+	t.Helper()
 	var config struct {
 		Clusters []struct {
 			Cluster map[string]any `json:"cluster"`
 		} `json:"clusters"`
 	}
-	must(t, json.Unmarshal([]byte(h.Kubectl(t, "config", "view", "--raw", "--minify", "--flatten", "-o", "json")), &config))
+	program.Must(t, json.Unmarshal([]byte(h.Kubectl(t, "config", "view", "--raw", "--minify", "--flatten", "-o", "json")), &config))
 	if len(config.Clusters) != 1 {
 		t.Fatalf("the kubeconfig has %d clusters", len(config.Clusters))
 	}
 	content, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "hub",
 		"clusters": []any{map[string]any{"name": "hub", "cluster": config.Clusters[0].Cluster}},
-		"users":    []any{map[string]any{"name": name, "user": map[string]any{"token": token}}},
-		"contexts": []any{map[string]any{"name": "hub", "context": map[string]any{"cluster": "hub", "user": name, "namespace": namespace}}},
+		"users":    []any{map[string]any{"name": "owner", "user": map[string]any{"token": token}}},
+		"contexts": []any{map[string]any{"name": "hub", "context": map[string]any{"cluster": "hub", "user": "owner"}}},
 	})
-	must(t, err)
+	program.Must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(path, content, 0o600))
+	program.Must(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -130,6 +139,14 @@ func (h *Hub) Apply(t *testing.T, objects string) {
 
 func (h *Hub) kubectl(t *testing.T, input string, arguments ...string) string {
 	t.Helper()
+	output, err := h.try(t, input, arguments...)
+	program.Must(t, err)
+	return output
+}
+
+// try runs kubectl, which may fail.
+func (h *Hub) try(t *testing.T, input string, arguments ...string) (string, error) {
+	t.Helper()
 	program := "kubectl"
 	if directory := assets(t); directory != "" {
 		program = filepath.Join(directory, program)
@@ -139,24 +156,9 @@ func (h *Hub) kubectl(t *testing.T, input string, arguments ...string) string {
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatal(fmt.Errorf("kubectl %s: %w: %s", strings.Join(arguments, " "), err, stderr.String()))
+		return "", fmt.Errorf("kubectl %s: %w: %s", strings.Join(arguments, " "), err, stderr.String())
 	}
-	return stdout.String()
-}
-
-// binary returns the binary to test.
-func binary(t *testing.T) string {
-	t.Helper()
-	if named := os.Getenv(binaryVariable); named != "" {
-		return named
-	}
-	root, err := checkout.Root()
-	must(t, err)
-	path := filepath.Join(root, "bin", "placement")
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("no binary to test: run `make build`, or name one with %s: %v", binaryVariable, err)
-	}
-	return path
+	return stdout.String(), nil
 }
 
 // assets returns the directory with the programs of the control plane. It is empty if they are only where `placement run` finds them by itself.
@@ -166,7 +168,7 @@ func assets(t *testing.T) string {
 		return named
 	}
 	root, err := checkout.Root()
-	must(t, err)
+	program.Must(t, err)
 	directory := filepath.Join(root, "bin", "controlplane")
 	if _, err := os.Stat(filepath.Join(directory, "kubectl")); errors.Is(err, os.ErrNotExist) {
 		return ""
