@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	cdpage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -33,6 +34,8 @@ type Options struct {
 	Width, Height int64 // CSS pixels
 	Dark          bool
 	NoScript      bool
+	// SelfSigned has the page accept every certificate, such as the one that a hub makes itself.
+	SelfSigned bool
 }
 
 // Page is a tab of a browser.
@@ -93,7 +96,8 @@ func emulate(o Options) chromedp.Action[chromedp.Void] {
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}})
 		_, script := call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.NoScript})
-		return chromedp.Void{}, errors.Join(viewport, media, script)
+		_, certificates := call(ctx, t, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: o.SelfSigned})
+		return chromedp.Void{}, errors.Join(viewport, media, script, certificates)
 	}
 }
 
@@ -312,6 +316,17 @@ func (p *Page) Click(selector string) {
 	p.do("clicking "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
+// Hover moves the mouse over an element, which a JavaScript expression returns, and scrolls to it.
+func (p *Page) Hover(what, element string) {
+	p.t.Helper()
+	at := Eval[[]float64](p, "(e => { e.scrollIntoView({block: 'center', inline: 'center'}); const box = e.getBoundingClientRect(); "+
+		"return [box.left + box.width / 2, box.top + box.height / 2] })("+element+")")
+	p.do("pointing at "+what, func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := call(ctx, t, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]})
+		return chromedp.Void{}, err
+	})
+}
+
 // Press presses keys one after the other, such as kb.Tab, or types a text. As on a keyboard, a key types nothing if a script prevents it.
 func (p *Page) Press(keys string) {
 	p.t.Helper()
@@ -355,6 +370,15 @@ func (p *Page) WantNoOverflow() {
 		wide := Eval[[]string](p, `[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
 			.slice(0, 5).map(e => e.tagName + '.' + e.className)`)
 		p.t.Errorf("%s is %d pixels wide on a screen of %d; what stands out: %v", p.URL(), widths[0], widths[1], wide)
+	}
+}
+
+// WantNoNarrowCells fails the test if a cell of a table is so narrow that its text is broken into many short lines.
+func (p *Page) WantNoNarrowCells() {
+	p.t.Helper()
+	for _, cell := range Eval[[]string](p, `[...document.querySelectorAll("th, td")].filter(e => e.clientWidth < 100 && e.innerText.length > 60)
+		.slice(0, 5).map(e => e.clientWidth + " pixels for " + e.innerText)`) {
+		p.t.Errorf("%s: a cell is too narrow: %s", p.URL(), cell)
 	}
 }
 

@@ -20,9 +20,15 @@ var pages = []struct{ name, path string }{
 	{"clusters", "/clusters"},
 	{"cluster", "/clusters/gpu1"},
 	{"cluster-drain", "/clusters/eu1?drain=true"},
+	{"cluster-member", "/clusters/member-eu1"},
 	{"objects", "/objects"},
+	{"objects-of-namespace", "/objects?namespace=store"},
+	{"object", "/objects/store/Deployment.apps/web"},
 	{"requests", "/requests"},
-	{"workloads", "/workloads"},
+	{"request-denied", "/requests/lab/training"},
+	{"request-granted", "/requests/shop/web"},
+	{"workloads", "/workloads?namespace=tenant-acme"},
+	{"workload", "/workloads/tenant-acme/StatefulSet.apps/postgres-main-db"},
 	{"not-found", "/placements/team-a/none"},
 }
 
@@ -34,15 +40,23 @@ func everyPageIsAccessible(w *world) {
 			p := w.open(t, "/assets/icon.svg", page.Options{})
 			p.Expect("status of 404")
 			p.Go(w.origin + each.path)
-			for _, look := range []struct {
-				name    string
-				options page.Options
-			}{{"light", page.Options{}}, {"dark", page.Options{Dark: true}}, {"narrow", page.Options{Width: 320}}} {
-				p.Look(look.options)
-				p.WantNoOverflow()
-				p.WantAccessible(each.name + ", " + look.name)
-				p.Screenshot(each.name + "-" + look.name)
-			}
+			wantAccessible(p, each.name, page.Options{})
 		})
+	}
+}
+
+// wantAccessible looks at a page in both color schemes and on a narrow screen.
+func wantAccessible(p *page.Page, name string, o page.Options) {
+	for _, look := range []struct {
+		name  string
+		dark  bool
+		width int64
+	}{{"light", false, 0}, {"dark", true, 0}, {"narrow", false, 320}} {
+		o.Dark, o.Width = look.dark, look.width
+		p.Look(o)
+		p.WantNoOverflow()
+		p.WantNoNarrowCells()
+		p.WantAccessible(name + ", " + look.name)
+		p.Screenshot(name + "-" + look.name)
 	}
 }

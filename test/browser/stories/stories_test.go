@@ -14,6 +14,7 @@ import (
 type world struct {
 	t       *testing.T // of the story
 	hub     *hub.Hub
+	systems *hub.Systems
 	browser *page.Browser
 	admin   *page.Person
 	origin  string // of the administrator's dashboard
@@ -29,6 +30,8 @@ func TestDashboard(t *testing.T) {
 	if *pictures {
 		takePictures(t, w)
 	}
+	w.systems = w.hub.StartSystems(t)
+	w.systems.ApplySamples(t)
 	for _, story := range []struct {
 		name string
 		tell func(w *world)
@@ -40,6 +43,12 @@ func TestDashboard(t *testing.T) {
 		{"an edit is previewed", editIsPreviewed},
 		{"a what-if shows what would move, and writes nothing", whatIfWritesNothing},
 		{"a tenant sees only what is theirs", tenantSeesOwnThings},
+		{"a tenant logs in with a token, on both replicas, and out", tenantLogsIn},
+		{"a session ends with its ServiceAccount", sessionEndsWithItsAccount},
+		{"a person finds out why an object is not in a cluster", whyNotOnThatCluster},
+		{"a person finds out what a cluster request lacks", whatTheRequestLacks},
+		{"a person finds out which nodes a workload may use", whichNodeFits},
+		{"the clause of a cell needs no room below the table", clausesNeedNoRoom},
 		{"the keyboard is enough", keyboardIsEnough},
 		{"JavaScript is not needed", javaScriptIsNotNeeded},
 		{"many tabs are open", manyTabsAreOpen},
