@@ -225,6 +225,10 @@ func (s *stream) send(format string, arguments ...any) error {
 	if err := s.control.Flush(); err != nil {
 		return fmt.Errorf("sending an event: %w", err)
 	}
+	// Over HTTP/2 a deadline that passes ends the stream, also while nothing is being sent.
+	if err := s.control.SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("sending an event: %w", err)
+	}
 	return nil
 }
 

@@ -54,16 +54,22 @@
       }
       replace(part, update);
     });
-    events.addEventListener("end", (event) => {
-      rest();
-      document.removeEventListener("visibilitychange", follow);
-      say(`Follows no more changes: ${JSON.parse(event.data).problem}`);
-    });
+    events.addEventListener("end", (event) => end(JSON.parse(event.data).problem));
     events.addEventListener("error", () => {
       say("The connection to the hub is lost; trying again.");
-      // A browser gives up after a response that is no stream, as while the hub restarts.
-      if (events && events.readyState === EventSource.CLOSED) again = setTimeout(follow, 1000);
+      if (events && events.readyState === EventSource.CLOSED) refused();
     });
+  };
+  const end = (problem) => {
+    rest();
+    document.removeEventListener("visibilitychange", follow);
+    say(`Follows no more changes: ${problem}`);
+  };
+  // A browser gives up after a response that is no stream, and does not tell which: the hub restarts, or the session has ended.
+  const refused = async () => {
+    const response = await fetch(location.href, { headers: { Accept: "application/json" } }).catch(() => null);
+    if (response?.status === 401) end((await response.json()).error);
+    else again = setTimeout(follow, 1000);
   };
 
   // The keys: / goes to the search, and the arrows go through the links of the content.
