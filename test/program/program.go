@@ -119,7 +119,7 @@ func (p *Program) Ended() bool {
 // ExitCode waits for the end; -1 is a death by a signal.
 func (p *Program) ExitCode(t *testing.T) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), Timeout) // A test ends its programs when its context has ended.
 	defer cancel()
 	select {
 	case <-p.done:

@@ -25,6 +25,9 @@ var systems = []string{"federation", "clusterrequest", "podscheduling", "affinit
 // dashboardAddress matches the address of the dashboard in the log of a replica.
 var dashboardAddress = regexp.MustCompile(`"Serving the dashboard over HTTPS" address="([^"]+)"`)
 
+// webhookService matches the Service of a webhook, with the path. Here the API server calls a replica at its address.
+var webhookService = regexp.MustCompile(`( +)service:\n +name: placement-webhook\n +namespace: .+\n +path: (\S+)\n +port: 443\n`)
+
 // Systems are the opt-in systems of a hub, with their samples, and what serves the dashboard to everybody who logs in.
 type Systems struct {
 	// Origins are the addresses of the dashboards of leader and standby.
@@ -69,9 +72,7 @@ func (h *Hub) manifests(t *testing.T, webhook string) string {
 	}
 	program.Must(t, os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(kustomization), 0o600))
 	objects := h.kubectl(t, "", "kustomize", directory)
-	// In a cluster the webhooks are behind a Service.
-	objects = regexp.MustCompile(`( +)service:\n(?: +(?:name|namespace|port): .*\n)*? +path: (\S+)\n`).ReplaceAllString(
-		objects, "${1}url: https://"+webhook+"${2}\n")
+	objects = webhookService.ReplaceAllString(objects, "${1}url: https://"+webhook+"${2}\n")
 	binding, err := os.ReadFile(filepath.Join(root, "deploy", "components", "dashboard", "rolebinding.yaml"))
 	program.Must(t, err)
 	return objects + "---\n" + h.sample(t, "pods/00-definitions.yaml") + "---\n" + string(binding)
@@ -95,6 +96,8 @@ func (s *Systems) ApplySamples(t *testing.T) {
 	t.Helper()
 	s.apply(t, "pods/10-nodes.yaml", "pods/20-namespaces.yaml", "pods/21-classes.yaml", "pods/22-tenant.yaml", "pods/30-policies.yaml",
 		"pods/40-applications.yaml", "clusters/10-platform.yaml", "federation/10-clusters.yaml", "federation/20-namespace.yaml")
+	// No kubelet removes the taint that the API server gives new Nodes.
+	s.hub.Kubectl(t, "taint", "nodes", "--all", "node.kubernetes.io/not-ready:NoSchedule-")
 	const available = `{"status": {"conditions": [{"type": "ManagedClusterConditionAvailable", "status": "True", "reason": "Available",
 		"message": "Managed cluster is available", "lastTransitionTime": "2024-01-12T08:01:00Z"}]}}`
 	s.hub.Kubectl(t, "patch", "managedcluster", "member-eu1", "member-eu2", "member-us1", "--subresource=status", "--type=merge", "-p", available)

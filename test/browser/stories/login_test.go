@@ -67,13 +67,13 @@ func sessionEndsWithItsAccount(w *world) {
 	p := w.browser.NewPerson(t).Open(t, w.systems.Origins[1]+"/login?to=/placements/team-c/nightly", page.Options{SelfSigned: true})
 	logIn(p, token)
 	p.WaitForText("#live", "Follows changes.")
+	p.Expect("status of 401")
 	w.hub.Kubectl(t, "delete", "serviceaccount", "leaver", "-n", "team-c")
 	p.WaitForText("#live", "Follows no more changes: log in")
 	p.Reload()
 	p.WantText("h1", "Log in")
 	logIn(p, token)
 	p.WantText(".problem", "the API server of the hub does not accept this token")
-	p.Expect("status of 401")
 }
 
 // logIn enters a token.

@@ -27,12 +27,12 @@ func whyNotOnThatCluster(w *world) {
 	p.Fill("#namespace", "store")
 	p.Follow("the namespace", func() { p.Press(kb.Enter) })
 	for _, want := range []struct{ object, cluster, text, clause string }{
-		{"Deployment.apps/web", "member-eu1", "available 6/6", ""},
-		{"Deployment.apps/web", "member-eu2", "applied 1/3", ""},
-		{"Secret/licence", "member-eu1", "available", ""},
-		{"Secret/licence", "member-eu2", "waiting", "its agent has not reported yet"},
-		{"Secret/licence", "member-us1", "problem", conflict},
-		{"ConfigMap/settings", "member-us1", "predicate", "location In [europe]: is usa"},
+		{"Deployment.apps/store/web", "member-eu1", "available 6/6", ""},
+		{"Deployment.apps/store/web", "member-eu2", "applied 1/3", ""},
+		{"Secret/store/licence", "member-eu1", "available", ""},
+		{"Secret/store/licence", "member-eu2", "waiting", "its agent has not reported yet"},
+		{"Secret/store/licence", "member-us1", "problem", conflict},
+		{"ConfigMap/store/settings", "member-us1", "predicate", "location In [europe]: is usa"},
 	} {
 		element := cell("#objects", want.object, want.cluster)
 		if got := page.Eval[string](p, element+".innerText"); !strings.Contains(got, want.text) {
@@ -42,12 +42,14 @@ func whyNotOnThatCluster(w *world) {
 			t.Errorf("%s in %s: the clause is %q, want %q", want.object, want.cluster, got, want.clause)
 		}
 	}
-	wantClauseOnPointing(p, cell("#objects", "ConfigMap/settings", "member-us1"))
-	p.Follow("the object", func() { p.Click(`#objects a[href$="/ConfigMap/settings"]`) })
+	wantClauseOnPointing(p, cell("#objects", "ConfigMap/store/settings", "member-us1"))
+	p.Follow("the object", func() { p.Click(`#objects a[href="/objects/store/ConfigMap/settings"]`) })
 	p.WantText("main tr", "member-us1")
 	p.WantText("main tr", "location In [europe]: is usa")
 	p.Follow("the cluster", func() { p.Click(`main td a[href="/clusters/member-us1"]`) })
-	p.WantText("main", "licence")
+	p.WantText("#carries tr", "NotApplied Delivery store/Secret licence on member-us1 "+conflict)
+	p.Go(w.origin + "/clusters/member-eu1")
+	p.WantText("#carries tr", "Available Delivery store/Deployment.apps web on member-eu1")
 }
 
 // whatTheRequestLacks begins with a request that was denied.
@@ -74,6 +76,7 @@ func whichNodeFits(w *world) {
 	p.WantText("main tr", "fit dc1-db1, dc1-db2")
 	p.WantText("main tr", "nodeSelector pool=databases dc1-web1, dc2-web1")
 	p.WantText("main tr", "nodeSelector topology.kubernetes.io/zone=dc1 dc2-db1")
+	p.WantText("main", "class dc1 (spec.affinityClass of Postgres main-db): satisfied")
 	p.Go(w.origin + "/workloads/tenant-acme/Deployment.apps/postgres-main-db-exporter")
 	p.WantText("main", "missing required nodeSelector")
 }
@@ -97,7 +100,7 @@ func wantClauseOnPointing(p *page.Page, cell string) {
 
 // clausesNeedNoRoom shows that the table ends with its last row, and that the clause of a cell there is visible nevertheless.
 func clausesNeedNoRoom(w *world) {
-	p := w.open(w.t, "/placements/team-a/standby", page.Options{})
+	p := w.open(w.t, "/placements/team-a/rollout?verdict=Selected", page.Options{})
 	for _, options := range []page.Options{{}, {Width: 320}} {
 		p.Look(options)
 		below := page.Eval[float64](p, `(table => table.parentElement.getBoundingClientRect().bottom - table.getBoundingClientRect().bottom)(
