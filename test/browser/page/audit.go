@@ -61,8 +61,11 @@ func (p *Page) Audit() []Violation {
 			return "", err
 		}
 		in := func(e *runtime.EvaluateParams) { e.ContextID = world.ExecutionContextID }
-		if _, err := chromedp.Evaluate[bool](axe.Source+"\n;true", in)(ctx, t); err != nil {
-			return "", fmt.Errorf("injecting axe-core: %w", err)
+		// A world of this name keeps its globals until another page is loaded.
+		if present, err := chromedp.Evaluate[bool](`typeof axe === "object"`, in)(ctx, t); err != nil || !present {
+			if _, err := chromedp.Evaluate[bool](axe.Source+"\n;true", in)(ctx, t); err != nil {
+				return "", fmt.Errorf("injecting axe-core: %w", err)
+			}
 		}
 		return chromedp.Evaluate[string](audit, in, chromedp.EvalAwaitPromise)(ctx, t)
 	})

@@ -20,6 +20,9 @@ const (
 	leftwards = "safe\u202egnp.exe\u2066x"
 )
 
+// runbooks begins the addresses of the pages about conditions, which are the only links to another site.
+const runbooks = "https://github.com/placement-hub/placement-hub/blob/main/docs/runbooks/"
+
 // hostileTextsStayInert writes hostile texts everywhere where the API server takes them, and opens every page that shows them.
 func hostileTextsStayInert(w *world) {
 	t := w.t
@@ -81,7 +84,7 @@ func wantInert(t *testing.T, p *page.Page) {
 	for _, injected := range page.Eval[[]string](p, `[
 		...[...document.querySelectorAll("img, iframe, object, embed, base, style, script:not([src='/assets/app.js'])")],
 		...[...document.querySelectorAll("*")].filter(e => [...e.attributes].some(a => a.name.startsWith("on") || a.name === "style")),
-		...[...document.querySelectorAll("a[href]")].filter(a => a.origin !== location.origin),
+		...[...document.querySelectorAll("a[href]")].filter(a => a.origin !== location.origin && !a.href.startsWith(`+page.Quote(runbooks)+`)),
 		...[...document.querySelectorAll("form")].filter(f => new URL(f.action, location.href).origin !== location.origin),
 	].map(e => e.outerHTML.slice(0, 200))`) {
 		t.Errorf("%s has what no template has: %s", p.URL(), injected)
