@@ -38,8 +38,9 @@ type testHub struct {
 
 	refused map[string]bool
 	changes chan struct{}
-	// block makes answers wait until ctx ends or it is closed; nil for no wait.
-	block chan struct{}
+	// block makes answers wait until ctx ends or it is closed; nil for no wait. blocked says which; nil for all.
+	block   chan struct{}
+	blocked func(question *Question) bool
 }
 
 func newTestHub(objects ...client.Object) *testHub {
@@ -64,7 +65,7 @@ func (h *testHub) Namespaces(context.Context, user.Info) (namespaces []string, a
 }
 
 func (h *testHub) Explain(ctx context.Context, caller user.Info, question Question) (document.Source, error) {
-	if h.block != nil {
+	if h.block != nil && (h.blocked == nil || h.blocked(&question)) {
 		select {
 		case <-h.block:
 		case <-ctx.Done():

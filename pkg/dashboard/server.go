@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers.
-	maxRunning = 2
-	// maxOpenOfUser bounds the requests of a user at a time, of which one runs.
+	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers. As many of those run besides that may take long.
+	maxRunning = 1
+	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and one that may take long.
 	maxOpenOfUser = 16
 	// maxStreams bounds the event streams of all users, and maxStreamsOfUser those of one.
 	maxStreams       = 200
@@ -37,11 +37,12 @@ const (
 
 // Server serves the pages. It is safe for concurrent use.
 type Server struct {
-	hub     Hub
-	gate    Gate
-	now     func() time.Time
-	turns   *turns.Turns
-	streams chan struct{}
+	hub  Hub
+	gate Gate
+	now  func() time.Time
+	// turns are those of the pages, and searches those of the pages that may take long.
+	turns, searches *turns.Turns
+	streams         chan struct{}
 	// followers are the event streams of each user. One makes its page at a time.
 	followers *turns.Turns
 	pages     *http.ServeMux
@@ -50,10 +51,14 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
+// clusterPattern is the pattern of the page of a cluster, which evaluates all Placements.
+const clusterPattern = "GET /clusters/{name}"
+
 // New returns a Server. Its arguments must be safe for concurrent use.
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
-		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), streams: make(chan struct{}, maxStreams),
+		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
+		streams:   make(chan struct{}, maxStreams),
 		followers: turns.New(1, maxStreamsOfUser),
 		pages:     http.NewServeMux(),
 	}
@@ -63,7 +68,7 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		"GET /placements/{namespace}/{name}": placementPage,
 		"POST /placements/{namespace}/{name}/preview": previewPage,
 		"GET /clusters":                            clustersPage,
-		"GET /clusters/{name}":                     clusterPage,
+		clusterPattern:                             clusterPage,
 		"GET /objects":                             objectsPage,
 		"GET /objects/{namespace}/{kind}/{name}":   objectPage,
 		"GET /requests":                            requestsPage,
@@ -144,17 +149,28 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 	if err := checkNames(request); err != nil {
 		return nil, err
 	}
-	own, joined := s.turns.Join(caller.GetName())
+	lane := s.turns
+	if takesLong(request) {
+		lane = s.searches
+	}
+	own, joined := lane.Join(caller.GetName())
 	if !joined {
 		return nil, refuse(http.StatusTooManyRequests, "you have %d pages that are being made; try again in some seconds", maxOpenOfUser)
 	}
-	defer s.turns.Leave(caller.GetName())
-	done := s.turns.Take(ctx, own)
+	defer lane.Leave(caller.GetName())
+	done := lane.Take(ctx, own)
 	if done == nil {
 		return nil, refuse(http.StatusServiceUnavailable, "other pages are being made; try again in some seconds")
 	}
 	defer done()
 	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now()})
+}
+
+// takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large fleet
+// in one page.
+func takesLong(request *http.Request) bool {
+	asked := request.URL.Query()
+	return request.Method != http.MethodGet || request.Pattern == clusterPattern || asked.Has("cluster") || asked.Get("rows") == allRows
 }
 
 // refuseCaller responds to a request without valid credentials.

@@ -255,6 +255,26 @@ func TestPreviewsAreBounded(t *testing.T) {
 	}
 }
 
+// visitAs gets a page of a server as a user, and returns the status code.
+func visitAs(t *testing.T, server *httptest.Server, name, path string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	request.Header.Set("Authorization", "Bearer "+name)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return response.StatusCode
+}
+
 // One page of a user is made at a time; more than some that wait are refused, and do not keep others from theirs.
 func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 	hub := newTestHub(world()...)
@@ -263,23 +283,7 @@ func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 	server := httptest.NewServer(pages)
 	defer server.Close()
 	codes := make(chan int, maxOpenOfUser+4)
-	get := func(name string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/placements/team-a/web", http.NoBody)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		request.Header.Set("Authorization", "Bearer "+name)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		codes <- response.StatusCode
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+	get := func(name string) { codes <- visitAs(t, server, name, "/placements/team-a/web") }
 	for range maxOpenOfUser + 4 {
 		go get("greedy")
 	}
@@ -297,6 +301,25 @@ func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 		}
 	}
 	<-other
+}
+
+// A search for changes of one user keeps nobody from a page that costs little, nor does it keep the user from one.
+func TestWhatIfsDoNotKeepPagesWaiting(t *testing.T) {
+	hub := newTestHub(world()...)
+	hub.block, hub.blocked = make(chan struct{}), func(question *Question) bool { return len(question.Clusters) > 0 }
+	server := httptest.NewServer(newPages(hub))
+	t.Cleanup(server.Close)
+	codes := make(chan int)
+	get := func(name, path string) { codes <- visitAs(t, server, name, path) }
+	go get("greedy", "/placements/team-a/web?cluster=eu1")
+	for _, name := range []string{"jane", "greedy"} {
+		go get(name, "/placements/team-a/web")
+		if code := <-codes; code != http.StatusOK {
+			t.Errorf("%s: status %d, want 200", name, code)
+		}
+	}
+	close(hub.block)
+	<-codes
 }
 
 // event is one of an event stream.
@@ -340,7 +363,6 @@ func eventsOf(t *testing.T, server *httptest.Server, name, query string) (<-chan
 	return events, response.StatusCode
 }
 
-// The stream has what changes, and only that, and ends when the user may no longer see the page.
 // A stream goes on after the time in which a server wants to have read a request.
 func TestEventsOutliveTheTimeToReadARequest(t *testing.T) {
 	hub := newTestHub(world()...)
@@ -367,6 +389,7 @@ func TestEventsOutliveTheTimeToReadARequest(t *testing.T) {
 	}
 }
 
+// The stream has what changes, and only that, and ends when the user may no longer see the page.
 func TestEvents(t *testing.T) {
 	hub := newTestHub(world()...)
 	server := httptest.NewServer(newPages(hub))

@@ -4,8 +4,10 @@ package turns
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestOneEvaluationOfEachUserAtATime(t *testing.T) {
@@ -76,16 +78,94 @@ func TestUsersTakeTurns(t *testing.T) {
 	})
 }
 
+// A user who asks now and then goes before those who never stop asking, also if these leave before they ask again.
+func TestTheUserWhoWaitedLongestGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, order := New(1, 1), make(chan string, 100)
+		evaluate := func(user string) {
+			own, joined := all.Join(user)
+			if !joined {
+				t.Errorf("%s has too many requests", user)
+				return
+			}
+			defer all.Leave(user)
+			done := all.Take(t.Context(), own)
+			<-time.After(time.Second)
+			order <- user
+			done()
+		}
+		for i := range 10 {
+			go func() {
+				for range 5 {
+					evaluate("greedy-" + strconv.Itoa(i))
+				}
+			}()
+		}
+		<-time.After(20500 * time.Millisecond)
+		evaluate("ada")
+		<-time.After(15500 * time.Millisecond)
+		evaluate("ada")
+		<-time.After(time.Minute)
+		close(order)
+		at := 0
+		for user := range order {
+			if at++; user != "ada" {
+				continue
+			}
+			if at != 22 && at != 39 { // One runs when she asks, after 20 and after 37.
+				t.Errorf("ada was the number %d", at)
+			}
+		}
+		if at != 52 {
+			t.Errorf("%d evaluations have run, want 52", at)
+		}
+	})
+}
+
 func TestUsersAreForgotten(t *testing.T) {
-	all := New(1, 1)
-	if _, joined := all.Join("ada"); !joined {
-		t.Fatal("the first request was refused")
-	}
-	if _, joined := all.Join("ada"); joined {
-		t.Error("a request more than the limit was accepted")
-	}
-	all.Leave("ada")
-	if all.Users() != 0 {
-		t.Errorf("%d users are kept", all.Users())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		all := New(1, 1)
+		own, joined := all.Join("ada")
+		if !joined {
+			t.Fatal("the first request was refused")
+		}
+		if _, joined := all.Join("ada"); joined {
+			t.Error("a request more than the limit was accepted")
+		}
+		all.Take(t.Context(), own)()
+		all.Leave("ada")
+		if all.Users() != 0 {
+			t.Errorf("%d users have requests", all.Users())
+		}
+		<-time.After(2 * remembered)
+		for i := range sweepAt {
+			all.Join(strconv.Itoa(i))
+		}
+		if _, kept := all.users["ada"]; kept {
+			t.Error("a user is kept who has asked nothing for long")
+		}
+	})
+}
+
+// An evaluation whose request ends while it waits leaves its place to the next.
+func TestARequestThatEndsGivesItsTurnBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := New(1, 2)
+		ada, _ := all.Join("ada")
+		ben, _ := all.Join("ben")
+		running := all.Take(t.Context(), ada)
+		ctx, cancel := context.WithCancel(t.Context())
+		go all.Take(ctx, ben)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		running()
+		for _, own := range []*Turn{ben, ada, ben} {
+			done := all.Take(t.Context(), own)
+			if done == nil {
+				t.Fatal("a turn was lost")
+			}
+			done()
+		}
+	})
 }
