@@ -155,7 +155,9 @@ func tableRows(table *document.Table) [][]tableCell {
 		cells := make([]tableCell, 0, len(row.Cells))
 		for i, span := range row.Cells {
 			cell := tableCell{Span: span}
-			if i < len(table.Columns) && table.Columns[i] == "CLUSTER" && strings.TrimSpace(span.Text) != "" && span.Text != document.NoValue {
+			// A Cluster of openMCP has a namespace, and no page.
+			if i < len(table.Columns) && table.Columns[i] == "CLUSTER" && strings.TrimSpace(span.Text) != "" && span.Text != document.NoValue &&
+				!strings.Contains(span.Text, "/") {
 				cell.Link = link([]string{"clusters", span.Text})
 			}
 			cells = append(cells, cell)

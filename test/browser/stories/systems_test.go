@@ -4,6 +4,7 @@ package stories
 
 import (
 	"strings"
+	"testing"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -58,11 +59,21 @@ func whatTheRequestLacks(w *world) {
 	p := w.open(t, "/", page.Options{})
 	p.WaitForText("[data-part=attention] tr", "Denied ClusterRequest lab/training")
 	p.Follow("the request", func() { p.Click(`[data-part=attention] a[href="/requests/lab/training"]`) })
-	p.WantText("main", "trait kubernetes.io/apis/compute is required")
+	p.WantText("main tr", "null/default - - - trait kubernetes.io/apis/compute is required")
+	wantNoDeadLink(t, p)
 	p.Follow("the requests", func() { p.Click(`nav a[href="/requests"]`) })
 	p.WaitForText("main tr", "Granted ClusterRequest shop/checkout")
 	p.Follow("a request that was granted", func() { p.Click(`main a[href="/requests/shop/checkout"]`) })
 	p.WantText("main", "clusters/workload-")
+}
+
+// wantNoDeadLink fails the test for each link of the content that leads nowhere.
+func wantNoDeadLink(t *testing.T, p *page.Page) {
+	t.Helper()
+	if dead := page.AwaitString(p, `Promise.all([...document.querySelectorAll("main a[href]")].map(a => fetch(a.href).then(r => r.ok ? "" : a.href + " ")))
+		.then(all => all.join(""))`); dead != "" {
+		t.Errorf("%s has links that lead nowhere: %s", p.URL(), dead)
+	}
 }
 
 // whichNodeFits looks for the nodes of a database, and why one of its Pods is refused.
