@@ -8,11 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -149,12 +153,14 @@ func stagesOf(explanation *counterfactual.Explanation) []stage {
 			return spreadCell(c, i)
 		}})
 	}
-	held := false
-	for _, condition := range explanation.Conditions {
-		held = held || condition.Type == "RemovalHeld" && condition.Status == "True"
+	kept := "the decisions keep the cluster"
+	for _, each := range []string{removalbudget.Condition, placement.ConditionRemovalPostponed} {
+		if condition := meta.FindStatusCondition(explanation.Conditions, each); condition != nil && condition.Status == metav1.ConditionTrue {
+			kept = condition.Message
+		}
 	}
 	return append(stages, stage{"Score", scoreCell}, stage{"Rank", rankCell}, stage{"Decision", decisionCell},
-		stage{"Removal", func(c *counterfactual.ClusterExplanation) matrixCell { return removalCell(c, held) }})
+		stage{"Removal", func(c *counterfactual.ClusterExplanation) matrixCell { return removalCell(c, kept) }})
 }
 
 // decided reports whether a stage is the one that has rejected a cluster.
@@ -319,7 +325,8 @@ func decisionCell(c *counterfactual.ClusterExplanation) matrixCell {
 	return matrixCell{State: passes, Text: group + c.Decision.Page}
 }
 
-func removalCell(c *counterfactual.ClusterExplanation, held bool) matrixCell {
+// removalCell says what becomes of a cluster in the decisions that is not selected any more. kept is why the decisions keep those that they keep.
+func removalCell(c *counterfactual.ClusterExplanation, kept string) matrixCell {
 	switch {
 	case c.Gone != "":
 		return matrixCell{State: fails, Text: "stays", Clause: c.Gone}
@@ -327,8 +334,8 @@ func removalCell(c *counterfactual.ClusterExplanation, held bool) matrixCell {
 		return matrixCell{State: unasked}
 	case c.Verdict == "":
 		return matrixCell{State: passes, Text: "stays", Clause: "the last decisions stay while there is no answer"}
-	case held:
-		return matrixCell{State: fails, Text: "held", Clause: "the removal budget keeps the cluster in the decisions"}
+	case c.Kept:
+		return matrixCell{State: fails, Text: "held", Clause: kept}
 	default:
 		return matrixCell{State: fails, Text: "leaves", Clause: "the decisions have the cluster, and it is to leave them"}
 	}

@@ -16,7 +16,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 func globalSet() *clusterv1beta2.ManagedClusterSet {
@@ -141,6 +144,23 @@ func TestPlacementPage(t *testing.T) {
 }
 
 // A token is taken once, from the URL of the command, by the browser that opens it.
+// The column of removals says why a cluster that is not selected any more stays.
+func TestHeldRemovals(t *testing.T) {
+	objects := append(world(), cluster("us2", "us"), &clusterv1beta1.PlacementDecision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: "web-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: "web"},
+		},
+		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{
+			{ClusterName: "eu1"}, {ClusterName: "us1"}, {ClusterName: "us2"},
+		}},
+	})
+	objects[0].SetAnnotations(map[string]string{removalbudget.PercentAnnotation: "50"})
+	text := as(t, newPages(newTestHub(objects...)), "jane", http.MethodGet, "/placements/team-a/web", "").Body.String()
+	if want := "held<q>The decisions would lose 2 of 3 clusters: us1, us2"; strings.Count(text, want) != 2 {
+		t.Errorf("%q is not in the rows of us1 and us2: %s", want, text)
+	}
+}
+
 func TestTheURLOpensOneBrowser(t *testing.T) {
 	gate := NewLocalGate(&user.DefaultInfo{Name: "jane"})
 	pages := New(newTestHub(world()...), gate, func() time.Time { return now })

@@ -20,6 +20,9 @@ type ClusterExplanation struct {
 	Reason   string `json:"reason"`
 	// Decided reports that the existing decisions have the cluster.
 	Decided bool `json:"decided"`
+	// Kept reports that the cluster stays in the decisions although it should leave them: the removal budget holds it, or the removals are postponed.
+	// Conditions of the Placement say which.
+	Kept bool `json:"kept,omitempty"`
 	// Terminating reports that the cluster is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
 	// Gone says that the cluster stays although its openMCP Cluster was lost, and how to release it; empty for any other cluster.

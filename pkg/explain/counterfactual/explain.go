@@ -86,6 +86,8 @@ func (e *Explainer) Cluster(cluster string) (ClusterExplanation, bool) {
 		return explained, true
 	}
 	explained.Verdict, explained.Rank, explained.Reason = verdict.Stage.String(), verdict.Rank, result.Reason(verdict)
+	explained.Kept = explained.Decided && verdict.Stage != scheduling.StageSelected && result.KeepsLeaving() &&
+		(!result.Applies() || slices.Contains(result.Kept, cluster))
 	if verdict.Rank > 0 {
 		explained.Score = &verdict.Score
 		explained.Prioritizers = e.prioritizersOf(cluster)
