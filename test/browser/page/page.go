@@ -322,7 +322,8 @@ func (p *Page) Hover(what, element string) {
 	at := Eval[[]float64](p, "(e => { e.scrollIntoView({block: 'center', inline: 'center'}); const box = e.getBoundingClientRect(); "+
 		"return [box.left + box.width / 2, box.top + box.height / 2] })("+element+")")
 	p.do("pointing at "+what, func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := call(ctx, t, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]})
+		moved := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]}
+		_, err := call(ctx, t, input.DispatchMouseEvent, moved)
 		return chromedp.Void{}, err
 	})
 }

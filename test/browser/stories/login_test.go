@@ -86,7 +86,8 @@ func logIn(p *page.Page, token string) {
 func wantTokenCookie(t *testing.T, p *page.Page) {
 	t.Helper()
 	cookies := p.Cookies()
-	if len(cookies) != 1 || cookies[0].Name != "__Host-placement-token" || !cookies[0].HTTPOnly || !cookies[0].Secure || cookies[0].SameSite != "Strict" {
+	if len(cookies) != 1 || cookies[0].Name != "__Host-placement-token" || !cookies[0].HTTPOnly || !cookies[0].Secure ||
+		cookies[0].SameSite != "Strict" {
 		t.Errorf("cookies: %+v", cookies)
 	}
 	if visible := page.Eval[string](p, "document.cookie"); visible != "" {

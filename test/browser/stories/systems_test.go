@@ -70,8 +70,8 @@ func whatTheRequestLacks(w *world) {
 // wantNoDeadLink fails the test for each link of the content that leads nowhere.
 func wantNoDeadLink(t *testing.T, p *page.Page) {
 	t.Helper()
-	if dead := page.AwaitString(p, `Promise.all([...document.querySelectorAll("main a[href]")].map(a => fetch(a.href).then(r => r.ok ? "" : a.href + " ")))
-		.then(all => all.join(""))`); dead != "" {
+	if dead := page.AwaitString(p, `Promise.all([...document.querySelectorAll("main a[href]")].map(
+		a => fetch(a.href).then(r => r.ok ? "" : a.href + " "))).then(all => all.join(""))`); dead != "" {
 		t.Errorf("%s has links that lead nowhere: %s", p.URL(), dead)
 	}
 }
