@@ -14,6 +14,21 @@ import (
 
 // Reference returns the same Result as Schedule, but evaluates every cluster one after the other. It computes all verdicts at once.
 func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
+	return evaluateAll(request, snapshot, incumbents, now, func(c *candidates) (func(i int) int, int) {
+		counts := snapshot.DecisionCounts(request.Key)
+		highest := 0
+		for _, count := range counts {
+			highest = max(highest, count)
+		}
+		return func(i int) int { return counts[c.clusters[i].Name] }, highest
+	})
+}
+
+// evaluateAll is Reference with a function for the decisionCounts of the candidates.
+func evaluateAll(
+	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+	decisionCounts func(c *candidates) (of func(i int) int, highest int),
+) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
 	if e.result.Outcome() != Decided {
 		return e.result
@@ -25,14 +40,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 
 	c := e.newCandidates()
 	c.available = availableOf(verdicts)
-	c.decisionCounts = func() (func(int) int, int) {
-		counts := snapshot.DecisionCounts(request.Key)
-		highest := 0
-		for _, count := range counts {
-			highest = max(highest, count)
-		}
-		return func(i int) int { return counts[c.clusters[i].Name] }, highest
-	}
+	c.decisionCounts = func() (func(i int) int, int) { return decisionCounts(c) }
 
 	for _, verdict := range verdicts {
 		if verdict.Stage == undecided {

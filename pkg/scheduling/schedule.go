@@ -55,6 +55,15 @@ func ScheduleRecorded(
 	if e.result.ListsRejections() {
 		e.result.rejections = sync.OnceValue(func() []Rejection { return e.rejections(runs) })
 	}
-	e.result.details = sync.OnceValue(func() *details { return Reference(request, e.result.snapshot, incumbents, now).details() })
+	e.result.details = sync.OnceValue(func() *details {
+		all := evaluateAll(request, e.result.snapshot, incumbents, now, func(all *candidates) (func(i int) int, int) {
+			of, highest := c.decisionCounts() // DecisionCounts of the snapshot visits all decisions of the hub.
+			return func(i int) int {
+				at, _ := c.index(all.clusters[i].Name) // Both have the same clusters.
+				return of(at)
+			}, highest
+		})
+		return all.details()
+	})
 	return e.result
 }

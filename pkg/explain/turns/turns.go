@@ -16,8 +16,11 @@ const (
 	sweepAt    = 64
 )
 
-// Turns lets one evaluation of each user run at a time, and a number in all. The user whose last evaluation ended the longest time ago goes first. It is
-// safe for concurrent use.
+// patience is how long an evaluation waits for urgent ones: a user whose evaluations are always urgent does not keep others from theirs.
+const patience = 5 * time.Second
+
+// Turns lets one evaluation of each user run at a time, and a number in all. Urgent ones go before those that have not waited for long, and of others
+// that of the user goes first whose last evaluation ended the longest time ago. It is safe for concurrent use.
 type Turns struct {
 	openOfUsers int
 
@@ -27,18 +30,35 @@ type Turns struct {
 	users   map[string]*Turn
 }
 
-// Turn is that of a user. It exists as long as something of the user has it or waits for it, and a while longer.
+// Turn is that of a user. It exists as long as the user has requests, and a while longer.
 type Turn struct {
-	taken chan struct{} // has an element while something has the turn
-	open  int
-	last  time.Time // the end of the last evaluation
+	running bool
+	open    int
+	last    time.Time // the end of the last evaluation
 }
 
-// waiter is an evaluation that has the turn of its user, and waits for one of all.
+// waiter is an evaluation that waits for its turn.
 type waiter struct {
-	of    *Turn
-	ready chan struct{} // is closed when it may run
+	of     *Turn
+	urgent func() bool
+	since  time.Time
+	ready  chan struct{} // is closed when it may run
 }
+
+// before reports whether the waiter goes before another one that came earlier.
+func (w *waiter) before(other *waiter) bool {
+	switch urgent, otherUrgent := w.urgent(), other.urgent(); {
+	case urgent && !otherUrgent && !other.impatient():
+		return true
+	case otherUrgent && !urgent && !w.impatient():
+		return false
+	default:
+		return w.of.last.Before(other.of.last)
+	}
+}
+
+// impatient reports whether urgent evaluations do not go before the waiter any more.
+func (w *waiter) impatient() bool { return time.Since(w.since) >= patience }
 
 // New returns Turns for running evaluations at a time, from 1, with openOfUser open requests of a user at a time, from 1.
 func New(running, openOfUser int) *Turns {
@@ -52,7 +72,7 @@ func (t *Turns) Join(user string) (*Turn, bool) {
 	own := t.users[user]
 	if own == nil {
 		t.forget()
-		own = &Turn{taken: make(chan struct{}, 1)}
+		own = &Turn{}
 		t.users[user] = own
 	}
 	if own.open == t.openOfUsers {
@@ -96,15 +116,18 @@ func (t *Turns) Users() int {
 	return users
 }
 
-// Take waits for the turn of the user, and then for one of all. It returns nil when ctx ends before.
+// Take waits for the turn of the user, and for one of all. It returns nil when ctx ends before.
 func (t *Turns) Take(ctx context.Context, own *Turn) (done func()) {
-	select {
-	case own.taken <- struct{}{}:
-	case <-ctx.Done():
-		return nil
-	}
+	return t.TakeUrgent(ctx, own, func() bool { return false })
+}
 
-	w := t.enqueue(own)
+// TakeUrgent is Take for an evaluation that becomes urgent while it waits. It calls urgent for each turn that is given, under a lock.
+func (t *Turns) TakeUrgent(ctx context.Context, own *Turn, urgent func() bool) (done func()) {
+	w := &waiter{of: own, urgent: urgent, since: time.Now(), ready: make(chan struct{})}
+	t.mu.Lock()
+	t.waiting = append(t.waiting, w)
+	t.start()
+	t.mu.Unlock()
 	select {
 	case <-w.ready:
 		if ctx.Err() == nil { // Of two ready cases select takes any.
@@ -122,42 +145,34 @@ func (t *Turns) Take(ctx context.Context, own *Turn) (done func()) {
 	t.mu.Unlock()
 	if at < 0 { // It may run since then.
 		t.release(own)
-	} else {
-		<-own.taken
 	}
 	return nil
-}
-
-// enqueue lets an evaluation wait until it may run.
-func (t *Turns) enqueue(own *Turn) *waiter {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := &waiter{of: own, ready: make(chan struct{})}
-	t.waiting = append(t.waiting, w)
-	t.start()
-	return w
 }
 
 // release ends an evaluation of a user.
 func (t *Turns) release(own *Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	own.last = time.Now()
+	own.last, own.running = time.Now(), false
 	t.free++
 	t.start()
-	<-own.taken
 }
 
 // start lets those run that go first, as many as may.
 func (t *Turns) start() {
-	for t.free > 0 && len(t.waiting) > 0 {
-		first := 0
+	for t.free > 0 {
+		first := -1
 		for i, w := range t.waiting {
-			if w.of.last.Before(t.waiting[first].of.last) {
+			if !w.of.running && (first < 0 || w.before(t.waiting[first])) {
 				first = i
 			}
 		}
-		close(t.waiting[first].ready)
+		if first < 0 {
+			return
+		}
+		w := t.waiting[first]
+		w.of.running = true
+		close(w.ready)
 		t.waiting = slices.Delete(t.waiting, first, first+1)
 		t.free--
 	}

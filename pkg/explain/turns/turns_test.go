@@ -4,6 +4,7 @@ package turns
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -119,6 +120,61 @@ func TestTheUserWhoWaitedLongestGoesFirst(t *testing.T) {
 		if at != 52 {
 			t.Errorf("%d evaluations have run, want 52", at)
 		}
+	})
+}
+
+// An evaluation that becomes urgent goes before those that came earlier.
+func TestUrgentEvaluationsGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, order, urgent := New(1, 10), make(chan string, 10), false
+		own, _ := all.Join("ada")
+		running := all.Take(t.Context(), own)
+		for _, name := range []string{"first", "second", "urgent"} {
+			go func() {
+				done := all.TakeUrgent(t.Context(), own, func() bool { return urgent && name == "urgent" })
+				order <- name
+				done()
+			}()
+			synctest.Wait()
+		}
+		urgent = true
+		running()
+		synctest.Wait()
+		if got := []string{<-order, <-order, <-order}; !slices.Equal(got, []string{"urgent", "first", "second"}) {
+			t.Errorf("the order is %v", got)
+		}
+	})
+}
+
+// A user whose evaluations are always urgent delays those of another one by seconds, and not for ever.
+func TestUrgentEvaluationsDoNotStarveOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, ctx := New(1, 10), t.Context()
+		ctx, cancel := context.WithCancel(ctx)
+		for range 5 {
+			go func() {
+				own, _ := all.Join("hasty")
+				for {
+					done := all.TakeUrgent(ctx, own, func() bool { return true })
+					if done == nil {
+						return
+					}
+					<-time.After(100 * time.Millisecond)
+					done()
+				}
+			}()
+		}
+		synctest.Wait()
+		own, _ := all.Join("ada")
+		for range 3 {
+			began := time.Now()
+			done := all.Take(ctx, own)
+			if waited := time.Since(began); waited > patience+time.Second {
+				t.Errorf("ada has waited for %s", waited)
+			}
+			done()
+		}
+		cancel()
 	})
 }
 
