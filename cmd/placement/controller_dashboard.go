@@ -100,11 +100,11 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 // followManager passes on the changes of the objects that placements depend on.
 func followManager(ctx context.Context, mgr manager.Manager, view *controller.View) (*hubs.Broadcast, error) {
 	served := slices.DeleteFunc(api.Adapters(), func(adapter api.Adapter) bool { return !view.Serves(adapter) })
-	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), served)
+	changes := hubs.NewBroadcast()
+	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), served, changes.Touch)
 	if err != nil {
 		return nil, err
 	}
-	changes := hubs.NewBroadcast()
 	err = mgr.Add(everywhere(func(ctx context.Context) error { changes.Run(ctx, watcher.Changed()); return nil }))
 	if err != nil {
 		return nil, fmt.Errorf("adding what follows changes: %w", err)

@@ -105,7 +105,7 @@ func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manage
 			return source, nil
 		}
 	}
-	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), api.Adapters())
+	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), api.Adapters(), nil)
 	if err != nil {
 		return live.Source{}, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const (
@@ -102,20 +103,22 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	refresh := time.NewTicker(refreshInterval)
 	defer refresh.Stop()
 	var last *state
-	for {
-		if last == nil || !s.holds(request, last) {
-			made, err := s.collect(request, shown, into.turn)
+	for changed := true; ; {
+		if changed || !s.holds(request, last) {
+			made, err := s.collect(request, shown, into.turn, last)
 			if err != nil {
 				told := problemOf(ctx, err)
 				switch told.code {
-				case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next change is another try.
+				case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next round is another try.
 				default:
 					return errors.Join(err, into.end(told))
 				}
 			} else if err := s.sendChanged(into, made.page); err != nil {
 				return err
 			}
-			last = made
+			if changed = made == nil; made != nil {
+				last = made
+			}
 		}
 		select {
 		case <-time.After(updateInterval):
@@ -124,7 +127,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 		}
 		select {
 		case <-changes:
-			last = nil
+			changed = true
 		case <-refresh.C:
 			if err := into.send(": still here\n\n"); err != nil {
 				return err
@@ -140,7 +143,14 @@ type state struct {
 	*page
 
 	version uint64
+	// own is the number of Hub.VersionOf of its Placement.
+	own     uint64
 	reviews *access.Trail
+}
+
+// isUrgent reports whether the Placement of a page has changed since.
+func (s *Server) isUrgent(last *state) bool {
+	return last != nil && last.Placement != inventory.Key{} && s.hub.VersionOf(last.Placement) != last.own
 }
 
 // holds reports whether a page would be the same if it were made again: no object has changed, it is not the time for a change, and the caller has
@@ -157,9 +167,10 @@ func (s *Server) holds(request *http.Request, last *state) bool {
 
 // collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. The turn lasts
 // twice as long as making the page does, so that all streams together take at most half of a core.
-func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn) (*state, error) {
+// A page whose Placement has changed goes first. last is the page as it was made before; nil for the first time.
+func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn, last *state) (*state, error) {
 	ctx := request.Context()
-	done := s.followers.Take(ctx, turn)
+	done := s.followers.TakeUrgent(ctx, turn, func() bool { return s.isUrgent(last) })
 	if done == nil {
 		return nil, ctx.Err()
 	}
@@ -167,6 +178,9 @@ func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn
 	defer func() { time.AfterFunc(time.Since(began), done) }()
 
 	made := &state{version: s.hub.Version()}
+	if last != nil {
+		made.own = s.hub.VersionOf(last.Placement)
+	}
 	ctx, made.reviews = access.WithTrail(ctx)
 	asked := request.Clone(ctx)
 	asked.URL, asked.RequestURI = shown, ""
@@ -177,6 +191,9 @@ func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn
 	}
 	if made.page == nil {
 		return nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
+	}
+	if last == nil {
+		made.own = s.hub.VersionOf(made.Placement)
 	}
 	return made, nil
 }

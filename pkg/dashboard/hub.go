@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -29,6 +30,8 @@ type Hub interface {
 	Changes(ctx context.Context) <-chan struct{}
 	// Version returns a number that grows with the objects that placements depend on; 0 if that is not known.
 	Version() uint64
+	// VersionOf returns a number that grows with a Placement and its decisions, as far as that is known.
+	VersionOf(placement inventory.Key) uint64
 	// Holds reports whether the reviews of a Trail are decided as they were. A hub that asks for none returns false.
 	Holds(ctx context.Context, reviews *access.Trail) bool
 	// Settings returns how the hub evaluates, as far as it is known.

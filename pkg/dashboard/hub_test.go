@@ -56,6 +56,8 @@ func (h *testHub) Settings() Settings { return Settings{} }
 
 func (h *testHub) Version() uint64 { return 0 }
 
+func (h *testHub) VersionOf(inventory.Key) uint64 { return 0 }
+
 func (h *testHub) Holds(context.Context, *access.Trail) bool { return false }
 
 func (h *testHub) Changes(context.Context) <-chan struct{} { return h.changes }

@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // visit is a request for a page by a caller.
@@ -53,6 +54,8 @@ type page struct {
 	// Watched says that all that the page shows depends on the objects that Hub.Version counts, until the time Until; zero for ever.
 	Watched bool
 	Until   time.Time
+	// Placement is that of the page, which is brought up to date first when it changes; empty for none.
+	Placement inventory.Key
 	// Static says that the page does not follow changes: what it shows is computed for the one request.
 	Static bool
 	// Code is the status code; 0 for 200.

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -121,7 +122,10 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &page{Title: asked.argument(), Section: overviewSection, JSON: found, Commands: asked.commands(), Watched: true}
+	made := &page{
+		Title: asked.argument(), Section: overviewSection, JSON: found, Commands: asked.commands(), Watched: true,
+		Placement: inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name),
+	}
 	if explanation.ChangesAt != nil {
 		made.Until = explanation.ChangesAt.Time
 	}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // Broadcast passes on to any number of followers that something has changed. It is safe for concurrent use.
@@ -14,10 +16,14 @@ type Broadcast struct {
 
 	mu        sync.Mutex
 	followers map[chan struct{}]bool
+	// placements are the numbers of VersionOf.
+	placements map[inventory.Key]uint64
 }
 
 // NewBroadcast returns a Broadcast without followers.
-func NewBroadcast() *Broadcast { return &Broadcast{followers: map[chan struct{}]bool{}} }
+func NewBroadcast() *Broadcast {
+	return &Broadcast{followers: map[chan struct{}]bool{}, placements: map[inventory.Key]uint64{}}
+}
 
 // Changes implements dashboard.Hub.
 func (b *Broadcast) Changes(ctx context.Context) <-chan struct{} {
@@ -35,6 +41,20 @@ func (b *Broadcast) Changes(ctx context.Context) <-chan struct{} {
 
 // Version implements dashboard.Hub: it is 0 until something has changed.
 func (b *Broadcast) Version() uint64 { return b.version.Load() }
+
+// VersionOf implements dashboard.Hub.
+func (b *Broadcast) VersionOf(placement inventory.Key) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.placements[placement]
+}
+
+// Touch notes that a Placement or its decisions have changed.
+func (b *Broadcast) Touch(placement inventory.Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.placements[placement]++
+}
 
 // Run passes on what changed receives until ctx ends.
 func (b *Broadcast) Run(ctx context.Context, changed <-chan struct{}) {

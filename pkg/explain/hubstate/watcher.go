@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decoding"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -41,12 +42,15 @@ type Watcher struct {
 	hub     client.Reader
 	changed chan struct{}
 	failed  chan error
+	// touched is called with each Placement that has changed, or whose decisions have; nil for none.
+	touched func(inventory.Key)
 }
 
 // WatchCache returns a Watcher of all inputs of the Placements of some APIs over the informers of a manager, which starts and ends them. Failed never
-// receives anything then.
-func WatchCache(ctx context.Context, informers cache.Cache, apis []api.Adapter) (*Watcher, error) {
+// receives anything then. It calls touched with each Placement that has changed, or whose decisions have.
+func WatchCache(ctx context.Context, informers cache.Cache, apis []api.Adapter, touched func(inventory.Key)) (*Watcher, error) {
 	w := newWatcher(explain.OfPlacements)
+	w.touched = touched
 	w.allNamespaces = informers
 	if len(apis) == 0 {
 		return w, nil
@@ -178,14 +182,17 @@ func (w *Watcher) kinds(concern explain.Concern, wanted func(*explain.Kind) bool
 
 // subscribe adds a handler to the informers of the kinds that are served. Changed receives their events.
 func (w *Watcher) subscribe(ctx context.Context, kinds []client.Object) error {
-	note := func() {
+	note := func(object any) {
+		if w.touched != nil {
+			placementsOf(object, w.touched)
+		}
 		select {
 		case w.changed <- struct{}{}:
 		default: // The pending notification covers this change too.
 		}
 	}
 	handler := toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { note() }, UpdateFunc: func(any, any) { note() }, DeleteFunc: func(any) { note() },
+		AddFunc: note, UpdateFunc: func(_, object any) { note(object) }, DeleteFunc: note,
 	}
 
 	for _, kind := range kinds {
@@ -204,6 +211,30 @@ func (w *Watcher) subscribe(ctx context.Context, kinds []client.Object) error {
 	}
 
 	return nil
+}
+
+// placementsOf calls visit with the Placement that an object is, or whose decisions it may have.
+func placementsOf(object any, visit func(inventory.Key)) {
+	if deleted, is := object.(toolscache.DeletedFinalStateUnknown); is {
+		object = deleted.Obj
+	}
+	known, is := object.(api.Object)
+	if !is {
+		return
+	}
+	if own := api.Read(known); own != nil {
+		visit(own.Key())
+		return
+	}
+	for _, adapter := range api.Adapters() {
+		page := adapter.Codec().Read(known)
+		if page == nil {
+			continue
+		}
+		for _, name := range placement.PlacementsOf(adapter.Codec(), page) {
+			visit(inventory.NewPlacementKey(adapter.Name(), page.Namespace, name))
+		}
+	}
 }
 
 func (w *Watcher) start(ctx context.Context) error {
