@@ -101,8 +101,8 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 // source returns what the table shows.
 func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
 	if hub.embedded != nil {
-		if source, found := hub.embedded.Source(); found {
-			return source, nil
+		if source, found, err := hub.embedded.Source(ctx); found || err != nil {
+			return source, err
 		}
 	}
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), api.Adapters(), nil)

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -74,9 +73,7 @@ func (w *FederatedWatcher) Watch(ctx context.Context) error {
 		if w.refused[list] != nil {
 			continue
 		}
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(kind.GroupVersionKind)
-		kinds = append(kinds, object)
+		kinds = append(kinds, untyped(kind.GroupVersionKind))
 	}
 	return w.watch(ctx, kinds)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -173,11 +174,22 @@ func (w *Watcher) kinds(concern explain.Concern, wanted func(*explain.Kind) bool
 	var kinds []client.Object
 	for _, kind := range explain.Kinds() {
 		list := kind.GroupVersion().WithKind(kind.Kind + "List")
-		if kind.Reads&concern != 0 && wanted(kind) && w.refused[list] == nil {
+		switch {
+		case kind.Reads&concern == 0 || !wanted(kind) || w.refused[list] != nil:
+		case kind.Type == nil:
+			kinds = append(kinds, untyped(kind.GroupVersionKind))
+		default:
 			kinds = append(kinds, kind.Type)
 		}
 	}
 	return kinds
+}
+
+// untyped returns an empty object of a kind.
+func untyped(kind schema.GroupVersionKind) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object
 }
 
 // subscribe adds a handler to the informers of the kinds that are served. Changed receives their events.

@@ -15,12 +15,15 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/provider"
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
@@ -58,7 +61,10 @@ func (h *Hub) prepareClusters(ctx context.Context, progress *live.Progress) erro
 	if err := h.connect(); err != nil {
 		return err
 	}
-	h.source = live.Source{Read: h.readRequests}
+	h.board = board{
+		read: h.readRequests, concern: explain.OfRequests | explain.OfPlacements,
+		others: []schema.GroupVersionKind{openmcpv1alpha1.GroupVersion.WithKind("AccessRequest")},
+	}
 	err := progress.Do("installing the systems clusterrequest and federation, and two providers of clusters", func() error {
 		return h.installClusterSystems(ctx, admin)
 	})

@@ -15,8 +15,10 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/workagent"
 )
@@ -55,7 +57,10 @@ func (h *Hub) prepareFederation(ctx context.Context, progress *live.Progress) er
 	if err := h.connect(); err != nil {
 		return err
 	}
-	h.source = live.Source{Read: h.readDeliveries}
+	h.board = board{read: h.readDeliveries, concern: explain.OfDelivery}
+	for _, kind := range federation.DefaultKinds() {
+		h.board.others = append(h.board.others, kind.GroupVersionKind)
+	}
 	return progress.Do("starting the API servers and work agents of three members", func() error { return h.startMembers(ctx) })
 }
 

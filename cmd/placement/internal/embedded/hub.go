@@ -14,8 +14,13 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
@@ -60,7 +65,7 @@ type Hub struct {
 	options     Options
 	isNew       bool          // no earlier run has set it up
 	client      client.Client // with all rights; nil for the sample fleet
-	source      live.Source   // what the table shows; it reads nothing for Placements
+	board       board         // what the table shows; it reads nothing for Placements
 	podsTable   podsTable     // of the sample of Pods
 	members     []*member
 	providers   *clusterProviders
@@ -207,8 +212,24 @@ func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
 	}
 }
 
-// Source returns what the table of the sample shows, complete after Ready; false for Placements.
-func (h *Hub) Source() (source live.Source, found bool) { return h.source, h.source.Read != nil }
+// board reads what the table of a sample shows, and says of what it depends.
+type board struct {
+	read    func(ctx context.Context) (*document.Board, error)
+	concern explain.Concern
+	others  []schema.GroupVersionKind
+}
+
+// Source returns what the table of the sample shows, complete after Ready, and follows it until ctx ends; false for Placements.
+func (h *Hub) Source(ctx context.Context) (source live.Source, found bool, err error) {
+	if h.board.read == nil {
+		return live.Source{}, false, nil
+	}
+	watcher, err := hubstate.Follow(ctx, h.environment.AdminConfig(), h.board.concern, h.board.others...)
+	if err != nil {
+		return live.Source{}, false, fmt.Errorf("following what the table shows: %w", err)
+	}
+	return live.Source{Read: h.board.read, Changed: watcher.Changed}, true, nil
+}
 
 // AdminConfig returns the connection of an administrator, who has all rights.
 func (h *Hub) AdminConfig() *rest.Config { return h.environment.AdminConfig() }

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -40,7 +41,10 @@ func (h *Hub) preparePods(ctx context.Context, progress *live.Progress) error {
 		return err
 	}
 	h.podsTable = podsTable{hub: h.client, rendered: rendered}
-	h.source = live.Source{Read: h.podsTable.read}
+	h.board = board{read: h.podsTable.read, concern: explain.OfPods}
+	for _, kind := range pods.Kinds() {
+		h.board.others = append(h.board.others, kind.GroupVersionKind)
+	}
 	admin := h.environment.AdminConfig()
 	return progress.Do("installing the systems podscheduling and affinityclass", func() error {
 		all, err := manifests.Objects()

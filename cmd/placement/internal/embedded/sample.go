@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
@@ -79,7 +81,8 @@ func (h *Hub) prepareSystems(ctx context.Context, progress *live.Progress) error
 	if err := h.connect(); err != nil {
 		return err
 	}
-	h.source = live.Objects(h.client, h.options.Sample.Shows)
+	shown := h.options.Sample.Shows
+	h.board = board{read: func(ctx context.Context) (*document.Board, error) { return live.ReadObjects(ctx, h.client, shown) }, others: shown}
 	return progress.Do("installing "+strings.Join(systemsOf(h.options.Sample), " and "), func() error { return h.installSystems(ctx) })
 }
 

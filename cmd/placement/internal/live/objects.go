@@ -17,12 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
-// Objects returns the Source of a sample without a table of its own: the objects of some kinds, with the conditions in their status.
-func Objects(hub client.Reader, kinds []schema.GroupVersionKind) Source {
-	return Source{Read: func(ctx context.Context) (*document.Board, error) { return readObjects(ctx, hub, kinds) }}
-}
-
-func readObjects(ctx context.Context, hub client.Reader, kinds []schema.GroupVersionKind) (*document.Board, error) {
+// ReadObjects returns the board of a sample without a table of its own: the objects of some kinds, with the conditions in their status.
+func ReadObjects(ctx context.Context, hub client.Reader, kinds []schema.GroupVersionKind) (*document.Board, error) {
 	b := &document.Board{Empty: "no objects yet", Table: document.Table{Columns: []string{"NAMESPACE/KIND/NAME", "CONDITIONS"}}}
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}

@@ -28,8 +28,7 @@ func TestObjects(t *testing.T) {
 		widget("new"), widget("broken", condition("Ready", "False", "NoPart", "part a is missing")),
 		widget("good", condition("Ready", "True", "Done", ""), condition("Seen", "True", "Done", "")),
 	).Build()
-	source := Objects(hub, []schema.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Widget"}})
-	table, err := source.read(t.Context())
+	table, err := ReadObjects(t.Context(), hub, []schema.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Widget"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (v *View) awaitChange(ctx context.Context, shown display, again time.Durati
 	}
 	select {
 	case <-ctx.Done():
-	case <-v.Source.changed():
+	case <-v.Source.Changed():
 	case <-shown.resized():
 	case <-elected:
 	case <-later:
@@ -146,7 +146,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 			return ctx.Err()
 		case <-deadline:
 			return errors.Join(v.print(out, b), notSettled(timeout, pending))
-		case <-v.Source.changed():
+		case <-v.Source.Changed():
 		case <-time.After(left):
 		}
 	}
