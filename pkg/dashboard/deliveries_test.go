@@ -14,6 +14,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -106,5 +107,22 @@ func TestDeliveriesToACluster(t *testing.T) {
 				t.Errorf("%s has %q", tc.path, not)
 			}
 		}
+	}
+}
+
+// A cell of the table leads to the page of the object that explains the cluster.
+func TestCellsOfDeliveredObjects(t *testing.T) {
+	shown := deliveredIn("team-a", &federated.Reports{Objects: []federated.Report{{
+		Namespace: "team-a", Group: "apps", Kind: "Deployment", Name: "web", Object: "Deployment.apps/team-a/web",
+		Clusters: []federated.Cluster{{Name: "eu1", Verdict: "Predicate", Reason: "label region In [us]: is eu"}},
+	}}})
+	want := matrixCell{
+		State: unasked, Text: "predicate", Clause: "label region In [us]: is eu", Link: "/objects/team-a/Deployment.apps/web?cluster=eu1",
+	}
+	if got := shown.Rows[0].Cells; len(got) != 1 || got[0] != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if text, link := string(renderCells([]matrixCell{want})), `<a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`; !strings.Contains(text, link) {
+		t.Errorf("%s is not in %s", link, text)
 	}
 }

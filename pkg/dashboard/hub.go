@@ -50,6 +50,6 @@ type Settings struct {
 type Question struct {
 	endpoint.Question
 
-	// Rows selects the clusters of the report of a Placement whose stages are explained; nil for none.
+	// Rows selects the clusters of the report of a Placement whose stages are explained, and which is an Outline then; nil for none.
 	Rows func(report *explain.Report) []explain.ClusterReport
 }

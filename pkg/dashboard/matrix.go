@@ -54,11 +54,12 @@ const (
 	unasked passing = "none" // The stage does not exist, or an earlier one has decided.
 )
 
-// matrixCell is what a stage did with a cluster. Clause is shown with it when it is pointed at.
+// matrixCell is what a stage did with a cluster. Clause is shown with it when it is pointed at, and Link is where the text leads; empty for nowhere.
 type matrixCell struct {
 	State  passing
 	Text   string
 	Clause string
+	Link   string
 }
 
 // matrix returns the matrix of the clusters that were chosen.

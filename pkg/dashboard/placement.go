@@ -114,7 +114,11 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	rows := newRowFilter(v)
-	found, err := v.hub.Explain(ctx, v.caller, Question{Question: asked.question(endpoint.CommandExplain), Rows: rows.choose})
+	question := Question{Question: asked.question(endpoint.CommandExplain)}
+	if !wantsJSON(v.request) { // JSON has all clusters, and no matrix.
+		question.Rows = rows.choose
+	}
+	found, err := v.hub.Explain(ctx, v.caller, question)
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,13 @@ func writeCell(into *strings.Builder, cell *matrixCell) {
 	}
 	if cell.Text != "" {
 		into.WriteString(" ")
+		if cell.Link != "" {
+			into.WriteString(`<a href="` + template.HTMLEscapeString(cell.Link) + `">`)
+		}
 		into.WriteString(template.HTMLEscapeString(cell.Text))
+		if cell.Link != "" {
+			into.WriteString("</a>")
+		}
 	}
 	if cell.Clause != "" {
 		into.WriteString("<q>")

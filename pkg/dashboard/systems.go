@@ -129,16 +129,18 @@ func deliveredIn(namespace string, reports *federated.Reports) delivered {
 	}
 	for i := range reports.Objects {
 		report := &reports.Objects[i]
+		path := []string{"objects", report.Namespace, schema.GroupKind{Group: report.Group, Kind: report.Kind}.String(), report.Name}
 		row := deliveredRow{
-			Object: strings.TrimPrefix(report.Object, ""), State: report.State, Message: report.Message, Replicas: report.Replicas,
-			Link: link([]string{"objects", report.Namespace, schema.GroupKind{Group: report.Group, Kind: report.Kind}.String(), report.Name}),
+			Object: report.Object, State: report.State, Message: report.Message, Replicas: report.Replicas, Link: link(path),
 		}
 		if report.State == "Held" {
 			row.Tone = document.Fair
 		}
 		cells := make(map[string]matrixCell, len(report.Clusters))
 		for j := range report.Clusters {
-			cells[report.Clusters[j].Name] = deliveryCell(&report.Clusters[j])
+			cell := deliveryCell(&report.Clusters[j])
+			cell.Link = link(path, "cluster", report.Clusters[j].Name)
+			cells[report.Clusters[j].Name] = cell
 		}
 		for _, cluster := range shown.Clusters {
 			row.Cells = append(row.Cells, cmp.Or(cells[cluster], matrixCell{State: unasked}))

@@ -140,7 +140,12 @@ type ClusterReport struct {
 }
 
 // NewReport returns the report of an Evaluation. With all it lists the clusters out of scope too.
-func NewReport(evaluation Evaluation, all bool) Report {
+func NewReport(evaluation Evaluation, all bool) Report { return newReport(evaluation, all, newClusterReports) }
+
+// newReport is NewReport with a function for the reports of clusters.
+func newReport(
+	evaluation Evaluation, all bool, describe func(*scheduling.Result) func(scheduling.Verdict) ClusterReport,
+) Report {
 	placement := evaluation.Placement
 	report := Report{
 		Key:          placement.Key(),
@@ -196,7 +201,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		})
 	}
 	report.Causes, report.Behind = causesOf(evaluation), behindOf(evaluation)
-	addClusters(&report, evaluation, all)
+	addClusters(&report, evaluation, all, describe(result))
 	return report
 }
 
@@ -218,22 +223,20 @@ func namedAPI(placement *api.Placement) string {
 	return string(placement.API.Name())
 }
 
-func addClusters(report *Report, evaluation Evaluation, all bool) {
+func addClusters(report *Report, evaluation Evaluation, all bool, describe func(scheduling.Verdict) ClusterReport) {
 	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
-	texts := result.Texts()
 	for _, verdict := range inOrderOfReport(result.Verdicts()) {
 		if verdict.Stage == scheduling.StageScope {
 			report.OutOfScope++
 			if report.OutOfScope == 1 {
-				report.OutOfScopeReason, _ = texts(verdict)
+				report.OutOfScopeReason = result.Reason(verdict)
 			}
 			if !all {
 				continue
 			}
 		}
 
-		cluster := newClusterReport(result, verdict)
-		cluster.Reason, cluster.Clause = texts(verdict)
+		cluster := describe(verdict)
 		cluster.Decided = decided[cluster.Name]
 		report.Clusters = append(report.Clusters, cluster)
 	}
@@ -256,20 +259,30 @@ func inOrderOfReport(verdicts []scheduling.Verdict) []scheduling.Verdict {
 	return ordered
 }
 
-func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) ClusterReport {
-	report := ClusterReport{Name: verdict.Cluster.Name, Verdict: verdict.Stage.String(), Rank: verdict.Rank}
-	if verdict.Rank == 0 {
+// newClusterReports returns a function for the report of a cluster, which does not know whether the decisions have it.
+func newClusterReports(result *scheduling.Result) func(scheduling.Verdict) ClusterReport {
+	texts := result.Texts()
+	return func(verdict scheduling.Verdict) ClusterReport {
+		report := nameCluster(verdict)
+		report.Reason, report.Clause = texts(verdict)
+		if verdict.Rank == 0 {
+			return report
+		}
+		report.Score = &verdict.Score
+		report.Scores = make(map[string]int64, len(result.Prioritizers()))
+
+		for _, scores := range result.Prioritizers() {
+			if score, given := scores.Scores[verdict.Cluster.Name]; given {
+				report.Scores[scores.Prioritizer.Name()] = score
+			}
+		}
 		return report
 	}
-	report.Score = &verdict.Score
-	report.Scores = make(map[string]int64, len(result.Prioritizers()))
+}
 
-	for _, scores := range result.Prioritizers() {
-		if score, given := scores.Scores[verdict.Cluster.Name]; given {
-			report.Scores[scores.Prioritizer.Name()] = score
-		}
-	}
-	return report
+// nameCluster returns the report of a cluster without texts and scores.
+func nameCluster(verdict scheduling.Verdict) ClusterReport {
+	return ClusterReport{Name: verdict.Cluster.Name, Verdict: verdict.Stage.String(), Rank: verdict.Rank}
 }
 
 func groupReports(evaluation Evaluation) []GroupReport {
@@ -288,8 +301,16 @@ func groupReports(evaluation Evaluation) []GroupReport {
 
 // Explain reports an Evaluation of one of the Placements of the State, with notes on cluster sets and decisions that it lacks. With all it
 // lists the clusters out of scope too.
-func (s *State) Explain(evaluation Evaluation, all bool) Report {
-	report := NewReport(evaluation, all)
+func (s *State) Explain(evaluation Evaluation, all bool) Report { return s.annotated(NewReport(evaluation, all), evaluation) }
+
+// Outline is Explain without the reasons, clauses and scores of the clusters in scope, which are most of what a report of a large fleet costs.
+func (s *State) Outline(evaluation Evaluation) Report {
+	outline := func(*scheduling.Result) func(scheduling.Verdict) ClusterReport { return nameCluster }
+	return s.annotated(newReport(evaluation, false, outline), evaluation)
+}
+
+// annotated returns a report with notes.
+func (s *State) annotated(report Report, evaluation Evaluation) Report {
 	if evaluation.Result == nil {
 		return report
 	}

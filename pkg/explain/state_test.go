@@ -89,6 +89,21 @@ func TestPagesAreThoseAfterThePlan(t *testing.T) {
 	}
 }
 
+// An outline is the report without what takes long: the reasons, clauses and scores of the clusters.
+func TestOutlineIsTheReportWithoutTexts(t *testing.T) {
+	state := testState(t)
+	for _, evaluation := range state.Evaluate(noon, nil) {
+		want := state.Explain(evaluation, false)
+		for i := range want.Clusters {
+			cluster := &want.Clusters[i]
+			cluster.Reason, cluster.Clause, cluster.Score, cluster.Scores = "", "", nil, nil
+		}
+		if diff := cmp.Diff(want, state.Outline(evaluation)); diff != "" {
+			t.Errorf("%s (-report +outline):\n%s", want.Placement, diff)
+		}
+	}
+}
+
 func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-b", "scores")
 	reports := reportsOf(testState(t), false, func(key inventory.Key) bool { return key == wanted })

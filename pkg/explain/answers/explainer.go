@@ -56,7 +56,7 @@ func (e *Explainer) Explain(ctx context.Context, question *endpoint.Question) (e
 }
 
 // Find returns the result of a question that explains, compares or reports, without its text. rows selects the clusters of the report of a Placement
-// whose stages are explained; nil for none.
+// whose stages are explained, and which is an Outline then; nil for none.
 func (e *Explainer) Find(
 	ctx context.Context, question *endpoint.Question, rows func(report *explain.Report) []explain.ClusterReport,
 ) (document.Source, error) {

@@ -243,11 +243,19 @@ func (o *ExplainOptions) explainEvaluations(
 			}
 			clusters = append(clusters, shown)
 		}
-		explanation := counterfactual.NewExplanation(state.Explain(evaluation, all), clusters)
+		explanation := counterfactual.NewExplanation(o.report(state, evaluation, all), clusters)
 		explanation.Rows = o.explainRows(evaluation, &explanation.Report)
 		explanations.Placements = append(explanations.Placements, explanation)
 	}
 	return explanations, nil
+}
+
+// report reports an evaluation. Those whose rows are explained need no texts of the other clusters.
+func (o *ExplainOptions) report(state *explain.State, evaluation explain.Evaluation, all bool) explain.Report {
+	if o.Rows != nil {
+		return state.Outline(evaluation)
+	}
+	return state.Explain(evaluation, all)
 }
 
 // explainRows explains the stages of the selected clusters of a report.

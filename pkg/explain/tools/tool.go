@@ -103,7 +103,7 @@ type ExplainOptions struct {
 	Clusters []string
 	// Wide lists the clusters out of scope too.
 	Wide bool
-	// Rows selects the clusters of a report whose stages are explained; nil for none.
+	// Rows selects the clusters of a report whose stages are explained, and which is an Outline then; nil for none.
 	Rows func(report *explain.Report) []explain.ClusterReport
 	// Suggest returns the end of an error about a name that does not exist, with those of the names that are similar; nil suggests none.
 	Suggest func(name string, names []string) string

@@ -16,8 +16,8 @@ const (
 	sweepAt    = 64
 )
 
-// patience is how long an evaluation waits for urgent ones: a user whose evaluations are always urgent does not keep others from theirs.
-const patience = 5 * time.Second
+// longestWait is how long an evaluation waits for urgent ones: a user whose evaluations are always urgent does not keep others from theirs.
+const longestWait = 5 * time.Second
 
 // Turns lets one evaluation of each user run at a time, and a number in all. Urgent ones go before those that have not waited for long, and of others
 // that of the user goes first whose last evaluation ended the longest time ago. It is safe for concurrent use.
@@ -48,17 +48,17 @@ type waiter struct {
 // before reports whether the waiter goes before another one that came earlier.
 func (w *waiter) before(other *waiter) bool {
 	switch urgent, otherUrgent := w.urgent(), other.urgent(); {
-	case urgent && !otherUrgent && !other.impatient():
+	case urgent && !otherUrgent && !other.waitedLong():
 		return true
-	case otherUrgent && !urgent && !w.impatient():
+	case otherUrgent && !urgent && !w.waitedLong():
 		return false
 	default:
 		return w.of.last.Before(other.of.last)
 	}
 }
 
-// impatient reports whether urgent evaluations do not go before the waiter any more.
-func (w *waiter) impatient() bool { return time.Since(w.since) >= patience }
+// waitedLong reports whether urgent evaluations do not go before the waiter any more.
+func (w *waiter) waitedLong() bool { return time.Since(w.since) >= longestWait }
 
 // New returns Turns for running evaluations at a time, from 1, with openOfUser open requests of a user at a time, from 1.
 func New(running, openOfUser int) *Turns {
