@@ -38,6 +38,8 @@ type testHub struct {
 
 	refused map[string]bool
 	changes chan struct{}
+	// versions are the numbers of Placements.
+	versions map[inventory.Key]uint64
 	// block makes answers wait until ctx ends or it is closed; nil for no wait. blocked says which; nil for all.
 	block   chan struct{}
 	blocked func(question *Question) bool
@@ -56,7 +58,7 @@ func (h *testHub) Settings() Settings { return Settings{} }
 
 func (h *testHub) Version() uint64 { return 0 }
 
-func (h *testHub) VersionOf(inventory.Key) uint64 { return 0 }
+func (h *testHub) VersionOf(placement inventory.Key) uint64 { return h.versions[placement] }
 
 func (h *testHub) Holds(context.Context, *access.Trail) bool { return false }
 

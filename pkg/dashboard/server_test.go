@@ -19,6 +19,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -381,6 +382,26 @@ func eventsOf(t *testing.T, server *httptest.Server, name, query string) (<-chan
 		}
 	}()
 	return events, response.StatusCode
+}
+
+// A page is urgent while its Placement has changed since it was made.
+func TestPagesOfChangedPlacementsAreUrgent(t *testing.T) {
+	hub, key := newTestHub(), inventory.NewPlacementKey(inventory.V1beta1, "team-a", "web")
+	hub.versions = map[inventory.Key]uint64{key: 2}
+	for _, tc := range []struct {
+		reason string
+		last   *state
+		want   bool
+	}{
+		{"a page that was never made", nil, false},
+		{"a page of no Placement", &state{page: &page{}, own: 1}, false},
+		{"a page of a Placement as it is", &state{page: &page{Placement: key}, own: 2}, false},
+		{"a page of a Placement as it was", &state{page: &page{Placement: key}, own: 1}, true},
+	} {
+		if got := newPages(hub).isUrgent(tc.last); got != tc.want {
+			t.Errorf("%s: urgent is %t, want %t", tc.reason, got, tc.want)
+		}
+	}
 }
 
 // A stream goes on after the time in which a server wants to have read a request.

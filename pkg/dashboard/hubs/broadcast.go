@@ -4,6 +4,7 @@ package hubs
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 
@@ -16,13 +17,15 @@ type Broadcast struct {
 
 	mu        sync.Mutex
 	followers map[chan struct{}]bool
-	// placements are the numbers of VersionOf.
-	placements map[inventory.Key]uint64
+	// placements are the numbers of VersionOf, by a hash of the key: they take the same memory however many Placements come and go, and Placements
+	// with the same hash share a number.
+	placements [1 << 12]atomic.Uint64
+	seed       maphash.Seed
 }
 
 // NewBroadcast returns a Broadcast without followers.
 func NewBroadcast() *Broadcast {
-	return &Broadcast{followers: map[chan struct{}]bool{}, placements: map[inventory.Key]uint64{}}
+	return &Broadcast{followers: map[chan struct{}]bool{}, seed: maphash.MakeSeed()}
 }
 
 // Changes implements dashboard.Hub.
@@ -43,17 +46,13 @@ func (b *Broadcast) Changes(ctx context.Context) <-chan struct{} {
 func (b *Broadcast) Version() uint64 { return b.version.Load() }
 
 // VersionOf implements dashboard.Hub.
-func (b *Broadcast) VersionOf(placement inventory.Key) uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.placements[placement]
-}
+func (b *Broadcast) VersionOf(placement inventory.Key) uint64 { return b.versionOf(placement).Load() }
 
 // Touch notes that a Placement or its decisions have changed.
-func (b *Broadcast) Touch(placement inventory.Key) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.placements[placement]++
+func (b *Broadcast) Touch(placement inventory.Key) { b.versionOf(placement).Add(1) }
+
+func (b *Broadcast) versionOf(placement inventory.Key) *atomic.Uint64 {
+	return &b.placements[maphash.Comparable(b.seed, placement)%uint64(len(b.placements))]
 }
 
 // Run passes on what changed receives until ctx ends.

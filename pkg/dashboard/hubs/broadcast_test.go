@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hubs
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Followers are told of changes once for as many as they have not received, and a Placement that was touched has another number.
+func TestBroadcast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, changed := NewBroadcast(), make(chan struct{})
+		go all.Run(t.Context(), changed)
+		first, second := all.Changes(t.Context()), all.Changes(t.Context())
+		changed <- struct{}{}
+		changed <- struct{}{}
+		synctest.Wait()
+		if len(first) != 1 || len(second) != 1 || all.Version() != 2 {
+			t.Errorf("%d and %d notifications, version %d; want 1, 1 and 2", len(first), len(second), all.Version())
+		}
+		key := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "web")
+		before := all.VersionOf(key)
+		all.Touch(key)
+		if after := all.VersionOf(key); after != before+1 {
+			t.Errorf("the number of the Placement is %d after %d", after, before)
+		}
+	})
+}
