@@ -66,7 +66,7 @@ func (r *reader) get(ctx context.Context, path string, opened func(io.Reader) er
 	}
 	defer func() { _ = response.Body.Close() }() // Everything was read, or the stream ends.
 	if response.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("reading %s: %s", path, response.Status)
+		return 0, fmt.Errorf("reading %s: %w", path, &refusedError{response.StatusCode})
 	}
 	if opened != nil {
 		return 0, opened(response.Body)
@@ -110,12 +110,14 @@ func (s *stage) dashboard(ctx context.Context) error {
 		}
 		readers = append(readers, by)
 	}
-	placement := s.size.Placement(0)
-	path := "/placements/" + placement.Namespace + "/" + placement.Name
+	path := s.pagePath(0)
 	for name, page := range map[string]string{"page": path, "all-rows": path + "?rows=all", "overview": "/"} {
 		if err := s.readPages(ctx, readers[0], name, page); err != nil {
 			return err
 		}
+	}
+	if err := s.greed(ctx, readers[0]); err != nil {
+		return err
 	}
 	if err := s.openPages(ctx, readers); err != nil {
 		return err
@@ -206,8 +208,7 @@ func (s *stage) openPages(ctx context.Context, readers []*reader) error {
 	pages, open := errgroup.WithContext(open)
 	parts, seen := &atomic.Int64{}, make(chan time.Time, 1)
 	for i := range pagesOpen {
-		placement := s.size.Placement(i % s.size.Placements) // The first ones select by the label that changes.
-		page := openPage{path: "/placements/" + placement.Namespace + "/" + placement.Name, parts: parts}
+		page := openPage{path: s.pagePath(i), parts: parts} // The first ones select by the label that changes.
 		if i == 0 {
 			page.seen = seen
 		}
