@@ -17,7 +17,7 @@ import (
 // A cluster keeps its page unless
 //
 //   - it belongs to a decision group of another name now, or
-//   - its page had to be given up, or
+//   - its page had to be given up, also if new clusters of the rule have come to the page before it was deleted, or
 //   - an index went from its name to another or back, because the indexes of all groups of the name can have changed several times on the
 //     way, and a page that was given up can have the index of its name again before it is deleted, or
 //   - its group was longer than it may be now, for no more clusters than are too many.
@@ -47,10 +47,10 @@ func Moved(before, after State, length int) []string {
 		}
 	}
 
-	return append(unneededMoves(before, after, length), unneededDeletions(before, after, portions, groups, length)...)
+	return append(unneededMoves(before, after, portions, length), unneededDeletions(before, after, portions, groups, length)...)
 }
 
-func unneededMoves(before, after State, length int) []string {
+func unneededMoves(before, after State, portions map[string]int, length int) []string {
 	was, is := before.positions(), after.positions()
 	surplus := map[Group]int{}
 	for group, pages := range before.groups() {
@@ -69,13 +69,25 @@ func unneededMoves(before, after State, length int) []string {
 	var findings []string
 
 	for group, clusters := range moved {
-		if len(clusters) > surplus[group] && !renumbered(before, after, group.Name) {
+		if len(clusters) > surplus[group] && !renumbered(before, after, group.Name) && !drained(before, group, portions[group.Name], length) {
 			slices.Sort(clusters)
 			findings = append(findings, fmt.Sprintf("B2: %d clusters left pages of group %d %q that are still there, and %d were too many: %s",
 				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
 		}
 	}
 	return findings
+}
+
+// drained reports whether a group may have been given up for a time, after which new clusters came to its pages: it is one of the last groups of its
+// name, of which the staying clusters do not fill all.
+func drained(before State, group Group, staying, length int) bool {
+	position := 0 // among the groups of the name, from 0
+	for other := range before.groups() {
+		if other.Name == group.Name && other.Index < group.Index {
+			position++
+		}
+	}
+	return position >= ceilDiv(staying, length)
 }
 
 // renumbered reports whether an index belonged to a group of the name and belongs to one of another name now, or the other way round.

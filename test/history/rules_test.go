@@ -205,6 +205,15 @@ func TestMoved(t *testing.T) {
 			after:  State{page(1, "0/x", "a", "b"), page(2, "1/", "d", "e"), page(3, "2/", "c")}, length: 2,
 		},
 		{
+			reason: "a group that was given up until new clusters came", before: State{page(1, "0/", "a", "b"), page(2, "1/", "c")},
+			after: State{page(1, "0/", "a", "c"), page(2, "1/", "d")}, length: 2,
+		},
+		{
+			reason: "a group that was needed all the time", before: State{page(1, "0/", "a", "b"), page(2, "1/", "c")},
+			after: State{page(1, "0/", "a", "c"), page(2, "1/", "b")}, length: 2,
+			want: []string{"1 clusters left pages of group 0", "1 clusters left pages of group 1"},
+		},
+		{
 			reason: "an index that is needed no more", before: State{page(1, "0/x", "a"), page(2, "1/", "b"), page(3, "2/y", "c")},
 			after: State{page(4, "0/y", "c"), page(2, "1/", "b")},
 		},
