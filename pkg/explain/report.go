@@ -140,7 +140,9 @@ type ClusterReport struct {
 }
 
 // NewReport returns the report of an Evaluation. With all it lists the clusters out of scope too.
-func NewReport(evaluation Evaluation, all bool) Report { return newReport(evaluation, all, newClusterReports) }
+func NewReport(evaluation Evaluation, all bool) Report {
+	return newReport(evaluation, all, newClusterReports)
+}
 
 // newReport is NewReport with a function for the reports of clusters.
 func newReport(
@@ -301,7 +303,9 @@ func groupReports(evaluation Evaluation) []GroupReport {
 
 // Explain reports an Evaluation of one of the Placements of the State, with notes on cluster sets and decisions that it lacks. With all it
 // lists the clusters out of scope too.
-func (s *State) Explain(evaluation Evaluation, all bool) Report { return s.annotated(NewReport(evaluation, all), evaluation) }
+func (s *State) Explain(evaluation Evaluation, all bool) Report {
+	return s.annotated(NewReport(evaluation, all), evaluation)
+}
 
 // Outline is Explain without the reasons, clauses and scores of the clusters in scope, which are most of what a report of a large fleet costs.
 func (s *State) Outline(evaluation Evaluation) Report {

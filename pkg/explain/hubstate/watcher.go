@@ -169,16 +169,12 @@ func (w *Watcher) placementKinds(apis []api.Adapter) []client.Object {
 	})
 }
 
-// kinds returns the kinds that are read for some results, whose lists are not refused and for which wanted is true.
+// kinds returns the kinds with a type that are read for some results, whose lists are not refused and for which wanted is true.
 func (w *Watcher) kinds(concern explain.Concern, wanted func(*explain.Kind) bool) []client.Object {
 	var kinds []client.Object
 	for _, kind := range explain.Kinds() {
 		list := kind.GroupVersion().WithKind(kind.Kind + "List")
-		switch {
-		case kind.Reads&concern == 0 || !wanted(kind) || w.refused[list] != nil:
-		case kind.Type == nil:
-			kinds = append(kinds, untyped(kind.GroupVersionKind))
-		default:
+		if kind.Type != nil && kind.Reads&concern != 0 && wanted(kind) && w.refused[list] == nil {
 			kinds = append(kinds, kind.Type)
 		}
 	}

@@ -224,7 +224,7 @@ func (h *Hub) Source(ctx context.Context) (source live.Source, found bool, err e
 	if h.board.read == nil {
 		return live.Source{}, false, nil
 	}
-	watcher, err := hubstate.Follow(ctx, h.environment.AdminConfig(), h.board.concern, h.board.others...)
+	watcher, err := hubstate.Follow(ctx, h.environment.AdminConfig(), h.client.RESTMapper(), h.board.concern, h.board.others...)
 	if err != nil {
 		return live.Source{}, false, fmt.Errorf("following what the table shows: %w", err)
 	}

@@ -42,9 +42,6 @@ func (h *Hub) preparePods(ctx context.Context, progress *live.Progress) error {
 	}
 	h.podsTable = podsTable{hub: h.client, rendered: rendered}
 	h.board = board{read: h.podsTable.read, concern: explain.OfPods}
-	for _, kind := range pods.Kinds() {
-		h.board.others = append(h.board.others, kind.GroupVersionKind)
-	}
 	admin := h.environment.AdminConfig()
 	return progress.Do("installing the systems podscheduling and affinityclass", func() error {
 		all, err := manifests.Objects()
