@@ -88,7 +88,9 @@ func TestDeliveriesToACluster(t *testing.T) {
 	}{
 		{
 			path: "/clusters/eu1",
-			want: []string{"ConfigMap bad on eu1", "NotApplied", "said by the agent", "ConfigMap good on eu1", "Available", "ConfigMap new on eu1", "Delivered"},
+			want: []string{
+				"ConfigMap bad on eu1", "NotApplied", "said by the agent", "ConfigMap good on eu1", "Available", "ConfigMap new on eu1", "Delivered",
+			},
 		},
 		{path: "/", want: []string{"ConfigMap bad on eu1", "said by the agent"}, not: []string{"ConfigMap good", "ConfigMap new", "ManifestWorks"}},
 		{path: "/objects", want: []string{"ConfigMap bad on eu1", "said by the agent"}, not: []string{"ConfigMap good", "ConfigMap new"}},
@@ -122,7 +124,8 @@ func TestCellsOfDeliveredObjects(t *testing.T) {
 	if got := shown.Rows[0].Cells; len(got) != 1 || got[0] != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if text, link := string(renderCells([]matrixCell{want})), `<a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`; !strings.Contains(text, link) {
+	link := `<a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`
+	if text := string(renderCells([]matrixCell{want})); !strings.Contains(text, link) {
 		t.Errorf("%s is not in %s", link, text)
 	}
 }

@@ -165,8 +165,8 @@ func (s *Server) holds(request *http.Request, last *state) bool {
 	return s.hub.Holds(request.Context(), last.reviews)
 }
 
-// collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. The turn lasts
-// twice as long as making the page does, so that all streams together take at most half of a core.
+// collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. The turn
+// lasts twice as long as making the page does, so that all streams together take at most half of a core.
 // A page whose Placement has changed goes first. last is the page as it was made before; nil for the first time.
 func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn, last *state) (*state, error) {
 	ctx := request.Context()

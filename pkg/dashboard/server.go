@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers. As many of those run besides that may take long.
+	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers. As many of those run besides that may
+	// take long.
 	maxRunning = 1
 	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and one that may take long.
 	maxOpenOfUser = 16
@@ -166,8 +167,8 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now()})
 }
 
-// takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large fleet
-// in one page.
+// takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large
+// fleet in one page.
 func takesLong(request *http.Request) bool {
 	asked := request.URL.Query()
 	return request.Method != http.MethodGet || request.Pattern == clusterPattern || asked.Has("cluster") || asked.Get("rows") == allRows

@@ -30,7 +30,7 @@ type Output struct {
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.text.Write(p)
+	return o.text.Write(p) //nolint:wrapcheck // It is never an error.
 }
 
 func (o *Output) String() string {
@@ -57,7 +57,7 @@ func Start(t, story *testing.T, path string, environment []string, args ...strin
 	if err := os.Mkdir(temporary, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p.cmd = exec.Command(path, args...)
+	p.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), path, args...) // The cleanup below ends it.
 	p.cmd.Dir = p.Directory
 	p.cmd.Stdout, p.cmd.Stderr = &p.Stdout, &p.Stderr
 	p.cmd.Env = append(append(os.Environ(), "TMPDIR="+temporary, "KUBECONFIG="), environment...)
@@ -216,7 +216,7 @@ func Processes(t *testing.T, directory string) []string {
 		}
 	}
 	if len(files) == 0 { // not Linux
-		listing, err := exec.Command("ps", "-axww", "-o", "args=").Output()
+		listing, err := exec.CommandContext(t.Context(), "ps", "-axww", "-o", "args=").Output()
 		if err != nil {
 			t.Fatalf("listing processes: %v", err)
 		}

@@ -83,10 +83,10 @@ func (h *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Quest
 // decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. family is that of the objects of an explanation.
 func decodeAnswer(command, family, output string) (document.Source, error) {
 	var into document.Source
-	switch {
-	case command == endpoint.CommandDiff:
+	switch command {
+	case endpoint.CommandDiff:
 		into = &explain.Differences{}
-	case command == endpoint.CommandFederated:
+	case endpoint.CommandFederated:
 		into = &federated.Reports{}
 	default:
 		tool := tools.Of(family)

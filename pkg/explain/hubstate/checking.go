@@ -30,7 +30,7 @@ func (c *checking) List(ctx context.Context, list client.ObjectList, options ...
 		return c.Reader.List(ctx, list, options...) //nolint:wrapcheck // Its kind decides what is done.
 	}
 	if checker, is := c.Reader.(Checker); is {
-		return checker.MayList(ctx, list, options...) //nolint:wrapcheck // As above.
+		return checker.MayList(ctx, list, options...)
 	}
 	first, is := list.DeepCopyObject().(client.ObjectList)
 	if !is {

@@ -35,7 +35,8 @@ func TestDecidedListsNoClusters(t *testing.T) {
 		hub := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(
 			&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p"}},
 			&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "prod"}},
-			&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "eu1"}}, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "eu2"}},
+			&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "eu1"}},
+			&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "eu2"}},
 		).WithInterceptorFuncs(interceptor.Funcs{
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 				var given client.ListOptions

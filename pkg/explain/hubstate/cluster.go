@@ -24,8 +24,8 @@ func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.
 	})
 }
 
-// Decided reads the State for Placements that an inventory of the fleet has evaluated: the Placements of their namespaces, and the ManagedClusterSets. Of
-// the other objects that decide about them it checks only that the user may list them.
+// Decided reads the State for Placements that an inventory of the fleet has evaluated: the Placements of their namespaces, and the
+// ManagedClusterSets. Of the other objects that decide about them it checks only that the user may list them.
 func Decided(ctx context.Context, hub client.Reader, placements []inventory.Key) (*explain.State, error) {
 	return FromCluster(ctx, &checking{Reader: hub}, placements)
 }

@@ -40,5 +40,6 @@ func Follow(
 	for _, kind := range others {
 		kinds = append(kinds, untyped(kind))
 	}
-	return w, w.watch(ctx, kinds)
+	err := w.watch(ctx, kinds)
+	return w, err
 }

@@ -191,8 +191,8 @@ func (h *Hub) evaluates(keys []inventory.Key) bool {
 	return h.Live != nil && h.Live.Synced() && !slices.ContainsFunc(keys, unserved)
 }
 
-// evaluate evaluates Placements of a State with the inventory of this process. It costs what the Placements do, and no inventory of the fleet is made.
-// It may see a change some milliseconds before the State does.
+// evaluate evaluates Placements of a State with the inventory of this process. It costs what the Placements do, and no inventory of the fleet
+// is made. It may see a change some milliseconds before the State does.
 func (h *Hub) evaluate(
 	ctx context.Context, state *explain.State, keys []inventory.Key, now time.Time,
 ) ([]explain.Evaluation, error) {

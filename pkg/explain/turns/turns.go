@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// remembered is how long a user without requests is remembered, so that one who leaves and comes back does not go before those who wait. sweepAt is the
-// number of users at which the others are forgotten.
+// remembered is how long a user without requests is remembered, so that one who leaves and comes back does not go before those who wait. sweepAt is
+// the number of users at which the others are forgotten.
 const (
 	remembered = time.Minute
 	sweepAt    = 64

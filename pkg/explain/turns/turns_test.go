@@ -110,7 +110,8 @@ func TestTheUserWhoWaitedLongestGoesFirst(t *testing.T) {
 		close(order)
 		at := 0
 		for user := range order {
-			if at++; user != "ada" {
+			at++
+			if user != "ada" {
 				continue
 			}
 			if at != 22 && at != 39 { // One runs when she asks, after 20 and after 37.

@@ -207,7 +207,7 @@ func (w *witness) churn(ctx context.Context, placement *clusterv1beta1.Placement
 func (w *witness) callWebhooks(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for ctx.Err() == nil {
-		err := w.hub.TryReviews(t) //nolint:contextcheck // It takes the context of the test, as everything in suite.
+		err := w.hub.TryReviews(t)
 		if err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "failed calling webhook") {
 			w.failed("calling webhooks", err)
 		}
