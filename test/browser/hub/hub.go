@@ -115,9 +115,9 @@ func (h *Hub) KubeconfigOf(t *testing.T, token string) string {
 	}
 	content, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "hub",
-		"clusters": []any{map[string]any{"name": "hub", "cluster": config.Clusters[0].Cluster}},
-		"users":    []any{map[string]any{"name": "owner", "user": map[string]any{"token": token}}},
-		"contexts": []any{map[string]any{"name": "hub", "context": map[string]any{"cluster": "hub", "user": "owner"}}},
+		"clusters": []any{map[string]any{nameField: "hub", "cluster": config.Clusters[0].Cluster}},
+		"users":    []any{map[string]any{nameField: "owner", "user": map[string]any{"token": token}}},
+		"contexts": []any{map[string]any{nameField: "hub", "context": map[string]any{"cluster": "hub", "user": "owner"}}},
 	})
 	program.Must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -19,6 +19,9 @@ import (
 	"github.com/placement-hub/placement-hub/test/program"
 )
 
+// nameField is the field of an object that has its name.
+const nameField = "name"
+
 // systems are the opt-in systems, whose manifests are in directories of these names.
 var systems = []string{"federation", "clusterrequest", "podscheduling", "affinityclass"}
 
@@ -66,11 +69,12 @@ func (h *Hub) manifests(t *testing.T, webhook string) string {
 	directory := t.TempDir()
 	up, err := filepath.Rel(directory, root)
 	program.Must(t, err)
-	kustomization := "resources:\n- " + filepath.Join(up, "manifests", "manifestworks") + "\n"
+	var kustomization strings.Builder
+	kustomization.WriteString("resources:\n- " + filepath.Join(up, "manifests", "manifestworks") + "\n")
 	for _, system := range systems {
-		kustomization += "- " + filepath.Join(up, "manifests", system) + "\n"
+		kustomization.WriteString("- " + filepath.Join(up, "manifests", system) + "\n")
 	}
-	program.Must(t, os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(kustomization), 0o600))
+	program.Must(t, os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(kustomization.String()), 0o600))
 	objects := h.kubectl(t, "", "kustomize", directory)
 	objects = webhookService.ReplaceAllString(objects, "${1}url: https://"+webhook+"${2}\n")
 	binding, err := os.ReadFile(filepath.Join(root, "deploy", "components", "dashboard", "rolebinding.yaml"))
@@ -168,10 +172,10 @@ func (r *Report) status() map[string]any {
 	}
 	conditions := []any{condition("Applied", r.Problem == ""), condition("Available", r.Available)}
 	return map[string]any{"conditions": conditions, "resourceStatus": map[string]any{"manifests": []any{map[string]any{
-		"resourceMeta": map[string]any{"ordinal": 0, "kind": r.Kind, "name": r.Name},
+		"resourceMeta": map[string]any{"ordinal": 0, "kind": r.Kind, nameField: r.Name},
 		"conditions":   conditions,
 		"statusFeedback": map[string]any{"values": []any{
-			map[string]any{"name": "ReadyReplicas", "fieldValue": map[string]any{"type": "Integer", "integer": r.Ready}},
+			map[string]any{nameField: "ReadyReplicas", "fieldValue": map[string]any{"type": "Integer", "integer": r.Ready}},
 		}},
 	}}}}
 }
@@ -181,7 +185,7 @@ func answers(t *testing.T, address string) error {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	program.Must(t, err)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // It has made its certificate itself.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
 	response, err := transport.RoundTrip(request)
 	if err != nil {
