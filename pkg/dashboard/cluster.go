@@ -123,7 +123,7 @@ func clusterPage(ctx context.Context, v *visit) (*page, error) {
 	name := v.request.PathValue("name")
 	cluster := &clusterv1.ManagedCluster{}
 	if err := v.reader().Get(ctx, client.ObjectKey{Name: name}, cluster); err != nil {
-		return nil, err //nolint:wrapcheck // Its kind decides what the caller is told.
+		return nil, err //nolint:wrapcheck // The status code of the response depends on its type.
 	}
 	shown := newClusterReport(cluster)
 	state, err := v.state(ctx)

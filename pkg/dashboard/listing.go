@@ -85,7 +85,7 @@ func eachObject(ctx context.Context, from client.Reader, namespaces []string, em
 				return nil
 			}
 			if err != nil {
-				return err //nolint:wrapcheck // Its kind decides what the caller is told.
+				return err //nolint:wrapcheck // The status code of the response depends on its type.
 			}
 			if err := meta.EachListItem(list, visit); err != nil {
 				return fmt.Errorf("reading a list: %w", err)
@@ -286,7 +286,7 @@ func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (de
 			return found, nil
 		}
 		if err != nil {
-			return found, err //nolint:wrapcheck // Its kind decides what the caller is told.
+			return found, err //nolint:wrapcheck // The status code of the response depends on its type.
 		}
 		for i := range list.Items {
 			shown, owned := deliveryItem(&list.Items[i], v.hub.Settings().Delivered)

@@ -324,7 +324,7 @@ func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 	<-other
 }
 
-// A search for changes of one user keeps nobody from a page that costs little, nor does it keep the user from one.
+// A slow search of one user delays neither the pages of other users nor the other pages of that user.
 func TestWhatIfsDoNotKeepPagesWaiting(t *testing.T) {
 	hub := newTestHub(world()...)
 	hub.block, hub.blocked = make(chan struct{}), func(question *Question) bool { return len(question.Clusters) > 0 }

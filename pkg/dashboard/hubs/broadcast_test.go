@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Followers are told of changes once for as many as they have not received, and a Placement that was touched has another number.
+// A follower receives one notification for all changes since its last receive. Touch changes the version of a Placement.
 func TestBroadcast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, changed := NewBroadcast(), make(chan struct{})

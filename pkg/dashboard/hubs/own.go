@@ -30,7 +30,7 @@ type Own struct {
 	Explainer *answers.Explainer
 	// Namespace is where the user works, for users who may not list Placements of all namespaces.
 	Namespace string
-	// Ask asks the endpoint of explanations, whose address it reads from the hub; nil asks nobody. The error is an *endpoint.AnswerError if the
+	// Ask asks the endpoint of explanations, whose address it reads from the hub; if it is nil, no endpoint is asked. The error is an *endpoint.AnswerError if the
 	// hub has answered with it.
 	Ask func(ctx context.Context, hub client.Reader, question endpoint.Question) (endpoint.Answer, error)
 }
@@ -56,7 +56,7 @@ func (h *Own) Namespaces(ctx context.Context, _ user.Info) (namespaces []string,
 	if apierrors.IsForbidden(err) {
 		return []string{h.Namespace}, false, nil
 	}
-	return nil, err == nil, err //nolint:wrapcheck // Its kind decides what the user is told.
+	return nil, err == nil, err //nolint:wrapcheck // The status code of the response depends on its type.
 }
 
 // Explain implements dashboard.Hub: with the rights of the user, or else by the hub.

@@ -60,7 +60,7 @@ func tenantLogsIn(w *world) {
 	p.WantText("h1", "Log in")
 }
 
-// sessionEndsWithItsAccount has somebody look at a page while the ServiceAccount of their token is deleted.
+// sessionEndsWithItsAccount deletes the ServiceAccount of a session while a page of the session is open.
 func sessionEndsWithItsAccount(w *world) {
 	t := w.t
 	token := w.hub.Tenant(t, "team-c", "leaver")
