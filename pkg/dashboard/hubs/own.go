@@ -30,8 +30,8 @@ type Own struct {
 	Explainer *answers.Explainer
 	// Namespace is where the user works, for users who may not list Placements of all namespaces.
 	Namespace string
-	// Ask asks the endpoint of explanations, whose address it reads from the hub; if it is nil, no endpoint is asked. The error is an *endpoint.AnswerError if the
-	// hub has answered with it.
+	// Ask asks the endpoint of explanations, whose address it reads from the hub; if it is nil, no endpoint is asked. The error is an
+	// *endpoint.AnswerError if the hub has answered with it.
 	Ask func(ctx context.Context, hub client.Reader, question endpoint.Question) (endpoint.Answer, error)
 }
 
