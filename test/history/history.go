@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,15 @@ type Event struct {
 
 func (f Event) String() string {
 	return fmt.Sprintf("%s of %s with %d decisions", f.Type, f.Page.Name, len(f.Page.Status.Decisions))
+}
+
+// Text has a line for every event, with the pages after it.
+func Text(events []Event) string {
+	var lines strings.Builder
+	for _, event := range events {
+		fmt.Fprintf(&lines, "%s: %s\n", event, event.Pages)
+	}
+	return lines.String()
 }
 
 // Adapter converts objects of another kind to PlacementDecisions.

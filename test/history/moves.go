@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
@@ -52,30 +53,43 @@ func Moved(before, after State, length int) []string {
 
 func unneededMoves(before, after State, portions map[string]int, length int) []string {
 	was, is := before.positions(), after.positions()
-	surplus := map[Group]int{}
-	for group, pages := range before.groups() {
-		if length > 0 {
-			surplus[group] = max(0, len(pages.Union())-length)
-		}
-	}
-	moved := map[Group][]string{}
-
+	staying := map[Group]int{}                 // the clusters of the group that belong to its name still
+	left := map[Group]map[types.UID][]string{} // the clusters that left pages that are still there
 	for cluster, place := range was {
 		now, selected := is[cluster]
-		if selected && now.page != place.page && now.group.Name == place.group.Name && after.hasPageOf(place) {
-			moved[place.group] = append(moved[place.group], cluster)
+		if !selected || now.group.Name != place.group.Name {
+			continue
+		}
+		staying[place.group]++
+		if now.page != place.page && after.hasPageOf(place) {
+			if left[place.group] == nil {
+				left[place.group] = map[types.UID][]string{}
+			}
+			left[place.group][place.page] = append(left[place.group][place.page], cluster)
 		}
 	}
 	var findings []string
 
-	for group, clusters := range moved {
-		if len(clusters) > surplus[group] && !renumbered(before, after, group.Name) && !drained(before, group, portions[group.Name], length) {
-			slices.Sort(clusters)
+	for group, byPage := range left {
+		pages := before.groups()[group]
+		spare := len(pages) - ceilDiv(staying[group], PageSize)
+		clusters := leavers(byPage, spare)
+		surplus := 0
+		if length > 0 {
+			surplus = max(0, len(pages.Union())-length)
+		}
+		if len(clusters) > surplus && !renumbered(before, after, group.Name) && !drained(before, group, portions[group.Name], length) {
 			findings = append(findings, fmt.Sprintf("B2: %d clusters left pages of group %d %q that are still there, and %d were too many: %s",
-				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
+				len(clusters), group.Index, group.Name, surplus, strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
 		}
 	}
 	return findings
+}
+
+// leavers returns the clusters by name, without those of so many pages that most clusters left: these pages may have been given up for a time.
+func leavers(byPage map[types.UID][]string, spare int) []string {
+	pages := slices.SortedFunc(maps.Values(byPage), func(a, b []string) int { return len(b) - len(a) })
+	return slices.Sorted(slices.Values(slices.Concat(pages[min(spare, len(pages)):]...)))
 }
 
 // drained reports whether a group may have been given up for a time, after which new clusters came to its pages: it is one of the last groups of its

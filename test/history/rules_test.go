@@ -183,6 +183,17 @@ func TestMoved(t *testing.T) {
 			after: State{page(1, "0/", append(names(51, 100), names(101, 120)...)...)},
 		},
 		{
+			reason: "a page that was given up until new clusters came",
+			before: State{page(1, "0/", names(1, 100)...), page(2, "0/", names(101, 106)...)},
+			after:  State{page(1, "0/", append(names(23, 100), names(101, 106)...)...), page(2, "0/", names(201, 220)...)},
+		},
+		{
+			reason: "a page that was needed all the time",
+			before: State{page(1, "0/", names(1, 100)...), page(2, "0/", names(101, 106)...)},
+			after:  State{page(1, "0/", append(names(5, 100), names(101, 102)...)...), page(2, "0/", append(names(103, 106), "a")...)},
+			want:   []string{"2 clusters left pages of group 0"},
+		},
+		{
 			reason: "a page that is needed", before: State{page(1, "0/", names(1, 100)...), page(2, "0/", names(101, 120)...)},
 			after: State{page(1, "0/", names(1, 100)...), page(3, "0/", names(101, 120)...)}, want: []string{"1 of 2 pages of group 0"},
 		},

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -34,6 +35,15 @@ func StateOf(pages []clusterv1beta1.PlacementDecision) State {
 			}
 		}
 	})
+}
+
+// String has the number of decisions of every page, by group.
+func (s State) String() string {
+	var texts []string
+	for _, page := range s {
+		texts = append(texts, fmt.Sprintf("%s in %s: %d", page.Name, groupLabels(page), len(page.Status.Decisions)))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // Group is the decision group in the labels of a page.

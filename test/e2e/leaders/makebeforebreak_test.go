@@ -61,7 +61,7 @@ func TestMakeBeforeBreakAtSize(t *testing.T) {
 		}
 		scene.take(t, fmt.Sprintf("step %d: %s", n, step.what), step, survive)
 		if t.Failed() {
-			t.Fatalf("after step %d, %s; replica: %s", n, step.what, scene.replica)
+			t.Fatalf("after step %d, %s", n, step.what)
 		}
 	}
 	t.Logf("%d events were judged", len(recorded.Events()))
@@ -143,6 +143,9 @@ func (s *scene) judge(t *testing.T) {
 		history.Missing(before, frames, after), history.Unsafe(before, frames, after, s.length), history.Moved(before, after, s.length))
 	for _, finding := range findings {
 		t.Error(finding)
+	}
+	if len(findings) > 0 {
+		t.Logf("the pages were, and became:\n%s\n%s", before, history.Text(frames))
 	}
 	s.settled, s.frames = after, s.frames+len(frames)
 }
