@@ -26,6 +26,9 @@ var messageMark = regexp.MustCompile(`^\s+\w+_test\.go:\d+: `)
 // noise begins lines of `go test -v` that say nothing about a failure.
 var noise = []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "}
 
+// routine are lines of the log of a program that are neither warnings nor errors; the whole output has them.
+var routine = regexp.MustCompile(`^\s+I\d{4} \d{2}:\d{2}:\d{2}\.\d+ `)
+
 // excerpt keeps a part of an output: the lines from the first mark of a failure on, or else from a late message of the
 // package testing on, and the last lines.
 type excerpt struct {
@@ -37,7 +40,7 @@ type excerpt struct {
 // add adds output, of which each call has whole lines or the last one.
 func (e *excerpt) add(output string) {
 	for line := range strings.Lines(output) {
-		if slices.ContainsFunc(noise, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
+		if routine.MatchString(line) || slices.ContainsFunc(noise, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
 			continue
 		}
 		e.addLine(clip(strings.TrimRight(line, "\n")))

@@ -34,6 +34,12 @@ func TestExcerptIsBounded(t *testing.T) {
 			"line 0\n    a_test.go:7: one\n    a_test.go:8: two\n--- FAIL: TestA\n",
 			"line 0\n    a_test.go:7: one\n    a_test.go:8: two\n--- FAIL: TestA\n",
 		},
+		{
+			"the log of a program below a message",
+			"    a_test.go:7: it ended with:\n        I1126 18:56:06.822746    5191 setup.go:255] \"Ready\"\n" +
+				"        E1126 18:56:06.823577    5191 a.go:1] \"Refused\"\n",
+			"    a_test.go:7: it ended with:\n        E1126 18:56:06.823577    5191 a.go:1] \"Refused\"\n",
+		},
 		{"a long line", strings.Repeat("x", 600) + "\n", strings.Repeat("x", 500) + " ...\n"},
 	}
 	for _, c := range cases {
