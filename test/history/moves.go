@@ -13,14 +13,15 @@ import (
 )
 
 // Moved reports where more clusters changed their page between two settled states than stable slots allow (docs/spec/differences.md B2),
-// and which pages were given up without need. length is the group length of the spec after the step, 0 for none.
+// and which pages were given up without need. events lead from one state to the other. length is the group length of the spec after the step,
+// 0 for none.
 //
 // A cluster keeps its page unless
 //
 //   - it belongs to a decision group of another name now, or
 //   - its page had to be given up, also if new clusters of the rule have come to the page before it was deleted, or
-//   - an index went from its name to another or back, because the indexes of all groups of the name can have changed several times on the
-//     way, and a page that was given up can have the index of its name again before it is deleted, or
+//   - an index went from its name to another or back, after any event, because the indexes of all groups of the name can have changed several
+//     times on the way, and a page that was given up can have the index of its name again before it is deleted, or
 //   - its group was longer than it may be now, for no more clusters than are too many.
 //
 // A page has to be given up for one of four reasons. They are bounded by the clusters that stay in groups of the same name, because these
@@ -28,11 +29,11 @@ import (
 //
 //   - its group has an index that may be superfluous: not less than the number of groups that the staying clusters fill,
 //   - its group is one of those that its name has too many,
-//   - its index belongs to another rule now (docs/spec/differences.md B8),
+//   - its index belongs to another rule now, or did so for a time (docs/spec/differences.md B8),
 //   - its group has more pages than the clusters that stay in the group fill.
 //
 // The only page of a placement may also be created anew, because it must have the suffix "-1".
-func Moved(before, after State, length int) []string {
+func Moved(before State, events []Event, after State, length int) []string {
 	was, is := before.positions(), after.positions()
 	portions, groups := map[string]int{}, map[Group]int{}
 	for cluster, place := range was {
@@ -48,10 +49,12 @@ func Moved(before, after State, length int) []string {
 		}
 	}
 
-	return append(unneededMoves(before, after, portions, length), unneededDeletions(before, after, portions, groups, length)...)
+	names := namesAt(before, events, after)
+	return append(
+		unneededMoves(before, after, names, portions, length), unneededDeletions(before, after, names, portions, groups, length)...)
 }
 
-func unneededMoves(before, after State, portions map[string]int, length int) []string {
+func unneededMoves(before, after State, names indexNames, portions map[string]int, length int) []string {
 	was, is := before.positions(), after.positions()
 	staying := map[Group]int{}                 // the clusters of the group that belong to its name still
 	left := map[Group]map[types.UID][]string{} // the clusters that left pages that are still there
@@ -70,15 +73,15 @@ func unneededMoves(before, after State, portions map[string]int, length int) []s
 	}
 	var findings []string
 
-	for group, byPage := range left {
+	for _, group := range slices.SortedFunc(maps.Keys(left), func(a, b Group) int { return a.Index - b.Index }) {
 		pages := before.groups()[group]
 		spare := len(pages) - ceilDiv(staying[group], PageSize)
-		clusters := leavers(byPage, spare)
+		clusters := leavers(left[group], spare)
 		surplus := 0
 		if length > 0 {
 			surplus = max(0, len(pages.Union())-length)
 		}
-		if len(clusters) > surplus && !renumbered(before, after, group.Name) && !drained(before, group, portions[group.Name], length) {
+		if len(clusters) > surplus && !names.renumbered(group.Name) && !drained(before, group, portions[group.Name], length) {
 			findings = append(findings, fmt.Sprintf("B2: %d clusters left pages of group %d %q that are still there, and %d were too many: %s",
 				len(clusters), group.Index, group.Name, surplus, strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
 		}
@@ -104,17 +107,39 @@ func drained(before State, group Group, staying, length int) bool {
 	return position >= ceilDiv(staying, length)
 }
 
-// renumbered reports whether an index belonged to a group of the name and belongs to one of another name now, or the other way round.
-func renumbered(before, after State, name string) bool {
-	for group := range before.groups() {
-		if now, taken := after.nameAt(group.Index); taken && now != group.Name && (now == name || group.Name == name) {
+// indexNames has the names that the group with an index had, by index.
+type indexNames map[int]map[string]bool
+
+// namesAt returns the names of the groups in two states and after each event between them.
+func namesAt(before State, events []Event, after State) indexNames {
+	names := indexNames{}
+	add := func(state State) {
+		for group := range state.groups() {
+			if names[group.Index] == nil {
+				names[group.Index] = map[string]bool{}
+			}
+			names[group.Index][group.Name] = true
+		}
+	}
+	add(before)
+	for _, event := range events {
+		add(event.Pages)
+	}
+	add(after)
+	return names
+}
+
+// renumbered reports whether an index went from a group of the name to one of another name, or the other way round.
+func (n indexNames) renumbered(name string) bool {
+	for _, names := range n {
+		if names[name] && len(names) > 1 {
 			return true
 		}
 	}
 	return false
 }
 
-func unneededDeletions(before, after State, portions map[string]int, groups map[Group]int, length int) []string {
+func unneededDeletions(before, after State, names indexNames, portions map[string]int, groups map[Group]int, length int) []string {
 	lowest := 0
 	for _, staying := range portions {
 		lowest += ceilDiv(staying, length)
@@ -132,8 +157,8 @@ func unneededDeletions(before, after State, portions map[string]int, groups map[
 
 	for _, group := range slices.SortedFunc(maps.Keys(before.groups()), func(a, b Group) int { return a.Index - b.Index }) {
 		pages := before.groups()[group]
-		if name, taken := after.nameAt(group.Index); taken && name != group.Name {
-			continue // Another rule has the index now (docs/spec/differences.md B8).
+		if len(names[group.Index]) > 1 {
+			continue // Another rule has the index, or had it (docs/spec/differences.md B8).
 		}
 		gone := len(slices.DeleteFunc(slices.Clone(pages), func(page *clusterv1beta1.PlacementDecision) bool { return after.has(page.UID) }))
 		spare := len(pages) - ceilDiv(groups[group], PageSize)

@@ -159,6 +159,7 @@ func TestMoved(t *testing.T) {
 	for _, tc := range []struct {
 		reason        string
 		before, after State
+		events        []Event
 		length        int
 		want          []string
 	}{
@@ -225,11 +226,17 @@ func TestMoved(t *testing.T) {
 			want: []string{"1 clusters left pages of group 0", "1 clusters left pages of group 1"},
 		},
 		{
+			reason: "a group whose index belonged to another rule for a time",
+			before: State{page(1, "0/x", "a", "b"), page(2, "1/", "c", "d"), page(3, "2/", "e")},
+			events: []Event{{Pages: State{page(1, "0/x", "a", "b"), page(2, "1/x", "f"), page(3, "2/", "c", "e"), page(4, "3/", "d")}}},
+			after:  State{page(1, "0/x", "a", "b"), page(2, "1/", "d"), page(3, "2/", "c", "e")}, length: 2,
+		},
+		{
 			reason: "an index that is needed no more", before: State{page(1, "0/x", "a"), page(2, "1/", "b"), page(3, "2/y", "c")},
 			after: State{page(4, "0/y", "c"), page(2, "1/", "b")},
 		},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Moved(tc.before, tc.after, tc.length), tc.want...) })
+		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Moved(tc.before, tc.events, tc.after, tc.length), tc.want...) })
 	}
 }
 

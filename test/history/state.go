@@ -113,16 +113,6 @@ func (s State) hasPageOf(at position) bool {
 	})
 }
 
-// nameAt returns the name of the group with an index.
-func (s State) nameAt(index int) (name string, taken bool) {
-	for group := range s.groups() {
-		if group.Index == index {
-			return group.Name, true
-		}
-	}
-	return "", false
-}
-
 func (s State) has(uid types.UID) bool {
 	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool { return page.UID == uid })
 }

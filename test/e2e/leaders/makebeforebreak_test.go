@@ -140,7 +140,7 @@ func (s *scene) judge(t *testing.T) {
 
 	before, after, frames := s.settled, s.recorded.Current(), s.recorded.Events()[s.frames:]
 	findings := slices.Concat(
-		history.Missing(before, frames, after), history.Unsafe(before, frames, after, s.length), history.Moved(before, after, s.length))
+		history.Missing(before, frames, after), history.Unsafe(before, frames, after, s.length), history.Moved(before, frames, after, s.length))
 	for _, finding := range findings {
 		t.Error(finding)
 	}
