@@ -3,7 +3,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"html/template"
@@ -48,13 +47,13 @@ func mustSub() fs.FS {
 	return files
 }
 
-// render renders a template.
+// render renders a template. Names and messages of users cannot change the direction of the text around them.
 func render(name string, data any) ([]byte, error) {
-	var text bytes.Buffer
+	var text strings.Builder
 	if err := templates.ExecuteTemplate(&text, name, data); err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", name, err)
 	}
-	return text.Bytes(), nil
+	return []byte(document.Printable(text.String())), nil
 }
 
 // renderedPart is a fragment for the layout.

@@ -56,6 +56,9 @@ func TestPagesAreInert(t *testing.T) {
 		for _, active := range activeParts(t, response.Body.String()) {
 			t.Errorf("%s: %s", path, active)
 		}
+		if strings.Contains(response.Body.String(), "\u202e") {
+			t.Errorf("%s has a letter that changes the direction of the text around it", path)
+		}
 		policy := response.Header().Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: the policy is %q", path, policy)

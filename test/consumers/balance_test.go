@@ -16,6 +16,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/program"
 )
 
 const (
@@ -40,8 +42,8 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 	w := recordWorks(t, p.client)
 
 	for _, name := range balanced {
-		must(t, f.api.Create(t.Context(), &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
-		must(t, f.api.Create(t.Context(), replicaSet(name, name,
+		program.Must(t, f.api.Create(t.Context(), &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
+		program.Must(t, f.api.Create(t.Context(), replicaSet(name, name,
 			clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}})))
 	}
 	before := settled(t, f, w, balancedClusters, 1)
@@ -54,7 +56,7 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 			return f.api.Patch(ctx, placement, mergePatch(fmt.Sprintf(`{"spec":{"numberOfClusters":%d}}`, balancedNumber)))
 		})
 	}
-	must(t, group.Wait())
+	program.Must(t, group.Wait())
 	reduced := settled(t, f, w, balancedNumber, 2)
 	checkMoves(t, w.since(first), before, reduced)
 
@@ -77,7 +79,7 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 		}
 	}
 	first = w.count()
-	must(t, f.remove(t.Context(), []string{gone}))
+	program.Must(t, f.remove(t.Context(), []string{gone}))
 	eventually(t, "waiting for the cluster to leave the decisions", func() error { return absent(t.Context(), f.api, gone) })
 
 	after := settled(t, f, w, balancedNumber, 3)
@@ -105,7 +107,7 @@ func settled(t *testing.T, f *fleet, w *works, number, revision int) map[string]
 			}
 			return w.difference(name, clusters)
 		})
-		must(t, revise(t.Context(), f.api, name, revision))
+		program.Must(t, revise(t.Context(), f.api, name, revision))
 	}
 
 	for _, name := range balanced {

@@ -21,6 +21,8 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/program"
 )
 
 const (
@@ -54,10 +56,10 @@ func startFleet(t *testing.T, api client.Client, stages map[string]string) *flee
 			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: clusterSet},
 		},
 	} {
-		must(t, api.Create(t.Context(), object))
+		program.Must(t, api.Create(t.Context(), object))
 	}
 
-	must(t, f.add(t.Context(), stages))
+	program.Must(t, f.add(t.Context(), stages))
 	return f
 }
 

@@ -101,10 +101,3 @@ func eventually(t *testing.T, what string, check func() error) {
 		t.Fatalf("%s: %v", what, err)
 	}
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -22,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/program"
 )
 
 // plane is a control plane with a hub that reaches it through a proxy, and OCM's work manager, which reaches it directly.
@@ -29,7 +30,7 @@ type plane struct {
 	test   *testing.T // the programs live as long as this test, which may have subtests
 	client client.WithWatch
 	proxy  *faults.Proxy
-	hub    *program
+	hub    *running
 	// hubConfig is the path of the kubeconfig with which the hub runs.
 	hubConfig string
 }
@@ -38,30 +39,30 @@ type plane struct {
 func startPlane(t *testing.T) *plane {
 	t.Helper()
 	environment, err := localplane.Start(t.Context(), localplane.Options{})
-	must(t, err)
+	program.Must(t, err)
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 
-	must(t, manifests.Install(t.Context(), environment.AdminConfig()))
+	program.Must(t, manifests.Install(t.Context(), environment.AdminConfig()))
 	installWorks(t, environment.AdminConfig())
 	scheme := system.Scheme()
-	must(t, workv1.Install(scheme))
-	must(t, workv1alpha1.Install(scheme))
+	program.Must(t, workv1.Install(scheme))
+	program.Must(t, workv1alpha1.Install(scheme))
 	admin := rest.CopyConfig(environment.AdminConfig())
 	admin.QPS = -1
 	admin.WarningHandler = rest.NoWarnings{}
 
 	p := &plane{test: t}
 	p.client, err = client.NewWithWatch(admin, client.Options{Scheme: scheme})
-	must(t, err)
+	program.Must(t, err)
 
 	account, err := environment.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
-	must(t, err)
+	program.Must(t, err)
 	p.proxy, err = faults.Start(account)
-	must(t, err)
+	program.Must(t, err)
 	t.Cleanup(func() {
 		if err := p.proxy.Close(); err != nil {
 			t.Error(err)
@@ -79,14 +80,14 @@ func startPlane(t *testing.T) *plane {
 func startWorkManager(t *testing.T, kubeconfig string) {
 	t.Helper()
 	address, err := env.FreeAddress(t.Context())
-	must(t, err)
+	program.Must(t, err)
 	manager := start(t, underTest.work, "manager", "--kubeconfig", kubeconfig, "--namespace", "default",
 		"--listen", address, "--disable-leader-election", "--feature-gates=ManifestWorkReplicaSet=true",
 		"--kube-api-qps", "2000", "--kube-api-burst", "2000")
 
 	eventually(t, "waiting for the work manager", func() error {
-		if manager.ended() {
-			t.Fatalf("the work manager has ended:\n%s", &manager.output)
+		if manager.Ended() {
+			t.Fatalf("the work manager has ended:\n%s", manager.log())
 		}
 		connection, err := net.Dial("tcp", address)
 		if err != nil {
@@ -112,7 +113,7 @@ func installWorks(t *testing.T, config *rest.Config) {
 		"0000_00_work.open-cluster-management.io_manifestworks.crd.yaml":           "v1",
 		"0000_00_work.open-cluster-management.io_manifestworkreplicasets.crd.yaml": "v1alpha1",
 	} {
-		must(t, installDefinition(t.Context(), config, "open-cluster-management.io/api/work/"+version, name))
+		program.Must(t, installDefinition(t.Context(), config, "open-cluster-management.io/api/work/"+version, name))
 	}
 }
 

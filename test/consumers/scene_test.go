@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/program"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -75,7 +76,7 @@ func startScene(t *testing.T) *scene {
 	s.fleet = startFleet(t, s.plane.client, stages)
 	s.works = recordWorks(t, s.plane.client)
 
-	must(t, s.api.Create(t.Context(), &clusterv1beta1.Placement{
+	program.Must(t, s.api.Create(t.Context(), &clusterv1beta1.Placement{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: placementName},
 		Spec:       clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: s.strategy()}},
 	}))
@@ -88,7 +89,7 @@ func startScene(t *testing.T) *scene {
 		rolloutPerGroup: {Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}},
 	} {
 		s.revisions[name] = 0
-		must(t, s.api.Create(t.Context(), replicaSet(name, placementName, strategy)))
+		program.Must(t, s.api.Create(t.Context(), replicaSet(name, placementName, strategy)))
 	}
 
 	s.settle(t)
@@ -200,7 +201,7 @@ func (s *scene) leave(stage string) change {
 func (s *scene) take(t *testing.T, c change) {
 	t.Helper()
 	began := time.Now()
-	must(t, c.apply(t.Context()))
+	program.Must(t, c.apply(t.Context()))
 	s.settle(t)
 	s.judge(t)
 	t.Logf("%s: %v", c.what, time.Since(began).Round(time.Millisecond))
@@ -213,7 +214,7 @@ func (s *scene) takeAndKill(t *testing.T, c change, writes int) {
 	mend := s.proxy.Break(faults.Rule{Match: decisive, Fault: faults.Hang, After: writes})
 	defer mend()
 
-	must(t, c.apply(t.Context()))
+	program.Must(t, c.apply(t.Context()))
 	eventually(t, "waiting for the write that hangs", func() error {
 		written := s.proxy.Requests(decisive)[before:]
 		if len(written) > writes {
@@ -250,7 +251,7 @@ func (s *scene) rollOut(t *testing.T, set string) {
 	first := s.works.count()
 	s.revisions[set]++
 	revision := s.revisions[set]
-	must(t, revise(t.Context(), s.api, set, revision))
+	program.Must(t, revise(t.Context(), s.api, set, revision))
 	eventually(t, "waiting for a new revision", func() error { return s.works.behind(set, revision) })
 	if set != rolloutPerGroup {
 		return
@@ -326,8 +327,8 @@ func (s *scene) pages(ctx context.Context) ([]clusterv1beta1.PlacementDecision, 
 
 // unsettled says what the hub has still to do: every cluster is in one decision, in a group of its rule, and the status is up to date.
 func (s *scene) unsettled(ctx context.Context) error {
-	if s.hub.ended() {
-		return fmt.Errorf("the hub has ended:\n%s", &s.hub.output)
+	if s.hub.Ended() {
+		return fmt.Errorf("the hub has ended:\n%s", s.hub.log())
 	}
 	pages, err := s.pages(ctx)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/program"
 )
 
 // TestWorkloadsOfClustersThatStay has clusters come, go and change groups, changes the group rules, spoils the placement, and kills the hub
@@ -53,7 +55,7 @@ func TestWorkloadsOfClustersThatStay(t *testing.T) {
 
 	t.Run("the placement is misconfigured", func(t *testing.T) {
 		s.misconfigure(t)
-		must(t, s.move("production", "staging").apply(t.Context()))
+		program.Must(t, s.move("production", "staging").apply(t.Context()))
 		// With a new revision the work manager looks at the decisions of the misconfigured placement again, for every cluster.
 		s.rollOut(t, rolloutAll)
 		s.rollOut(t, rolloutSome)
@@ -88,7 +90,7 @@ func (s *scene) misconfigure(t *testing.T) {
 	t.Helper()
 
 	// Admission lets only those mistakes pass that a policy cannot see.
-	must(t, s.respec(t.Context(), map[string]any{"predicates": []any{map[string]any{"requiredClusterSelector": map[string]any{
+	program.Must(t, s.respec(t.Context(), map[string]any{"predicates": []any{map[string]any{"requiredClusterSelector": map[string]any{
 		"celSelector": map[string]any{"celExpressions": []string{"no expression"}},
 	}}}}))
 	eventually(t, "waiting for the condition", func() error { return s.expectMisconfigured(t.Context()) })

@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/program"
 )
 
 const (
@@ -65,9 +67,9 @@ func recordWorks(t *testing.T, api client.WithWatch) *works {
 	w := &works{client: api, reports: make(chan *workv1.ManifestWork, backlog), now: map[workKey]workState{}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	list := &workv1.ManifestWorkList{}
-	must(t, api.List(ctx, list))
+	program.Must(t, api.List(ctx, list))
 	opened, err := api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
-	must(t, err)
+	program.Must(t, err)
 	var group sync.WaitGroup
 
 	group.Go(func() {

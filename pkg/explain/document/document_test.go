@@ -41,6 +41,14 @@ func TestTextsDoNotShareTheirSpans(t *testing.T) {
 	}
 }
 
+// Texts of users neither drive a terminal nor write what stands beside them in another direction; letters of all scripts stay.
+func TestPrintable(t *testing.T) {
+	got := document.Printable("a\x1b[31m\tb\nc safe\u202egnp.exe\u2066x\u200f \u05d0\u061c … ✓")
+	if want := "a [31m b\nc safe\ufffdgnp.exe\ufffdx\ufffd \u05d0\ufffd … ✓"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Many rejected clusters are grouped by their cause, those of the most clusters first, with the first names.
 func TestCauses(t *testing.T) {
 	rejected := make([]document.Rejected, 0, document.RejectedListed+1)

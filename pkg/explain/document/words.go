@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -30,6 +31,22 @@ const (
 
 // OneLine replaces line breaks and tabs, which would break the layout of a cell.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Printable replaces characters of user-provided text by others of the same number: those that could drive a terminal by spaces, and those that write
+// the text around them in another direction by U+FFFD. Line breaks stay.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', ' ' <= r && r <= '~': // most of a page
+			return r
+		case unicode.IsControl(r):
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
 
 // OrNone returns a text, or the one of an empty cell.
 func OrNone(text string) string { return cmp.Or(text, NoValue) }

@@ -73,4 +73,4 @@ func boardLine(b *document.Board, row *document.Row) string {
 }
 
 // OneLine replaces control characters of user-provided messages, line breaks too.
-func OneLine(text string) string { return strings.ReplaceAll(Printable(text), "\n", " ") }
+func OneLine(text string) string { return strings.ReplaceAll(document.Printable(text), "\n", " ") }

@@ -4,7 +4,6 @@ package printers
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -41,11 +40,11 @@ func (s Style) align(rows []document.Text, width int) []string {
 		var line strings.Builder
 		last, start := len(row)-1, 0
 		for i, cell := range row[:last] {
-			line.WriteString(s.paint(cell.Tone, Printable(cell.Text)) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)) + columnGap)
+			line.WriteString(s.paint(cell.Tone, document.Printable(cell.Text)) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)) + columnGap)
 			start += widths[i] + len(columnGap)
 		}
 
-		text := Printable(row[last].Text)
+		text := document.Printable(row[last].Text)
 
 		indent, room := start, width-start
 		if width > 0 && room < minRoom && utf8.RuneCountInString(text) > room {
@@ -66,14 +65,4 @@ func (s Style) align(rows []document.Text, width int) []string {
 	}
 
 	return lines
-}
-
-// Printable replaces control characters of user-provided text, which could drive a terminal, by spaces; line breaks stay.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' {
-			return ' '
-		}
-		return r
-	}, text)
 }

@@ -48,7 +48,7 @@ func (s Style) writeBlock(out *bytes.Buffer, block document.Block) {
 	case block.Table != nil:
 		s.writeTable(out, *block.Table)
 	case block.Patch != "":
-		out.WriteString(strings.TrimSuffix(Printable(block.Patch), "\n") + "\n")
+		out.WriteString(strings.TrimSuffix(document.Printable(block.Patch), "\n") + "\n")
 	default:
 		s.writeLine(out, strings.Repeat(columnGap, 1+block.Depth), block.Line)
 	}
@@ -58,7 +58,7 @@ func (s Style) writeBlock(out *bytes.Buffer, block document.Block) {
 func (s Style) writeLine(out *bytes.Buffer, indent string, line document.Text) {
 	var text strings.Builder
 	for _, span := range line {
-		text.WriteString(s.paint(span.Tone, Printable(span.Text)))
+		text.WriteString(s.paint(span.Tone, document.Printable(span.Text)))
 	}
 	out.WriteString(indent + strings.ReplaceAll(strings.TrimRight(text.String(), "\n"), "\n", "\n"+detailIndent) + "\n")
 }
@@ -67,7 +67,7 @@ func (s Style) writeLine(out *bytes.Buffer, indent string, line document.Text) {
 func (s Style) writeTable(out *bytes.Buffer, table document.Table) {
 	indent := strings.Repeat(columnGap, 1+table.Depth)
 	if table.Title != "" {
-		out.WriteString(indent + Printable(table.Title) + ":\n")
+		out.WriteString(indent + document.Printable(table.Title) + ":\n")
 		indent += columnGap
 	}
 	rows := make([]document.Text, 0, 1+len(table.Rows))
