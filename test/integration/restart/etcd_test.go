@@ -87,6 +87,7 @@ func whileDown(ctx context.Context, change func(etcd string)) {
 var _ = Describe("A restored etcd", func() {
 	It("B14: loses no cluster that the lost and the restored state want, and the hub lists everything again", func(ctx SpecContext) {
 		ownEtcd(ctx)
+		suite.ListsDecisionsAgain()
 		ended, f := kubelet(ctx), suite.NewFixture(ctx)
 		f.Set(ctx, "a")
 		f.Clusters(ctx, "a", 1, 6, suite.Labeled("region", "eu"))
