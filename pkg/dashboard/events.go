@@ -25,6 +25,9 @@ const (
 	// that was noticed: objects that no watch follows, and rights, change too.
 	updateInterval  = 500 * time.Millisecond
 	refreshInterval = 15 * time.Second
+	// The turn of a stream lasts so many times as long as making its page does, and more shortly for a page whose Placement has changed. Of four turns at
+	// least three are for such pages while there are some, so that all streams together take at most half of a core.
+	streamPace, urgentPace = 4, 1.5
 	// retryMilliseconds is how long a browser waits before it connects again.
 	retryMilliseconds = 1000
 )
@@ -105,7 +108,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	var last *state
 	for changed := true; ; {
 		if changed || !s.holds(request, last) {
-			made, err := s.collect(request, shown, into.turn, last)
+			made, parts, err := s.collect(request, shown, into.turn, last)
 			if err != nil {
 				told := problemOf(ctx, err)
 				switch told.code {
@@ -113,7 +116,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 				default:
 					return errors.Join(err, into.end(told))
 				}
-			} else if err := s.sendChanged(into, made.page); err != nil {
+			} else if err := into.sendChanged(parts); err != nil {
 				return err
 			}
 			if changed = made == nil; made != nil {
@@ -138,11 +141,12 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	}
 }
 
-// state is a page as it was made for a stream.
+// state says of when a page is that was made for a stream. It does not keep the page, which takes megabytes for a large fleet.
 type state struct {
-	*page
-
-	version uint64
+	placement inventory.Key
+	watched   bool
+	until     time.Time
+	version   uint64
 	// own is the number of Hub.VersionOf of its Placement.
 	own     uint64
 	reviews *access.Trail
@@ -150,13 +154,13 @@ type state struct {
 
 // isUrgent reports whether the Placement of a page has changed since.
 func (s *Server) isUrgent(last *state) bool {
-	return last != nil && last.Placement != inventory.Key{} && s.hub.VersionOf(last.Placement) != last.own
+	return last != nil && last.placement != inventory.Key{} && s.hub.VersionOf(last.placement) != last.own
 }
 
 // holds reports whether a page would be the same if it were made again: no object has changed, it is not the time for a change, and the caller has
 // the same rights.
 func (s *Server) holds(request *http.Request, last *state) bool {
-	if last.version == 0 || last.version != s.hub.Version() || !last.Watched || !last.Until.IsZero() && !s.now().Before(last.Until) {
+	if last.version == 0 || last.version != s.hub.Version() || !last.watched || !last.until.IsZero() && !s.now().Before(last.until) {
 		return false
 	}
 	if _, err := s.gate.Caller(request); err != nil {
@@ -165,58 +169,61 @@ func (s *Server) holds(request *http.Request, last *state) bool {
 	return s.hub.Holds(request.Context(), last.reviews)
 }
 
-// collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. The turn
-// lasts twice as long as making the page does, so that all streams together take at most half of a core.
-// A page whose Placement has changed goes first. last is the page as it was made before; nil for the first time.
-func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn, last *state) (*state, error) {
+// collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. A page whose
+// Placement has changed goes first. last is the page as it was made before; nil for the first time.
+func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn, last *state) (*state, []renderedPart, error) {
 	ctx := request.Context()
 	done := s.followers.TakeUrgent(ctx, turn, func() bool { return s.isUrgent(last) })
 	if done == nil {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
-	began := time.Now()
-	defer func() { time.AfterFunc(time.Since(began), done) }()
+	began, pace := time.Now(), float64(streamPace)
+	if s.isUrgent(last) {
+		pace = urgentPace
+	}
+	defer func() { time.AfterFunc(time.Duration((pace-1)*float64(time.Since(began))), done) }()
 
 	made := &state{version: s.hub.Version()}
 	if last != nil {
-		made.own = s.hub.VersionOf(last.Placement)
+		made.own = s.hub.VersionOf(last.placement)
 	}
 	ctx, made.reviews = access.WithTrail(ctx)
 	asked := request.Clone(ctx)
 	asked.URL, asked.RequestURI = shown, ""
 	response := &collected{header: http.Header{}}
 	s.pages.ServeHTTP(response, asked)
-	if made.page = response.made; response.err != nil {
-		return nil, response.err
+	page := response.made
+	switch {
+	case response.err != nil:
+		return nil, nil, response.err
+	case page == nil:
+		return nil, nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
 	}
-	if made.page == nil {
-		return nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
-	}
+	made.placement, made.watched, made.until = page.Placement, page.Watched, page.Until
 	if last == nil {
-		made.own = s.hub.VersionOf(made.Placement)
+		made.own = s.hub.VersionOf(made.placement)
 	}
-	return made, nil
+	parts, err := renderParts(page)
+	if err != nil {
+		return nil, nil, err
+	}
+	return made, parts, nil
 }
 
 // sendChanged sends the parts of a page that differ from what the browser has.
-func (s *Server) sendChanged(into *stream, made *page) error {
-	for i := range made.Fragments {
-		html, err := render(made.Fragments[i].Template, made.Fragments[i].Data)
-		if err != nil {
-			return err
-		}
-		id, hash := made.Fragments[i].ID, hashOf(html)
-		if into.hashes[id] == hash {
+func (s *stream) sendChanged(parts []renderedPart) error {
+	for _, part := range parts {
+		if s.hashes[part.ID] == part.Hash {
 			continue
 		}
-		text, err := json.Marshal(update{ID: id, Hash: hash, HTML: string(html)})
+		text, err := json.Marshal(update{ID: part.ID, Hash: part.Hash, HTML: string(part.HTML)})
 		if err != nil {
 			return fmt.Errorf("encoding a part of a page: %w", err)
 		}
-		if err := into.send("event: part\ndata: %s\n\n", text); err != nil {
+		if err := s.send("event: part\ndata: %s\n\n", text); err != nil {
 			return err
 		}
-		into.hashes[id] = hash
+		s.hashes[part.ID] = part.Hash
 	}
 	return nil
 }

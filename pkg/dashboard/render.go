@@ -105,15 +105,25 @@ func (s *Server) renderPage(request *http.Request, caller user.Info, made *page)
 			data.Nav = append(data.Nav, navigation{Name: section.name, Path: path, Current: section.name == made.Section})
 		}
 	}
+	var err error
+	if data.Parts, err = renderParts(made); err != nil {
+		return nil, err
+	}
+	return render("layout", data)
+}
+
+// renderParts renders the parts of a page.
+func renderParts(made *page) ([]renderedPart, error) {
+	parts := make([]renderedPart, 0, len(made.Fragments))
 	for _, part := range made.Fragments {
 		html, err := render(part.Template, part.Data)
 		if err != nil {
 			return nil, err
 		}
 		//nolint:gosec // The template has escaped it.
-		data.Parts = append(data.Parts, renderedPart{ID: part.ID, Hash: hashOf(html), HTML: template.HTML(html)})
+		parts = append(parts, renderedPart{ID: part.ID, Hash: hashOf(html), HTML: template.HTML(html)})
 	}
-	return render("layout", data)
+	return parts, nil
 }
 
 // toneClass returns the class of a tone.

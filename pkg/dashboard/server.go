@@ -21,7 +21,7 @@ import (
 const (
 	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers. As many of those run besides that may
 	// take long.
-	maxRunning = 1
+	maxRunning = 2
 	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and one that may take long.
 	maxOpenOfUser = 16
 	// maxStreams bounds the event streams of all users, and maxStreamsOfUser those of one.
@@ -124,32 +124,40 @@ func (s *Server) show(view view) http.Handler {
 			s.refuseCaller(w, request, err)
 			return
 		}
-		made, err := s.make(ctx, caller, request, view)
-		if into, collects := w.(collector); collects {
-			into.collect(made, err)
+		if into, collects := w.(collector); collects { // A stream has had its turn.
+			into.collect(s.make(ctx, caller, request, view))
 			return
 		}
-		if elsewhere := (*redirect)(nil); errors.As(err, &elsewhere) {
-			http.Redirect(w, request, elsewhere.to, http.StatusSeeOther)
-			return
-		}
-		if err != nil {
-			told := problemOf(ctx, err)
-			made = &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": told.text}}
-			made.add("problem", "problem", told.text)
-			if told.code == http.StatusServiceUnavailable || told.code == http.StatusTooManyRequests {
-				w.Header().Set("Retry-After", retryAfter)
-			}
-		}
-		s.respond(w, request, caller, made)
+		s.answer(ctx, caller, request, view)(w)
 	})
 }
 
-// make makes a page when it is the turn of the caller.
-func (s *Server) make(ctx context.Context, caller user.Info, request *http.Request, view view) (*page, error) {
-	if err := checkNames(request); err != nil {
-		return nil, err
+// answer makes a page when it is the turn of the caller, and returns a function that writes it.
+func (s *Server) answer(ctx context.Context, caller user.Info, request *http.Request, view view) func(w http.ResponseWriter) {
+	done, err := s.take(ctx, caller, request)
+	var made *page
+	if err == nil {
+		defer done()
+		made, err = s.make(ctx, caller, request, view)
 	}
+	if elsewhere := (*redirect)(nil); errors.As(err, &elsewhere) {
+		return func(w http.ResponseWriter) { http.Redirect(w, request, elsewhere.to, http.StatusSeeOther) }
+	}
+	if err != nil {
+		made = problemPage(problemOf(ctx, err))
+	}
+	return s.rendered(request, caller, made)
+}
+
+// problemPage returns the page of a problem.
+func problemPage(told *problem) *page {
+	made := &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": told.text}}
+	made.add("problem", "problem", told.text)
+	return made
+}
+
+// take waits for the turn of the caller. The page is made, and rendered, before done is called.
+func (s *Server) take(ctx context.Context, caller user.Info, request *http.Request) (done func(), err error) {
 	lane := s.turns
 	if takesLong(request) {
 		lane = s.searches
@@ -158,12 +166,22 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 	if !joined {
 		return nil, refuse(http.StatusTooManyRequests, "you have %d pages that are being made; try again in some seconds", maxOpenOfUser)
 	}
-	defer lane.Leave(caller.GetName())
-	done := lane.Take(ctx, own)
-	if done == nil {
+	end := lane.Take(ctx, own)
+	if end == nil {
+		lane.Leave(caller.GetName())
 		return nil, refuse(http.StatusServiceUnavailable, "other pages are being made; try again in some seconds")
 	}
-	defer done()
+	return func() {
+		end()
+		lane.Leave(caller.GetName())
+	}, nil
+}
+
+// make makes a page.
+func (s *Server) make(ctx context.Context, caller user.Info, request *http.Request, view view) (*page, error) {
+	if err := checkNames(request); err != nil {
+		return nil, err
+	}
 	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now()})
 }
 
@@ -179,15 +197,13 @@ func (s *Server) refuseCaller(w http.ResponseWriter, request *http.Request, err 
 	switch into, collects := w.(collector); {
 	case collects:
 		into.collect(nil, refuse(http.StatusUnauthorized, "%s", err))
-	case wantsJSON(request):
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		s.write(w, request, http.StatusUnauthorized, "application/json", jsonOf(map[string]string{"error": err.Error()}))
-	case s.gate.loginPage():
+	case s.gate.loginPage() && !wantsJSON(request):
 		http.Redirect(w, request, link([]string{"login"}, "to", request.URL.RequestURI()), http.StatusSeeOther)
 	default:
-		made := &page{Title: http.StatusText(http.StatusUnauthorized), Code: http.StatusUnauthorized}
-		made.add("problem", "problem", err.Error())
-		s.respond(w, request, nil, made)
+		if wantsJSON(request) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+		}
+		s.rendered(request, nil, problemPage(&problem{code: http.StatusUnauthorized, text: err.Error()}))(w)
 	}
 }
 
@@ -197,40 +213,49 @@ func wantsJSON(request *http.Request) bool {
 	return strings.Contains(accepted, "application/json") && !strings.Contains(accepted, "text/html")
 }
 
-// respond writes a page.
-func (s *Server) respond(w http.ResponseWriter, request *http.Request, caller user.Info, made *page) {
+// rendered renders a page, and returns a function that writes it.
+func (s *Server) rendered(request *http.Request, caller user.Info, made *page) func(w http.ResponseWriter) {
 	code := made.Code
 	if code == 0 {
 		code = http.StatusOK
 	}
-	w.Header().Set("Vary", "Accept, Accept-Encoding, Cookie, Authorization")
 	if wantsJSON(request) {
-		s.write(w, request, code, "application/json", jsonOf(made.JSON))
-		return
+		return encoded(request, code, "application/json", jsonOf(made.JSON))
 	}
 	text, err := s.renderPage(request, caller, made)
 	if err != nil {
 		klog.FromContext(request.Context()).Error(err, "Cannot render a page of the dashboard", "path", request.URL.Path)
-		http.Error(w, "the page could not be rendered; see the log of the process", http.StatusInternalServerError)
-		return
+		return func(w http.ResponseWriter) {
+			http.Error(w, "the page could not be rendered; see the log of the process", http.StatusInternalServerError)
+		}
 	}
-	s.write(w, request, code, "text/html; charset=utf-8", text)
+	return encoded(request, code, "text/html; charset=utf-8", text)
 }
 
-// write writes a response, compressed if the browser takes it.
-func (*Server) write(w http.ResponseWriter, request *http.Request, code int, kind string, text []byte) {
-	w.Header().Set("Content-Type", kind)
+// encoded returns a function that writes a response, compressed if the browser takes it.
+func encoded(request *http.Request, code int, kind string, text []byte) func(w http.ResponseWriter) {
+	encoding := ""
 	if strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
 		var compressed bytes.Buffer
 		writer := gzip.NewWriter(&compressed)
 		if _, err := writer.Write(text); err == nil && writer.Close() == nil {
-			w.Header().Set("Content-Encoding", "gzip")
-			text = compressed.Bytes()
+			encoding, text = "gzip", compressed.Bytes()
 		}
 	}
-	w.WriteHeader(code)
-	if _, err := w.Write(text); err != nil { //nolint:gosec // Templates and renderRows escape every text.
-		klog.FromContext(request.Context()).V(4).Info("The browser did not take the page", "err", err)
+	return func(w http.ResponseWriter) {
+		header := w.Header()
+		header.Set("Vary", "Accept, Accept-Encoding, Cookie, Authorization")
+		header.Set("Content-Type", kind)
+		if encoding != "" {
+			header.Set("Content-Encoding", encoding)
+		}
+		if code == http.StatusServiceUnavailable || code == http.StatusTooManyRequests {
+			header.Set("Retry-After", retryAfter)
+		}
+		w.WriteHeader(code)
+		if _, err := w.Write(text); err != nil { //nolint:gosec // Templates and renderRows escape every text.
+			klog.FromContext(request.Context()).V(4).Info("The browser did not take the page", "err", err)
+		}
 	}
 }
 
@@ -271,7 +296,7 @@ func ownPath(path string) string {
 func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code int, because string) {
 	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
 	made.add("login", "login", map[string]string{"Problem": because, "To": ownPath(request.FormValue("to"))})
-	s.respond(w, request, nil, made)
+	s.rendered(request, nil, made)(w)
 }
 
 // noPage is the view of a path that has none.

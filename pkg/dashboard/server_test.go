@@ -397,9 +397,9 @@ func TestPagesOfChangedPlacementsAreUrgent(t *testing.T) {
 		want   bool
 	}{
 		{"a page that was never made", nil, false},
-		{"a page of no Placement", &state{page: &page{}, own: 1}, false},
-		{"a page of a Placement as it is", &state{page: &page{Placement: key}, own: 2}, false},
-		{"a page of a Placement as it was", &state{page: &page{Placement: key}, own: 1}, true},
+		{"a page of no Placement", &state{own: 1}, false},
+		{"a page of a Placement as it is", &state{placement: key, own: 2}, false},
+		{"a page of a Placement as it was", &state{placement: key, own: 1}, true},
 	} {
 		if got := newPages(hub).isUrgent(tc.last); got != tc.want {
 			t.Errorf("%s: urgent is %t, want %t", tc.reason, got, tc.want)

@@ -35,9 +35,12 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // Printable replaces characters of user-provided text by others of the same number: those that could drive a terminal by spaces, and those that write
 // the text around them in another direction by U+FFFD. Line breaks stay.
 func Printable(text string) string {
+	if isPrintable(text) {
+		return text
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n', ' ' <= r && r <= '~': // most of a page
+		case r == '\n':
 			return r
 		case unicode.IsControl(r):
 			return ' '
@@ -46,6 +49,23 @@ func Printable(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// isPrintable reports whether a text begins no character that Printable may replace, byte by byte: pages of large fleets are megabytes.
+func isPrintable(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case 0x7f, 0xc2, 0xd8, 0xe2: // the first bytes of U+0080 to U+00BF, U+0600 to U+063F, and U+2000 to U+2FFF
+			if c != 0xe2 || i+1 == len(text) || text[i+1] == 0x80 || text[i+1] == 0x81 { // U+2000 to U+207F
+				return false
+			}
+		default:
+			if c < ' ' && c != '\n' {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // OrNone returns a text, or the one of an empty cell.

@@ -16,25 +16,57 @@ const (
 	sweepAt    = 64
 )
 
-// longestWait is how long an evaluation waits for urgent ones: a user whose evaluations are always urgent does not keep others from theirs.
-const longestWait = 5 * time.Second
+// A user who asks again before the time of restFactor times the last evaluation has passed hurries. One evaluation of all who hurry runs at a time, so
+// that others find a free place, and they go after others. After it the next one begins when hurryPace times its time has passed, and hastyPace times for
+// those of users who have hurried for so many requests in a row, which are more than pages that are opened at once: all these users together take no
+// more than that part of a core.
+const (
+	restFactor = 2
+	inARow     = 4
+	hurryPace  = 2
+	hastyPace  = 10
+)
 
-// Turns lets one evaluation of each user run at a time, and a number in all. Urgent ones go before those that have not waited for long, and of others
-// that of the user goes first whose last evaluation ended the longest time ago. It is safe for concurrent use.
+// longestWait is how long an evaluation waits for urgent ones. After that one of urgentTurns+1 turns is for those that have waited so long: a user whose
+// evaluations are always urgent does not keep others from theirs.
+const (
+	longestWait = 5 * time.Second
+	urgentTurns = 3
+)
+
+// Turns lets one evaluation of each user run at a time, and a number in all, of which one is that of a user who hurries. Urgent ones go before most
+// others, those of users who hurry after others, and of the rest that of the user goes first whose last evaluation ended the longest time ago.
+// With one evaluation at a time nobody hurries. It is safe for concurrent use.
 type Turns struct {
-	openOfUsers int
+	running, openOfUsers int
 
-	mu      sync.Mutex
-	free    int
-	waiting []*waiter // in the order in which they came
-	users   map[string]*Turn
+	mu   sync.Mutex
+	free int
+	// Whether no evaluation of users who hurry may start, and none of hasty ones.
+	hurries, paused bool
+	urgent          int       // the turns in a row that were urgent
+	waiting         []*waiter // in the order in which they came
+	users           map[string]*Turn
 }
 
 // Turn is that of a user. It exists as long as the user has requests, and a while longer.
 type Turn struct {
 	running bool
 	open    int
-	last    time.Time // the end of the last evaluation
+	last    time.Time     // the end of the last evaluation
+	took    time.Duration // the time of the last evaluation
+	left    time.Time     // the end of the last request
+	hurried int           // the last requests in a row with which the user hurried
+}
+
+// ask notes that the user begins a request.
+func (t *Turn) ask() {
+	if t.open > 0 || time.Since(t.left) < restFactor*t.took {
+		t.hurried++
+	} else {
+		t.hurried = 0
+	}
+	t.open++
 }
 
 // waiter is an evaluation that waits for its turn.
@@ -43,26 +75,31 @@ type waiter struct {
 	urgent func() bool
 	since  time.Time
 	ready  chan struct{} // is closed when it may run
+	began  time.Time
+	// What the user does with this request.
+	hurries, hasty bool
 }
 
-// before reports whether the waiter goes before another one that came earlier.
-func (w *waiter) before(other *waiter) bool {
+// before reports whether a waiter goes before another one that came earlier.
+func (t *Turns) before(w, other *waiter) bool {
 	switch urgent, otherUrgent := w.urgent(), other.urgent(); {
-	case urgent && !otherUrgent && !other.waitedLong():
-		return true
-	case otherUrgent && !urgent && !w.waitedLong():
-		return false
+	case urgent != otherUrgent && t.urgent >= urgentTurns && w.waitedLong() != other.waitedLong():
+		return w.waitedLong()
+	case urgent != otherUrgent:
+		return urgent
+	case w.hurries != other.hurries:
+		return other.hurries
 	default:
 		return w.of.last.Before(other.of.last)
 	}
 }
 
-// waitedLong reports whether urgent evaluations do not go before the waiter any more.
+// waitedLong reports whether urgent evaluations do not always go before the waiter any more.
 func (w *waiter) waitedLong() bool { return time.Since(w.since) >= longestWait }
 
 // New returns Turns for running evaluations at a time, from 1, with openOfUser open requests of a user at a time, from 1.
 func New(running, openOfUser int) *Turns {
-	return &Turns{free: running, openOfUsers: openOfUser, users: map[string]*Turn{}}
+	return &Turns{running: running, free: running, openOfUsers: openOfUser, users: map[string]*Turn{}}
 }
 
 // Join counts a request of a user; false if the user has too many. One that has joined leaves.
@@ -79,7 +116,7 @@ func (t *Turns) Join(user string) (*Turn, bool) {
 		return nil, false
 	}
 
-	own.open++
+	own.ask()
 	return own, true
 }
 
@@ -100,7 +137,9 @@ func (t *Turns) forget() {
 func (t *Turns) Leave(user string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.users[user].open--
+	own := t.users[user]
+	own.open--
+	own.left = time.Now()
 }
 
 // Users returns the number of users with open requests.
@@ -125,15 +164,16 @@ func (t *Turns) Take(ctx context.Context, own *Turn) (done func()) {
 func (t *Turns) TakeUrgent(ctx context.Context, own *Turn, urgent func() bool) (done func()) {
 	w := &waiter{of: own, urgent: urgent, since: time.Now(), ready: make(chan struct{})}
 	t.mu.Lock()
+	w.hurries, w.hasty = t.running > 1 && own.hurried > 0, t.running > 1 && own.hurried > inARow
 	t.waiting = append(t.waiting, w)
 	t.start()
 	t.mu.Unlock()
 	select {
 	case <-w.ready:
 		if ctx.Err() == nil { // Of two ready cases select takes any.
-			return func() { t.release(own) }
+			return func() { t.release(w) }
 		}
-		t.release(own)
+		t.release(w)
 		return nil
 	case <-ctx.Done():
 	}
@@ -144,26 +184,44 @@ func (t *Turns) TakeUrgent(ctx context.Context, own *Turn, urgent func() bool) (
 	}
 	t.mu.Unlock()
 	if at < 0 { // It may run since then.
-		t.release(own)
+		t.release(w)
 	}
 	return nil
 }
 
-// release ends an evaluation of a user.
-func (t *Turns) release(own *Turn) {
+// release ends an evaluation.
+func (t *Turns) release(w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	own.last, own.running = time.Now(), false
+	now := time.Now()
+	w.of.last, w.of.took, w.of.running = now, now.Sub(w.began), false
 	t.free++
+	if w.hurries {
+		time.AfterFunc((hurryPace-1)*w.of.took, func() { t.resume(&t.hurries) })
+	}
+	if w.hasty {
+		time.AfterFunc((hastyPace-1)*w.of.took, func() { t.resume(&t.paused) })
+	}
 	t.start()
 }
+
+// resume lets evaluations start again.
+func (t *Turns) resume(paused *bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	*paused = false
+	t.start()
+}
+
+// admits reports whether a waiter may run beside those that do.
+func (t *Turns) admits(w *waiter) bool { return !(w.hurries && t.hurries) && !(w.hasty && t.paused) }
 
 // start lets those run that go first, as many as may.
 func (t *Turns) start() {
 	for t.free > 0 {
 		first := -1
 		for i, w := range t.waiting {
-			if !w.of.running && (first < 0 || w.before(t.waiting[first])) {
+			if !w.of.running && t.admits(w) && (first < 0 || t.before(w, t.waiting[first])) {
 				first = i
 			}
 		}
@@ -171,7 +229,11 @@ func (t *Turns) start() {
 			return
 		}
 		w := t.waiting[first]
-		w.of.running = true
+		w.of.running, w.began = true, time.Now()
+		t.hurries, t.paused = t.hurries || w.hurries, t.paused || w.hasty
+		if t.urgent++; !w.urgent() {
+			t.urgent = 0
+		}
 		close(w.ready)
 		t.waiting = slices.Delete(t.waiting, first, first+1)
 		t.free--

@@ -124,6 +124,84 @@ func TestTheUserWhoWaitedLongestGoesFirst(t *testing.T) {
 	})
 }
 
+// Users who ask without rest take a part of a core together, and a user who rests between requests never waits for them.
+func TestHastyUsersDelayNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hasty, took = 100, 20 * time.Millisecond
+		all, counts := New(2, 1), make([]int, hasty)
+		end := time.Now().Add(time.Minute)
+		ask := func(user string) (waited time.Duration) {
+			own, _ := all.Join(user)
+			defer all.Leave(user)
+			began := time.Now()
+			done := all.Take(t.Context(), own)
+			waited = time.Since(began)
+			<-time.After(took)
+			done()
+			return waited
+		}
+		for i := range hasty {
+			go func() {
+				for time.Now().Before(end) {
+					ask(strconv.Itoa(i))
+					counts[i]++
+				}
+			}()
+		}
+		<-time.After(time.Second)
+		for range 100 {
+			if waited := ask("ada"); waited > 0 {
+				t.Errorf("ada has waited for %v", waited)
+			}
+			<-time.After(restFactor*took + time.Millisecond)
+		}
+		<-time.After(2 * time.Minute)
+		total := 0
+		for _, count := range counts {
+			total += count
+			if count < counts[0]-2 || count > counts[0]+2 {
+				t.Errorf("a user had %d turns, another one %d", count, counts[0])
+			}
+		}
+		// The first request of each hurries nobody, and two of those run at a time. Nobody is hasty for inARow more.
+		unpaced := hasty*took/2 + hasty*inARow*hurryPace*took
+		most := hasty*(1+inARow) + int((time.Minute-unpaced)/(hastyPace*took)) + hasty
+		if total > most {
+			t.Errorf("hasty users had %d turns in a minute, want %d at most", total, most)
+		}
+	})
+}
+
+// Some pages that are opened at once do not make a user hasty, and a rest ends it.
+func TestUsersAreHastyAfterManyRequestsInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := New(2, 2*inARow)
+		hasty := func() bool {
+			own, _ := all.Join("ada")
+			defer all.Leave("ada")
+			done := all.Take(t.Context(), own)
+			<-time.After(time.Second)
+			done()
+			all.mu.Lock()
+			defer all.mu.Unlock()
+			return all.paused
+		}
+		for n := range inARow + 1 {
+			if hasty() {
+				t.Errorf("hasty at the request %d", n)
+			}
+		}
+		if !hasty() {
+			t.Error("never hasty")
+		}
+		<-time.After(restFactor * time.Second)
+		<-time.After(hastyPace * time.Second)
+		if hasty() {
+			t.Error("hasty after a rest")
+		}
+	})
+}
+
 // An evaluation that becomes urgent goes before those that came earlier.
 func TestUrgentEvaluationsGoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

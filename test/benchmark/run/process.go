@@ -95,6 +95,14 @@ func (p *process) memory() (int64, error) {
 	return peakMemory(p.cmd.Process.Pid)
 }
 
+// resetMemory makes memory begin anew, with what the program has now, which it returns in bytes.
+func (p *process) resetMemory() (int64, error) {
+	if err := resetPeak(p.cmd.Process.Pid); err != nil {
+		return 0, fmt.Errorf("resetting the peak memory of %s: %w", p.name, err)
+	}
+	return p.memory()
+}
+
 // stop ends the program as an operator does, and waits for it.
 func (p *process) stop() error {
 	if err := p.ended(); err != nil {

@@ -19,8 +19,10 @@ const (
 	// greedyReaders is the number of users who read pages without a pause.
 	greedyReaders = 100
 	// politeReads is the number of pages of the user beside them, and politePause the time between two.
-	politeReads = 60
+	politeReads = 100
 	politePause = 250 * time.Millisecond
+	// greedyBefore is how long the greedy readers read before the user beside them: they all come at once.
+	greedyBefore = 10 * time.Second
 )
 
 // refusedError is about a page that the hub does not make now.
@@ -47,6 +49,9 @@ func (s *stage) greed(ctx context.Context, polite *reader) error {
 	pages, greedy := errgroup.WithContext(greedy)
 	for i, by := range readers {
 		pages.Go(func() error { return by.readWithoutPause(greedy, s.pagePath(i)) })
+	}
+	if err := pause(ctx, greedyBefore); err != nil {
+		return err
 	}
 	beside, decidedBeside, err := s.politeRead(ctx, polite)
 	stop()

@@ -47,3 +47,8 @@ func peakMemory(pid int) (int64, error) {
 	}
 	return 0, fmt.Errorf("%s has no VmHWM", path)
 }
+
+// resetPeak makes the resident memory of now the peak.
+func resetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // proc_pid_clear_refs(5): 5 resets VmHWM.
+}

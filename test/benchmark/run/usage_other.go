@@ -14,3 +14,6 @@ func cpuTime(int) (time.Duration, error) { return 0, nil }
 
 // peakMemory is not known on this system.
 func peakMemory(int) (int64, error) { return 0, nil }
+
+// resetPeak does nothing on this system.
+func resetPeak(int) error { return nil }
