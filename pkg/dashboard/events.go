@@ -25,8 +25,8 @@ const (
 	// that was noticed: objects that no watch follows, and rights, change too.
 	updateInterval  = 500 * time.Millisecond
 	refreshInterval = 15 * time.Second
-	// The turn of a stream lasts so many times as long as making its page does, and more shortly for a page whose Placement has changed. Of four turns at
-	// least three are for such pages while there are some, so that all streams together take at most half of a core.
+	// The turn of a stream lasts so many times as long as making its page does, and more shortly for a page whose Placement has changed. Of
+	// four turns at most three are for such pages while others wait for long, so that all streams together take at most half of a core.
 	streamPace, urgentPace = 4, 1.5
 	// retryMilliseconds is how long a browser waits before it connects again.
 	retryMilliseconds = 1000

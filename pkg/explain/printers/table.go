@@ -40,7 +40,8 @@ func (s Style) align(rows []document.Text, width int) []string {
 		var line strings.Builder
 		last, start := len(row)-1, 0
 		for i, cell := range row[:last] {
-			line.WriteString(s.paint(cell.Tone, document.Printable(cell.Text)) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)) + columnGap)
+			line.WriteString(s.paint(cell.Tone, document.Printable(cell.Text)))
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)) + columnGap)
 			start += widths[i] + len(columnGap)
 		}
 

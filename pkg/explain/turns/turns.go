@@ -16,10 +16,10 @@ const (
 	sweepAt    = 64
 )
 
-// A user who asks again before the time of restFactor times the last evaluation has passed hurries. One evaluation of all who hurry runs at a time, so
-// that others find a free place, and they go after others. After it the next one begins when hurryPace times its time has passed, and hastyPace times for
-// those of users who have hurried for so many requests in a row, which are more than pages that are opened at once: all these users together take no
-// more than that part of a core.
+// A user who asks again before the time of restFactor times the last evaluation has passed hurries. One evaluation of all who hurry runs at a
+// time, so that others find a free place, and they go after others. After it the next one begins when hurryPace times its time has passed, and
+// hastyPace times for those of users who have hurried for so many requests in a row, which are more than pages that are opened at once: all
+// these users together take no more than that part of a core.
 const (
 	restFactor = 2
 	inARow     = 4
@@ -27,8 +27,8 @@ const (
 	hastyPace  = 10
 )
 
-// longestWait is how long an evaluation waits for urgent ones. After that one of urgentTurns+1 turns is for those that have waited so long: a user whose
-// evaluations are always urgent does not keep others from theirs.
+// longestWait is how long an evaluation waits for urgent ones. After that one of urgentTurns+1 turns is for those that have waited so long: a
+// user whose evaluations are always urgent does not keep others from theirs.
 const (
 	longestWait = 5 * time.Second
 	urgentTurns = 3
