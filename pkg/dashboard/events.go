@@ -25,9 +25,10 @@ const (
 	// that was noticed: objects that no watch follows, and rights, change too.
 	updateInterval  = 500 * time.Millisecond
 	refreshInterval = 15 * time.Second
-	// The turn of a stream lasts so many times as long as making its page does, and more shortly for a page whose Placement has changed. Of
-	// four turns at most three are for such pages while others wait for long, so that all streams together take at most half of a core.
-	streamPace, urgentPace = 4, 1.5
+	// streamPace is how many times as long as making its page does the turn of a stream lasts, so that all streams together take that part of a
+	// core. A page whose Placement has changed does not wait for that until they have taken burst more.
+	streamPace = 3
+	burst      = 500 * time.Millisecond
 	// retryMilliseconds is how long a browser waits before it connects again.
 	retryMilliseconds = 1000
 )
@@ -177,11 +178,8 @@ func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn
 	if done == nil {
 		return nil, nil, ctx.Err()
 	}
-	began, pace := time.Now(), float64(streamPace)
-	if s.isUrgent(last) {
-		pace = urgentPace
-	}
-	defer func() { time.AfterFunc(time.Duration((pace-1)*float64(time.Since(began))), done) }()
+	urgent, began := s.isUrgent(last), time.Now()
+	defer func() { time.AfterFunc(s.spent.add(began, time.Now(), urgent), done) }()
 
 	made := &state{version: s.hub.Version()}
 	if last != nil {
@@ -208,6 +206,23 @@ func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn
 		return nil, nil, err
 	}
 	return made, parts, nil
+}
+
+// spending is the time that streams have taken and not yet waited for. It is for the stream whose turn it is.
+type spending struct {
+	owed time.Duration
+	at   time.Time
+}
+
+// add notes that a page was made in some time, and returns how long the next one has to wait.
+func (s *spending) add(began, ended time.Time, urgent bool) time.Duration {
+	took := ended.Sub(began)
+	s.owed, s.at = max(0, s.owed-ended.Sub(s.at)/streamPace)+took, ended
+	wait := (s.owed - burst) * streamPace
+	if !urgent {
+		wait = max(wait, (streamPace-1)*took)
+	}
+	return max(0, wait)
 }
 
 // sendChanged sends the parts of a page that differ from what the browser has.

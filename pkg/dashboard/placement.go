@@ -366,20 +366,22 @@ func newRowFilter(v *visit) *rowFilter {
 // choose returns the clusters of a report that the page shows. They are in the order of the report: selected ones first.
 func (f *rowFilter) choose(report *explain.Report) []explain.ClusterReport {
 	f.chosen = true
-	var matching []explain.ClusterReport
+	var shown []explain.ClusterReport
 	for i := range report.Clusters {
 		cluster := &report.Clusters[i]
 		f.countVerdict(cluster.Verdict)
-		if (f.verdict == "" || f.verdict == cluster.Verdict) && (f.name == "" || strings.Contains(strings.ToLower(cluster.Name), f.name)) {
-			matching = append(matching, *cluster)
+		if f.verdict != "" && f.verdict != cluster.Verdict || f.name != "" && !strings.Contains(strings.ToLower(cluster.Name), f.name) {
+			continue
 		}
+		if f.all || f.from <= f.matching && f.matching < f.from+f.count {
+			shown = append(shown, *cluster)
+		}
+		f.matching++
 	}
-	f.matching = len(matching)
-	if f.all {
-		return matching
+	if !f.all {
+		f.from = min(f.from, f.matching)
 	}
-	f.from = min(f.from, len(matching))
-	return matching[f.from:min(f.from+f.count, len(matching))]
+	return shown
 }
 
 func (f *rowFilter) countVerdict(verdict string) {

@@ -44,8 +44,9 @@ type Server struct {
 	// turns are those of the pages, and searches those of the pages that may take long.
 	turns, searches *turns.Turns
 	streams         chan struct{}
-	// followers are the event streams of each user. One makes its page at a time.
+	// followers are the event streams of each user. One makes its page at a time, and spent is its.
 	followers *turns.Turns
+	spent     spending
 	pages     *http.ServeMux
 	all       http.Handler
 }

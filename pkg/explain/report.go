@@ -227,17 +227,24 @@ func namedAPI(placement *api.Placement) string {
 
 func addClusters(report *Report, evaluation Evaluation, all bool, describe func(scheduling.Verdict) ClusterReport) {
 	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
-	for _, verdict := range inOrderOfReport(result.Verdicts()) {
+	verdicts := inOrderOfReport(result.Verdicts())
+	for _, verdict := range verdicts {
 		if verdict.Stage == scheduling.StageScope {
 			report.OutOfScope++
 			if report.OutOfScope == 1 {
 				report.OutOfScopeReason = result.Reason(verdict)
 			}
-			if !all {
-				continue
-			}
 		}
-
+	}
+	listed := len(verdicts)
+	if !all {
+		listed -= report.OutOfScope
+	}
+	report.Clusters = make([]ClusterReport, 0, listed) // Reports of large fleets are megabytes.
+	for _, verdict := range verdicts {
+		if verdict.Stage == scheduling.StageScope && !all {
+			continue
+		}
 		cluster := describe(verdict)
 		cluster.Decided = decided[cluster.Name]
 		report.Clusters = append(report.Clusters, cluster)
@@ -246,17 +253,27 @@ func addClusters(report *Report, evaluation Evaluation, all bool, describe func(
 
 // inOrderOfReport returns verdicts, which are sorted by name, in the order of Report.Clusters.
 func inOrderOfReport(verdicts []scheduling.Verdict) []scheduling.Verdict {
-	byStage := map[scheduling.Stage][]scheduling.Verdict{}
-	for _, verdict := range verdicts {
-		byStage[verdict.Stage] = append(byStage[verdict.Stage], verdict)
+	counts := map[scheduling.Stage]int{}
+	for i := range verdicts {
+		counts[verdicts[i].Stage]++
 	}
-	ordered := make([]scheduling.Verdict, 0, len(verdicts))
-	for _, stage := range slices.SortedFunc(maps.Keys(byStage), func(a, b scheduling.Stage) int { return b.Compare(a) }) {
-		same := byStage[stage]
+	stages := slices.SortedFunc(maps.Keys(counts), func(a, b scheduling.Stage) int { return b.Compare(a) })
+	next, begin := map[scheduling.Stage]int{}, 0 // where the next verdict of a stage is
+	for _, stage := range stages {
+		next[stage] = begin
+		begin += counts[stage]
+	}
+	ordered := make([]scheduling.Verdict, len(verdicts))
+	for i := range verdicts {
+		stage := verdicts[i].Stage
+		ordered[next[stage]] = verdicts[i]
+		next[stage]++
+	}
+	for _, stage := range stages {
+		same := ordered[next[stage]-counts[stage] : next[stage]]
 		if slices.ContainsFunc(same, scheduling.Verdict.Feasible) { // Others have no rank, and stay sorted by name.
 			slices.SortStableFunc(same, func(a, b scheduling.Verdict) int { return cmp.Compare(a.Rank, b.Rank) })
 		}
-		ordered = append(ordered, same...)
 	}
 	return ordered
 }

@@ -17,14 +17,12 @@ const (
 )
 
 // A user who asks again before the time of restFactor times the last evaluation has passed hurries. One evaluation of all who hurry runs at a
-// time, so that others find a free place, and they go after others. After it the next one begins when hurryPace times its time has passed, and
-// hastyPace times for those of users who have hurried for so many requests in a row, which are more than pages that are opened at once: all
-// these users together take no more than that part of a core.
+// time, so that others find a free place, and they go after others. After it the next one begins when hurryPace times its time has passed, or
+// longestPause after it: all who hurry take no more than that part of a core together, if none of their evaluations takes long.
 const (
-	restFactor = 2
-	inARow     = 4
-	hurryPace  = 2
-	hastyPace  = 10
+	restFactor   = 2
+	hurryPace    = 10
+	longestPause = 5 * time.Second
 )
 
 // longestWait is how long an evaluation waits for urgent ones. After that one of urgentTurns+1 turns is for those that have waited so long: a
@@ -40,32 +38,27 @@ const (
 type Turns struct {
 	running, openOfUsers int
 
-	mu   sync.Mutex
-	free int
-	// Whether no evaluation of users who hurry may start, and none of hasty ones.
-	hurries, paused bool
-	urgent          int       // the turns in a row that were urgent
-	waiting         []*waiter // in the order in which they came
-	users           map[string]*Turn
+	mu      sync.Mutex
+	free    int
+	paused  bool      // whether no evaluation of a user who hurries may start
+	urgent  int       // the turns in a row that were urgent
+	waiting []*waiter // in the order in which they came
+	users   map[string]*Turn
 }
 
 // Turn is that of a user. It exists as long as the user has requests, and a while longer.
 type Turn struct {
 	running bool
+	hurries bool // with the last request
 	open    int
 	last    time.Time     // the end of the last evaluation
 	took    time.Duration // the time of the last evaluation
 	left    time.Time     // the end of the last request
-	hurried int           // the last requests in a row with which the user hurried
 }
 
 // ask notes that the user begins a request.
 func (t *Turn) ask() {
-	if t.open > 0 || time.Since(t.left) < restFactor*t.took {
-		t.hurried++
-	} else {
-		t.hurried = 0
-	}
+	t.hurries = t.open > 0 || time.Since(t.left) < restFactor*t.took
 	t.open++
 }
 
@@ -76,8 +69,8 @@ type waiter struct {
 	since  time.Time
 	ready  chan struct{} // is closed when it may run
 	began  time.Time
-	// What the user does with this request.
-	hurries, hasty bool
+	// hurries reports that the user hurries.
+	hurries bool
 }
 
 // before reports whether a waiter goes before another one that came earlier.
@@ -164,7 +157,7 @@ func (t *Turns) Take(ctx context.Context, own *Turn) (done func()) {
 func (t *Turns) TakeUrgent(ctx context.Context, own *Turn, urgent func() bool) (done func()) {
 	w := &waiter{of: own, urgent: urgent, since: time.Now(), ready: make(chan struct{})}
 	t.mu.Lock()
-	w.hurries, w.hasty = t.running > 1 && own.hurried > 0, t.running > 1 && own.hurried > inARow
+	w.hurries = t.running > 1 && own.hurries
 	t.waiting = append(t.waiting, w)
 	t.start()
 	t.mu.Unlock()
@@ -197,31 +190,25 @@ func (t *Turns) release(w *waiter) {
 	w.of.last, w.of.took, w.of.running = now, now.Sub(w.began), false
 	t.free++
 	if w.hurries {
-		time.AfterFunc((hurryPace-1)*w.of.took, func() { t.resume(&t.hurries) })
-	}
-	if w.hasty {
-		time.AfterFunc((hastyPace-1)*w.of.took, func() { t.resume(&t.paused) })
+		time.AfterFunc(min((hurryPace-1)*w.of.took, longestPause), t.resume)
 	}
 	t.start()
 }
 
-// resume lets evaluations start again.
-func (t *Turns) resume(paused *bool) {
+// resume lets an evaluation of a user who hurries start again.
+func (t *Turns) resume() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	*paused = false
+	t.paused = false
 	t.start()
 }
-
-// admits reports whether a waiter may run beside those that do.
-func (t *Turns) admits(w *waiter) bool { return !(w.hurries && t.hurries) && !(w.hasty && t.paused) }
 
 // start lets those run that go first, as many as may.
 func (t *Turns) start() {
 	for t.free > 0 {
 		first := -1
 		for i, w := range t.waiting {
-			if !w.of.running && t.admits(w) && (first < 0 || t.before(w, t.waiting[first])) {
+			if !w.of.running && !(t.paused && w.hurries) && (first < 0 || t.before(w, t.waiting[first])) {
 				first = i
 			}
 		}
@@ -230,7 +217,7 @@ func (t *Turns) start() {
 		}
 		w := t.waiting[first]
 		w.of.running, w.began = true, time.Now()
-		t.hurries, t.paused = t.hurries || w.hurries, t.paused || w.hasty
+		t.paused = t.paused || w.hurries
 		if t.urgent++; !w.urgent() {
 			t.urgent = 0
 		}

@@ -125,10 +125,10 @@ func TestTheUserWhoWaitedLongestGoesFirst(t *testing.T) {
 }
 
 // Users who ask without rest take a part of a core together, and a user who rests between requests never waits for them.
-func TestHastyUsersDelayNobody(t *testing.T) {
+func TestUsersWhoHurryDelayNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const hasty, took = 100, 20 * time.Millisecond
-		all, counts := New(2, 1), make([]int, hasty)
+		const greedy, took = 100, 20 * time.Millisecond
+		all, counts := New(2, 1), make([]int, greedy)
 		end := time.Now().Add(time.Minute)
 		ask := func(user string) (waited time.Duration) {
 			own, _ := all.Join(user)
@@ -140,7 +140,7 @@ func TestHastyUsersDelayNobody(t *testing.T) {
 			done()
 			return waited
 		}
-		for i := range hasty {
+		for i := range greedy {
 			go func() {
 				for time.Now().Before(end) {
 					ask(strconv.Itoa(i))
@@ -163,41 +163,33 @@ func TestHastyUsersDelayNobody(t *testing.T) {
 				t.Errorf("a user had %d turns, another one %d", count, counts[0])
 			}
 		}
-		// The first request of each hurries nobody, and two of those run at a time. Nobody is hasty for inARow more.
-		unpaced := hasty*took/2 + hasty*inARow*hurryPace*took
-		most := hasty*(1+inARow) + int((time.Minute-unpaced)/(hastyPace*took)) + hasty
+		most := greedy + int(time.Minute/(hurryPace*took)) + greedy // Each has a first request, and a last one that waits at the end.
 		if total > most {
-			t.Errorf("hasty users had %d turns in a minute, want %d at most", total, most)
+			t.Errorf("the users had %d turns in a minute, want %d at most", total, most)
 		}
 	})
 }
 
-// Some pages that are opened at once do not make a user hasty, and a rest ends it.
-func TestUsersAreHastyAfterManyRequestsInARow(t *testing.T) {
+// A user hurries who asks again at once, and not after a rest.
+func TestARestEndsHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := New(2, 2*inARow)
-		hasty := func() bool {
+		all := New(2, 1)
+		hurries := func() bool {
 			own, _ := all.Join("ada")
 			defer all.Leave("ada")
 			done := all.Take(t.Context(), own)
 			<-time.After(time.Second)
 			done()
-			all.mu.Lock()
-			defer all.mu.Unlock()
-			return all.paused
+			return own.hurries
 		}
-		for n := range inARow + 1 {
-			if hasty() {
-				t.Errorf("hasty at the request %d", n)
+		for _, want := range []bool{false, true, true} {
+			if got := hurries(); got != want {
+				t.Errorf("hurries is %t, want %t", got, want)
 			}
 		}
-		if !hasty() {
-			t.Error("never hasty")
-		}
-		<-time.After(restFactor * time.Second)
-		<-time.After(hastyPace * time.Second)
-		if hasty() {
-			t.Error("hasty after a rest")
+		<-time.After(restFactor*time.Second + time.Millisecond)
+		if hurries() {
+			t.Error("hurries after a rest")
 		}
 	})
 }
@@ -232,7 +224,7 @@ func TestUrgentEvaluationsDoNotStarveOthers(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
 		for range 5 {
 			go func() {
-				own, _ := all.Join("hasty")
+				own, _ := all.Join("greedy")
 				for {
 					done := all.TakeUrgent(ctx, own, func() bool { return true })
 					if done == nil {
