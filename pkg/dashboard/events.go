@@ -218,11 +218,11 @@ type spending struct {
 func (s *spending) add(began, ended time.Time, urgent bool) time.Duration {
 	took := ended.Sub(began)
 	s.owed, s.at = max(0, s.owed-ended.Sub(s.at)/streamPace)+took, ended
-	wait := (s.owed - burst) * streamPace
-	if !urgent {
-		wait = max(wait, (streamPace-1)*took)
+	wait := max(0, s.owed-burst) * streamPace
+	if !urgent { // It pays for what those that were urgent have taken, and does not keep the next of them for long.
+		wait = max(wait, min(s.owed, 2*took)*streamPace-took)
 	}
-	return max(0, wait)
+	return wait
 }
 
 // sendChanged sends the parts of a page that differ from what the browser has.

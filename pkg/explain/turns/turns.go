@@ -29,7 +29,7 @@ const (
 // user whose evaluations are always urgent does not keep others from theirs.
 const (
 	longestWait = 5 * time.Second
-	urgentTurns = 3
+	urgentTurns = 7
 )
 
 // Turns lets one evaluation of each user run at a time, and a number in all, of which one is that of a user who hurries. Urgent ones go before most

@@ -163,7 +163,7 @@ func (s *stage) readPages(ctx context.Context, by *reader, name, path string) er
 			return err
 		}
 		took = append(took, time.Since(begin))
-		if err := pause(ctx, politePause); err != nil { // Users who ask without rest have to wait.
+		if err := pause(ctx, max(politePause, 3*took[len(took)-1])); err != nil { // Users who ask again at once have to wait.
 			return err
 		}
 	}
