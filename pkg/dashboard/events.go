@@ -69,13 +69,17 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	turn, joined := s.followers.Join(caller.GetName())
+	lane := s.followers
+	if mayTakeLong(shown) {
+		lane = s.searchers
+	}
+	turn, joined := lane.turns.Join(caller.GetName())
 	if !joined {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, fmt.Sprintf("you have %d open pages that follow changes; close some", maxStreamsOfUser), http.StatusTooManyRequests)
 		return
 	}
-	defer s.followers.Leave(caller.GetName())
+	defer lane.turns.Leave(caller.GetName())
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
@@ -87,7 +91,8 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	stream := &stream{writer: w, control: http.NewResponseController(w), hashes: hashesIn(request.URL.Query().Get("have")), turn: turn}
+	stream := &stream{writer: w, control: http.NewResponseController(w), lane: lane, turn: turn}
+	stream.hashes = hashesIn(request.URL.Query().Get("have"))
 	// The time to read a request, which a server bounds, is over; the stream goes on.
 	if err := stream.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return
@@ -109,7 +114,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 	var last *state
 	for changed := true; ; {
 		if changed || !s.holds(request, last) {
-			made, parts, err := s.collect(request, shown, into.turn, last)
+			made, parts, err := s.collect(request, shown, into, last)
 			if err != nil {
 				told := problemOf(ctx, err)
 				switch told.code {
@@ -172,14 +177,14 @@ func (s *Server) holds(request *http.Request, last *state) bool {
 
 // collect makes a page as a request for it does, when it is the turn of the stream: the users with open pages come one after the other. A page whose
 // Placement has changed goes first. last is the page as it was made before; nil for the first time.
-func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn, last *state) (*state, []renderedPart, error) {
+func (s *Server) collect(request *http.Request, shown *url.URL, into *stream, last *state) (*state, []renderedPart, error) {
 	ctx := request.Context()
-	done := s.followers.TakeUrgent(ctx, turn, func() bool { return s.isUrgent(last) })
+	done := into.lane.turns.TakeUrgent(ctx, into.turn, func() bool { return s.isUrgent(last) })
 	if done == nil {
 		return nil, nil, ctx.Err()
 	}
 	urgent, began := s.isUrgent(last), time.Now()
-	defer func() { time.AfterFunc(s.spent.add(began, time.Now(), urgent), done) }()
+	defer func() { time.AfterFunc(into.lane.spent.add(began, time.Now(), urgent), done) }()
 
 	made := &state{version: s.hub.Version()}
 	if last != nil {
@@ -207,6 +212,14 @@ func (s *Server) collect(request *http.Request, shown *url.URL, turn *turns.Turn
 	}
 	return made, parts, nil
 }
+
+// followers are event streams of which one makes its page at a time, and spent is that one's.
+type followers struct {
+	turns *turns.Turns
+	spent spending
+}
+
+func newFollowers() *followers { return &followers{turns: turns.New(1, maxStreamsOfUser)} }
 
 // spending is the time that streams have taken and not yet waited for. It is for the stream whose turn it is.
 type spending struct {
@@ -249,7 +262,8 @@ type stream struct {
 	control *http.ResponseController
 	// hashes are those of the parts that the browser has, by their IDs.
 	hashes map[string]string
-	// turn is that of the user.
+	// turn is that of the user among the streams of the lane.
+	lane *followers
 	turn *turns.Turn
 }
 

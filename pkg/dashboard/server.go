@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 	maxRunning = 2
 	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and one that may take long.
 	maxOpenOfUser = 16
-	// maxStreams bounds the event streams of all users, and maxStreamsOfUser those of one.
+	// maxStreams bounds the event streams of all users, and maxStreamsOfUser those of one, with as many of pages that may take long.
 	maxStreams       = 200
 	maxStreamsOfUser = 20
 	// pageTimeout bounds a page with waiting, and whatIfTimeout the evaluation of a what-if or of an edited object.
@@ -44,25 +45,24 @@ type Server struct {
 	// turns are those of the pages, and searches those of the pages that may take long.
 	turns, searches *turns.Turns
 	streams         chan struct{}
-	// followers are the event streams of each user. One makes its page at a time, and spent is its.
-	followers *turns.Turns
-	spent     spending
-	pages     *http.ServeMux
-	all       http.Handler
+	// followers are the event streams, and searchers those of pages that may take long.
+	followers, searchers *followers
+	pages                *http.ServeMux
+	all                  http.Handler
 }
 
 var _ http.Handler = (*Server)(nil)
 
-// clusterPattern is the pattern of the page of a cluster, which evaluates all Placements.
-const clusterPattern = "GET /clusters/{name}"
+// clusterPages begins the paths of the pages of clusters, each of which evaluates all Placements.
+const clusterPages = "/clusters/"
 
 // New returns a Server. Its arguments must be safe for concurrent use.
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
 		streams:   make(chan struct{}, maxStreams),
-		followers: turns.New(1, maxStreamsOfUser),
-		pages:     http.NewServeMux(),
+		followers: newFollowers(), searchers: newFollowers(),
+		pages: http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{
 		"GET /{$}":                           overview,
@@ -70,7 +70,7 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		"GET /placements/{namespace}/{name}": placementPage,
 		"POST /placements/{namespace}/{name}/preview": previewPage,
 		"GET /clusters":                            clustersPage,
-		clusterPattern:                             clusterPage,
+		"GET " + clusterPages + "{name}":           clusterPage,
 		"GET /objects":                             objectsPage,
 		"GET /objects/{namespace}/{kind}/{name}":   objectPage,
 		"GET /requests":                            requestsPage,
@@ -189,8 +189,13 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 // takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large
 // fleet in one page.
 func takesLong(request *http.Request) bool {
-	asked := request.URL.Query()
-	return request.Method != http.MethodGet || request.Pattern == clusterPattern || asked.Has("cluster") || asked.Get("rows") == allRows
+	return request.Method != http.MethodGet || mayTakeLong(request.URL)
+}
+
+// mayTakeLong is takesLong for a page that is only read.
+func mayTakeLong(page *url.URL) bool {
+	asked := page.Query()
+	return strings.HasPrefix(page.Path, clusterPages) || asked.Has("cluster") || asked.Get("rows") == allRows
 }
 
 // refuseCaller responds to a request without valid credentials.

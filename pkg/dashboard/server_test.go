@@ -411,7 +411,7 @@ func TestPagesOfChangedPlacementsAreUrgent(t *testing.T) {
 func TestEventsOutliveTheTimeToReadARequest(t *testing.T) {
 	hub := newTestHub(world()...)
 	server := httptest.NewUnstartedServer(newPages(hub))
-	server.Config.ReadTimeout = 200 * time.Millisecond
+	server.Config.ReadTimeout = 2 * time.Second
 	server.Start()
 	t.Cleanup(server.Close)
 	events, code := eventsOf(t, server, "jane", "page=%2Fplacements%2Fteam-a%2Fweb")
@@ -421,7 +421,7 @@ func TestEventsOutliveTheTimeToReadARequest(t *testing.T) {
 	for range 4 {
 		<-events
 	}
-	<-time.After(3 * server.Config.ReadTimeout)
+	<-time.After(server.Config.ReadTimeout)
 	moved := cluster("us1", "eu")
 	moved.ResourceVersion = "999"
 	if err := hub.Update(t.Context(), moved); err != nil {
