@@ -238,24 +238,6 @@ func (s *spending) add(began, ended time.Time, urgent bool) time.Duration {
 	return wait
 }
 
-// sendChanged sends the parts of a page that differ from what the browser has.
-func (s *stream) sendChanged(parts []renderedPart) error {
-	for _, part := range parts {
-		if s.hashes[part.ID] == part.Hash {
-			continue
-		}
-		text, err := json.Marshal(update{ID: part.ID, Hash: part.Hash, HTML: string(part.HTML)})
-		if err != nil {
-			return fmt.Errorf("encoding a part of a page: %w", err)
-		}
-		if err := s.send("event: part\ndata: %s\n\n", text); err != nil {
-			return err
-		}
-		s.hashes[part.ID] = part.Hash
-	}
-	return nil
-}
-
 // stream is an event stream to a browser.
 type stream struct {
 	writer  http.ResponseWriter
@@ -281,6 +263,24 @@ func (s *stream) send(format string, arguments ...any) error {
 	// Over HTTP/2 a deadline that passes ends the stream, also while nothing is being sent.
 	if err := s.control.SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return fmt.Errorf("sending an event: %w", err)
+	}
+	return nil
+}
+
+// sendChanged sends the parts of a page that differ from what the browser has.
+func (s *stream) sendChanged(parts []renderedPart) error {
+	for _, part := range parts {
+		if s.hashes[part.ID] == part.Hash {
+			continue
+		}
+		text, err := json.Marshal(update{ID: part.ID, Hash: part.Hash, HTML: string(part.HTML)})
+		if err != nil {
+			return fmt.Errorf("encoding a part of a page: %w", err)
+		}
+		if err := s.send("event: part\ndata: %s\n\n", text); err != nil {
+			return err
+		}
+		s.hashes[part.ID] = part.Hash
 	}
 	return nil
 }

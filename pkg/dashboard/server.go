@@ -129,12 +129,12 @@ func (s *Server) show(view view) http.Handler {
 			into.collect(s.make(ctx, caller, request, view))
 			return
 		}
-		s.answer(ctx, caller, request, view)(w)
+		s.answer(ctx, caller, request, view).write(w, request)
 	})
 }
 
-// answer makes a page when it is the turn of the caller, and returns a function that writes it.
-func (s *Server) answer(ctx context.Context, caller user.Info, request *http.Request, view view) func(w http.ResponseWriter) {
+// answer makes a page when it is the turn of the caller.
+func (s *Server) answer(ctx context.Context, caller user.Info, request *http.Request, view view) *response {
 	done, err := s.take(ctx, caller, request)
 	var made *page
 	if err == nil {
@@ -142,7 +142,7 @@ func (s *Server) answer(ctx context.Context, caller user.Info, request *http.Req
 		made, err = s.make(ctx, caller, request, view)
 	}
 	if elsewhere := (*redirect)(nil); errors.As(err, &elsewhere) {
-		return func(w http.ResponseWriter) { http.Redirect(w, request, elsewhere.to, http.StatusSeeOther) }
+		return &response{elsewhere: elsewhere.to}
 	}
 	if err != nil {
 		made = problemPage(problemOf(ctx, err))
@@ -209,7 +209,7 @@ func (s *Server) refuseCaller(w http.ResponseWriter, request *http.Request, err 
 		if wantsJSON(request) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		s.rendered(request, nil, problemPage(&problem{code: http.StatusUnauthorized, text: err.Error()}))(w)
+		s.rendered(request, nil, problemPage(&problem{code: http.StatusUnauthorized, text: err.Error()})).write(w, request)
 	}
 }
 
@@ -219,49 +219,60 @@ func wantsJSON(request *http.Request) bool {
 	return strings.Contains(accepted, "application/json") && !strings.Contains(accepted, "text/html")
 }
 
-// rendered renders a page, and returns a function that writes it.
-func (s *Server) rendered(request *http.Request, caller user.Info, made *page) func(w http.ResponseWriter) {
-	code := made.Code
-	if code == 0 {
-		code = http.StatusOK
-	}
-	if wantsJSON(request) {
-		return encoded(request, code, "application/json", jsonOf(made.JSON))
-	}
-	text, err := s.renderPage(request, caller, made)
-	if err != nil {
-		klog.FromContext(request.Context()).Error(err, "Cannot render a page of the dashboard", "path", request.URL.Path)
-		return func(w http.ResponseWriter) {
-			http.Error(w, "the page could not be rendered; see the log of the process", http.StatusInternalServerError)
-		}
-	}
-	return encoded(request, code, "text/html; charset=utf-8", text)
+// response is a page as it is written.
+type response struct {
+	code           int
+	kind, encoding string
+	text           []byte
+	// elsewhere is the path of the page that the browser is to open instead; empty for none.
+	elsewhere string
 }
 
-// encoded returns a function that writes a response, compressed if the browser takes it.
-func encoded(request *http.Request, code int, kind string, text []byte) func(w http.ResponseWriter) {
-	encoding := ""
+// rendered renders a page, and compresses it if the browser takes that.
+func (s *Server) rendered(request *http.Request, caller user.Info, made *page) *response {
+	r := &response{code: made.Code, kind: "application/json"}
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	if wantsJSON(request) {
+		r.text = jsonOf(made.JSON)
+	} else {
+		text, err := s.renderPage(request, caller, made)
+		if err != nil {
+			klog.FromContext(request.Context()).Error(err, "Cannot render a page of the dashboard", "path", request.URL.Path)
+			text = []byte("the page could not be rendered; see the log of the process\n")
+			return &response{code: http.StatusInternalServerError, kind: "text/plain; charset=utf-8", text: text}
+		}
+		r.kind, r.text = "text/html; charset=utf-8", text
+	}
 	if strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
 		var compressed bytes.Buffer
 		writer := gzip.NewWriter(&compressed)
-		if _, err := writer.Write(text); err == nil && writer.Close() == nil {
-			encoding, text = "gzip", compressed.Bytes()
+		if _, err := writer.Write(r.text); err == nil && writer.Close() == nil {
+			r.encoding, r.text = "gzip", compressed.Bytes()
 		}
 	}
-	return func(w http.ResponseWriter) {
-		header := w.Header()
-		header.Set("Vary", "Accept, Accept-Encoding, Cookie, Authorization")
-		header.Set("Content-Type", kind)
-		if encoding != "" {
-			header.Set("Content-Encoding", encoding)
-		}
-		if code == http.StatusServiceUnavailable || code == http.StatusTooManyRequests {
-			header.Set("Retry-After", retryAfter)
-		}
-		w.WriteHeader(code)
-		if _, err := w.Write(text); err != nil { //nolint:gosec // Templates and renderRows escape every text.
-			klog.FromContext(request.Context()).V(4).Info("The browser did not take the page", "err", err)
-		}
+	return r
+}
+
+// write writes the response.
+func (r *response) write(w http.ResponseWriter, request *http.Request) {
+	if r.elsewhere != "" {
+		http.Redirect(w, request, r.elsewhere, http.StatusSeeOther) //nolint:gosec // It is a path that link has made.
+		return
+	}
+	header := w.Header()
+	header.Set("Vary", "Accept, Accept-Encoding, Cookie, Authorization")
+	header.Set("Content-Type", r.kind)
+	if r.encoding != "" {
+		header.Set("Content-Encoding", r.encoding)
+	}
+	if r.code == http.StatusServiceUnavailable || r.code == http.StatusTooManyRequests {
+		header.Set("Retry-After", retryAfter)
+	}
+	w.WriteHeader(r.code)
+	if _, err := w.Write(r.text); err != nil { //nolint:gosec // Templates and renderRows escape every text.
+		klog.FromContext(request.Context()).V(4).Info("The browser did not take the page", "err", err)
 	}
 }
 
@@ -302,7 +313,7 @@ func ownPath(path string) string {
 func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code int, because string) {
 	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
 	made.add("login", "login", map[string]string{"Problem": because, "To": ownPath(request.FormValue("to"))})
-	s.rendered(request, nil, made)(w)
+	s.rendered(request, nil, made).write(w, request)
 }
 
 // noPage is the view of a path that has none.

@@ -39,7 +39,7 @@ func StateOf(pages []clusterv1beta1.PlacementDecision) State {
 
 // String has the number of decisions of every page, by group.
 func (s State) String() string {
-	var texts []string
+	texts := make([]string, 0, len(s))
 	for _, page := range s {
 		texts = append(texts, fmt.Sprintf("%s in %s: %d", page.Name, groupLabels(page), len(page.Status.Decisions)))
 	}

@@ -208,7 +208,7 @@ func (t *Turns) start() {
 	for t.free > 0 {
 		first := -1
 		for i, w := range t.waiting {
-			if !w.of.running && !(t.paused && w.hurries) && (first < 0 || t.before(w, t.waiting[first])) {
+			if !w.of.running && (!t.paused || !w.hurries) && (first < 0 || t.before(w, t.waiting[first])) {
 				first = i
 			}
 		}
@@ -218,7 +218,8 @@ func (t *Turns) start() {
 		w := t.waiting[first]
 		w.of.running, w.began = true, time.Now()
 		t.paused = t.paused || w.hurries
-		if t.urgent++; !w.urgent() {
+		t.urgent++
+		if !w.urgent() {
 			t.urgent = 0
 		}
 		close(w.ready)
