@@ -26,7 +26,8 @@ const (
 	updateInterval  = 500 * time.Millisecond
 	refreshInterval = 15 * time.Second
 	// streamPace is how many times as long as making its page does the turn of a stream lasts, so that all streams together take that part of a
-	// core. A page whose Placement has changed does not wait for that until they have taken burst more.
+	// core, and at most half of one where pages take longer than burst. A page whose Placement has changed does not wait for that until they
+	// have taken burst more.
 	streamPace = 3
 	burst      = 500 * time.Millisecond
 	// retryMilliseconds is how long a browser waits before it connects again.
@@ -227,15 +228,16 @@ type spending struct {
 	at   time.Time
 }
 
-// add notes that a page was made in some time, and returns how long the next one has to wait.
+// add notes that a page was made in some time, and returns how long the next one has to wait: no longer than burst, or than the page took if that was
+// longer, so that a user with slow pages does not keep the streams of others for many times as long.
 func (s *spending) add(began, ended time.Time, urgent bool) time.Duration {
 	took := ended.Sub(began)
-	s.owed, s.at = max(0, s.owed-ended.Sub(s.at)/streamPace)+took, ended
+	s.owed, s.at = min(max(0, s.owed-ended.Sub(s.at)/streamPace)+took, 2*burst), ended
 	wait := max(0, s.owed-burst) * streamPace
 	if !urgent { // It pays for what those that were urgent have taken, and does not keep the next of them for long.
 		wait = max(wait, min(s.owed, 2*took)*streamPace-took)
 	}
-	return wait
+	return min(max(0, wait), max(took, burst))
 }
 
 // stream is an event stream to a browser.

@@ -34,3 +34,21 @@ func TestStreamsTakeAPartOfACore(t *testing.T) {
 		}
 	}
 }
+
+// A slow page delays the streams of others by as long as it took, and no other page after that.
+func TestASlowPageIsPaidForOnce(t *testing.T) {
+	const slow, took = 5 * time.Second, 20 * time.Millisecond
+	for _, urgent := range []bool{false, true} {
+		var s spending
+		begin := time.Now()
+		ended := begin.Add(slow)
+		wait := s.add(begin, ended, urgent)
+		if wait > slow {
+			t.Errorf("urgent %t: the next page waits for %v, want %v at most", urgent, wait, slow)
+		}
+		next := ended.Add(wait)
+		if wait := s.add(next, next.Add(took), urgent); wait > 2*streamPace*took {
+			t.Errorf("urgent %t: the page after the next one waits for %v", urgent, wait)
+		}
+	}
+}

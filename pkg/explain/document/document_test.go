@@ -41,7 +41,7 @@ func TestTextsDoNotShareTheirSpans(t *testing.T) {
 	}
 }
 
-// Texts of users neither drive a terminal nor write what stands beside them in another direction; letters of all scripts stay.
+// Control characters and characters that change the direction of text are replaced; letters of all scripts are kept.
 func TestPrintable(t *testing.T) {
 	got := document.Printable("a\x1b[31m\tb\nc safe\u202egnp.exe\u2066x\u200f \u05d0\u061c … ✓")
 	if want := "a [31m b\nc safe\ufffdgnp.exe\ufffdx\ufffd \u05d0\ufffd … ✓"; got != want {
