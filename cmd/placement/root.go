@@ -51,7 +51,10 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			*started = true
-			ctrllog.SetLogger(stopping.Logger(cmd.Context(), logging.Quiet(klog.NewKlogr())))
+			ctx := cmd.Context()
+			ctrllog.SetLogger(stopping.Logger(ctx, logging.Quiet(klog.NewKlogr())))
+			// client-go logs with the logger of the context of a request.
+			cmd.SetContext(klog.NewContext(ctx, stopping.Logger(ctx, klog.NewKlogr())))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -36,14 +36,17 @@ func TestStopIsNoError(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		hang   faults.Match
+		fault  faults.Fault
 		// warm waits until the replica is ready before its requests hang.
 		warm bool
 	}{
-		{"while it reads the hub", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters", "placements"}}, false},
-		{"while it reads what it keeps indexes of", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"placementdecisions"}}, false},
-		{"while it writes for the first time", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, false},
-		{"while it writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, true},
-		{"at rest", faults.Match{Verbs: []string{"none"}}, true},
+		{"while it reads the hub", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters", "placements"}}, faults.Hang, false},
+		{"while it reads the answers to its first requests", faults.Match{Resources: []string{"selfsubjectaccessreviews"}}, faults.Stall, false},
+		{"while it reads what it keeps indexes of", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"placementdecisions"}}, faults.Hang, false},
+		{"while it writes for the first time", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Hang, false},
+		{"while it writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Hang, true},
+		{"while it reads the answers to writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Stall, true},
+		{"at rest", faults.Match{Verbs: []string{"none"}}, faults.Hang, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			begin := func() *suite.Program {
@@ -56,7 +59,7 @@ func TestStopIsNoError(t *testing.T) {
 				p.WaitFor(t, &p.Stderr, `"Successfully acquired lease"`)
 			}
 			before := len(proxy.Requests(tc.hang))
-			mend := proxy.Break(faults.Rule{Match: tc.hang, Fault: faults.Hang})
+			mend := proxy.Break(faults.Rule{Match: tc.hang, Fault: tc.fault})
 			defer mend()
 			if !tc.warm {
 				p = begin()

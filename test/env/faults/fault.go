@@ -28,6 +28,8 @@ const (
 	Conflict Fault = "409"
 	// Hang does not respond until the client gives up, or until the rule ends and the connection is dropped.
 	Hang Fault = "hang"
+	// Stall responds with 200 and a header, and then as Hang.
+	Stall Fault = "stall"
 	// Reset drops the connection without forwarding the request.
 	Reset Fault = "reset"
 	// Lost forwards the request and drops the connection instead of the response.

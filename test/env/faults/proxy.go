@@ -227,6 +227,12 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case broken.Fault == Hang:
 		_ = broken.wait(r.Context()) // The connection is reset in any case.
 		reset(w)
+	case broken.Fault == Stall:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush() // It fails if the client has gone, and so does the wait.
+		_ = broken.wait(r.Context())              // The connection is reset in any case.
+		reset(w)
 	case broken.Fault == Reset:
 		reset(w)
 	case broken.Fault == Lost:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -111,13 +112,16 @@ func TestFaults(t *testing.T) {
 		{"the connection breaks before anything happens", Reset, dropped, 0},
 		{"it happens, and the answer is lost", Lost, dropped, 1},
 		{"the client gives up", Hang, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, 0},
+		{"the client reads a body that does not come", Stall, func(err error) bool {
+			return errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "reading response body")
+		}, 0},
 	} {
 		t.Run(string(tc.fault), func(t *testing.T) {
 			s, p, api := startProxy(t)
 			mend := p.Break(Rule{Match: Match{Verbs: []string{"create"}, Resources: []string{"configmaps"}}, Fault: tc.fault})
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			switch tc.fault {
-			case Hang, TooManyRequests:
+			case Hang, Stall, TooManyRequests:
 				cancel()
 				ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
 			case Delay: // The request has to reach the target first.
