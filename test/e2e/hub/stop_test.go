@@ -41,11 +41,11 @@ func TestStopIsNoError(t *testing.T) {
 		warm bool
 	}{
 		{"while it reads the hub", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters", "placements"}}, faults.Hang, false},
-		{"while it reads the answers to its first requests", faults.Match{Resources: []string{"selfsubjectaccessreviews"}}, faults.Stall, false},
+		{"while it reads its rights", faults.Match{Resources: []string{"selfsubjectaccessreviews"}}, faults.Stall, false},
 		{"while it reads what it keeps indexes of", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"placementdecisions"}}, faults.Hang, false},
 		{"while it writes for the first time", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Hang, false},
 		{"while it writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Hang, true},
-		{"while it reads the answers to writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Stall, true},
+		{"while it reads responses", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Stall, true},
 		{"at rest", faults.Match{Verbs: []string{"none"}}, faults.Hang, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
