@@ -28,6 +28,14 @@ var kept = []string{
 	"managedclustersetbindings", "managedclustersetbindings/status", "managedclusters", "clusterroles", "configmaps", "secrets", "events",
 }
 
+// writes are the requests that change what is kept.
+var writes = faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}
+
+// reads are the requests that read resources.
+func reads(resources ...string) faults.Match {
+	return faults.Match{Verbs: []string{"list", "watch"}, Resources: resources}
+}
+
 // TestStopIsNoError stops a replica while requests of every controller are under way, and while it still reads the hub.
 func TestStopIsNoError(t *testing.T) {
 	h := suite.StartHub(t)
@@ -40,12 +48,12 @@ func TestStopIsNoError(t *testing.T) {
 		// warm waits until the replica is ready before its requests hang.
 		warm bool
 	}{
-		{"while it reads the hub", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters", "placements"}}, faults.Hang, false},
+		{"while it reads the hub", reads("managedclusters", "placements"), faults.Hang, false},
 		{"while it reads its rights", faults.Match{Resources: []string{"selfsubjectaccessreviews"}}, faults.Stall, false},
-		{"while it reads what it keeps indexes of", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"placementdecisions"}}, faults.Hang, false},
-		{"while it writes for the first time", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Hang, false},
-		{"while it writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Hang, true},
-		{"while it reads responses", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, faults.Stall, true},
+		{"while it reads what it keeps indexes of", reads("placementdecisions"), faults.Hang, false},
+		{"while it writes for the first time", writes, faults.Hang, false},
+		{"while it writes", writes, faults.Hang, true},
+		{"while it reads responses", writes, faults.Stall, true},
 		{"at rest", faults.Match{Verbs: []string{"none"}}, faults.Hang, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
