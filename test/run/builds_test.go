@@ -86,7 +86,7 @@ func TestFailedBuildEndsTheTestsWithItsHint(t *testing.T) {
 	f.write("blocks.pkg_a", "", 0o644)
 	f.add("test/integration/federation", passing("test/integration/federation", "1.5s")...)
 	f.withMissing(workAgent)
-	f.write("make", "#!/bin/sh\nuntil [ -s \"$FAKE/pid\" ]; do sleep 0.01; done\n"+strings.TrimPrefix(fakeMake, "#!/bin/sh\n"), 0o755)
+	f.write("make", "#!/bin/sh\nuntil [ -s \"$FAKE/pids\" ]; do sleep 0.01; done\n"+strings.TrimPrefix(fakeMake, "#!/bin/sh\n"), 0o755)
 	f.write("fails.assets-agent", "", 0o644)
 	if code := f.run(t.Context()); code != 1 {
 		t.Errorf("exit code %d, want 1", code)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command run runs the tests of this repository for `make test` and its parts, also those of nested modules. It passes packages that start no
-// server to `go test -json`, and then runs those that do, several at a time. The latter are linked into one program, bin/tests/servers.test,
-// and each of them runs in a process of its own, in its directory, as `go test` would run it. They take each other's control planes from
-// another process of the shared program (test/env/planes). The shared program, and those that the tests start, are built beside the packages
-// without servers.
+// server to `go test -json`, and runs those that do beside them, as many at a time as keep the cores busy. The latter are linked into one
+// program, bin/tests/servers.test, and each of them runs in a process of its own, in its directory, as `go test` would run it. They take each
+// other's control planes from another process of the shared program (test/env/planes). The shared program, and those that the tests start, are
+// built meanwhile.
 //
 // It prints the closing line of `go test` for each package that has ended, and a line with the progress below it. The first package that
 // fails ends all others: the command prints the output of the failed tests, the command that runs the package alone, and the path of its

@@ -48,18 +48,16 @@ func (d *driver) environment(servers bool) []string {
 	return environment
 }
 
-// testUnits runs the tests of packages that start no server until one of them fails, whose report is the error.
-func (t *testRun) testUnits(ctx context.Context, packages []string) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	results := t.newResults(stop)
-	var err error
+// testUnits runs the tests of packages that start no server until one of them fails.
+func (t *testRun) testUnits(ctx context.Context, r *results, packages []string) error {
 	for _, nested := range slices.Concat([]string{""}, t.driver.modules) {
-		if own := ofModule(packages, nested); len(own) > 0 && err == nil && ctx.Err() == nil {
-			err = t.testModule(ctx, nested, own, results)
+		if own := ofModule(packages, nested); len(own) > 0 {
+			if err := t.testModule(ctx, nested, own, r); err != nil {
+				return err
+			}
 		}
 	}
-	return t.conclude(ctx, results, err, false)
+	return nil
 }
 
 // testModule runs the tests of packages of one module, the root or a nested one.
@@ -97,7 +95,7 @@ func (t *testRun) direct(cmd group, r *results) {
 }
 
 // conclude returns the error of tests that have ended: the report of the package that failed, the cause of ctx, or that of the command.
-func (t *testRun) conclude(ctx context.Context, r *results, err error, servers bool) error {
+func (t *testRun) conclude(ctx context.Context, r *results, err error, servers []string) error {
 	t.setRunning(nil)
 	if closed := r.close(); closed != nil {
 		return closed
@@ -105,7 +103,7 @@ func (t *testRun) conclude(ctx context.Context, r *results, err error, servers b
 	switch {
 	case r.failure != nil:
 		p := r.failure
-		return &failure{directory: p.directory, report: p.report(t.driver.logPath(p.directory), servers)}
+		return &failure{directory: p.directory, report: p.report(t.driver.logPath(p.directory), slices.Contains(servers, p.directory))}
 	case ctx.Err() != nil:
 		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 	case err != nil:

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
@@ -41,6 +43,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 		programs:    programs,
 		modules:     nestedModules,
 		now:         time.Now,
+		idle:        (&idleMeter{}).share,
 	}
 	d.console = &console{out: stdout, now: d.now, last: d.now()}
 	return d.main(ctx, arguments, stderr)
@@ -53,6 +56,7 @@ type driver struct {
 	programs               []program
 	modules                []string // nested ones
 	now                    func() time.Time
+	idle                   func() float64 // for throttle
 	console                *console
 }
 
@@ -194,17 +198,24 @@ func (t *testRun) runAll(ctx context.Context, b *builds, shared *sharedTests, se
 	return err
 }
 
-// testAll runs the tests without servers, then those with servers.
+// testAll runs the tests until a package fails, whose report is the error.
 func (t *testRun) testAll(ctx context.Context, b *builds, shared *sharedTests, selected selection) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	results := t.newResults(stop)
+	limit := newThrottle(t.driver.idle)
+	group, running := errgroup.WithContext(ctx)
 	if len(selected.unit) > 0 {
-		if err := t.testUnits(ctx, selected.unit); err != nil {
-			return err
-		}
+		limit.begin()
+		group.Go(func() error {
+			defer limit.end()
+			return t.testUnits(running, results, selected.unit)
+		})
 	}
 	if len(selected.servers) > 0 {
-		return t.testServers(ctx, b, shared, selected.servers)
+		group.Go(func() error { return t.testServers(running, b, shared, results, limit, selected.servers) })
 	}
-	return nil
+	return t.conclude(ctx, results, group.Wait(), selected.servers)
 }
 
 // packagePaths returns the packages as arguments of `go test`.

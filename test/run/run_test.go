@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +20,7 @@ import (
 )
 
 // fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a package. After the
-// events of a package of which a file blocks.NAME exists, a process whose id is in the file pid waits until it is interrupted.
+// events of a package of which a file blocks.NAME exists, a process whose id is in the file pids waits until it is interrupted.
 const fakeGo = `#!/bin/sh
 echo "$@" >> "$FAKE/calls"
 echo "GOGC=$GOGC PLACEMENT_BINARY=$PLACEMENT_BINARY" >> "$FAKE/environments"
@@ -40,7 +41,7 @@ for argument in "$@"; do
 	name=$(echo "${argument#./}" | tr / _)
 	if grep -q '"Action":"fail"' "$FAKE/$name"; then code=1; fi
 	if [ -e "$FAKE/blocks.$name" ]; then
-		sh -c "echo \$\$ > $FAKE/pid; cat $FAKE/$name; exec sleep 600"
+		sh -c "echo \$\$ >> $FAKE/pids; cat $FAKE/$name; exec sleep 600"
 	fi
 	cat "$FAKE/$name"
 done
@@ -91,6 +92,7 @@ func newFake(t *testing.T) *fake {
 		goCommand:   filepath.Join(f.directory, "go"),
 		makeCommand: filepath.Join(f.directory, "make"),
 		now:         func() time.Time { return time.Unix(1000, 0) }, // Durations are 0s.
+		idle:        func() float64 { return 0 },
 	}
 	program := (&sharedTests{root: f.driver.root}).program()
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
@@ -232,10 +234,11 @@ func TestAllPass(t *testing.T) {
 	}
 	want(t, f.out.String(),
 		"==> test: packages: 4; about ",
-		"ok  \t"+module+"pkg/b\t(cached)\n[1/4  0s, about ",
-		"?   \t"+module+"pkg/c\t[no test files]\n",
-		"[4/4  0s]\n",
+		"\n[1/4  0s, about ",
+		"\n[4/4  0s]\n",
 		"==> test: all passed in 0s\n")
+	want(t, f.out.String(), "ok  \t"+module+"pkg/b\t(cached)\n")
+	want(t, f.out.String(), "?   \t"+module+"pkg/c\t[no test files]\n")
 	want(t, f.out.String(), "ok  \t"+module+"test/integration/federationfaults\t90.1s\n")
 	want(t, f.out.String(), "ok  \t"+module+"test/integration/a\t81.2s\n")
 	if got := f.out.String(); strings.Contains(got, "quiet") || strings.Contains(got, "PASS") {
@@ -268,8 +271,10 @@ func TestFirstFailureEndsTheRest(t *testing.T) {
 	f.add("pkg/a", passing("pkg/a", "1.5s")...)
 	f.add("pkg/b", failing("pkg/b")...)
 	f.add("pkg/c", passing("pkg/c", "1.5s")...)
-	f.add("test/integration/d", passing("test/integration/d", "1.5s")...)
+	f.add("test/integration/d", event{Action: "start"})
+	f.add("test/integration/e", event{Action: "start"})
 	f.write("blocks.pkg_b", "", 0o644)
+	f.write("blocks.test_integration_d", "", 0o644)
 	if code := f.run(t.Context()); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
@@ -281,21 +286,27 @@ func TestFirstFailureEndsTheRest(t *testing.T) {
 		"  alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./pkg/b -count=1 -v -run '^(TestA)$'\n",
 		"FAIL\n")
 	want(t, f.errors.String(), "==> test: FAILED in pkg/b after 0s; the other packages were stopped\n")
-	if got := f.out.String(); strings.Contains(got, "ok  \t"+module+"pkg/c") || len(f.ran()) > 0 {
+	if got := f.out.String(); strings.Contains(got, "ok  \t"+module+"pkg/c") || slices.Contains(f.ran(), "test/integration/e") {
 		t.Errorf("packages ran after the failure: %v\n%s", f.ran(), got)
 	}
 	f.wantNoChild()
 }
 
-// wantNoChild expects that the process that the tests have started is gone.
+// wantNoChild expects that the processes that the tests have started are gone.
 func (f *fake) wantNoChild() {
 	f.t.Helper()
-	var pid int
-	if _, err := fmt.Sscan(f.read("pid"), &pid); err != nil {
-		f.t.Fatalf("no process was started: %v", err)
+	pids := strings.Fields(f.read("pids"))
+	if len(pids) == 0 {
+		f.t.Fatal("no process was started")
 	}
-	if err := syscall.Kill(pid, 0); err == nil {
-		f.t.Errorf("process %d is left running", pid)
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, 0); err == nil {
+			f.t.Errorf("process %d is left running", pid)
+		}
 	}
 }
 

@@ -17,12 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const (
-	// lanes is how many packages that start servers run at once. They wait for a part of their time; six of them keep two cores busy.
-	lanes = 6
-	// serverTimeout is when a package that starts servers fails.
-	serverTimeout = "20m"
-)
+// serverTimeout is when a package that starts servers fails.
+const serverTimeout = "20m"
 
 // queue has the packages that start servers and have not started yet, in the order in which they start. It is safe for concurrent use.
 type queue struct {
@@ -82,33 +78,26 @@ func (q *queue) take() (directory string, empty bool) {
 	return directory, false
 }
 
-// testServers runs the tests of packages that start servers, several at a time, until one of them fails, whose report is the error.
-func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTests, packages []string) error {
-	stopping, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+// testServers runs the tests of packages that start servers, as many at once as the throttle lets start, until one of them fails.
+func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTests, r *results, limit *throttle, packages []string) error {
 	waiting := newQueue(b, packages, t.progress.durations)
-	results := t.newResults(stop)
 	keeper := &planeKeeper{driver: t.driver, program: shared.program()}
 	defer func() { t.cpu[lentPlanes] = keeper.close() }()
-	group, running := errgroup.WithContext(stopping)
-	for range lanes {
+	group, running := errgroup.WithContext(ctx)
+	for {
+		directory, err := waiting.next(running)
+		if err == nil && directory != "" {
+			err = limit.wait(running)
+		}
+		if directory == "" || err != nil {
+			return errors.Join(group.Wait(), err)
+		}
+		limit.begin()
 		group.Go(func() error {
-			for {
-				directory, err := waiting.next(running)
-				if directory == "" || err != nil {
-					return err
-				}
-				if err := t.testServer(running, results, shared, keeper, directory); err != nil {
-					return err
-				}
-			}
+			defer limit.end()
+			return t.testServer(running, r, shared, keeper, directory)
 		})
 	}
-	err := group.Wait()
-	if errors.Is(err, errFailed) {
-		err = nil // The report says it.
-	}
-	return t.conclude(stopping, results, err, true)
 }
 
 // testServer runs the tests of a package in a process of its own.
