@@ -94,6 +94,8 @@ type Rule struct {
 	Fault Fault
 	// After is the number of matching requests that pass first.
 	After int
+	// Then is the fault of all matching requests after the first broken one, unless it is empty.
+	Then Fault
 }
 
 // breaks reports whether the rule applies to the request.

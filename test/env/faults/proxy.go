@@ -56,7 +56,22 @@ type rule struct {
 	Rule
 
 	passed int
+	broken bool // a request
 	ended  chan struct{}
+}
+
+// next returns the fault of the next request that the rule breaks; "" if the request passes.
+func (r *rule) next() Fault {
+	if r.passed < r.After {
+		r.passed++
+		return ""
+	}
+	fault := r.Fault
+	if r.broken && r.Then != "" {
+		fault = r.Then
+	}
+	r.broken = true
+	return fault
 }
 
 // wait returns nil when the rule has ended, and an error if ctx ends first.
@@ -192,21 +207,16 @@ func (p *Proxy) Requests(m Match) []Request {
 	return slices.DeleteFunc(slices.Clone(p.requests), func(r Request) bool { return !m.Matches(r) })
 }
 
-// enter records a request and returns the rule that breaks it; nil if there is none.
-func (p *Proxy) enter(r Request) *rule {
+// enter records a request and returns the rule that breaks it, with the fault; nil if there is none.
+func (p *Proxy) enter(r Request) (*rule, Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r)
 	i := slices.IndexFunc(p.rules, func(rule *rule) bool { return rule.breaks(r) })
-	switch {
-	case i < 0:
-		return nil
-	case p.rules[i].passed < p.rules[i].After:
-		p.rules[i].passed++
-		return nil
-	default:
-		return p.rules[i]
+	if i < 0 {
+		return nil, ""
 	}
+	return p.rules[i], p.rules[i].next()
 }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
@@ -215,31 +225,31 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	broken := p.enter(asked)
+	broken, fault := p.enter(asked)
 	switch {
-	case asked.Verb == "watch" && (broken == nil || broken.Fault == Delay):
+	case asked.Verb == "watch" && (fault == "" || fault == Delay):
 		p.watch(w, r, asked)
-	case broken == nil:
+	case fault == "":
 		p.forward.ServeHTTP(w, r)
-	case broken.Fault == Delay:
+	case fault == Delay:
 		ctx := r.Context()
 		p.forward.ServeHTTP(&delayedResponse{ResponseWriter: w, wait: func() error { return broken.wait(ctx) }}, r)
-	case broken.Fault == Hang:
+	case fault == Hang:
 		_ = broken.wait(r.Context()) // The connection is reset in any case.
 		reset(w)
-	case broken.Fault == Stall:
+	case fault == Stall:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush() // It fails if the client has gone, and so does the wait.
 		_ = broken.wait(r.Context())              // The connection is reset in any case.
 		reset(w)
-	case broken.Fault == Reset:
+	case fault == Reset:
 		reset(w)
-	case broken.Fault == Lost:
+	case fault == Lost:
 		p.forward.ServeHTTP(&discardedResponse{header: http.Header{}}, r)
 		reset(w)
 	default:
-		respond(w, broken.Fault, asked)
+		respond(w, fault, asked)
 	}
 }
 

@@ -168,6 +168,20 @@ func TestAfterLetsSomePass(t *testing.T) {
 	}
 }
 
+// A process that is cut off may have carried out one request more than it knows of.
+func TestThenBreaksTheRest(t *testing.T) {
+	s, p, api := startProxy(t)
+	defer p.Break(Rule{Match: Match{Verbs: []string{"create"}}, Fault: Lost, After: 1, Then: Reset})()
+	for n, want := range []bool{false, true, true, true} {
+		if err := create(t.Context(), api); (err != nil) != want {
+			t.Errorf("request %d: %v", n, err)
+		}
+	}
+	if got := len(s.requests()); got != 2 {
+		t.Errorf("the target sees %d requests, want the one that passes and the one whose answer is lost", got)
+	}
+}
+
 func TestHangingEndsWithItsRule(t *testing.T) {
 	_, p, api := startProxy(t)
 	mend := p.Break(Rule{Fault: Hang})

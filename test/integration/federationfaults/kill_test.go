@@ -17,11 +17,11 @@ import (
 var lives = []int{0, 1, 1, 2, 3, 5, 8, 13, 21}
 
 // cutOff runs a hub that is cut off after so many writes of works, and ends it after during returned. The first write beyond is refused, or it
-// is carried out and its response is lost.
+// is carried out and its response is lost. No later one arrives.
 func cutOff(writes int, fault faults.Fault, during func(sent func() int)) {
 	GinkgoHelper()
 	before := len(underTest.Proxy.Requests(isWrite))
-	mend := underTest.Proxy.Break(faults.Rule{Match: isWrite, Fault: fault, After: writes})
+	mend := underTest.Proxy.Break(faults.Rule{Match: isWrite, Fault: fault, After: writes, Then: faults.Reset})
 	underTest.Start()
 	during(func() int { return len(underTest.Proxy.Requests(isWrite)) - before })
 	refused := underTest.Proxy.Break(faults.Rule{Fault: faults.Reset}) // Nothing arrives any more, as if the process had ended.
