@@ -18,8 +18,8 @@ const (
 	mostAtOnce = 6
 	// lookInterval is the time between two looks at how much of the CPU time is idle. It is longer than a package takes to keep a core busy.
 	lookInterval = 3 * time.Second
-	// mostIdle is the share of the CPU time of all cores, from 0 to 1, above which another package starts.
-	mostIdle = 0.1
+	// idleShare is the share of idle CPU time of all cores, from 0 to 1, above which another package starts.
+	idleShare = 0.1
 )
 
 // throttle decides when the next package that starts servers may start. Packages wait for a part of their time, so several have to run at once
@@ -67,7 +67,7 @@ func (t *throttle) wait(ctx context.Context) error {
 			return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 		case <-t.ended:
 		case <-tick.C:
-			if idle := t.idle(); idle > mostIdle && t.atOnce() < mostAtOnce {
+			if idle := t.idle(); idle > idleShare && t.atOnce() < mostAtOnce {
 				return nil
 			}
 		}

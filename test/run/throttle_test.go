@@ -75,6 +75,6 @@ func TestIdleShare(t *testing.T) {
 		if share := meter.share(); share < 0 || share > 1 {
 			t.Errorf("a share of %v", share)
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 }
