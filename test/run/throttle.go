@@ -16,7 +16,7 @@ const (
 	fewestAtOnce = 2
 	// mostAtOnce is how many packages run at once at most. Each of them takes up to 2 GB of memory with its servers.
 	mostAtOnce = 6
-	// lookInterval is the time between two looks at how much of the CPU time is idle. It is longer than a package takes to keep a core busy.
+	// lookInterval is the time between two looks at how much CPU time is idle. A package that starts keeps a core busy within less.
 	lookInterval = 3 * time.Second
 	// idleShare is the share of idle CPU time of all cores, from 0 to 1, above which another package starts.
 	idleShare = 0.1
@@ -24,7 +24,7 @@ const (
 
 // throttle decides when the next package that starts servers may start. Packages wait for a part of their time, so several have to run at once
 // to keep all cores busy. More than that take more CPU time each, because their servers and the tests that poll do not rest while they wait.
-// It is safe for concurrent use.
+// It has one waiting goroutine; begin and end are safe for concurrent use.
 type throttle struct {
 	// idle returns which share of the CPU time was idle since the last call, from 0 to 1.
 	idle func() float64
