@@ -15,11 +15,11 @@ const (
 	// fewestAtOnce is how many packages run at once at least, of which the packages without servers are one together.
 	fewestAtOnce = 2
 	// mostAtOnce is how many packages run at once at most. Each of them takes up to 2 GB of memory with its servers.
-	mostAtOnce = 6
+	mostAtOnce = 4
 	// lookInterval is the time between two looks at how much CPU time is idle. A package that starts keeps a core busy within less.
-	lookInterval = 3 * time.Second
+	lookInterval = 5 * time.Second
 	// idleShare is the share of idle CPU time of all cores, from 0 to 1, above which another package starts.
-	idleShare = 0.1
+	idleShare = 0.15
 )
 
 // throttle decides when the next package that starts servers may start. Packages wait for a part of their time, so several have to run at once
