@@ -202,6 +202,8 @@ func newManager(
 		HealthProbeBindAddress:  "0",
 		PprofBindAddress:        pprof,
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
+		// Requests log with the logger of ctx, which the manager would leave out.
+		BaseContext: func() context.Context { return context.WithoutCancel(ctx) },
 	}
 	lock, err := leader.Apply(ctx, &options, config)
 	if err != nil {

@@ -28,6 +28,9 @@ var kept = []string{
 	"managedclustersetbindings", "managedclustersetbindings/status", "managedclusters", "clusterroles", "configmaps", "secrets", "events",
 }
 
+// live are the kinds that the controllers read without a cache.
+var live = []string{"configmaps", "customresourcedefinitions", "managedclusters", "managedclustersets", "managedclustersetbindings", "placements"}
+
 // writes are the requests that change what is kept.
 var writes = faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}
 
@@ -50,6 +53,7 @@ func TestStopIsNoError(t *testing.T) {
 	}{
 		{"while it reads the hub", reads("managedclusters", "placements"), faults.Hang, false},
 		{"while it reads its rights", faults.Match{Resources: []string{"selfsubjectaccessreviews"}}, faults.Stall, false},
+		{"while it reads an answer about the hub", faults.Match{Verbs: []string{"get", "list"}, Resources: live}, faults.Stall, false},
 		{"while it reads what it keeps indexes of", reads("placementdecisions"), faults.Hang, false},
 		{"while it writes for the first time", writes, faults.Hang, false},
 		{"while it writes", writes, faults.Hang, true},

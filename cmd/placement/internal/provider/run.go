@@ -95,7 +95,8 @@ func run(ctx context.Context, config *rest.Config, o Options, settings provider.
 func newManager(ctx context.Context, config *rest.Config) (manager.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme.New(), Logger: stopping.Logger(ctx, logging.Quiet(klog.Background())),
-		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", NewCache: decoding.NewCache,
+		BaseContext: func() context.Context { return context.WithoutCancel(ctx) }, // It has the logger of requests.
+		Metrics:     metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", NewCache: decoding.NewCache,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the hub: %w", err)
