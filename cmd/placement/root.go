@@ -51,10 +51,9 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			*started = true
-			ctx := cmd.Context()
-			ctrllog.SetLogger(stopping.Logger(ctx, logging.Quiet(klog.NewKlogr())))
-			// client-go logs with the logger of the context of a request.
-			cmd.SetContext(klog.NewContext(ctx, stopping.Logger(ctx, klog.NewKlogr())))
+			log := stopping.Logger(cmd.Context(), logging.Quiet(klog.NewKlogr()))
+			ctrllog.SetLogger(log)
+			cmd.SetContext(klog.NewContext(cmd.Context(), log)) // client-go logs with the logger of the context of a request.
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
