@@ -61,10 +61,12 @@ func (t *throttle) wait(ctx context.Context) error {
 	t.idle()
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
-	for t.atOnce() >= fewestAtOnce {
+	for ctx.Err() == nil {
+		if t.atOnce() < fewestAtOnce {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 		case <-t.ended:
 		case <-tick.C:
 			if idle := t.idle(); idle > idleShare && t.atOnce() < mostAtOnce {
@@ -72,7 +74,7 @@ func (t *throttle) wait(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
 }
 
 func (t *throttle) atOnce() int {

@@ -59,13 +59,13 @@ func TestThrottle(t *testing.T) {
 
 func TestThrottleEnds(t *testing.T) {
 	limit := newThrottle(func() float64 { return 0 })
-	for range fewestAtOnce {
-		limit.begin()
-	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errFailed)
-	if err := limit.wait(ctx); !errors.Is(err, errFailed) {
-		t.Errorf("got %v, want %v", err, errFailed)
+	for n := range fewestAtOnce + 1 {
+		if err := limit.wait(ctx); !errors.Is(err, errFailed) {
+			t.Errorf("with %d running: got %v, want %v", n, err, errFailed)
+		}
+		limit.begin()
 	}
 }
 

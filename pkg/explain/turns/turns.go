@@ -34,7 +34,7 @@ const (
 
 // Turns lets one evaluation of each user run at a time, and a number in all, of which one is that of a user who hurries. Urgent ones go before most
 // others, those of users who hurry after others, and of the rest that of the user goes first whose last evaluation ended the longest time ago.
-// Turns with one evaluation at a time do not tell users who hurry from others. It is safe for concurrent use.
+// If one evaluation runs at a time, users who hurry are treated like others. Turns is safe for concurrent use.
 type Turns struct {
 	running, openOfUsers int
 

@@ -234,14 +234,10 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case fault == Delay:
 		ctx := r.Context()
 		p.forward.ServeHTTP(&delayedResponse{ResponseWriter: w, wait: func() error { return broken.wait(ctx) }}, r)
-	case fault == Hang:
-		_ = broken.wait(r.Context()) // The connection is reset in any case.
-		reset(w)
-	case fault == Stall:
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusOK)
-		_ = http.NewResponseController(w).Flush() // It fails if the client has gone, and so does the wait.
-		_ = broken.wait(r.Context())              // The connection is reset in any case.
+	case fault == Hang || fault == Stall:
+		if fault == Hang || sendHeader(w) == nil {
+			_ = broken.wait(r.Context()) // The connection is reset in any case.
+		}
 		reset(w)
 	case fault == Reset:
 		reset(w)
@@ -251,6 +247,13 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		respond(w, fault, asked)
 	}
+}
+
+// sendHeader sends the header of a successful response; it fails if the client has gone.
+func sendHeader(w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	return http.NewResponseController(w).Flush() //nolint:wrapcheck // The caller asks only whether it failed.
 }
 
 // watch forwards a watch until a rule breaks it.
