@@ -74,7 +74,39 @@ const (
 	maxRemovalFlag    = "max-removal-percent"
 	countReplacedFlag = "max-removal-counts-replaced"
 	lostScopeHoldFlag = "lost-scope-hold"
+	lastClusterFlag   = "last-cluster"
 )
+
+// lastCluster is the value of --last-cluster.
+type lastCluster struct{ to **removalbudget.LastCluster }
+
+// String returns the value; empty when it is not set.
+func (l lastCluster) String() string {
+	if l.to == nil || *l.to == nil {
+		return ""
+	}
+	return string(**l.to)
+}
+
+// Set sets one of the values of removalbudget.LastCluster.
+func (l lastCluster) Set(text string) error {
+	value := removalbudget.LastCluster(text)
+	if value != removalbudget.KeepLastCluster && value != removalbudget.UpstreamLastCluster {
+		return fmt.Errorf("%q is neither %s nor %s", text, removalbudget.KeepLastCluster, removalbudget.UpstreamLastCluster)
+	}
+	*l.to = &value
+	return nil
+}
+
+// Type is the word for the value in the help.
+func (lastCluster) Type() string { return "keep|upstream" }
+
+// addLastClusterFlag adds the flag for the last cluster with its default.
+func addLastClusterFlag(fs *pflag.FlagSet, to *removalbudget.Limit, usage string) {
+	keep := removalbudget.KeepLastCluster
+	to.LastCluster = &keep
+	fs.Var(lastCluster{&to.LastCluster}, lastClusterFlag, usage)
+}
 
 // addRemovalFlags adds the flags of the removal budget of the controllers, of which held is the default percentage.
 func addRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
@@ -92,6 +124,9 @@ func addRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
 	o.RemovalLimit.LostScopeHold = &hold
 	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds the removal of clusters at most "+
 		"that are not in the cluster sets that are bound to the namespace any more. Annotations neither release nor prolong it.")
+	addLastClusterFlag(fs, &o.RemovalLimit, "What happens to the last cluster in the decisions of a Placement where --"+maxRemovalFlag+" is below 100 and "+
+		"no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+lostScopeHoldFlag+" when it has left "+
+		"the scope; upstream lets it go at once.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }
@@ -105,6 +140,7 @@ func addHubLimitFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
 	addHubHoldFlag(fs, to)
+	addLastClusterFlag(fs, to, "The value of this flag that the hub was started with.")
 }
 
 // addHubHoldFlag adds the flag for how long the removal budget of a hub that is read holds lost scope. No status has it.

@@ -129,7 +129,7 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 	}
 	differences := Differences{Now: metav1.NewTime(now), Placements: []Difference{}}
 
-	for _, evaluation := range after.Evaluate(now, wanted) {
+	for _, evaluation := range after.since(hub).Evaluate(now, wanted) {
 		before, exists := untouched[evaluation.Placement.Key()]
 		if exists {
 			forgotten := after.Limit.Forgotten(before.Placement.RemovalSubject(), evaluation.Placement.RemovalSubject())

@@ -22,7 +22,7 @@ func (s *State) DiffObjects(after *State, wanted func(inventory.Key) bool, now t
 	changed := federated.NewEvaluator(&after.Federated)
 	changed.Assume(assumed)
 	differences := federated.Differences(
-		evaluator.Evaluate(hub, now), changed.Evaluate(after.federatedHub(after.evaluatedDecisions(now)), now))
+		evaluator.Evaluate(hub, now), changed.Evaluate(after.federatedHub(after.since(s).evaluatedDecisions(now)), now))
 	return slices.DeleteFunc(differences, func(d federated.Difference) bool { return wanted != nil && !wanted(d.Key) })
 }
 

@@ -59,6 +59,16 @@ type State struct {
 	Federated federated.Objects
 	// ClusterRequests are the objects that decide what ClusterRequests get. No Placement depends on them.
 	ClusterRequests requests.Objects
+
+	// former is the State before a change that led to this one; nil without one.
+	former *State
+}
+
+// since returns a copy of the State that a change of the former one led to: decisions were written for the specs of the former one.
+func (s *State) since(former *State) *State {
+	changed := *s
+	changed.former = former
+	return &changed
 }
 
 // Evaluate evaluates the wanted Placements at a time, sorted by namespace, name and API; a nil wanted selects all. Every Placement sees the
@@ -67,6 +77,7 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 	compiler := selector.NewCompiler()
 	snapshot := s.inventory(compiler).Snapshot().WithDone(s.Done)
 	pages := s.PagesByPlacement()
+	former := s.formerPlacements()
 	evaluations := make([]Evaluation, 0, len(s.Placements))
 
 	for _, p := range s.placements() {
@@ -75,10 +86,23 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 			continue
 		}
 		existing := placement.NewExisting(p.API.Codec(), p, pages[key])
+		existing.Before = existing.RequestBefore(former[key], compiler)
 		request := func() *scheduling.Request { return p.Request(compiler) }
 		evaluations = append(evaluations, evaluate(request, snapshot, existing, s.options(), now))
 	}
 	return evaluations
+}
+
+// formerPlacements returns the Placements of the former State.
+func (s *State) formerPlacements() map[inventory.Key]*api.Placement {
+	if s.former == nil {
+		return nil
+	}
+	former := make(map[inventory.Key]*api.Placement, len(s.former.Placements))
+	for _, p := range s.former.placements() {
+		former[p.Key()] = p
+	}
+	return former
 }
 
 // cancelled reports whether Done is closed.

@@ -204,14 +204,14 @@ func (c *comparison) compare(p placementPair) outcome {
 	pages := c.pages[key]
 	var before Evaluation
 	if p.before != nil {
-		before = c.evaluate(p.before, c.before, c.beforeSnapshot, pages)
+		before = c.evaluate(p.before, nil, c.before, c.beforeSnapshot, pages)
 		if decided := before.Result != nil && before.Result.Outcome() == scheduling.Decided; decided && len(pages) == 0 {
 			pages = writtenPages(before.Plan)
-			before = c.evaluate(p.before, c.before, c.beforeSnapshot, pages)
+			before = c.evaluate(p.before, nil, c.before, c.beforeSnapshot, pages)
 		}
 	}
 
-	after := c.evaluate(p.after, c.after, c.afterSnapshot, pages)
+	after := c.evaluate(p.after, p.before, c.after, c.afterSnapshot, pages)
 	difference := newDifference(after)
 	difference.New = p.before == nil
 	difference.Notes = notesOf(after, c.after)
@@ -226,8 +226,12 @@ func (c *comparison) compare(p placementPair) outcome {
 	return outcome{difference: difference, unsatisfied: satisfied(before) && !satisfied(after)}
 }
 
-func (c *comparison) evaluate(a *placementInput, state *State, snapshot *inventory.Snapshot, pages []*api.Page) Evaluation {
+// evaluate evaluates a Placement in a State; former is the Placement before a change of it, nil for none.
+func (c *comparison) evaluate(a, former *placementInput, state *State, snapshot *inventory.Snapshot, pages []*api.Page) Evaluation {
 	existing := placement.NewExisting(a.placement.API.Codec(), a.placement, pages)
+	if former != nil {
+		existing.Before = existing.RequestBefore(former.placement, c.compiler)
+	}
 	return evaluate(func() *scheduling.Request { return a.request }, snapshot, existing, state.options(), c.now)
 }
 

@@ -62,5 +62,5 @@ const (
 // ownConditions are the types of all conditions of the hub.
 var ownConditions = []string{
 	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, ConditionRemovalPostponed,
-	ConditionGroupsListed, removalbudget.RecordCondition, removalbudget.Condition,
+	ConditionGroupsListed, removalbudget.RecordCondition, removalbudget.MemoryCondition, removalbudget.Condition,
 }

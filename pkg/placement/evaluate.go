@@ -90,18 +90,19 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 }
 
 // Status returns the status of the Placement after the plan was applied; written reports whether it was applied completely. It returns the
-// existing status if that differs only by recorded removals that count no more (see removalbudget.Result.Recorded).
+// existing status if that differs only by records that need not be written (see removalbudget.Result.Recorded).
 func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bool) api.Status {
-	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Recorded(true), written)...)
+	progress := removalbudget.Progress{Applied: true, Written: written}
+	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Recorded(progress), written)...)
 	if sameStatus(placement.API, placement.Status, status) {
 		return status
 	}
-	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Record(true), written)...)
+	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.BudgetResult.Record(progress), written)...)
 }
 
 // FailedStatus returns the status after the plan could not be applied. Existing has the decisions after the failure (see NewFailedStatus).
 func (e Evaluation) FailedStatus(existing Existing, cause string, now metav1.Time) api.Status {
-	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.BudgetResult.Recorded(false), e.BudgetResult.Conditions(false))...)
+	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.BudgetResult.Recorded(removalbudget.Progress{}), e.BudgetResult.Conditions(false))...)
 }
 
 // Reserve returns the existing status with a record of the clusters that the plan removes. It must be written before the plan is applied,
@@ -151,11 +152,16 @@ func applyBudget(
 		return result, removalbudget.Result{}
 	}
 	clusters := existing.writableClusters()
-	removal := budget.Check(result, clusters, now)
+	var before *scheduling.Result
+	if !budget.SpecApplied && existing.Before != nil && result.Changes(clusters) {
+		before = result.For(existing.Before)
+	}
+
+	removal := budget.Check(result, before, clusters, now)
 	if removal.Held {
 		result = result.Hold(clusters, removal.Leaving, removal.RequeueAt)
 	}
-	return result, removal
+	return result, removal.Applied(result, clusters, now)
 }
 
 // writableClusters returns the clusters in the pages that can be written. A cluster that only a terminating page has is lost with that

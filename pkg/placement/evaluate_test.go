@@ -44,7 +44,7 @@ func TestBlockedRemovals(t *testing.T) {
 	}
 	expect(t, "conditions", []string{
 		"PlacementMisconfigured=False Succeedconfigured", "PlacementSatisfied=False NotAllDecisionsScheduled",
-		"RemovalHeld=True TooManyClustersRemoved", "Other=True ",
+		"RemovalBudget=True Recorded", "RemovalHeld=True TooManyClustersRemoved", "Other=True ",
 	}, types)
 
 	if message := status.Conditions[1].Message; !strings.HasSuffix(message, "see the condition RemovalHeld") {

@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // groupNameAnnotation is the group name of a page that has changed it. It is written together with the label, so that a reader of the page
@@ -24,6 +27,9 @@ type Existing struct {
 	Pages []*api.Page
 	// Taken has the page names that other objects use (docs/spec/differences.md B4).
 	Taken map[string]bool
+	// Before is the Request of the spec that the decisions were last completely written for, if the spec of the Placement has changed since; nil if
+	// it has not changed, or if that spec is unknown (see removalbudget.Budget.Check).
+	Before *scheduling.Request
 
 	// terminating are the pages of the Placement that are being deleted: they have decisions, but cannot be written.
 	terminating []*api.Page
@@ -53,6 +59,16 @@ func NewExisting(codec api.Codec, placement *api.Placement, candidates []*api.Pa
 
 	slices.SortFunc(existing.Pages, func(a, b *api.Page) int { return existing.compareNames(a.Name, b.Name) })
 	return existing
+}
+
+// RequestBefore returns the Before of a Placement that a change of a former Placement led to, which may be nil: the Request of the former one, if the
+// decisions were completely written for its spec.
+func (e Existing) RequestBefore(former *api.Placement, compiler *selector.Compiler) *scheduling.Request {
+	if former == nil || former.Generation == e.Placement.Generation ||
+		removalbudget.AppliedGeneration(e.Placement.RemovalSubject()) != former.Generation {
+		return nil
+	}
+	return former.Request(compiler)
 }
 
 // groupsByPage returns the groups of a status by page name. A page that is listed twice belongs to the first group.

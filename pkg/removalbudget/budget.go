@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // The annotations of a Placement. PercentAnnotation and ReleaseAnnotation are those of federated objects, too.
@@ -39,7 +40,20 @@ type Limit struct {
 	CountReplaced *bool
 	// LostScopeHold is how long clusters that have left the scope stay in the decisions at most; nil means DefaultLostScopeHold.
 	LostScopeHold *time.Duration
+	// LastCluster is what happens to the last cluster of the decisions; nil means KeepLastCluster.
+	LastCluster *LastCluster
 }
+
+// LastCluster is what a hub with a limit does when the last cluster would leave the decisions and no other cluster replaces it.
+type LastCluster string
+
+const (
+	// KeepLastCluster keeps it while its only fault is that it is unreachable or unavailable, and for the LostScopeHold when it has left the scope
+	// (docs/spec/differences.md B17).
+	KeepLastCluster LastCluster = "keep"
+	// UpstreamLastCluster lets it go, as the upstream controller does.
+	UpstreamLastCluster LastCluster = "upstream"
+)
 
 // Subject is what a Budget reads of a Placement of any API.
 type Subject struct {
@@ -61,7 +75,7 @@ type Budget struct {
 	// Mistake describes invalid annotations; empty when there are none.
 	Mistake string
 	// Released reports whether an annotation allows all removals, and SpecApplied whether the decisions for this generation were completely
-	// written before.
+	// written before (see AppliedGeneration).
 	Released, SpecApplied bool
 	// Unknown reports whether the limit of the hub applies, but neither the caller nor the status of the Placement has it.
 	Unknown bool
@@ -80,6 +94,13 @@ type Budget struct {
 	recorded RecentRemovals
 	// record is the condition that records them; nil when there is none.
 	record *metav1.Condition
+	// memory is the content of memoryRecord, which is nil when there is none.
+	memory       memory
+	memoryRecord *metav1.Condition
+	// applied is the generation of the spec for which the decisions were last completely written; 0 if it is not known.
+	applied int64
+	// keepLast reports whether the last cluster stays.
+	keepLast bool
 }
 
 // NewBudget returns the budget of a Placement on a hub with a limit. Unknown fields of the limit are read from the status of the Placement,
@@ -87,13 +108,16 @@ type Budget struct {
 //
 // An invalid annotation allows nothing: the limit of the hub applies, or without one no cluster may be removed.
 func NewBudget(placement Subject, limit Limit) Budget {
+	applied := AppliedGeneration(placement)
 	b := Budget{
-		Percent: NoLimit, SpecApplied: specApplied(&placement),
+		Percent: NoLimit, SpecApplied: applied == placement.Generation, applied: applied,
 		Released: placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
 		subject:  &placement, condition: meta.FindStatusCondition(placement.Conditions, Condition),
-		record: meta.FindStatusCondition(placement.Conditions, RecordCondition),
+		record:       meta.FindStatusCondition(placement.Conditions, RecordCondition),
+		memoryRecord: meta.FindStatusCondition(placement.Conditions, MemoryCondition),
+		keepLast:     ptr.Deref(limit.LastCluster, KeepLastCluster) == KeepLastCluster,
 	}
-	b.recorded = decodeRecord(b.record)
+	b.recorded, b.memory = decodeRecord(b.record), decodeMemory(b.memoryRecord)
 	stated := parseLimit(b.condition)
 
 	b = b.withPercent(limit.Percent, stated).withCountReplaced(limit.CountReplaced, stated)
@@ -192,18 +216,29 @@ func (b Budget) Stricter() (Budget, bool) {
 // Enabled reports whether there is a limit, for all removals or for those of clusters that have left the scope.
 func (b Budget) Enabled() bool { return b.subject != nil && min(b.Percent, b.hub.percent) < NoLimit }
 
-// specApplied reports whether the decisions for the current generation were completely written before, so that a change of them now has
-// causes outside of the Placement. In doubt they were: a Placement of generation 1 without conditions may come from a backup, and
-// conditions of the upstream controller have no observedGeneration. They were not for a Placement without conditions at another generation,
-// which was changed before its first decisions, or never was on a hub.
-func specApplied(placement *Subject) bool {
+// AppliedGeneration returns the generation of the spec for which the decisions of a Placement were last completely written, so that a change of
+// them has causes outside of the Placement if it is the current one; 0 means an unknown earlier generation. In doubt it is the current one: a
+// Placement of generation 1 without conditions may come from a backup, and conditions of the upstream controller have no observedGeneration. A
+// Placement without conditions at another generation was changed before its first decisions, or never was on a hub.
+func AppliedGeneration(placement Subject) int64 {
 	satisfied := meta.FindStatusCondition(placement.Conditions, satisfiedCondition)
 	if satisfied == nil {
-		return placement.Generation == 1
+		if placement.Generation == 1 {
+			return placement.Generation
+		}
+		return 0
 	}
-	if seen := satisfied.ObservedGeneration; seen > 0 && seen < placement.Generation {
-		return false
-	}
+	applied := decodeMemory(meta.FindStatusCondition(placement.Conditions, MemoryCondition)).Applied
+
 	before := meta.FindStatusCondition(placement.Conditions, Condition)
-	return before == nil || before.Reason != ReasonSpecChanged
+	switch seen := satisfied.ObservedGeneration; {
+	case applied > 0:
+		return applied
+	case before != nil && before.Reason == ReasonSpecChanged:
+		return 0
+	case seen > 0 && seen < placement.Generation:
+		return seen
+	default:
+		return placement.Generation
+	}
 }

@@ -3,6 +3,7 @@
 package removalbudget
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -14,13 +15,13 @@ import (
 
 // Result is the result of checking a scheduling.Result against a Budget. The zero value means that there is no limit.
 type Result struct {
-	// Held reports whether the scheduling.Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
+	// Held reports whether clusters stay that the scheduling.Result removes. It is to be computed again at RequeueAt, unless that is zero.
 	Held      bool
 	RequeueAt time.Time
-	// Count has the numbers of removed clusters, if the scheduling.Result is held.
+	// Count has the numbers of removed clusters, if clusters are held.
 	Count Count
 	// Leaving are the clusters that the scheduling.Result would remove now without replacement, sorted by name, and Rejections are the reasons.
-	// If it is held, they are the clusters that stay.
+	// If clusters are held, they are the clusters that stay.
 	Leaving    []string
 	Rejections []scheduling.Rejection
 	// Recent are the removals within the Window after the scheduling.Result was applied.
@@ -28,154 +29,137 @@ type Result struct {
 
 	budget Budget
 	valid  bool
-	// holds reports whether the limit of the Placement holds clusters, and scope which ones the limit of the hub holds.
-	holds bool
-	scope scopeHold
+	// holds are the held clusters by cause.
+	holds []hold
+	// outside are the leaving clusters that have left the scope.
+	outside []string
 	// reserved are the removals within the Window while it is unknown how much of the scheduling.Result was applied.
 	reserved RecentRemovals
+	// joined are the clusters that count as joined once the scheduling.Result was applied, and joinedTo is the number of those that they joined.
+	joined   map[string]time.Time
+	joinedTo int
+	// former are the clusters that the former spec selects, if the spec was changed and the former one is known.
+	former map[string]bool
+	// pending reports that clusters which the changed spec excludes stay, because others are held, so that the spec is not applied yet.
+	pending bool
 }
 
 // Check compares a scheduling.Result with the clusters in the existing decisions, and with the recent removals that the status of the Placement
 // records.
-func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Result {
+//
+// If the spec was changed since the decisions were written (SpecApplied is false), before is the scheduling.Result of the spec that they were
+// written for, on the same Snapshot, or nil if that spec is unknown. The budget applies to the clusters that the former spec would lose as well;
+// the others leave because of the change, which the budget does not block (docs/spec/differences.md B16).
+func (b Budget) Check(result, before *scheduling.Result, incumbents map[string]bool, now time.Time) Result {
 	// A postponed result is not written, like an invalid one.
 	r := Result{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Outcome() != scheduling.Postponed}
 	switch {
 	case !b.Enabled() && b.hub.unknown:
-		return Result{budget: b, scope: scopeHold{outside: result.OutOfScope(slices.Collect(maps.Keys(incumbents)))}}
+		return Result{budget: b, outside: result.OutOfScope(slices.Collect(maps.Keys(incumbents)))}
 	case !b.Enabled():
 		return Result{}
 	case !r.valid:
 		r.Recent = b.recorded.within(now)
-		r.reserved = r.Recent
+		r.reserved, r.holds = r.Recent, b.memory.Held
+		r.joined, r.joinedTo = b.memory.joined(now), b.memory.JoinedTo
 		return r
-	case !b.SpecApplied, b.Released && b.hub.percent >= NoLimit && !b.hub.unknown:
+	case b.Released && b.hub.percent >= NoLimit && !b.hub.unknown:
 		return r
 	}
 
-	left := b.recorded.within(now)
+	c := b.newCheck(result, incumbents, now)
+	var found ruling
+	switch {
+	case b.SpecApplied:
+		c.generation = b.subject.Generation
+		found = c.rule()
+	case before != nil && before.Outcome() == scheduling.Decided:
+		former := b.newCheck(before, incumbents, now)
+		former.generation = b.appliedGeneration()
+		found = former.rule().under(c)
+		if same, is := c.ruleLike(former, found); is {
+			found = same
+		}
+		r.former = former.selected
+	default:
+		c.generation, c.doubtful = b.appliedGeneration(), true
+		found = c.rule()
+	}
 
-	past := incumbents
-	if len(left.Clusters) > 0 {
-		past = make(map[string]bool, len(incumbents)+len(left.Clusters))
-		maps.Copy(past, incumbents)
-		for cluster := range left.Clusters {
-			past[cluster] = true
+	r.joined, r.joinedTo = c.joined, len(c.past)+c.left.countOthers()
+	return r.with(found, c)
+}
+
+// with returns the Result of a ruling.
+func (r Result) with(found ruling, c *check) Result {
+	kept := found.kept()
+	r.outside = c.outside(found.leaving)
+	recent := found.earlier
+	for _, cluster := range found.leaving {
+		if !slices.Contains(kept, cluster) {
+			recent = recent.with(cluster, ceil(c.now, time.Second))
 		}
 	}
 
-	r, counted := r.count(result, past, incumbents, left, now)
-	r.holds = !b.Released && counted.exceeds(b.Percent) && b.removesNow(result, incumbents, left, counted)
-	r.scope = b.holdScope(result, past, incumbents, left, r.Leaving, now)
-	switch kept := r.scope.kept(r.Leaving, r.holds); {
+	switch {
 	case len(kept) > 0:
-		return r.hold(result, incumbents, left, counted, kept, ceil(now, time.Second))
-	case b.Released:
-		return Result{budget: b, valid: true, scope: r.scope}
+		r.Held, r.Leaving, r.holds, r.RequeueAt = true, kept, found.holds, found.requeueAt
+		r.Count = found.total(kept)
+		r.Rejections = c.result.RejectionsOf(kept)
+		r.Recent = c.left.union(recent).truncated()
+		r.reserved = r.Recent
+		return r
+	case r.budget.Released:
+		r.Recent = RecentRemovals{}
+		return r
 	}
 
-	r.reserved = left.union(r.Recent).truncated()
+	r.Leaving, r.Recent = found.leaving, recent
+	r.reserved = c.left.union(r.Recent).truncated()
 	r.Recent = r.Recent.truncated()
 	return r
 }
 
-// count compares the previous clusters with the scheduling.Result, and returns the Result with Leaving and Recent.
-func (r Result) count(
-	result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, now time.Time,
-) (Result, comparison) {
-	counted, lost := r.budget.countRemovals(result, past, left.countOthers())
-	at := ceil(now, time.Second)
-	for _, cluster := range lost.removed(counted, left, incumbents) {
-		if incumbents[cluster] {
-			r.Leaving = append(r.Leaving, cluster)
-			r.Recent = r.Recent.with(cluster, at)
-		} else {
-			r.Recent = r.Recent.with(cluster, left.Clusters[cluster])
+// Applied returns the Result once it is known which clusters the scheduling.Result that is applied selects: those that join for causes outside of
+// the Placement are recorded. A scheduling.Result that does not apply selects none.
+func (r Result) Applied(applied *scheduling.Result, incumbents map[string]bool, now time.Time) Result {
+	if !r.budget.Enabled() || !r.valid {
+		return r
+	}
+	if !applied.Applies() {
+		r.pending = !r.budget.SpecApplied && len(r.Leaving) < len(incumbents)
+		return r
+	}
+	if len(incumbents) == 0 {
+		return r // They are the first decisions of the Placement.
+	}
+
+	left := r.budget.recorded.within(now).Clusters
+	var joining []string
+	for _, info := range applied.Selected {
+		_, returns := left[info.Name]
+		if !returns && !incumbents[info.Name] && (r.budget.SpecApplied || r.former[info.Name]) {
+			joining = append(joining, info.Name)
 		}
 	}
-
-	if counted.removed() > 0 {
-		r.Recent.Others = left.Others
+	there := make(map[string]bool, len(applied.Selected)+len(r.Recent.Clusters))
+	for _, info := range applied.Selected {
+		there[info.Name] = true
 	}
-	return r, counted
-}
-
-// LimitUnknown reports whether the Result depends on a limit of the hub that is not known.
-func (r Result) LimitUnknown() bool { return r.budget.hub.unknown && len(r.scope.outside) > 0 }
-
-// removesNow reports whether a scheduling.Result removes clusters from the existing decisions, regardless of recent removals.
-func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison) bool {
-	if !left.empty() {
-		counted, _ = b.countRemovals(result, incumbents, 0)
+	for cluster := range r.Recent.Clusters {
+		there[cluster] = true
 	}
-	return counted.removed() > 0
-}
-
-// hold returns the Result that holds the removal of the kept clusters. Only the earlier removals are recorded, and those of the leaving
-// clusters that are not kept.
-func (r Result) hold(
-	result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison, kept []string, at time.Time,
-) Result {
-	recent := RecentRemovals{Clusters: map[string]time.Time{}}
-	for _, cluster := range r.Leaving {
-		if !slices.Contains(kept, cluster) {
-			recent = recent.with(cluster, at)
-		}
+	joined := map[string]time.Time{}
+	maps.Copy(joined, r.joined)
+	for _, cluster := range joining {
+		joined[cluster] = ceil(now, time.Second)
 	}
-
-	removed := counted.removed()
-	past := max(0, removed-len(kept))
-	r.Held, r.Leaving = true, kept
-	r.Count = Count{Past: past, Now: removed - past, Total: counted.percentageBase()}
-	r.Rejections = result.RejectionsOf(kept)
-	r.Recent = left.union(recent).truncated()
-	r.reserved = r.Recent
-	if r.holds {
-		r.RequeueAt = r.budget.allowedAt(result, incumbents, left, counted)
-	}
-
-	if r.scope.held {
-		for _, at := range []time.Time{r.scope.allowedAt, r.scope.until} {
-			if r.RequeueAt.IsZero() || !at.IsZero() && at.Before(r.RequeueAt) {
-				r.RequeueAt = at
-			}
-		}
-	}
+	r.joined = truncatedJoins(joined, len(there)+r.Recent.countOthers()-r.joinedTo)
 	return r
 }
 
-// allowedAt returns the time at which so many recent removals have expired that the scheduling.Result does not exceed the budget; zero means never.
-func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted comparison) time.Time {
-	selected := make(map[string]bool, len(result.Selected))
-	for _, info := range result.Selected {
-		selected[info.Name] = true
-	}
-
-	for _, removal := range left.removals() {
-		counted.previous -= removal.Others
-		counted.infeasible -= removal.Others
-		for _, cluster := range removal.Clusters {
-			switch {
-			case incumbents[cluster]:
-			case selected[cluster]:
-				counted.previous--
-				counted.gained++
-			case result.IsFeasible(cluster):
-				counted.previous--
-				counted.outranked--
-			default:
-				counted.previous--
-				counted.infeasible--
-			}
-		}
-
-		if !counted.exceeds(b.Percent) {
-			return removal.Time.Add(Window)
-		}
-	}
-
-	return time.Time{}
-}
+// LimitUnknown reports whether the Result depends on a limit of the hub that is not known.
+func (r Result) LimitUnknown() bool { return r.budget.hub.unknown && len(r.outside) > 0 }
 
 // Reserve returns the record that must be written before clusters are removed, so that they count even if the process ends meanwhile; false
 // when the status has it already.
@@ -186,27 +170,80 @@ func (r Result) Reserve() (metav1.Condition, bool) {
 	return *r.reserved.condition(), true
 }
 
-// Record returns the condition that records recent removals; none when there are none. Written reports whether the scheduling.Result was applied, so
-// that clusters that came back do not count any more.
-func (r Result) Record(written bool) []metav1.Condition {
-	recent := r.reserved
-	if written {
-		recent = r.Recent
-	}
-	if condition := recent.condition(); condition != nil {
-		return []metav1.Condition{*condition}
-	}
-	return nil
+// Progress is how much of a scheduling.Result was carried out when a status is written.
+type Progress struct {
+	// Applied reports whether its clusters are in the decisions, so that clusters that came back do not count any more, and Written whether the
+	// decisions are completely written, surplus pages included.
+	Applied, Written bool
 }
 
-// Recorded returns the existing condition, if it has everything that Record returns, or else Record. A status that would change only by
-// expired removals need not be written.
-func (r Result) Recorded(written bool) []metav1.Condition {
-	if r.budget.Enabled() && r.budget.record != nil && r.budget.recorded.covers(r.Recent) {
-		return []metav1.Condition{*r.budget.record}
-	}
-	return r.Record(written)
+// Record returns the conditions that record recent removals and the memory; none when there is nothing to record.
+func (r Result) Record(progress Progress) []metav1.Condition {
+	return present(r.recent(progress).condition(), r.memory(progress).condition())
 }
 
-// SpecChanged reports whether the scheduling.Result is the first for a changed spec, so that the budget does not block it.
+// recent returns the next RecentRemovals.
+func (r Result) recent(progress Progress) RecentRemovals {
+	if progress.Applied {
+		return r.Recent
+	}
+	return r.reserved
+}
+
+// Recorded returns the existing conditions as far as they have everything that Record returns, or else that. A status that would change only by
+// expired removals, by clusters that have joined, or by a memory that an earlier version of the hub did not write, need not be written.
+func (r Result) Recorded(progress Progress) []metav1.Condition {
+	if !r.budget.Enabled() {
+		return nil
+	}
+	recent, next := r.budget.record, r.budget.memoryRecord
+	if recent == nil || !r.budget.recorded.covers(r.Recent) {
+		recent = r.recent(progress).condition()
+	}
+	if !r.remembers(progress) {
+		next = r.memory(progress).condition()
+	}
+	return present(recent, next)
+}
+
+// present returns the conditions that are not nil.
+func present(conditions ...*metav1.Condition) []metav1.Condition {
+	var list []metav1.Condition
+	for _, condition := range conditions {
+		if condition != nil {
+			list = append(list, *condition)
+		}
+	}
+	return list
+}
+
+// memory returns the next content of the MemoryCondition.
+func (r Result) memory(progress Progress) memory {
+	if !r.budget.Enabled() {
+		return memory{}
+	}
+	next := memory{Held: r.holds, Joined: joins(r.joined)}
+	if len(r.joined) > 0 {
+		next.JoinedTo = r.joinedTo
+	}
+	if !r.budget.SpecApplied && (!progress.Written || !r.valid || r.pending) {
+		next.Applied = r.budget.appliedGeneration()
+	}
+	return next
+}
+
+// remembers reports whether the existing MemoryCondition has what the next one has, but for clusters that have joined. One that does not exist has
+// what the condition of a removal says that was held before.
+func (r Result) remembers(progress Progress) bool {
+	now, next := r.budget.memory, r.memory(progress).truncated()
+	if r.budget.memoryRecord == nil {
+		return next.Applied == 0 && (len(next.Held) == 0 || r.budget.heldBefore())
+	}
+	return now.Applied == next.Applied && slices.EqualFunc(now.Held, next.Held, hold.equal)
+}
+
+// appliedGeneration returns the generation of the applied spec, or the one before the current one if it is not known.
+func (b Budget) appliedGeneration() int64 { return cmp.Or(b.applied, b.subject.Generation-1) }
+
+// SpecChanged reports whether the scheduling.Result is the first for a changed spec, so that the budget does not block what the spec removes.
 func (r Result) SpecChanged() bool { return r.budget.Enabled() && !r.budget.SpecApplied }

@@ -120,15 +120,42 @@ func TestBlockedResults(t *testing.T) {
 			held:   "7 of 10: c02 c03 c04 c05 c06 c07 c08",
 		},
 		{
-			reason: "the own spec may remove what it likes",
-			happen: []func(*fixture){func(w *fixture) { w.remove(0, 10); w.placement.Generation = 8 }},
+			reason: "the own spec may remove what it excludes",
+			happen: []func(*fixture){func(w *fixture) { w.edit(toUS) }},
+		},
+		{
+			reason: "also when the former spec is not known",
+			happen: []func(*fixture){func(w *fixture) { w.edit(toUS); w.former = nil }},
 		},
 		{
 			reason: "also when the decisions for it were not all written",
 			happen: []func(*fixture){func(w *fixture) {
-				w.remove(0, 10)
+				w.edit(toUS)
 				w.condition(removalbudget.ReasonSpecChanged, metav1.ConditionFalse, 7)
 			}},
+		},
+		{
+			reason: "a changed spec does not release what leaves for other causes",
+			happen: []func(*fixture){func(w *fixture) { w.remove(0, 10); w.edit(meaningless) }},
+			held:   "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "also when the former spec is not known",
+			happen: []func(*fixture){func(w *fixture) { w.remove(0, 10); w.edit(meaningless); w.former = nil }},
+			held:   "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "what the former spec would have lost stays, and what the new one alone excludes leaves",
+			happen: []func(*fixture){func(w *fixture) {
+				w.remove(0, 4)
+				w.relabel(4, 7, "tier", "b")
+				w.edit(func(s *clusterv1beta1.PlacementSpec) {
+					s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
+						{Key: "tier", Operator: metav1.LabelSelectorOpDoesNotExist},
+					}
+				})
+			}},
+			held: "4 of 10: c00 c01 c02 c03",
 		},
 		{
 			reason: "conditions that do not say which generation they are for are those of the upstream controller",
@@ -147,11 +174,12 @@ func TestBlockedResults(t *testing.T) {
 			held: "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
 		},
 		{
-			reason: "a placement that was changed before anything was written for it is not held",
+			reason: "so does one of a later generation, which the hub does not know",
 			happen: []func(*fixture){func(w *fixture) {
 				w.remove(0, 10)
 				w.placement.Generation, w.placement.Status.Conditions = 2, nil
 			}},
+			held: "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
 		},
 		{
 			reason: "an annotation with the generation releases",
@@ -246,10 +274,9 @@ func TestWhatIsWrittenHalf(t *testing.T) {
 	expect(t, "held with one more", "4 of 10: c01 c02 c03", gone(w.judge(30)))
 }
 
-// After a change of the spec, and after a release, earlier removals do not count any more.
+// After a release, earlier removals do not count any more; after a change of the spec they do.
 func TestTheWindowBeginsAnew(t *testing.T) {
 	for reason, change := range map[string]func(*fixture){
-		"spec":    func(w *fixture) { w.placement.Generation = 8 },
 		"release": func(w *fixture) { w.placement.Annotations[removalbudget.ReleaseAnnotation] = "7" },
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -264,6 +291,14 @@ func TestTheWindowBeginsAnew(t *testing.T) {
 			expect(t, "held", "", gone(w.step(30)))
 		})
 	}
+
+	w := newFixture(10)
+	w.remove(0, 3)
+	w.settle(30)
+	w.edit(meaningless)
+	w.settle(30)
+	w.remove(3, 5)
+	expect(t, "held after a change of the spec", "5 of 10: c03 c04", gone(w.judge(30)))
 }
 
 // With a number of clusters a place that is filled later is no loss any more.
@@ -317,8 +352,13 @@ func TestReplacedClustersCount(t *testing.T) {
 			held: "4 of 10: c00 c01 c02 c03",
 		},
 		{
-			reason: "the own spec may replace what it likes",
-			happen: []func(*fixture){wanted(10), swap(10), func(w *fixture) { w.placement.Generation = 8 }},
+			reason: "also after a change of the spec",
+			happen: []func(*fixture){wanted(10), swap(10), func(w *fixture) { w.edit(meaningless) }},
+			held:   "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "by the own spec",
+			happen: []func(*fixture){wanted(10), func(w *fixture) { w.relabel(20, 30, "region", "us"); w.edit(toUS) }},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

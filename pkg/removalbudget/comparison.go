@@ -2,11 +2,7 @@
 
 package removalbudget
 
-import (
-	"slices"
-
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
-)
+import "slices"
 
 // comparison compares the previous clusters with those that a scheduling.Result selects.
 type comparison struct {
@@ -46,10 +42,21 @@ func (c comparison) removed() int {
 	case c.countReplaced:
 		return min(c.infeasible+c.outranked, c.base())
 	case c.wanted != nil:
-		return max(0, c.base()-c.selected)
+		return min(max(0, c.base()-c.selected), c.infeasible+c.outranked)
 	default:
 		return c.infeasible + max(0, c.outranked-c.gained)
 	}
+}
+
+// past returns the number of removed clusters that have left before; leaving are those that leave now.
+func (c comparison) past(leaving []string) int {
+	return max(0, min(c.removed(), c.percentageBase())-len(leaving))
+}
+
+// hold returns a hold without clusters of what is compared.
+func (c comparison) hold(generation int64, leaving []string) hold {
+	past := c.past(leaving)
+	return hold{Generation: generation, Lost: len(leaving), Of: max(c.percentageBase()-past, len(leaving))}
 }
 
 // exceeds reports whether more than the percentage is removed. Where replaced clusters count, all that leave do, also those that are more than
@@ -67,8 +74,9 @@ type losses struct {
 	infeasible, outranked []string
 }
 
-// countRemovals compares the previous clusters, and others without names, with a scheduling.Result.
-func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (comparison, losses) {
+// countRemovals compares the past clusters of a check, and those without names, with its scheduling.Result.
+func (b Budget) countRemovals(of *check) (comparison, losses) {
+	result, past, others := of.result, of.past, of.left.countOthers()
 	c := comparison{
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
 		infeasible: others, others: others, held: b.heldBase(),
@@ -87,9 +95,10 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 		return c, lost
 	}
 
+	bySpec := of.leavingBySpec()
 	for cluster := range past {
 		switch {
-		case kept[cluster]:
+		case kept[cluster], bySpec[cluster]:
 		case Drains(result.Cluster(cluster)):
 			c.previous--
 		case result.IsFeasible(cluster):

@@ -20,11 +20,13 @@ import (
 // Condition reports whether a removal is held. It exists only when there is a limit.
 const Condition = "RemovalHeld"
 
-// The reasons of the condition. It is True only with ReasonTooManyRemoved.
+// The reasons of the condition. It is True only with ReasonTooManyRemoved and ReasonLastCluster.
 const (
 	ReasonTooManyRemoved = "TooManyClustersRemoved"
-	ReasonNothingHeld    = "NothingHeld"
-	ReasonReleased       = "Released"
+	// ReasonLastCluster means that only the last cluster of the decisions is held (docs/spec/differences.md B17).
+	ReasonLastCluster = "LastCluster"
+	ReasonNothingHeld = "NothingHeld"
+	ReasonReleased    = "Released"
 	// ReasonSpecChanged stays until the decisions for a changed spec are completely written.
 	ReasonSpecChanged       = "SpecChanged"
 	ReasonInvalidAnnotation = "InvalidAnnotation"
@@ -36,7 +38,7 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 	switch {
 	case !b.Enabled():
 		return nil
-	case !r.valid && b.SpecApplied && b.stillBlocks():
+	case !r.valid && b.stillBlocks():
 		return []metav1.Condition{*b.condition}
 	case b.Percent >= NoLimit && !r.Held:
 		return nil // Only clusters that leave the scope would be held.
@@ -46,11 +48,13 @@ func (r Result) Conditions(written bool) []metav1.Condition {
 	switch {
 	case r.Held:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonTooManyRemoved
-		condition.Message = r.message()
+		if !slices.ContainsFunc(r.holds, func(h hold) bool { return !h.Last }) {
+			condition.Reason = ReasonLastCluster
+		}
+		condition.Message = b.unlessReworded(r.message())
 	case !b.SpecApplied && (!written || !r.valid):
 		condition.Reason = ReasonSpecChanged
-		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written, and then " +
-			b.limitText() + b.annotationsText()
+		condition.Message = "The spec was changed: the clusters that it excludes leave, and of the others " + b.limitText() + b.annotationsText()
 	case b.Released:
 		condition.Reason = ReasonReleased
 		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again, where %s",
@@ -157,10 +161,15 @@ func parseUntil(message string) time.Time {
 	return until
 }
 
+// heldBefore reports whether the existing condition describes a removal that is held of this generation.
+func (b Budget) heldBefore() bool {
+	return b.condition != nil && b.condition.Status == metav1.ConditionTrue && b.condition.ObservedGeneration == b.subject.Generation
+}
+
 // heldBase returns the number of clusters that the percentage referred to when the removal that the condition describes was blocked; 0 if
 // it describes none of this generation.
 func (b Budget) heldBase() int {
-	if b.condition == nil || b.condition.Status != metav1.ConditionTrue || b.condition.ObservedGeneration != b.subject.Generation {
+	if !b.heldBefore() {
 		return 0
 	}
 	found := summaryText.FindStringSubmatch(b.condition.Message)
@@ -175,29 +184,77 @@ func (b Budget) heldBase() int {
 	return base
 }
 
+const (
+	// releaseText follows "These clusters stay in the decisions until that falls below", and formerReleaseText did so in earlier versions.
+	releaseText       = ", or this generation is released: "
+	formerReleaseText = ", the spec is changed, or this generation is released: "
+)
+
+// unlessReworded returns a message, or that of the existing condition if an earlier version of the hub has written the same in other words, so that no
+// status is written for these.
+func (b Budget) unlessReworded(message string) string {
+	if !b.heldBefore() {
+		return message
+	}
+	reworded := strings.Replace(b.condition.Message, formerReleaseText, releaseText, 1)
+	if reworded == message || reworded == message+" "+b.releaseSentence() {
+		return b.condition.Message
+	}
+	return message
+}
+
+// releaseSentence returns the sentence on how to release clusters that the budget of the Placement holds.
+func (b Budget) releaseSentence() string {
+	return "These clusters stay in the decisions until that falls below" + releaseText + b.releaseCommand()
+}
+
+func (b Budget) releaseCommand() string {
+	return fmt.Sprintf("kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
+		b.subject.API, b.subject.Name, b.subject.Namespace, ReleaseAnnotation, b.subject.Generation)
+}
+
 // message describes the held removal, its reasons, and how to release it.
 func (r Result) message() string {
 	b := r.budget
-	if !r.holds {
+	var outside, inside, last []hold
+	for _, h := range r.holds {
+		switch {
+		case h.Until != nil:
+			outside = append(outside, h)
+		case h.Last:
+			last = append(last, h)
+		default:
+			inside = append(inside, h)
+		}
+	}
+	if len(inside)+len(last) == 0 {
 		b = b.own()
 	}
 	text := fmt.Sprintf("%s, where %s; causes: %s%s. ", r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText())
-	if r.scope.held {
-		text += r.scopeText()
-	}
+	text += scopeText(outside)
 
-	if r.holds {
-		text += fmt.Sprintf("These clusters stay in the decisions until that falls below, the spec is changed, or this generation is released: "+
-			"kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-			b.subject.API, b.subject.Name, b.subject.Namespace, ReleaseAnnotation, b.subject.Generation)
+	switch {
+	case len(inside) > 0:
+		text += r.budget.releaseSentence()
+	case len(last) > 0:
+		text += "The last cluster stays in the decisions until it is available again, or another one can replace it" + releaseText +
+			r.budget.releaseCommand()
 	}
 	return strings.TrimSuffix(text, " ")
 }
 
-// scopeText returns the sentence on the clusters that have left the scope. parseUntil parses it.
-func (r Result) scopeText() string {
+// scopeText returns the sentence on the clusters that have left the scope; empty without any. parseUntil parses it.
+func scopeText(outside []hold) string {
+	if len(outside) == 0 {
+		return ""
+	}
+	clusters := 0
+	for _, h := range outside {
+		clusters += len(h.Clusters)
+	}
+	first := slices.MinFunc(outside, func(a, b hold) int { return a.until().Compare(b.until()) })
 	return fmt.Sprintf("Clusters that left the scope (%d) leave at %s, whatever the annotations say: bring them back into a bound set to keep "+
-		"them. ", len(r.scope.outside), r.scope.until.UTC().Format(time.RFC3339))
+		"them. ", clusters, first.until().UTC().Format(time.RFC3339))
 }
 
 // Summary returns "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".

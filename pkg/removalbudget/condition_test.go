@@ -19,7 +19,7 @@ const (
 		"outside of the placement"
 	invalid = "; correct the annotation placement-hub.open-cluster-management.io/max-removal-percent: \"some\" is no whole number from 0 " +
 		"to 100"
-	release = "These clusters stay in the decisions until that falls below, the spec is changed, or this generation is released: " +
+	release = "These clusters stay in the decisions until that falls below, or this generation is released: " +
 		"kubectl annotate --overwrite placements.cluster.open-cluster-management.io p -n ns " +
 		"placement-hub.open-cluster-management.io/release-removal=7"
 )
@@ -88,7 +88,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 			},
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 4 of 4 clusters, 3 of which have left already: c03, where " +
 				"no more than 30 % may leave within 10 minutes; causes: no cluster set is bound to the namespace (1). Clusters that left the " +
-				"scope (1) leave at 2026-01-02T03:14:05Z, whatever the annotations say: bring them back into a bound set to keep them. " + release,
+				"scope (1) leave at 2026-01-02T03:14:05Z, whatever the annotations say: bring them back into a bound set to keep them.",
 		},
 		{
 			reason:  "the spec was changed, and all is written",
@@ -103,8 +103,8 @@ func TestWhatTheConditionSays(t *testing.T) {
 				w.placement.Generation = 8
 				w.placement.Spec.NumberOfClusters = new(int32(-1))
 			},
-			want: "RemovalHeld=False (SpecChanged): The spec was changed: nothing is held until the decisions for it are wholly written, " +
-				"and then no more than 30 % may leave within 10 minutes",
+			want: "RemovalHeld=False (SpecChanged): The spec was changed: the clusters that it excludes leave, and of the others no more than 30 % " +
+				"may leave within 10 minutes",
 		},
 		{
 			reason:  "what is held stays held while there is no answer",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -50,11 +51,11 @@ func TestRemovalsWithinOneSecond(t *testing.T) {
 func TestWhatIsOverIsNotWritten(t *testing.T) {
 	w := newFixture(10)
 	w.remove(0, 3)
-	expect(t, "recorded", 1, len(w.step(30).Recorded(true)))
+	expect(t, "recorded", 1, len(w.step(30).Recorded(done)))
 	w.now = w.now.Add(2 * removalbudget.Window)
 	ruling := w.judge(30)
-	if _, needed := ruling.Reserve(); needed || len(ruling.Recorded(true)) != 1 || len(ruling.Record(true)) != 0 {
-		t.Errorf("reserve %v, as it is %v, anew %v", needed, ruling.Recorded(true), ruling.Record(true))
+	if _, needed := ruling.Reserve(); needed || len(ruling.Recorded(done)) != 1 || len(ruling.Record(done)) != 0 {
+		t.Errorf("reserve %v, as it is %v, anew %v", needed, ruling.Recorded(done), ruling.Record(done))
 	}
 }
 
@@ -87,7 +88,7 @@ func TestManyDepartures(t *testing.T) {
 		w.SetCluster(c)
 		w.decisions[c.Name] = true
 	}
-	record := w.step(40).Recorded(true)[0].Message
+	record := w.step(40).Recorded(done)[0].Message
 	expect(t, "decisions after 2000 of 5000 have left", 3000, len(w.decisions))
 
 	if len(record) > 20<<10 {
@@ -129,14 +130,14 @@ func TestTheStatusHasTheLimit(t *testing.T) {
 			}
 			switch rapid.SampledFrom([]string{"", "", "spec", "release"}).Draw(t, "edit") {
 			case "spec":
-				w.placement.Generation++
+				w.edit(func(*clusterv1beta1.PlacementSpec) {})
 			case "release":
 				w.placement.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(w.placement.Generation, 10)
 			}
 
 			hub := w.judge(percent)
 			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{})
-			outside := seen.Check(w.result(), w.decisions, w.now)
+			outside := w.check(seen)
 			if outside.LimitUnknown() {
 				continue // An annotation hides the limit of the hub, which holds clusters that have left the scope.
 			}

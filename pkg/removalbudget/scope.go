@@ -4,12 +4,12 @@ package removalbudget
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // hubLimit is the limit of the hub without the annotations of a Placement. It alone holds clusters that have left the scope: who may write the
@@ -41,41 +41,55 @@ func (b Budget) own() Budget {
 	return b
 }
 
-// scopeHold is which of the leaving clusters have left the scope, and until when the limit of the hub holds them.
-type scopeHold struct {
-	// outside are the clusters that have left the scope, sorted; held reports whether they stay now.
-	outside []string
-	held    bool
-	// until is when they leave at the latest, and allowedAt when the limit permits it; zero means never.
-	until, allowedAt time.Time
+// outside returns those of the clusters that have left the scope, and not by a change of the spec.
+func (c *check) outside(clusters []string) []string {
+	outside := c.result.OutOfScope(clusters)
+	if !c.doubtful {
+		return outside
+	}
+	return slices.DeleteFunc(outside, c.result.IsExcludedBySets)
 }
 
-// holdScope returns the hold of the leaving clusters that have left the scope.
-func (b Budget) holdScope(
-	result *scheduling.Result, past, incumbents map[string]bool, left RecentRemovals, leaving []string, now time.Time,
-) scopeHold {
-	h := scopeHold{outside: result.OutOfScope(leaving), until: b.hub.until}
-	hub := b.own()
-	if len(h.outside) == 0 || hub.Percent >= NoLimit {
-		return h
+// holdScope holds the clusters that have left the scope, each for the hold of the hub, while the limit of the hub does not permit that they leave.
+func (c *check) holdScope(r *ruling, outside []string) {
+	hub := c.own()
+	if len(outside) == 0 || hub.Percent >= NoLimit {
+		return
 	}
-	if h.until.IsZero() {
-		h.until = ceil(now.Add(b.hub.hold), time.Second)
+	counted, _ := hub.countRemovals(c)
+	if !counted.exceeds(hub.Percent) || !c.removesNow(hub, counted) {
+		return
 	}
-
-	counted, _ := hub.countRemovals(result, past, left.countOthers())
-	if now.Before(h.until) && counted.exceeds(hub.Percent) && hub.removesNow(result, incumbents, left, counted) {
-		h.held, h.allowedAt = true, hub.allowedAt(result, incumbents, left, counted)
+	if c.holdUntil(r, counted.hold(c.generation, r.leaving), outside) {
+		r.lookAt(c.allowedAt(hub, counted))
 	}
-	return h
 }
 
-// kept returns those of the leaving clusters that stay; holds reports whether the budget of the Placement holds those in scope.
-func (h scopeHold) kept(leaving []string, holds bool) []string {
-	return slices.DeleteFunc(slices.Clone(leaving), func(cluster string) bool {
-		if slices.Contains(h.outside, cluster) {
-			return !h.held
+// holdUntil adds those of the clusters that have left the scope whose time has not come yet, and reports whether there are any.
+func (c *check) holdUntil(r *ruling, h hold, outside []string) bool {
+	byUntil := map[time.Time][]string{}
+	for _, cluster := range outside {
+		if until := c.scopeUntil(cluster); c.now.Before(until) {
+			byUntil[until] = append(byUntil[until], cluster)
 		}
-		return !holds
-	})
+	}
+	for _, until := range slices.SortedFunc(maps.Keys(byUntil), time.Time.Compare) {
+		h.Until = &metav1.Time{Time: until}
+		r.hold(h, byUntil[until]...)
+		r.lookAt(until)
+	}
+	return len(byUntil) > 0
+}
+
+// scopeUntil returns when a cluster leaves that has left the scope. A record of that, also by an earlier version of the hub, decides.
+func (c *check) scopeUntil(cluster string) time.Time {
+	for _, h := range c.memory.Held {
+		if h.Until != nil && (h.Unnamed > 0 || slices.Contains(h.Clusters, cluster)) {
+			return h.until().UTC()
+		}
+	}
+	if c.memoryRecord == nil && !c.hub.until.IsZero() {
+		return c.hub.until
+	}
+	return ceil(c.now.Add(c.hub.hold), time.Second)
 }

@@ -34,9 +34,12 @@ type fixture struct {
 	decisions map[string]bool
 	// countReplaced is a part of the limit of the hub.
 	countReplaced bool
-	// scopeHold is how long the hub holds clusters that have left the scope; nil means the default.
-	scopeHold *time.Duration
-	now       time.Time
+	// scopeHold is how long the hub holds clusters that have left the scope, and lastCluster what it does with the last one; nil means the default.
+	scopeHold   *time.Duration
+	lastCluster *removalbudget.LastCluster
+	// former is the spec that the decisions were written for, if it was changed since and the hub knows it.
+	former *clusterv1beta1.PlacementSpec
+	now    time.Time
 }
 
 // newFixture has clusters in the region eu, all decided for a placement that asks for that.
@@ -113,22 +116,53 @@ func (w *fixture) result() *scheduling.Result {
 	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
 }
 
+// done is the progress when everything is written.
+var done = removalbudget.Progress{Applied: true, Written: true}
+
 // judge checks the current result on a hub with a percentage.
 func (w *fixture) judge(percent int) removalbudget.Result {
-	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced, LostScopeHold: w.scopeHold}
-	return removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), limit).Check(w.result(), w.decisions, w.now)
+	limit := removalbudget.Limit{
+		Percent: &percent, CountReplaced: &w.countReplaced, LostScopeHold: w.scopeHold, LastCluster: w.lastCluster,
+	}
+	return w.check(removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), limit))
 }
 
-// record sets or removes the record of removals in the status.
+// check checks the current result against a budget.
+func (w *fixture) check(budget removalbudget.Budget) removalbudget.Result {
+	result, incumbents := w.result(), w.decisions
+	var before *scheduling.Result
+	if w.former != nil {
+		former := w.placement.DeepCopy()
+		former.Spec = *w.former
+		before = result.For(api.V1beta1.Read(former).Request(selector.NewCompiler()))
+	}
+	checked := budget.Check(result, before, incumbents, w.now)
+	if checked.Held {
+		result = result.Hold(incumbents, checked.Leaving, checked.RequeueAt)
+	}
+	return checked.Applied(result, incumbents, w.now)
+}
+
+// edit changes the spec, as a user does. The hub knows the former spec until the decisions are written for the new one.
+func (w *fixture) edit(change func(*clusterv1beta1.PlacementSpec)) {
+	if w.former == nil {
+		w.former = w.placement.Spec.DeepCopy()
+	}
+	change(&w.placement.Spec)
+	w.placement.Generation++
+}
+
+// record sets or removes the records in the status.
 func (w *fixture) record(conditions ...metav1.Condition) {
 	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.RecordCondition)
+	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.MemoryCondition)
 	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
 }
 
 // reserve records the coming removals, as the hub does before it writes.
 func (w *fixture) reserve(ruling removalbudget.Result) {
 	if condition, needed := ruling.Reserve(); needed {
-		w.record(condition)
+		meta.SetStatusCondition(&w.placement.Status.Conditions, condition)
 	}
 }
 
@@ -147,7 +181,7 @@ const (
 
 // stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
 func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
-	ruling := w.judge(percent)
+	ruling, before := w.judge(percent), w.decisions
 	w.reserve(ruling)
 	if end == afterTheReserve {
 		return ruling
@@ -171,10 +205,18 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 	}
 
 	if end == toTheEnd {
-		w.record(ruling.Recorded(true)...)
+		w.record(w.records(ruling, before)...)
 		w.hold(ruling)
 	}
 	return ruling
+}
+
+// records returns the records that the hub writes with the status, which has the number of clusters.
+func (w *fixture) records(ruling removalbudget.Result, before map[string]bool) []metav1.Condition {
+	if len(before) != len(w.decisions) {
+		return ruling.Record(done)
+	}
+	return ruling.Recorded(done)
 }
 
 // hold replaces the condition by that of a ruling while it blocks a removal.
@@ -183,17 +225,23 @@ func (w *fixture) hold(ruling removalbudget.Result) {
 		if condition.Status != metav1.ConditionTrue {
 			condition.Message = "as it was"
 		}
-		condition.ObservedGeneration = w.placement.Generation
+		condition.ObservedGeneration, condition.LastTransitionTime = w.placement.Generation, metav1.Time{Time: w.now}
 		meta.SetStatusCondition(&w.placement.Status.Conditions, condition)
 	}
 }
 
 // settle is one evaluation, after which the conditions are those of the hub for the present generation.
 func (w *fixture) settle(percent int) {
+	before := w.decisions
 	ruling := w.step(percent)
-	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, ruling.Recorded(true), ruling.Conditions(true))
+	w.former = nil
+	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, w.records(ruling, before), ruling.Conditions(true))
 	for i := range conditions {
-		conditions[i].ObservedGeneration = w.placement.Generation
+		conditions[i].ObservedGeneration, conditions[i].LastTransitionTime = w.placement.Generation, metav1.Time{Time: w.now}
+		before := meta.FindStatusCondition(w.placement.Status.Conditions, conditions[i].Type)
+		if before != nil && before.Status == conditions[i].Status {
+			conditions[i].LastTransitionTime = before.LastTransitionTime
+		}
 	}
 	w.placement.Status.Conditions = conditions
 }
@@ -213,6 +261,15 @@ func gone(ruling removalbudget.Result) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d: %s", ruling.Count.Removed(), ruling.Count.Total, strings.Join(ruling.Leaving, " "))
+}
+
+// toUS is an edit that excludes every cluster of newFixture, and meaningless one that means what is there.
+func toUS(spec *clusterv1beta1.PlacementSpec) {
+	spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchLabels = map[string]string{"region": "us"}
+}
+
+func meaningless(spec *clusterv1beta1.PlacementSpec) {
+	spec.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeAdditive
 }
 
 func wanted(n int32) func(*fixture) {

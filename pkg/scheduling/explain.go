@@ -47,6 +47,43 @@ func (r *Result) OutOfScope(clusters []string) []string {
 	})
 }
 
+// IsExcludedBySets reports whether a cluster is in a set that is bound to the namespace and not selected by the Request, so that the Request excludes
+// it. It is false if the Request selects a set that does not exist or is not bound, of which the cluster may be a member.
+func (r *Result) IsExcludedBySets(cluster string) bool {
+	for _, set := range r.Request.ClusterSets {
+		if !slices.Contains(r.Eligible, set) {
+			return false
+		}
+	}
+	info := r.Cluster(cluster)
+	return len(r.Request.ClusterSets) > 0 && info != nil && r.snapshot.Scope(r.Request.Key.Namespace, nil).Contains(info)
+}
+
+// InfeasibleBy returns those of the clusters that the filter of a stage rejects before the ranking, in their order. A cluster that does not exist is
+// terminating. It evaluates only these clusters, and returns none when the Outcome is Invalid.
+func (r *Result) InfeasibleBy(stage Stage, clusters []string) []string {
+	if r.Outcome() == Invalid {
+		return nil
+	}
+	e := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now) // It keeps its side effects out of this Result.
+	var infeasible []string
+	for _, name := range clusters {
+		rejected := StageTerminating
+		if info := r.Cluster(name); info != nil && !info.Terminating {
+			rejected = e.filterCluster(info).Stage
+		}
+		if rejected == stage {
+			infeasible = append(infeasible, name)
+		}
+	}
+	return infeasible
+}
+
+// For returns the Result of another Request of the same Placement, on the same Snapshot, with the same incumbents and at the same time.
+func (r *Result) For(request *Request) *Result {
+	return Schedule(request, r.snapshot, r.incumbents, r.now)
+}
+
 // Clauses returns, for each predicate, the results of its clauses on a cluster. A predicate without clauses matches.
 func (r *Result) Clauses(info *clusterinfo.ClusterInfo) [][]selector.Clause {
 	evalContext := &selector.EvalContext{Now: r.now}

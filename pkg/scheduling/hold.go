@@ -74,6 +74,12 @@ func (r *Result) holding(existing map[string]bool, leaving []string) (selected [
 	return selected, slices.Sorted(slices.Values(leaving))
 }
 
+// Changes reports whether the selected clusters differ from those of the existing decisions.
+func (r *Result) Changes(existing map[string]bool) bool {
+	return len(r.Selected) != len(existing) ||
+		slices.ContainsFunc(r.Selected, func(info *clusterinfo.ClusterInfo) bool { return !existing[info.Name] })
+}
+
 // isConstrained reports whether the selection of a cluster can forbid that of another one.
 func (r *Result) isConstrained() bool {
 	return r.Request.AntiAffinity != nil || slices.ContainsFunc(r.Request.Spread, func(c SpreadConstraint) bool { return c.Hard })

@@ -264,13 +264,17 @@ func (h *Handler) incumbents(ctx context.Context, p, live *api.Placement) (place
 		return placement.NewExisting(p.API.Codec(), p, nil), nil
 	}
 
-	// The removal budget does not block removals by a changed spec, which has the next generation.
+	// The removal budget does not block what a changed spec excludes, which has the next generation.
 	generation, err := statefile.Generation(p.Object, live.Object)
 	if err != nil {
 		return placement.Existing{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", p.Key(), err)
 	}
 	p.UID, p.Generation, p.Status = live.UID, generation, live.Status
-	return h.hub.Present(ctx, p)
+	existing, err := h.hub.Present(ctx, p)
+	if err == nil && existing.Before == nil {
+		existing.Before = existing.RequestBefore(live, selector.NewCompiler())
+	}
+	return existing, err
 }
 
 // authorize returns an error with status 403 when the caller may not use the verb on Placements.

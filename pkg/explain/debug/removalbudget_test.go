@@ -19,9 +19,8 @@ func annotated(spec string) string {
 		"placement-hub.open-cluster-management.io/max-removal-percent":"0"}},"spec":` + spec + `}`
 }
 
-// A POST with a changed spec has the next generation, so its removals are not held. Those of a POST with the spec of the hub are blocked
-// as on the hub.
-func TestChangedSpecsAreNotBlocked(t *testing.T) {
+// docs/spec/differences.md B16: a POST with a changed spec holds what the hub holds: a cluster that the spec of the hub loses as well.
+func TestB16PostedSpecsReleaseNothing(t *testing.T) {
 	const cel = `"celSelector":{"celExpressions":["size(managedCluster.metadata.name) > 1"]}`
 	const scores = `"prioritizerPolicy":{"configurations":[{"scoreCoordinate":{"type":"AddOn","addOn":{"resourceName":"cpu",
 		"scoreName":"free"}},"weight":2}]}`
@@ -37,9 +36,10 @@ func TestChangedSpecsAreNotBlocked(t *testing.T) {
 			held: true, want: []string{"c1"},
 		},
 		{
-			reason: "a spec that asks for clusters that are not there",
+			reason: "a spec that asks for clusters that are not there: the gone cluster leaves for another cause",
 			body: annotated(`{"numberOfClusters":1,"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"region":"mars"}},` +
 				cel + `}}],` + scores + `}`),
+			held: true, want: []string{"c1"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -140,6 +140,13 @@ func (a *agreement) restart() {
 	}
 }
 
+// observe shows the Placement to every process, as its watch does.
+func (a *agreement) observe() {
+	for _, shared := range a.all {
+		shared.requests.of(api.V1beta1.Read(a.placement()))
+	}
+}
+
 // regional is a cluster of a region.
 func regional(i int, region string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{

@@ -31,6 +31,7 @@ type decider struct {
 
 // plan evaluates the Placement and compares the result with the existing decisions.
 func (d *decider) plan(ctx context.Context, object *api.Placement) (*cycle, error) {
+	d.state.requests.of(object) // The former Request of a changed Placement is known from then on.
 	existing, err := d.existing(ctx, object.API.Codec(), object)
 	if err != nil {
 		return nil, err

@@ -62,5 +62,7 @@ func (r *reader) existing(ctx context.Context, codec api.Codec, p *api.Placement
 	if err != nil {
 		return placement.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
 	}
-	return placement.NewExisting(codec, p, r.state.pages[codec].List(p.Key(), cached)), nil
+	existing := placement.NewExisting(codec, p, r.state.pages[codec].List(p.Key(), cached))
+	existing.Before = r.state.requests.before(p)
+	return existing, nil
 }

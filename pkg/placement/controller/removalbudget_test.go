@@ -208,9 +208,6 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 			g.expect(49, metav1.ConditionFalse, removalbudget.ReasonReleased)
 			g.edit(func(p *clusterv1beta1.Placement) { p.Annotations = nil })
 		},
-		"by spec": func(g *budgeted) {
-			g.edit(func(p *clusterv1beta1.Placement) { p.Spec.ClusterSets = []string{"set"} })
-		},
 		"by a greater share of its own": func(g *budgeted) {
 			g.edit(func(p *clusterv1beta1.Placement) {
 				p.Annotations = map[string]string{removalbudget.PercentAnnotation: "90"}
@@ -248,6 +245,30 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 			g.reconcile()
 			g.expect(49, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		})
+	}
+}
+
+// docs/spec/differences.md B16: a change of the spec releases nothing that is held, also over a restart; the annotation does afterwards.
+func TestB16AChangedSpecReleasesNothing(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		g := newBudgeted(t)
+		g.remove(0, 200)
+		g.reconcile()
+		g.edit(func(p *clusterv1beta1.Placement) { p.Spec.ClusterSets = []string{"set"} })
+		if restarted {
+			g.restart()
+			g.remove(0, 200)
+		}
+		g.reconcile()
+		g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		g.edit(func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = new(int32(20)) })
+		g.reconcile()
+		g.expect(220, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		g.edit(func(p *clusterv1beta1.Placement) {
+			p.Annotations = map[string]string{removalbudget.ReleaseAnnotation: strconv.FormatInt(p.Generation, 10)}
+		})
+		g.reconcile()
+		g.expect(20, metav1.ConditionFalse, removalbudget.ReasonReleased)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -31,6 +32,9 @@ type convertedRequest struct {
 	uid        types.UID
 	generation int64
 	request    *scheduling.Request
+	// before is the Request of the spec that the decisions were last completely written for, while that is an earlier generation; nil if that spec is
+	// not known.
+	before *scheduling.Request
 	// watchesRejected reports that the last status lists rejection reasons, so that events of rejected clusters must enqueue the Placement.
 	watchesRejected bool
 }
@@ -48,11 +52,20 @@ func (r *requests) of(placement *api.Placement) *scheduling.Request {
 	request := placement.Request(r.compiler) // It can be slow to compile CEL, so it runs without the lock.
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, found := r.converted[key]; found && known.uid == placement.UID && known.generation > placement.Generation {
+	known, found := r.converted[key]
+	found = found && known.uid == placement.UID
+	if found && known.generation > placement.Generation {
 		return request
 	}
 
-	r.converted[key] = convertedRequest{uid: placement.UID, generation: placement.Generation, request: request}
+	next := convertedRequest{uid: placement.UID, generation: placement.Generation, request: request}
+	if found {
+		next.before = known.before
+		if removalbudget.AppliedGeneration(placement.RemovalSubject()) == known.generation {
+			next.before = known.request
+		}
+	}
+	r.converted[key] = next
 	r.inventory.Subscribe(key, r.withProfiles(key, request.Dependencies()))
 	return request
 }
@@ -102,6 +115,30 @@ func (r *requests) known(placement *api.Placement) *scheduling.Request {
 		return nil
 	}
 	return known.request
+}
+
+// before returns the Request of the spec that the decisions of a Placement were last completely written for, if the spec was changed since and the
+// former one is known; nil otherwise. It is forgotten once the decisions are written for the present spec. The Placement may be of a later generation
+// than the one on the hub.
+func (r *requests) before(placement *api.Placement) *scheduling.Request {
+	applied := removalbudget.AppliedGeneration(placement.RemovalSubject())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, found := r.converted[placement.Key()]
+	switch {
+	case !found || known.uid != placement.UID || known.generation > placement.Generation:
+		return nil
+	case applied == placement.Generation:
+		if known.before != nil {
+			known.before = nil
+			r.converted[placement.Key()] = known
+		}
+		return nil
+	case known.generation < placement.Generation && applied == known.generation:
+		return known.request
+	default:
+		return known.before
+	}
 }
 
 // keys returns the known Placements in any order.

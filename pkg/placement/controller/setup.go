@@ -59,6 +59,7 @@ func (o Options) outputs() servedAPIs {
 		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit)),
 		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
 		LostScopeHold: o.RemovalLimit.LostScopeHold,
+		LastCluster:   o.RemovalLimit.LastCluster,
 	}
 	written := servedAPIs{limit: limit, warned: o.WarnRemovalPercent}
 	if slices.Contains(o.Controllers, Name) {

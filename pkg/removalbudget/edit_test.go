@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package removalbudget_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/test/property"
+)
+
+// spellings are merge patches of the spec of newFixture that mean what is there: for each field absent, null, empty, the default written out, and
+// another order of a list that is a set.
+var spellings = []string{
+	`{}`,
+	`{"clusterSets": null}`, `{"clusterSets": []}`,
+	`{"numberOfClusters": null}`,
+	`{"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu"]}]}}}]}`,
+	`{"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"region": "eu"}, "matchExpressions": []}}}]}`,
+	`{"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"region": "eu"}}, "claimSelector": {}, "celSelector": {}}}]}`,
+	`{"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"region": "eu"}},
+		"claimSelector": {"matchExpressions": []}, "celSelector": {"celExpressions": []}}}]}`,
+	`{"prioritizerPolicy": null}`, `{"prioritizerPolicy": {}}`, `{"prioritizerPolicy": {"mode": ""}}`, `{"prioritizerPolicy": {"mode": "Additive"}}`,
+	`{"prioritizerPolicy": {"mode": "Additive", "configurations": []}}`, `{"prioritizerPolicy": {"configurations": null}}`,
+	`{"tolerations": null}`, `{"tolerations": []}`,
+	`{"spreadPolicy": null}`, `{"spreadPolicy": {}}`, `{"spreadPolicy": {"spreadConstraints": null}}`, `{"spreadPolicy": {"spreadConstraints": []}}`,
+	`{"decisionStrategy": null}`, `{"decisionStrategy": {}}`, `{"decisionStrategy": {"groupStrategy": {}}}`,
+	`{"decisionStrategy": {"groupStrategy": {"decisionGroups": []}}}`,
+	`{"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": 0}}}`,
+	`{"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": "100%"}}}`,
+	`{"sortBy": ""}`, `{"sortBy": "ClusterName"}`, `{"scoreRateLimit": ""}`, `{"scoreRateLimit": "1m"}`, `{"scoreRateLimit": "60s"}`,
+}
+
+// otherSpecs are merge patches that change what the spec means, also so that every cluster is excluded.
+var otherSpecs = []string{
+	`{"numberOfClusters": 0}`, `{"numberOfClusters": 1}`, `{"numberOfClusters": 4}`, `{"numberOfClusters": 100}`,
+	`{"clusterSets": ["all"]}`, `{"clusterSets": ["none"]}`, `{"clusterSets": ["all", "none"]}`,
+	`{"predicates": null}`, `{"predicates": []}`, `{"predicates": [{}]}`,
+	`{"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"region": "us"}}}}]}`,
+	`{"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchExpressions": [{"key": "region", "operator": "Exists"}]}}}]}`,
+	`{"tolerations": [{"operator": "Exists"}]}`, `{"sortBy": "Score"}`,
+	`{"prioritizerPolicy": {"mode": "Exact"}}`, `{"numberOfClusters": 2, "prioritizerPolicy": {"mode": "Exact"}}`,
+	`{"spreadPolicy": {"spreadConstraints": [{"topologyKey": "region", "topologyKeyType": "Label", "whenUnsatisfiable": "ScheduleAnyway"}]}}`,
+	`{"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": 2}}}`,
+}
+
+// patched returns an edit that applies a merge patch to the spec, as clients send it.
+func patched(t rapid.TB, patch string) func(*clusterv1beta1.PlacementSpec) {
+	return func(spec *clusterv1beta1.PlacementSpec) {
+		before, err := json.Marshal(spec)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		after, err := jsonpatch.MergePatch(before, []byte(patch))
+		if err != nil {
+			t.Fatalf("%s: %v", patch, err)
+		}
+		*spec = clusterv1beta1.PlacementSpec{}
+		if err := json.Unmarshal(after, spec); err != nil {
+			t.Fatalf("%s: %v", after, err)
+		}
+	}
+}
+
+// twin returns the same Placement in the same world, which is not edited.
+func (w *fixture) twin() *fixture {
+	twin := *w
+	twin.placement, twin.decisions = w.placement.DeepCopy(), maps.Clone(w.decisions)
+	return &twin
+}
+
+// docs/spec/differences.md B16: an edit that means nothing changes nothing, whatever has happened before and happens afterwards, and whether or not the
+// hub that evaluates it first knows the former spec.
+func TestB16AnEditThatMeansNothingDecidesNothing(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		w := newFixture(rapid.IntRange(1, 12).Draw(t, "clusters"))
+		percent := rapid.SampledFrom([]int{0, 10, 50, 99}).Draw(t, "percent")
+		w.settle(percent)
+		for range rapid.IntRange(0, 4).Draw(t, "events before") {
+			w.disturb(t)
+			w.settle(percent)
+		}
+		twin := w.twin()
+
+		for range rapid.IntRange(1, 3).Draw(t, "edits") {
+			w.edit(patched(t, rapid.SampledFrom(spellings).Draw(t, "edit")))
+			if rapid.Bool().Draw(t, "event meanwhile") {
+				w.disturb(t)
+			}
+			w.settle(percent)
+			twin.now = w.now
+			twin.settle(percent)
+			if !maps.Equal(w.decisions, twin.decisions) {
+				t.Fatalf("decisions after the edit %v, without it %v", sorted(w.decisions), sorted(twin.decisions))
+			}
+		}
+	})
+}
+
+// docs/spec/differences.md B16: no edit has a cluster leave that a hub without the edit holds; one that was held already stays exactly as long as
+// without the edit. Over a restart the former spec is not known, and who is held already is known from the status.
+func TestB16WhatIsHeldStaysHeldThroughEdits(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		w := newFixture(rapid.IntRange(1, 12).Draw(t, "clusters"))
+		percent := rapid.SampledFrom([]int{0, 10, 50, 99}).Draw(t, "percent")
+		w.settle(percent)
+		for range rapid.IntRange(0, 4).Draw(t, "events before") {
+			w.disturb(t)
+			w.settle(percent)
+		}
+		twin := w.twin()
+		already := twin.judge(percent)
+
+		w.edit(patched(t, rapid.SampledFrom(slices.Concat(spellings, otherSpecs)).Draw(t, "edit")))
+		restarted := rapid.Bool().Draw(t, "restarted")
+		if restarted {
+			w.former = nil
+		} else if rapid.Bool().Draw(t, "event meanwhile") {
+			w.disturb(t)
+		}
+		twin.now = w.now
+		held := twin.judge(percent)
+		before := maps.Clone(w.decisions)
+		w.settle(percent)
+		twin.settle(percent)
+
+		for _, cluster := range held.Leaving {
+			last := held.Conditions(true)[0].Reason == removalbudget.ReasonLastCluster
+			if held.Held && before[cluster] && !w.decisions[cluster] && !(last && len(w.decisions) > 0) {
+				t.Fatalf("%s leaves by the edit, and is held without it; decisions %v", cluster, sorted(w.decisions))
+			}
+		}
+		already.Leaving = slices.DeleteFunc(already.Leaving, func(cluster string) bool { return !held.Held || !slices.Contains(held.Leaving, cluster) })
+		if !already.Held || already.Conditions(true)[0].Reason == removalbudget.ReasonLastCluster {
+			return
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "times") {
+			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 400).Draw(t, "seconds")) * time.Second)
+			twin.now = w.now
+			held := twin.judge(percent)
+			already.Leaving = slices.DeleteFunc(already.Leaving, func(cluster string) bool { return !held.Held || !slices.Contains(held.Leaving, cluster) })
+			w.settle(percent)
+			twin.settle(percent)
+			for _, cluster := range already.Leaving {
+				if !w.decisions[cluster] {
+					t.Fatalf("%s was held before the edit, leaves after it, and does not without it", cluster)
+				}
+			}
+		}
+	})
+}
+
+// docs/spec/differences.md B16: what an edit alone excludes leaves at once, also beside clusters that are held.
+func TestB16AnEditLetsGoWhomItExcludes(t *testing.T) {
+	w := newFixture(10)
+	w.relabel(0, 6, "region", "us")
+	w.settle(50)
+	expect(t, "held before the edit", "6 of 10: c00 c01 c02 c03 c04 c05", gone(w.judge(50)))
+	w.edit(patched(t, `{"numberOfClusters": 2}`))
+	w.settle(50)
+	expect(t, "decisions after the edit", []string{name(0), name(1), name(2), name(3), name(4), name(5), name(6), name(7)}, sorted(w.decisions))
+	w.now = w.now.Add(time.Hour)
+	w.settle(50)
+	expect(t, "still held", "6 of 10: c00 c01 c02 c03 c04 c05", gone(w.judge(50)))
+	w.placement.Annotations[removalbudget.ReleaseAnnotation] = "8"
+	w.settle(50)
+	expect(t, "decisions after the release", []string{name(6), name(7)}, sorted(w.decisions))
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package removalbudget
+
+import (
+	"maps"
+	"slices"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// holdLast holds the last cluster of the decisions, where no other one remains or replaces it: one that has left the scope until the hold of the hub
+// is over, and one whose only fault is that it is unreachable or unavailable until another cluster can replace it (docs/spec/differences.md B17).
+func (c *check) holdLast(r *ruling) {
+	if !c.keepLast || len(r.holds) > 0 || len(c.selected) > 0 || len(c.incumbents) == 0 {
+		return
+	}
+	incumbents := slices.DeleteFunc(slices.Sorted(maps.Keys(c.incumbents)), c.isGone)
+	h := hold{Generation: c.generation, Last: true, Lost: len(incumbents), Of: len(c.incumbents)}
+	if c.hub.percent < NoLimit {
+		c.holdUntil(r, h, c.outside(incumbents))
+	}
+	if c.Percent < NoLimit && !c.Released {
+		r.hold(h, slices.DeleteFunc(c.result.InfeasibleBy(scheduling.StageTaint, incumbents), func(name string) bool { return !c.isOnlyAway(name) })...)
+	}
+}
+
+// isGone reports whether a cluster is deleted, or is about to be.
+func (c *check) isGone(cluster string) bool {
+	info := c.result.Cluster(cluster)
+	return info == nil || info.Terminating || Drains(info)
+}
+
+// awayTaints are the keys of the taints of clusters that do not report, or report that they are unavailable.
+var awayTaints = []string{clusterv1.ManagedClusterTaintUnreachable, clusterv1.ManagedClusterTaintUnavailable}
+
+// isOnlyAway reports whether all taints of a cluster that are not tolerated follow from its availability.
+func (c *check) isOnlyAway(cluster string) bool {
+	for _, tolerance := range c.result.Tolerances(c.result.Cluster(cluster)) {
+		if !tolerance.Tolerated && tolerance.Taint.Effect != clusterv1.TaintEffectPreferNoSelect && !slices.Contains(awayTaints, tolerance.Taint.Key) {
+			return false
+		}
+	}
+	return true
+}
+
+// leavingBySpec returns the clusters that a changed spec excludes, if it is not known which ones the former spec would have lost: all that are not
+// selected, but for those that have left the scope, are deleted or have a taint. It is empty otherwise.
+func (c *check) leavingBySpec() map[string]bool {
+	if !c.doubtful {
+		return nil
+	}
+	leaving := maps.Clone(c.past)
+	maps.DeleteFunc(leaving, func(cluster string, _ bool) bool { return c.selected[cluster] })
+	lost := slices.Sorted(maps.Keys(leaving))
+	for _, cluster := range slices.Concat(
+		c.outside(lost), c.result.InfeasibleBy(scheduling.StageTaint, lost), c.result.InfeasibleBy(scheduling.StageTerminating, lost),
+	) {
+		delete(leaving, cluster)
+	}
+	return leaving
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package removalbudget
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// MemoryCondition is the type of the condition with what the budget of a Placement has to know beside its RecentRemovals: which clusters are held,
+// and which have joined lately. It exists while there is any of that, and until the status is written next.
+const MemoryCondition = "RemovalBudget"
+
+// ReasonRecorded is the only reason of the MemoryCondition.
+const ReasonRecorded = "Recorded"
+
+// memoryText precedes the memory in the message of the MemoryCondition, which is a JSON object.
+const memoryText = "The hub reads this record when it checks the next removal: "
+
+// memory is the content of the MemoryCondition.
+type memory struct {
+	// Applied is the generation of the spec for which the decisions were last completely written; 0 if that is the observed generation.
+	Applied int64 `json:"applied,omitempty"`
+	// Held are the clusters that are held.
+	Held []hold `json:"held,omitempty"`
+	// Joined are the clusters that joined the decisions within the Window, or while others were held, for causes outside of the Placement.
+	Joined []join `json:"joined,omitempty"`
+	// JoinedTo is the number of clusters that they joined, including those that had left within the Window.
+	JoinedTo int `json:"joinedTo,omitempty"`
+}
+
+// hold is a number of clusters that are held for the same cause since the same generation.
+type hold struct {
+	// Generation is the generation of the Placement under which the removal began to be held.
+	Generation int64 `json:"generation"`
+	// Until is the time at which clusters that have left the scope leave; nil for others.
+	Until *metav1.Time `json:"until,omitempty"`
+	// Last reports whether the cluster is held because it is the last one.
+	Last bool `json:"last,omitempty"`
+	// Lost of Of clusters would leave at once; earlier removals are not included.
+	Lost int `json:"lost"`
+	Of   int `json:"of"`
+	// Clusters are sorted. Unnamed is the number of further clusters, whose names the status has no room for.
+	Clusters []string `json:"clusters,omitempty"`
+	Unnamed  int      `json:"unnamed,omitempty"`
+}
+
+// join is the clusters that joined at a time, in whole seconds in UTC.
+type join struct {
+	Time     metav1.Time `json:"time"`
+	Clusters []string    `json:"clusters"`
+}
+
+// until returns the time of Until; zero without one.
+func (h hold) until() time.Time { return ptr.Deref(h.Until, metav1.Time{}).Time }
+
+func (h hold) equal(other hold) bool {
+	return h.Generation == other.Generation && h.until().Equal(other.until()) && h.Last == other.Last && h.Lost == other.Lost && h.Of == other.Of &&
+		slices.Equal(h.Clusters, other.Clusters) && h.Unnamed == other.Unnamed
+}
+
+// decodeMemory decodes the content of condition. One that others have made unreadable or deleted is empty.
+func decodeMemory(condition *metav1.Condition) memory {
+	var m memory
+	if condition == nil {
+		return m
+	}
+	text, found := strings.CutPrefix(condition.Message, memoryText)
+	if !found || json.Unmarshal([]byte(text), &m) != nil {
+		return memory{}
+	}
+	return m
+}
+
+// condition returns the condition with the memory; nil when that is empty.
+func (m memory) condition() *metav1.Condition {
+	m = m.truncated()
+	if m.Applied == 0 && len(m.Held) == 0 && len(m.Joined) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // Strings, numbers and times before the year 10000 can be encoded.
+	}
+	return &metav1.Condition{Type: MemoryCondition, Status: metav1.ConditionTrue, Reason: ReasonRecorded, Message: memoryText + string(text)}
+}
+
+// truncated returns the memory with as many names as a status can hold. Held clusters without names are counted, and clusters without names have
+// not joined, which both err toward blocking.
+func (m memory) truncated() memory {
+	left := maxNameBytes
+	fitting := func(clusters []string) []string {
+		for i, cluster := range clusters {
+			if left -= len(cluster) + nameOverheadBytes; left < 0 {
+				return clusters[:i]
+			}
+		}
+		return clusters
+	}
+
+	m.Held, m.Joined = slices.Clone(m.Held), slices.Clone(m.Joined)
+	for i := range m.Held {
+		h := &m.Held[i]
+		named := fitting(h.Clusters)
+		h.Clusters, h.Unnamed = named, h.Unnamed+len(h.Clusters)-len(named)
+	}
+	for i := range m.Joined {
+		m.Joined[i].Clusters = fitting(m.Joined[i].Clusters)
+	}
+	m.Joined = slices.DeleteFunc(m.Joined, func(j join) bool { return len(j.Clusters) == 0 })
+	return m
+}
+
+// joined returns the clusters that joined within the Window before a time or later, with the time at which each of them joined.
+func (m memory) joined(since time.Time) map[string]time.Time {
+	joined := map[string]time.Time{}
+	for _, j := range m.Joined {
+		if counts(j.Time.Time, since) {
+			for _, cluster := range j.Clusters {
+				joined[cluster] = j.Time.Time
+			}
+		}
+	}
+	return joined
+}
+
+// joins returns the clusters by the time at which they joined, the earliest first.
+func joins(joined map[string]time.Time) []join {
+	byTime := map[time.Time][]string{}
+	for cluster, at := range joined {
+		byTime[at.UTC()] = append(byTime[at.UTC()], cluster)
+	}
+	list := make([]join, 0, len(byTime))
+	for _, at := range slices.SortedFunc(maps.Keys(byTime), time.Time.Compare) {
+		slices.Sort(byTime[at])
+		list = append(list, join{Time: metav1.NewTime(at), Clusters: byTime[at]})
+	}
+	return list
+}
+
+// truncatedJoins returns the last of the joined clusters by name, as many as there are places; it modifies the map.
+func truncatedJoins(joined map[string]time.Time, places int) map[string]time.Time {
+	for _, cluster := range slices.Sorted(maps.Keys(joined)) {
+		if len(joined) > max(0, places) {
+			delete(joined, cluster)
+		}
+	}
+	return joined
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package removalbudget
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// check compares the scheduling.Result of one spec with the existing decisions.
+type check struct {
+	Budget
+
+	result     *scheduling.Result
+	incumbents map[string]bool
+	// left are the recent removals, and joined the clusters that joined within the Window, or while others were held.
+	left   RecentRemovals
+	joined map[string]time.Time
+	// past are the clusters that a percentage refers to, besides those without names: the incumbents and those that have left, without those that have
+	// joined. A cluster that joined within the Window and leaves within it is neither lost nor one of those that there were
+	// (docs/spec/differences.md B19).
+	past map[string]bool
+	now  time.Time
+	// generation is that of the spec, and selected has the clusters that it selects.
+	generation int64
+	selected   map[string]bool
+	// doubtful reports that the spec was changed, and that it is not known which clusters the former one would have lost. Then only those count
+	// that leave for causes outside of the spec, as far as the scheduling.Result tells.
+	doubtful bool
+}
+
+func (b Budget) newCheck(result *scheduling.Result, incumbents map[string]bool, now time.Time) *check {
+	c := &check{
+		Budget: b, result: result, incumbents: incumbents, left: b.recorded.within(now), now: now,
+		past: maps.Clone(incumbents), selected: make(map[string]bool, len(result.Selected)),
+	}
+	if c.past == nil {
+		c.past = map[string]bool{}
+	}
+	for cluster := range c.left.Clusters {
+		c.past[cluster] = true
+	}
+	c.joined = c.countJoined()
+	for cluster := range c.joined {
+		delete(c.past, cluster)
+	}
+	for _, info := range result.Selected {
+		c.selected[info.Name] = true
+	}
+	return c
+}
+
+// countJoined returns the clusters in the decisions that joined within the Window before now, or before clusters began to be held and since. Those that
+// have taken the places of others, which left without being counted, have joined nobody.
+func (c *check) countJoined() map[string]time.Time {
+	since := c.now
+	if c.stillBlocks() && !c.condition.LastTransitionTime.IsZero() && c.condition.LastTransitionTime.Time.Before(since) {
+		since = c.condition.LastTransitionTime.Time
+	}
+	joined := c.memory.joined(since)
+	maps.DeleteFunc(joined, func(cluster string, _ time.Time) bool {
+		_, left := c.left.Clusters[cluster]
+		return left || !c.incumbents[cluster]
+	})
+
+	return truncatedJoins(joined, len(c.past)+c.left.countOthers()-c.memory.JoinedTo)
+}
+
+// ruling is which clusters leave the existing decisions, and which of them stay.
+type ruling struct {
+	// leaving are the clusters in the decisions that count as removed, sorted, and earlier the recent removals that count.
+	leaving []string
+	earlier RecentRemovals
+	holds   []hold
+	// requeueAt is when a hold can end without an event; zero means never.
+	requeueAt time.Time
+	// past is the number of removed clusters that have left before, and base the number of clusters that there were.
+	past, base int
+}
+
+// kept returns the clusters that are held, sorted.
+func (r ruling) kept() []string {
+	var kept []string
+	for _, h := range r.holds {
+		kept = append(kept, h.Clusters...)
+	}
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// total returns the Count that describes the kept clusters. Those that leave now count as past.
+func (r ruling) total(kept []string) Count {
+	count := Count{Past: r.past, Now: len(kept), Total: r.base}
+	for _, cluster := range r.leaving {
+		if !slices.Contains(kept, cluster) {
+			count.Past++
+		}
+	}
+	for _, h := range r.holds {
+		count.Total = max(count.Total, h.Of)
+	}
+	count.Total = max(count.Total, count.Removed())
+	return count
+}
+
+// under returns the ruling for the changed spec of another check: the budget holds none of the clusters that it selects. Their number still counts for
+// the others, so that the change of the spec releases nobody.
+func (r ruling) under(c *check) ruling {
+	stays := func(cluster string) bool { return c.selected[cluster] }
+	r.leaving = slices.DeleteFunc(slices.Clone(r.leaving), stays)
+	holds := r.holds
+	r.holds = nil
+	for _, h := range holds {
+		h.Clusters = slices.DeleteFunc(slices.Clone(h.Clusters), stays)
+		if len(h.Clusters) > 0 && !c.replaces(h) {
+			r.holds = append(r.holds, h)
+		}
+	}
+	return r
+}
+
+// ruleLike returns the ruling of a changed spec that selects and holds the same clusters as the former one, whose ruling is found: the holds are its own
+// from then on. It returns false for another spec.
+func (c *check) ruleLike(former *check, found ruling) (ruling, bool) {
+	if !maps.Equal(c.selected, former.selected) {
+		return ruling{}, false
+	}
+	c.generation = former.generation
+	same := c.rule()
+	for i := range same.holds {
+		if same.holds[i].Generation == c.generation {
+			same.holds[i].Generation = c.subject.Generation
+		}
+	}
+	c.generation = c.subject.Generation
+	return same, slices.Equal(same.kept(), found.kept())
+}
+
+// rule decides which clusters leave.
+func (c *check) rule() ruling {
+	counted, lost := c.countRemovals(c)
+	r := ruling{base: counted.percentageBase()}
+	for _, cluster := range lost.removed(counted, c.left, c.incumbents) {
+		if c.incumbents[cluster] {
+			r.leaving = append(r.leaving, cluster)
+		} else {
+			r.earlier = r.earlier.with(cluster, c.left.Clusters[cluster])
+		}
+	}
+	if counted.removed() > 0 {
+		r.earlier.Others = c.left.Others
+	}
+	r.past = counted.past(r.leaving)
+
+	outside := c.outside(r.leaving)
+	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return slices.Contains(outside, cluster) })
+	if !c.Released && counted.exceeds(c.Percent) && c.removesNow(c.Budget, counted) {
+		r.hold(counted.hold(c.generation, r.leaving), inside...)
+		r.lookAt(c.allowedAt(c.Budget, counted))
+	}
+	c.holdScope(&r, outside)
+	c.holdEarlier(&r)
+	c.holdLast(&r)
+	return r
+}
+
+// hold adds clusters that are held, unless there are none.
+func (r *ruling) hold(h hold, clusters ...string) {
+	if len(clusters) > 0 {
+		h.Clusters = slices.Sorted(slices.Values(clusters))
+		r.holds = append(r.holds, h)
+	}
+}
+
+// lookAt has the result computed again at a time, unless it is zero.
+func (r *ruling) lookAt(at time.Time) {
+	if !at.IsZero() && (r.requeueAt.IsZero() || at.Before(r.requeueAt)) {
+		r.requeueAt = at
+	}
+}
+
+// holdEarlier holds the clusters that were held before the spec was changed, until that hold would have ended without the change. What the present
+// spec says of them does not count (docs/spec/differences.md B16).
+func (c *check) holdEarlier(r *ruling) {
+	for _, h := range c.earlierHolds() {
+		kept := r.kept()
+		staying := slices.DeleteFunc(c.incumbentsOf(h), func(cluster string) bool {
+			return c.selected[cluster] || slices.Contains(kept, cluster) || h.Last && c.isGone(cluster)
+		})
+		if len(staying) == 0 {
+			continue
+		}
+		if !c.doubtful {
+			h.Lost -= max(0, len(h.Clusters)-len(staying)) // The others fit again.
+		}
+		if held, until := c.stillHolds(h, len(staying)); held {
+			h.Unnamed = 0
+			r.hold(h, staying...)
+			r.lookAt(until)
+		}
+	}
+}
+
+// earlierHolds returns the holds that began under an earlier spec. Without a record of them, as after an upgrade of the hub, all clusters count as
+// held if clusters are held.
+func (c *check) earlierHolds() []hold {
+	var earlier []hold
+	for _, h := range c.memory.Held {
+		if c.doubtful || h.Generation != c.generation {
+			earlier = append(earlier, h)
+		}
+	}
+	if !c.doubtful || len(c.memory.Held) > 0 || c.condition == nil || c.condition.Status != metav1.ConditionTrue {
+		return earlier
+	}
+	unnamed := hold{Generation: c.generation, Lost: len(c.incumbents), Of: len(c.incumbents), Unnamed: len(c.incumbents)}
+	if !c.hub.until.IsZero() {
+		unnamed.Until = &metav1.Time{Time: c.hub.until}
+	}
+	return append(earlier, unnamed)
+}
+
+// incumbentsOf returns the clusters of a hold that are in the decisions, sorted. If the hold does not know all names, each of them may be held.
+func (c *check) incumbentsOf(h hold) []string {
+	if h.Unnamed > 0 {
+		return slices.Sorted(maps.Keys(c.incumbents))
+	}
+	return slices.DeleteFunc(slices.Clone(h.Clusters), func(cluster string) bool { return !c.incumbents[cluster] })
+}
+
+// stillHolds reports whether a hold of an earlier spec goes on for a number of clusters, and when it can end without an event.
+func (c *check) stillHolds(h hold, staying int) (held bool, until time.Time) {
+	limit := c.Budget
+	switch {
+	case h.Until != nil:
+		limit = c.own()
+	case c.Released:
+		return false, time.Time{}
+	}
+	if limit.Percent >= NoLimit || h.Until != nil && !c.now.Before(h.until()) || c.replaces(h) {
+		return false, time.Time{}
+	}
+	if h.Last {
+		return true, h.until()
+	}
+
+	gone := c.gone()
+	for i := range len(gone) + 1 {
+		past := len(gone) - i
+		count := Count{Past: past, Now: max(h.Lost, staying), Total: max(h.Of, staying) + past}
+		switch {
+		case count.Exceeds(limit.Percent):
+		case i == 0:
+			return false, time.Time{}
+		default:
+			return true, earliest(h.until(), gone[i-1].Add(Window))
+		}
+	}
+	return true, h.until()
+}
+
+// gone returns the times at which clusters have left that are not in the decisions, the earliest first.
+func (c *check) gone() []time.Time {
+	var gone []time.Time
+	for cluster, at := range c.left.Clusters {
+		if !c.incumbents[cluster] {
+			gone = append(gone, at)
+		}
+	}
+	for _, others := range c.left.Others {
+		gone = append(gone, slices.Repeat([]time.Time{others.At}, others.Count)...)
+	}
+	slices.SortFunc(gone, time.Time.Compare)
+	return gone
+}
+
+// replaces reports whether the selected clusters replace a last one that is held only until then.
+func (c *check) replaces(h hold) bool { return h.Last && h.Until == nil && len(c.selected) > 0 }
+
+// earliest returns the earlier of two times; zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// removesNow reports whether the scheduling.Result removes clusters from the existing decisions, regardless of recent removals.
+func (c *check) removesNow(limit Budget, counted comparison) bool {
+	if !c.left.empty() {
+		now := *c
+		now.left, now.past = RecentRemovals{}, maps.Clone(c.past)
+		maps.DeleteFunc(now.past, func(cluster string, _ bool) bool { return !c.incumbents[cluster] })
+		counted, _ = limit.countRemovals(&now)
+	}
+	return counted.removed() > 0
+}
+
+// allowedAt returns the time at which so many recent removals have expired that the scheduling.Result does not exceed a limit; zero means never.
+func (c *check) allowedAt(limit Budget, counted comparison) time.Time {
+	for _, removal := range c.left.removals() {
+		counted.previous -= removal.Others
+		counted.infeasible -= removal.Others
+		for _, cluster := range removal.Clusters {
+			switch {
+			case c.incumbents[cluster]:
+			case c.selected[cluster]:
+				counted.previous--
+				counted.gained++
+			case c.result.IsFeasible(cluster):
+				counted.previous--
+				counted.outranked--
+			default:
+				counted.previous--
+				counted.infeasible--
+			}
+		}
+
+		if !counted.exceeds(limit.Percent) {
+			return removal.Time.Add(Window)
+		}
+	}
+
+	return time.Time{}
+}
