@@ -43,6 +43,8 @@ type testHub struct {
 	// block makes answers wait until ctx ends or it is closed; nil for no wait. blocked says which; nil for all.
 	block   chan struct{}
 	blocked func(question *Question) bool
+	// err is the error of answers; nil for none.
+	err error
 }
 
 func newTestHub(objects ...client.Object) *testHub {
@@ -75,6 +77,9 @@ func (h *testHub) Explain(ctx context.Context, caller user.Info, question Questi
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+	if h.err != nil {
+		return nil, h.err
 	}
 	if h.refused[caller.GetName()] {
 		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "placements"}, "", errors.New("refused"))

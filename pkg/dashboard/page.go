@@ -111,7 +111,8 @@ func problemOf(ctx context.Context, err error) *problem {
 	case apierrors.IsNotFound(err):
 		return &problem{code: http.StatusNotFound, text: "there is no such object; correct the name or the namespace"}
 	case meta.IsNoMatchError(err):
-		return &problem{code: http.StatusNotFound, text: "the hub does not serve objects of this kind; the system that has them is not installed"}
+		return &problem{code: http.StatusNotFound, text: "the hub does not serve objects of this kind; the system that has them is not " +
+			"installed: install it, or choose another page"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{code: http.StatusServiceUnavailable, text: "the page took too long; choose a namespace, or try again in some seconds"}
 	case utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err):
@@ -136,7 +137,7 @@ func checkNames(request *http.Request) error {
 		request.PathValue("namespace"), request.PathValue("kind"), request.PathValue("name"), request.URL.Query().Get("namespace"),
 	} {
 		if wrong := rest.IsValidPathSegmentName(name); len(wrong) > 0 {
-			return refuse(http.StatusNotFound, "there is no object of the name %q: a name %s", name, strings.Join(wrong, ", "))
+			return refuse(http.StatusNotFound, "there is no object of the name %q: a name %s; correct it", name, strings.Join(wrong, ", "))
 		}
 	}
 	return nil

@@ -324,9 +324,9 @@ func manifestOf(request *http.Request) (string, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return "", refuse(http.StatusRequestEntityTooLarge, "the Placement is larger than %d bytes", maxBodyBytes)
+		return "", refuse(http.StatusRequestEntityTooLarge, "the Placement is larger than %d bytes; compare it with placement diff", maxBodyBytes)
 	case err != nil:
-		return "", refuse(http.StatusBadRequest, "the Placement could not be read: %s", err)
+		return "", refuse(http.StatusBadRequest, "the Placement could not be read: %s; send it again", err)
 	case strings.TrimSpace(manifest) == "":
 		return "", refuse(http.StatusBadRequest, "send the Placement that would be applied")
 	}

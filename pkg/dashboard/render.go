@@ -30,21 +30,14 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 }).ParseFS(templateFiles, "templates/*.html"))
 
 // assets serves the style sheet, the script and the icon. Browsers ask again after a minute, so that an upgraded hub has its own script soon.
-func assets() http.Handler {
-	served := http.FileServerFS(mustSub())
-	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=60")
-		http.StripPrefix("/assets", served).ServeHTTP(w, request)
-	})
-}
-
-// mustSub returns the directory of the embedded assets, which exists.
-func mustSub() fs.FS {
-	files, err := fs.Sub(assetFiles, "assets")
-	if err != nil {
-		panic(err)
+func (s *Server) assets(w http.ResponseWriter, request *http.Request) {
+	file := strings.TrimPrefix(request.URL.Path, "/")
+	if info, err := fs.Stat(assetFiles, file); err != nil || info.IsDir() {
+		s.pages.ServeHTTP(w, request) // There is no such page.
+		return
 	}
-	return files
+	w.Header().Set("Cache-Control", "max-age=60")
+	http.ServeFileFS(w, request, assetFiles, file)
 }
 
 // render renders a template. Names and messages of users cannot change the direction of the text around them.

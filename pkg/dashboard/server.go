@@ -78,11 +78,12 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		"GET /workloads":                           workloadsPage,
 		"GET /workloads/{namespace}/{kind}/{name}": workloadPage,
 		"GET /": noPage,
+		"/":     noMethod,
 	} {
 		s.pages.Handle(pattern, s.show(view))
 	}
 	routes := http.NewServeMux()
-	routes.Handle("GET /assets/", assets())
+	routes.HandleFunc("GET /assets/", s.assets)
 	routes.HandleFunc("GET /events", s.events)
 	if gate, tokens := gate.(*TokenGate); tokens {
 		routes.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { s.respondLogin(w, r, http.StatusOK, "") })
@@ -93,7 +94,9 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		})
 	}
 	routes.Handle("/", s.pages)
-	s.all = http.NewCrossOriginProtection().Handler(routes)
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(s.refuseOrigin))
+	s.all = protection.Handler(routes)
 	return s
 }
 
@@ -213,6 +216,12 @@ func (s *Server) refuseCaller(w http.ResponseWriter, request *http.Request, err 
 	}
 }
 
+// refuseOrigin responds to a form that a page of another site has sent.
+func (s *Server) refuseOrigin(w http.ResponseWriter, request *http.Request) {
+	told := &problem{code: http.StatusForbidden, text: "this was sent by a page of another site; open the dashboard, and send it from there"}
+	s.rendered(request, nil, problemPage(told)).write(w, request)
+}
+
 // wantsJSON reports whether a request asks for the JSON twin of a page.
 func wantsJSON(request *http.Request) bool {
 	accepted := request.Header.Get("Accept")
@@ -267,8 +276,11 @@ func (r *response) write(w http.ResponseWriter, request *http.Request) {
 	if r.encoding != "" {
 		header.Set("Content-Encoding", r.encoding)
 	}
-	if r.code == http.StatusServiceUnavailable || r.code == http.StatusTooManyRequests {
+	switch r.code {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header.Set("Retry-After", retryAfter)
+	case http.StatusMethodNotAllowed:
+		header.Set("Allow", http.MethodGet+", "+http.MethodHead)
 	}
 	w.WriteHeader(r.code)
 	if _, err := w.Write(r.text); err != nil { //nolint:gosec // Templates and renderRows escape every text.
@@ -314,6 +326,11 @@ func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code
 	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
 	made.add("login", "login", map[string]string{"Problem": because, "To": ownPath(request.FormValue("to"))})
 	s.rendered(request, nil, made).write(w, request)
+}
+
+// noMethod is the view of a path to which a method sends nothing.
+func noMethod(_ context.Context, v *visit) (*page, error) {
+	return nil, refuse(http.StatusMethodNotAllowed, "nothing is sent here by %s; begin at the overview", v.request.Method)
 }
 
 // noPage is the view of a path that has none.
