@@ -125,7 +125,7 @@ func respond(ctx context.Context, w http.ResponseWriter, code int, answer Answer
 // serve authenticates the caller before it reads the body, and authorizes before it reads objects.
 func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *http.Request) (Answer, error) {
 	if request.Method != http.MethodPost {
-		return Answer{}, refuse(http.StatusMethodNotAllowed, "method %s: use POST", request.Method)
+		return Answer{}, refuse(http.StatusMethodNotAllowed, "method %s: use POST, as placement explain does", request.Method)
 	}
 	select {
 	case h.open <- struct{}{}:

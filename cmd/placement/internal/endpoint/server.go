@@ -74,12 +74,20 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 	s.mux.HandleFunc(readinessPath, s.serveReadiness)
 	s.mux.HandleFunc(readinessPath+"/", s.serveReadiness)
 
+	s.mux.HandleFunc("/", noPath)
+
 	var listen net.ListenConfig
 	if s.listener, err = listen.Listen(ctx, o.Network, o.Address); err != nil {
 		return nil, fmt.Errorf("--listen: %w; choose another address, or port 0 for a free one", err)
 	}
 	klog.FromContext(ctx).Info("Serving HTTPS", "address", s.listener.Addr().String())
 	return s, nil
+}
+
+// noPath answers requests for a path that nothing is mounted at, such as those of people who look for the dashboard.
+func noPath(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "there is nothing at this path; this port has /metrics, /healthz, /livez and /readyz, and the dashboard has a port of its own "+
+		"(--dashboard-listen)", http.StatusNotFound)
 }
 
 // Handle mounts a handler for authorized callers, also where the configuration opens /metrics to everybody. The handler finds the user in

@@ -143,6 +143,9 @@ func TestWhoMayReadWhat(t *testing.T) {
 			}
 		})
 	}
+	if got := get(t, client, base+"/", ""); !strings.Contains(got.body, "--dashboard-listen") {
+		t.Errorf("who looks for the dashboard reads %q", got.body)
+	}
 	if got := get(t, client, base+"/metrics", "scraper"); !strings.Contains(got.body, "# TYPE go_goroutines gauge") {
 		t.Errorf("/metrics does not show the registry:\n%s", got.body)
 	}
