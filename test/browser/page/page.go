@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -186,14 +187,24 @@ func get[T any](p *Page, what string, action chromedp.Action[T]) T {
 	return value
 }
 
-// Go opens another address in the tab, waits until it is loaded, and returns the HTTP status.
+// Go opens another address in the tab, waits until it is loaded, and returns the HTTP status. It fails the test for a response without a page: some
+// browsers show an error of their own for a status code without a body, and others an empty window.
 func (p *Page) Go(url string) int64 {
 	p.t.Helper()
 	response := get(p, "opening "+url, chromedp.NavigateResponse(url))
 	if response == nil { // Only the fragment has changed.
 		return 0
 	}
+	if response.Status >= http.StatusBadRequest && p.isEmpty() {
+		p.t.Errorf("%s: status %d without a page, for which a person sees nothing, or an error of the browser", url, response.Status)
+	}
 	return response.Status
+}
+
+// isEmpty reports whether the page shows nothing.
+func (p *Page) isEmpty() bool {
+	p.t.Helper()
+	return Eval[bool](p, "!document.body || document.body.childNodes.length === 0")
 }
 
 // Follow does something that loads another page, and waits until that is loaded.

@@ -57,6 +57,8 @@ func site(t *testing.T) string {
 			w.Header().Set("Content-Type", "text/javascript")
 		case documents[r.URL.Path] == "":
 			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `<!doctype html><html lang="en"><title>Not found</title><main><h1>There is no such page</h1></main>`)
+			return
 		}
 		fmt.Fprint(w, documents[r.URL.Path])
 	}))
@@ -88,8 +90,10 @@ func TestPages(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 		p.Expect("404")
-		if count := p.Count("h1"); count != 0 {
-			t.Errorf("%d headings", count)
+		p.WantText("h1", "There is no such page")
+		Eval[string](p, "document.body.replaceChildren(), ''")
+		if !p.isEmpty() {
+			t.Error("a page without content is not empty")
 		}
 	})
 	t.Run("the keyboard alone", func(t *testing.T) {
