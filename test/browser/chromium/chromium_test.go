@@ -77,27 +77,41 @@ func TestFindFailsForANamedBrowserThatDoesNotWork(t *testing.T) {
 	}
 }
 
-func TestFindSkipsProgramsThatOnlyHaveTheName(t *testing.T) {
+func TestFoundSkipsProgramsThatOnlyHaveTheName(t *testing.T) {
 	m := newMachine(t)
-	m.add("chromium", "echo 'Command requires the chromium snap to be installed.'; exit 1\n")
-	want := m.add("google-chrome", version("Google Chrome 150.0.1.2"))
+	t.Setenv(Variable, Found)
+	m.add("chromium", "echo 'Command requires the chromium snap to be installed.' >&2; exit 1\n")
+	if _, err := Find(t.Context(), m.root); err == nil || errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "leave the variable empty") ||
+		!strings.Contains(err.Error(), "requires the chromium snap") {
+		t.Errorf("without a browser that works: %v", err)
+	}
+	want := m.add("google-chrome", "echo 'a warning of the script' >&2\n"+version("Google Chrome 150.0.1.2"))
 	found, err := Find(t.Context(), m.root)
-	if err != nil || found.Path != want || found.Source != "found on this machine" {
+	if err != nil || found != (Browser{Path: want, Version: "Google Chrome 150.0.1.2", Source: "found on this machine"}) {
 		t.Errorf("found %+v, %v; want %s", found, err, want)
 	}
 }
 
-func TestFindSaysWhatToDo(t *testing.T) {
+// A browser that the machine happens to have does not decide about the tests.
+func TestFindUsesNoBrowserThatNobodyAskedFor(t *testing.T) {
 	m := newMachine(t)
-	m.add("chromium", "echo 'Command requires the chromium snap to be installed.'; exit 1\n")
+	m.add("chromium", version("Chromium 150.0.1.2"))
+	m.add("google-chrome", version("Google Chrome 150.0.1.2"))
 	_, err := Find(t.Context(), m.root)
 	if !errors.Is(err, ErrNone) {
 		t.Fatalf("error %v", err)
 	}
-	for _, part := range []string{"make browser", "CHROMIUM=path", "make test CHROMIUM=none", "requires the chromium snap"} {
+	for _, part := range []string{"make browser", "CHROMIUM=found", "CHROMIUM=path", "make test CHROMIUM=none"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error does not contain %q: %v", part, err)
 		}
+	}
+	m.addApt()
+	if found, err := Ensure(t.Context(), m.root, io.Discard); err != nil || found.Source != "fetched by make browser" {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if found, err := Find(t.Context(), m.root); err != nil || found.Source != "fetched by make browser" {
+		t.Errorf("found %+v, %v", found, err)
 	}
 }
 
@@ -132,6 +146,7 @@ case $2 in
 *)
 	mkdir -p "$3/usr/lib/chromium"
 	: > "$3/usr/lib/chromium/libEGL.so"
+	: > "$3/`+data+`"
 	printf '#!/bin/sh\necho "Chromium 150.0.1.2 with $LD_LIBRARY_PATH and $FONTCONFIG_FILE"\n' > "$3/`+program+`"
 	chmod 755 "$3/`+program+`" ;;
 esac
@@ -193,7 +208,7 @@ func TestFetchUnpacksWithoutInstalling(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(calls[1], "install --yes --download-only --no-install-recommends chromium-headless-shell") {
+	if !strings.Contains(calls[1], "install --yes --download-only --reinstall --no-install-recommends chromium-headless-shell chromium-common ") {
 		t.Errorf("call: %s", calls[1])
 	}
 
@@ -222,6 +237,28 @@ func TestFetchIsSerialised(t *testing.T) {
 	group.Wait()
 	if calls := m.calls(); len(calls) != 4 {
 		t.Errorf("more than one has fetched: %q", calls)
+	}
+}
+
+// A machine that has Debian's chromium has a part of the packages. What an earlier version fetched there starts, and opens no page.
+func TestFetchReplacesWhatIsIncomplete(t *testing.T) {
+	m := newMachine(t)
+	m.addApt()
+	if _, err := Ensure(t.Context(), m.root, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(m.root, "bin", "browser", "root", filepath.FromSlash(data))
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Find(t.Context(), m.root); !errors.Is(err, ErrNone) {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if _, err := Ensure(t.Context(), m.root, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -255,13 +292,17 @@ func TestFetchSaysWhatToDoWhenItFails(t *testing.T) {
 			m.addApt()
 			m.add("dpkg-deb", "exit 0\n")
 		}, "no browser where it is expected"},
+		{"a package without the data of the browser", func(m *machine) {
+			m.addApt()
+			m.add("dpkg-deb", `mkdir -p "$3/usr/lib/chromium"; : > "$3/`+program+`"`)
+		}, "icudtl.dat: no such file"},
 		{"an archive that is broken", func(m *machine) {
 			m.addApt()
 			m.add("dpkg-deb", "echo 'not a Debian format archive'; exit 2\n")
 		}, "not a Debian format archive"},
 		{"a library that is missing", func(m *machine) {
 			m.addApt()
-			m.add("dpkg-deb", `mkdir -p "$3/usr/lib/chromium"
+			m.add("dpkg-deb", `mkdir -p "$3/usr/lib/chromium"; : > "$3/`+data+`"
 printf '#!/bin/sh\necho libnss3.so: cannot open shared object file; exit 127\n' > "$3/`+program+`"; chmod 755 "$3/`+program+`"`)
 		}, "libnss3.so: cannot open"},
 	} {
@@ -272,7 +313,7 @@ printf '#!/bin/sh\necho libnss3.so: cannot open shared object file; exit 127\n' 
 			if err == nil {
 				t.Fatal("no error")
 			}
-			for _, part := range []string{c.want, "CHROMIUM=path", "make test CHROMIUM=none"} {
+			for _, part := range []string{c.want, "CHROMIUM=found", "CHROMIUM=path", "make test CHROMIUM=none"} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("the error does not contain %q: %v", part, err)
 				}

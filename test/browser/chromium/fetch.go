@@ -16,15 +16,20 @@ import (
 	"strings"
 )
 
-// packages are what is fetched, with all that they depend on and this machine lacks.
-var packages = []string{"chromium-headless-shell", "fonts-dejavu-core"}
+// packages are what is fetched, also where this machine has some of them, with all that they depend on and this machine lacks. The first two share a
+// directory, in which the browser looks for its files.
+var packages = []string{"chromium-headless-shell", "chromium-common", "fonts-dejavu-core"}
 
-// program is the browser in the packages.
-const program = "usr/lib/chromium/chromium-headless-shell"
+const (
+	// program is the browser in the packages.
+	program = "usr/lib/chromium/chromium-headless-shell"
+	// data is the file of chromium-common without which the browser prints its version, but opens no page.
+	data = "usr/lib/chromium/icudtl.dat"
+)
 
 // errCannotFetch begins the errors of Fetch, which say what else there is to do.
-const errCannotFetch = "fetching Debian's chromium-headless-shell: %w; install Chromium or Google Chrome, name one with " + Variable +
-	"=path, or leave the browser tests out: make test " + Variable + "=" + None
+const errCannotFetch = "fetching Debian's chromium-headless-shell: %w; use Chromium or Google Chrome of this machine with " + Variable + "=" + Found +
+	", name one with " + Variable + "=path, or leave the browser tests out: make test " + Variable + "=" + None
 
 // Ensure returns the browser that Find finds, and fetches one before if there is none.
 func Ensure(ctx context.Context, root string, out io.Writer) (Browser, error) {
@@ -89,8 +94,8 @@ func unpack(ctx context.Context, temporary string, out io.Writer) (unpacked stri
 			return "", err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(program))); err != nil {
-		return "", fmt.Errorf("the package has no browser where it is expected: %w", err)
+	if err := checkFiles(unpacked); err != nil {
+		return "", err
 	}
 	libraries, err := libraryDirectories(root)
 	if err != nil {
@@ -100,6 +105,16 @@ func unpack(ctx context.Context, temporary string, out io.Writer) (unpacked stri
 		os.WriteFile(startScript(unpacked), script(libraries), 0o755),
 		os.WriteFile(filepath.Join(unpacked, fontsName), []byte(fonts), 0o644),
 	)
+}
+
+// checkFiles returns an error if a directory does not have what the browser needs from its packages.
+func checkFiles(directory string) error {
+	for _, file := range []string{program, data} {
+		if _, err := os.Stat(filepath.Join(directory, "root", filepath.FromSlash(file))); err != nil {
+			return fmt.Errorf("the packages have no browser where it is expected: %w", err)
+		}
+	}
+	return nil
 }
 
 // download downloads the packages with all that they depend on and this machine lacks, and returns the paths of their archives. The lists of
@@ -115,13 +130,13 @@ func download(ctx context.Context, directory string, out io.Writer) ([]string, e
 	if err := run(ctx, out, "apt-get", append(slices.Clone(options), "update")...); err != nil {
 		return nil, err
 	}
-	install := slices.Concat(options, []string{"install", "--yes", "--download-only", "--no-install-recommends"}, packages)
+	install := slices.Concat(options, []string{"install", "--yes", "--download-only", "--reinstall", "--no-install-recommends"}, packages)
 	if err := run(ctx, out, "apt-get", install...); err != nil {
 		return nil, err
 	}
 	found, err := filepath.Glob(filepath.Join(archives, "*.deb"))
 	if err == nil && len(found) == 0 {
-		err = errors.New("apt-get has downloaded nothing: the package is installed, but its browser does not work")
+		err = errors.New("apt-get has downloaded nothing")
 	}
 	return found, err
 }

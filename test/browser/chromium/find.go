@@ -17,14 +17,20 @@ import (
 const (
 	// Variable is the environment variable with the path of the browser.
 	Variable = "CHROMIUM"
+	// Found is the value of Variable with which the tests use Chromium or Google Chrome of this machine.
+	Found = "found"
 	// None is the value of Variable with which `make test` leaves the browser tests out.
 	None = "none"
 )
 
 var (
 	// ErrNone means that no browser was found.
-	ErrNone = errors.New("no Chromium found: run `make browser` (it fetches Debian's, without installing it), install Chromium or Google Chrome, " +
-		"or name one with " + Variable + "=path; `make test " + Variable + "=none` leaves the browser tests out")
+	ErrNone = errors.New("no Chromium in bin/browser: run `make browser`, which fetches Debian's without installing it; or use Chromium or Google " +
+		"Chrome of this machine with " + Variable + "=" + Found + ", or another one with " + Variable + "=path; `make test " + Variable + "=" + None +
+		"` leaves the browser tests out")
+	// errNoneFound means that this machine has no browser.
+	errNoneFound = errors.New(Variable + "=" + Found + ": this machine has no Chromium or Google Chrome: install one, name it with " + Variable +
+		"=path, or leave the variable empty, so that Debian's is fetched")
 	// ErrLeftOut means that the variable is None.
 	ErrLeftOut = errors.New(Variable + "=" + None + " leaves the browser tests out")
 )
@@ -49,13 +55,15 @@ type Browser struct {
 	Source  string // why it was chosen, for messages
 }
 
-// Find returns the browser for tests in the checkout with this root: the one that $CHROMIUM names, the first of this machine that works, or the
-// one in bin/browser. The error wraps ErrNone, with the places and why none counts, or ErrLeftOut.
+// Find returns the browser for tests in the checkout with this root: the one in bin/browser, which is of the same kind on every machine, unless
+// $CHROMIUM names another one or asks for that of this machine. The error wraps ErrNone or ErrLeftOut.
 func Find(ctx context.Context, root string) (Browser, error) {
 	switch named := os.Getenv(Variable); named {
 	case "":
 	case None:
 		return Browser{}, ErrLeftOut
+	case Found:
+		return found(ctx)
 	default:
 		browser, err := try(ctx, named)
 		if err != nil {
@@ -64,7 +72,16 @@ func Find(ctx context.Context, root string) (Browser, error) {
 		browser.Source = "$" + Variable
 		return browser, nil
 	}
-	var skipped []string
+	browser, err := fetched(ctx, root)
+	if err != nil {
+		return Browser{}, fmt.Errorf("%w (%w)", ErrNone, err)
+	}
+	return browser, nil
+}
+
+// found returns the first browser of this machine that works. The error says why others do not count.
+func found(ctx context.Context) (Browser, error) {
+	var skipped []error
 	for _, name := range usual {
 		browser, err := try(ctx, name)
 		if err == nil {
@@ -72,20 +89,18 @@ func Find(ctx context.Context, root string) (Browser, error) {
 			return browser, nil
 		}
 		if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, os.ErrNotExist) {
-			skipped = append(skipped, err.Error())
+			skipped = append(skipped, err)
 		}
 	}
-	browser, err := fetched(ctx, root)
-	if err == nil {
-		return browser, nil
-	}
-	skipped = append(skipped, err.Error())
-	return Browser{}, fmt.Errorf("%w (%s)", ErrNone, strings.Join(skipped, "; "))
+	return Browser{}, errors.Join(append([]error{errNoneFound}, skipped...)...)
 }
 
 // fetched returns the browser in bin/browser.
 func fetched(ctx context.Context, root string) (Browser, error) {
 	browser, err := try(ctx, startScript(directory(root)))
+	if err == nil {
+		err = checkFiles(directory(root))
+	}
 	if err != nil {
 		return Browser{}, err
 	}
@@ -111,10 +126,13 @@ func try(ctx context.Context, name string) (Browser, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	output, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+	var warnings strings.Builder // of the script that starts it
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Stderr = &warnings
+	output, err := cmd.Output()
 	line := strings.TrimSpace(string(output))
 	if err != nil {
-		return Browser{}, fmt.Errorf("%s --version: %w: %s", path, err, line)
+		return Browser{}, fmt.Errorf("%s --version: %w: %s", path, err, strings.TrimSpace(line+" "+warnings.String()))
 	}
 	if !versionPattern.MatchString(line) {
 		return Browser{}, fmt.Errorf("%s --version prints no version: %q", path, line)
