@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/system"
@@ -246,11 +245,6 @@ func TestDiffFindsTheHub(t *testing.T) {
 }
 
 func TestDiffWithoutAHub(t *testing.T) {
-	t.Setenv("KUBECONFIG", "")
-	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	home := clientcmd.RecommendedHomeFile // read when the process starts
-	clientcmd.RecommendedHomeFile = filepath.Join(t.TempDir(), "none")
-	defer func() { clientcmd.RecommendedHomeFile = home }()
 	var flags hubFlags
 	_, _, err := flags.find()
 	expect.Error(t, err, []string{"no hub to connect to", "--kubeconfig", "--server"})

@@ -139,8 +139,6 @@ func TestExplain(t *testing.T) {
 }
 
 func TestExplainWithoutHub(t *testing.T) {
-	t.Setenv("KUBECONFIG", "")
-	t.Setenv("HOME", t.TempDir())
 	code, _, stderr := runExplain(t, "team-a/all")
 	if code != exitFailure || !strings.Contains(stderr, "no hub to connect to") {
 		t.Errorf("exit code %d, stderr: %s", code, stderr)
