@@ -42,12 +42,17 @@ type Assets struct {
 	Skipped []string // descriptions of the places before it, with the reasons
 }
 
-// Find searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable version in the
-// store of setup-envtest, bin/controlplane of the checkout, and the directory controlplane beside the running program. A directory counts
-// if it has etcd and kube-apiserver; the other binaries come from the first of the remaining places that has them, except other
-// versions of the store. It returns ErrNoAssets with the reasons if no directory counts.
-func Find() (Assets, error) {
-	places, skipped, err := assetPlaces()
+// Find searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, bin/controlplane of the checkout, whose versions
+// are pinned, and outside of a checkout the directory controlplane beside the running program. A directory counts if it has etcd and
+// kube-apiserver; the other binaries come from the first of the remaining places that has them. It returns ErrNoAssets with the reasons if no
+// directory counts. Tests use it: their results must not depend on the store of setup-envtest.
+func Find() (Assets, error) { return find(false) }
+
+// FindStored is Find with the store of setup-envtest after $KUBEBUILDER_ASSETS, of which the newest usable version counts.
+func FindStored() (Assets, error) { return find(true) }
+
+func find(stored bool) (Assets, error) {
+	places, skipped, err := assetPlaces(stored)
 	if err != nil {
 		return Assets{}, err
 	}
@@ -115,7 +120,7 @@ type place struct {
 }
 
 // assetPlaces returns the directories to search, best first, and the reasons why others are skipped.
-func assetPlaces() (places []place, skipped []string, err error) {
+func assetPlaces(stored bool) (places []place, skipped []string, err error) {
 	places, err = variablePlace(AssetsVariable, os.Getenv(AssetsVariable))
 	if err != nil {
 		return nil, nil, err
@@ -124,14 +129,16 @@ func assetPlaces() (places []place, skipped []string, err error) {
 		skipped = append(skipped, "$"+AssetsVariable+" is not set")
 	}
 
-	versions, reason, err := storeVersions()
-	if err != nil {
-		return nil, nil, err
+	if stored {
+		versions, reason, err := storeVersions()
+		if err != nil {
+			return nil, nil, err
+		}
+		if reason != "" {
+			skipped = append(skipped, reason)
+		}
+		places = append(places, versions...)
 	}
-	if reason != "" {
-		skipped = append(skipped, reason)
-	}
-	places = append(places, versions...)
 
 	built, reason, err := buildPlace()
 	if err != nil {

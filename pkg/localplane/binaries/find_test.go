@@ -67,7 +67,7 @@ func pins(kubernetes, etcd string) Pins {
 	return Pins{{Name: "kubernetes", Version: kubernetes}, {Name: "etcd", Version: etcd}}
 }
 
-func TestFind(t *testing.T) {
+func TestFindStored(t *testing.T) {
 	pinned := pins("v1.37.0", "v3.7.0")
 	server := []string{Etcd, APIServer}
 	all := append([]string{ControllerManager, Scheduler, Kubectl}, server...)
@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 					writeBinary(t, directory, name)
 				}
 			}
-			got, err := Find()
+			got, err := FindStored()
 			if c.want == nil {
 				if !errors.Is(err, ErrNoAssets) || !strings.Contains(err.Error(), "make assets") {
 					t.Fatalf("got %+v, %v, want ErrNoAssets with the way out", got, err)
@@ -153,6 +153,31 @@ func TestFind(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The store of setup-envtest may have any version. Tests run on the pinned one, unless the variable names another.
+func TestFindUsesNoStore(t *testing.T) {
+	all := []string{Etcd, APIServer, ControllerManager, Scheduler, Kubectl}
+	p := setPlaces(t)
+	for _, name := range all {
+		writeBinary(t, p.stored("1.36.0"), name)
+	}
+	if got, err := Find(); !errors.Is(err, ErrNoAssets) || strings.Contains(err.Error(), p.store) {
+		t.Errorf("with the store alone: %+v, %v", got, err)
+	}
+	p.stamp(t, pins("v1.37.0", "v3.7.0"))
+	for _, name := range all {
+		writeBinary(t, p.built(), name)
+	}
+	if got, err := Find(); err != nil || got.Dir != p.built() {
+		t.Errorf("with a build: %+v, %v", got, err)
+	}
+	for _, name := range all {
+		writeBinary(t, p.variable, name)
+	}
+	if got, err := Find(); err != nil || got.Dir != p.variable {
+		t.Errorf("with a directory that is named: %+v, %v", got, err)
 	}
 }
 

@@ -4,7 +4,6 @@ package hub
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,9 +40,7 @@ func Start(t *testing.T) *Hub {
 	t.Helper()
 	h := &Hub{t: t, data: filepath.Join(t.TempDir(), "data")}
 	h.Kubeconfig = filepath.Join(h.data, "kubeconfig")
-	if directory := assets(t); directory != "" {
-		h.environment = []string{assetsVariable + "=" + directory}
-	}
+	h.environment = []string{assetsVariable + "=" + assets(t)}
 	h.run()
 	t.Cleanup(h.logPlane)
 	waitFor(t, h.running, &h.running.Stdout, regexp.MustCompile(`\n(team-b/typo) +0/all +Misconfigured`))
@@ -147,11 +144,7 @@ func (h *Hub) kubectl(t *testing.T, input string, arguments ...string) string {
 // try runs kubectl, which may fail.
 func (h *Hub) try(t *testing.T, input string, arguments ...string) (string, error) {
 	t.Helper()
-	program := "kubectl"
-	if directory := assets(t); directory != "" {
-		program = filepath.Join(directory, program)
-	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig", h.Kubeconfig}, arguments...)...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(assets(t), "kubectl"), append([]string{"--kubeconfig", h.Kubeconfig}, arguments...)...)
 	cmd.Stdin = strings.NewReader(input)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -161,7 +154,7 @@ func (h *Hub) try(t *testing.T, input string, arguments ...string) (string, erro
 	return stdout.String(), nil
 }
 
-// assets returns the directory with the programs of the control plane. It is empty if they are only where `placement run` finds them by itself.
+// assets returns the directory with the programs of the control plane.
 func assets(t *testing.T) string {
 	t.Helper()
 	if named := os.Getenv(assetsVariable); named != "" {
@@ -170,8 +163,8 @@ func assets(t *testing.T) string {
 	root, err := checkout.Root()
 	program.Must(t, err)
 	directory := filepath.Join(root, "bin", "controlplane")
-	if _, err := os.Stat(filepath.Join(directory, "kubectl")); errors.Is(err, os.ErrNotExist) {
-		return ""
+	if _, err := os.Stat(filepath.Join(directory, "kubectl")); err != nil {
+		t.Fatalf("no control plane to test with: run `make assets`, or name a directory with %s: %v", assetsVariable, err)
 	}
 	return directory
 }

@@ -34,8 +34,8 @@ type suite struct {
 // optional are the binaries that some control planes do not need.
 var optional = []string{binaries.ControllerManager, binaries.Scheduler, binaries.Kubectl}
 
-// controlPlane returns the binaries of a control plane, with those of optional that are named.
-func controlPlane(named []string) suite {
+// controlPlane returns the binaries of a control plane, with those of optional that are named. find finds those that are there.
+func controlPlane(named []string, find func() (binaries.Assets, error)) suite {
 	return suite{
 		Programs: binaries.ControlPlane,
 		title:    "the control plane",
@@ -50,7 +50,7 @@ func controlPlane(named []string) suite {
 		duration:   "5 to 10 minutes",
 		kubernetes: "kubernetes",
 		missing: func() ([]string, error) {
-			assets, err := binaries.Find()
+			assets, err := find()
 			if err != nil && !errors.Is(err, binaries.ErrNoAssets) {
 				return nil, fmt.Errorf("looking for the control plane: %w", err)
 			}

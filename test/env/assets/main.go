@@ -89,7 +89,11 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 }
 
 func findControlPlane(ctx context.Context, out io.Writer, named []string, download bool) (directory string, err error) {
-	programs := controlPlane(named)
+	find := binaries.Find
+	if download { // `make run` is no test, and takes what is there.
+		find = binaries.FindStored
+	}
+	programs := controlPlane(named, find)
 	if download {
 		if err := programs.download(ctx, out); err != nil {
 			return "", err
@@ -98,7 +102,7 @@ func findControlPlane(ctx context.Context, out io.Writer, named []string, downlo
 	if err := programs.ensure(ctx, out); err != nil {
 		return "", err
 	}
-	assets, err := binaries.Find()
+	assets, err := find()
 	if err != nil {
 		return "", fmt.Errorf("looking for what was built: %w", err)
 	}

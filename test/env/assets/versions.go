@@ -25,7 +25,7 @@ func buildVersion(ctx context.Context, version string, out io.Writer) (string, e
 	if err != nil {
 		return "", fmt.Errorf("finding the modules of versions: %w", err)
 	}
-	s := controlPlane(optional)
+	s := controlPlane(optional, binaries.Find)
 	pinned, err := checkout.Pins(s.Programs)
 	if err != nil {
 		return "", fmt.Errorf("finding the modules of versions: %w", err)

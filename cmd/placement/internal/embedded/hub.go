@@ -73,7 +73,7 @@ type Hub struct {
 
 // Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
 func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error) {
-	assets, err := binaries.Find()
+	assets, err := binaries.FindStored()
 	if err != nil {
 		return nil, err
 	}
