@@ -145,6 +145,7 @@ func (h *Hub) kubectl(t *testing.T, input string, arguments ...string) string {
 func (h *Hub) try(t *testing.T, input string, arguments ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(assets(t), "kubectl"), append([]string{"--kubeconfig", h.Kubeconfig}, arguments...)...)
+	cmd.Env = append(os.Environ(), "KUBERC=off") // Preferences of who runs the tests change what kubectl does.
 	cmd.Stdin = strings.NewReader(input)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

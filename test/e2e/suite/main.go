@@ -37,6 +37,9 @@ func Main(m *testing.M) {
 }
 
 func prepareAndRun(m *testing.M) (code int, err error) {
+	if err := os.Setenv("KUBERC", "off"); err != nil { // Preferences of who runs the tests change what kubectl does.
+		return 0, err
+	}
 	directory, err := os.MkdirTemp("", "placement-e2e-")
 	if err != nil {
 		return 0, err

@@ -31,6 +31,7 @@ func Kubectl(ctx context.Context, namespace string) func(arguments ...string) st
 		GinkgoHelper()
 		common := []string{"--kubeconfig=" + file, "--cache-dir=" + filepath.Join(directory, "cache"), "--namespace=" + namespace}
 		command := exec.CommandContext(ctx, assets.Kubectl, append(common, arguments...)...)
+		command.Env = append(os.Environ(), "KUBERC=off") // Preferences of who runs the tests change what kubectl does.
 		var complaint strings.Builder
 		command.Stderr = &complaint
 		printed, err := command.Output()
