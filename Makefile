@@ -4,6 +4,7 @@ GO        ?= go
 DATA_DIR  ?=
 ONCE      ?=
 ONLY      ?=
+KEEP_GOING ?=
 SAMPLE    ?=
 RUN_ARGS  ?=
 IMAGE     ?= placement-hub:$(VERSION)
@@ -42,7 +43,7 @@ TOOL_MODS := test/tools/go.mod test/tools/go.sum
 # The driver has the lists of packages, runs their tests, and builds what they need beside them. It is no `go run`, which a signal ends alone.
 DRIVER := bin/test-run
 TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compile errors are above) \
-	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)'
+	&& GO='$(GO)' MAKE='$(MAKE_COMMAND)' exec $(DRIVER) -only '$(ONLY)' $(if $(KEEP_GOING),-keep-going)
 
 # The suites that show what a version of Kubernetes changes: decisions, admission, definitions, webhooks, restarts.
 MATRIX_SUITES ?= localplane placement decisions access binding definitions restart v1alpha1 webhook podscheduling
@@ -181,7 +182,7 @@ vulncheck: $(TOOLS)/govulncheck ## List known vulnerabilities that the code reac
 
 ##@ Test
 
-test: ## Run all tests; the first that fails ends the rest (30 minutes on two cores, the first time 75; ONLY=federation: one subject)
+test: ## Run all tests; the first that fails ends the rest (30 minutes on two cores, the first time 75; ONLY=federation: one subject; KEEP_GOING=1: go on, and list all that failed)
 	$(TEST)
 
 test-unit: ## Run unit, property, surface and repository law tests; no server is started (ONLY=word: one subject, also below)

@@ -8,7 +8,8 @@
 //
 // It prints the closing line of `go test` for each package that has ended, and a line with the progress below it. The first package that
 // fails ends all others: the command prints the output of the failed tests, the command that runs the package alone, and the path of its
-// whole output. Each package has its output in bin/test-logs, and each build of a program too.
+// whole output. With -keep-going the others go on, and all that failed are listed at the end; a program that cannot be built ends the run all
+// the same. Each package has its output in bin/test-logs, and each build of a program too.
 //
 //	go run ./test/run                       # everything
 //	go run ./test/run -only federation      # one subject

@@ -67,12 +67,14 @@ type result struct {
 
 // results reads the events of `go test -json`, from one or several processes. It is safe for concurrent use.
 type results struct {
-	driver  *driver
-	mu      sync.Mutex
-	running map[string]*result
-	builds  map[string]*excerpt
-	failure *result // the package that failed first
-	// ended is called for each package that has ended; a failed one is the last.
+	driver   *driver
+	mu       sync.Mutex
+	running  map[string]*result
+	builds   map[string]*excerpt
+	failures []*result // packages, in the order in which they failed
+	// stopped reports whether the packages that run are being stopped, so that their results say nothing.
+	stopped func() bool
+	// ended is called for each package that has ended and was not stopped.
 	ended func(r *result, action string, elapsed time.Duration)
 }
 
@@ -173,7 +175,7 @@ func (r *result) endTest(e event) {
 	}
 }
 
-// end closes the result of a package. Packages that end after one has failed were stopped.
+// end closes the result of a package.
 func (r *results) end(p *result, e event) (err error) {
 	delete(r.running, p.directory)
 	if build := r.builds[e.FailedBuild]; e.Action == failed && build != nil {
@@ -183,14 +185,21 @@ func (r *results) end(p *result, e event) (err error) {
 	if err = errors.Join(err, p.log.Close()); err != nil {
 		return fmt.Errorf("writing the output of %s: %w", p.directory, err)
 	}
-	if r.failure != nil {
+	if r.stopped() {
 		return nil
 	}
 	if e.Action == failed {
-		r.failure = p
+		r.failures = append(r.failures, p)
 	}
 	r.ended(p, e.Action, time.Duration(e.Elapsed*float64(time.Second)))
 	return nil
+}
+
+// hasFailed reports whether one of the packages has failed.
+func (r *results) hasFailed(packages ...string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.failures, func(p *result) bool { return slices.Contains(packages, p.directory) })
 }
 
 // close closes the files of packages that were stopped.

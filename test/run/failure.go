@@ -9,6 +9,46 @@ import (
 	"strings"
 )
 
+// failure is the error of packages that failed: the first one, or all of them if the run kept going.
+type failure struct {
+	packages []failedPackage // in the order in which they failed
+	cause    error           // why a run that kept going ended before its packages; nil if it did not
+}
+
+func (f *failure) Error() string {
+	directories := make([]string, 0, len(f.packages))
+	for _, p := range f.packages {
+		directories = append(directories, p.directory)
+	}
+	return strings.Join(directories, ", ") + " failed"
+}
+
+func (f *failure) Unwrap() error { return f.cause }
+
+// failedPackage is a package that failed: its report, the path of its whole output, and the command that runs it alone.
+type failedPackage struct{ directory, report, log, command string }
+
+// failedPackages returns the packages that failed, of which some start servers.
+func (r *results) failedPackages(servers []string) []failedPackage {
+	packages := make([]failedPackage, 0, len(r.failures))
+	for _, p := range r.failures {
+		log := r.driver.logPath(p.directory)
+		packages = append(packages, failedPackage{
+			directory: p.directory, report: p.report(log, slices.Contains(servers, p.directory)), log: log, command: p.command(),
+		})
+	}
+	return packages
+}
+
+// list lists the packages for the end of a run that kept going.
+func (f *failure) list() string {
+	var text strings.Builder
+	for _, p := range f.packages {
+		fmt.Fprintf(&text, "  %s\n    whole output: %s\n    alone:        %s\n", p.directory, p.log, p.command)
+	}
+	return text.String()
+}
+
 // maxFailedTests is how many failed tests a report quotes.
 const maxFailedTests = 3
 

@@ -20,8 +20,9 @@ var errFailed = errors.New("a package failed")
 
 // testRun is one run of the driver.
 type testRun struct {
-	driver   *driver
-	progress *progress
+	driver    *driver
+	progress  *progress
+	keepGoing bool // a package that fails ends no others
 
 	mu       sync.Mutex
 	measured map[string]float64 // seconds of the packages whose result was not cached
@@ -34,8 +35,8 @@ func unitArguments(packages []string) []string {
 	return append([]string{"test", "-json", "-vet=off", "-ldflags=-s"}, packagePaths(packages)...)
 }
 
-// environment returns the environment of `go`. Compilers, linkers and servers collect garbage less often, which saves a tenth of the CPU time;
-// servers have small heaps.
+// environment returns the environment of tests, and of `go` that runs them. Compilers, linkers and servers collect garbage less often, which saves
+// a tenth of the CPU time; servers have small heaps.
 func (d *driver) environment(servers bool) []string {
 	environment, percent := os.Environ(), "GOGC=400"
 	if servers {
@@ -48,10 +49,11 @@ func (d *driver) environment(servers bool) []string {
 	return environment
 }
 
-// testUnits runs the tests of packages that start no server until one of them fails.
+// testUnits runs the tests of packages that start no server.
 func (t *testRun) testUnits(ctx context.Context, r *results, packages []string) error {
 	for _, nested := range slices.Concat([]string{""}, t.driver.modules) {
-		if own := ofModule(packages, nested); len(own) > 0 {
+		own := slices.DeleteFunc(slices.Clone(packages), func(directory string) bool { return moduleOf(directory) != nested })
+		if len(own) > 0 {
 			if err := t.testModule(ctx, nested, own, r); err != nil {
 				return err
 			}
@@ -63,18 +65,31 @@ func (t *testRun) testUnits(ctx context.Context, r *results, packages []string) 
 // testModule runs the tests of packages of one module, the root or a nested one.
 func (t *testRun) testModule(ctx context.Context, nested string, packages []string, r *results) error {
 	d := t.driver
-	cmd := newGroup(ctx, d.goCommand, unitArguments(packages)...)
+	cmd := newGroup(ctx, d.goCommand, unitArguments(ofModule(packages, nested))...)
 	cmd.Dir, cmd.Env = filepath.Join(d.root, filepath.FromSlash(nested)), d.environment(false)
 	t.direct(cmd, r)
-	return cmd.run()
+	return t.unlessReported(ctx, r, cmd.run(), packages...)
 }
 
-// newResults returns the results of packages. The first failure calls stop.
-func (t *testRun) newResults(stop context.CancelCauseFunc) *results {
+// unlessReported returns the error of a command that ran the tests of packages. Failures of packages end no others if the run keeps going.
+func (t *testRun) unlessReported(ctx context.Context, r *results, err error, packages ...string) error {
+	if t.keepGoing && ctx.Err() == nil && r.hasFailed(packages...) {
+		return nil
+	}
+	return err
+}
+
+// newResults returns the results of packages. The first failure calls stop, unless the run keeps going.
+func (t *testRun) newResults(ctx context.Context, stop context.CancelCauseFunc, servers []string) *results {
 	r := &results{driver: t.driver, running: map[string]*result{}, builds: map[string]*excerpt{}}
+	r.stopped = func() bool { return ctx.Err() != nil }
 	r.ended = func(p *result, action string, elapsed time.Duration) {
 		t.end(p, action, elapsed)
-		if action == failed {
+		switch {
+		case action != failed:
+		case t.keepGoing:
+			t.driver.console.printf("%s", p.report(t.driver.logPath(p.directory), slices.Contains(servers, p.directory)))
+		default:
 			stop(errFailed)
 		}
 	}
@@ -94,29 +109,25 @@ func (t *testRun) direct(cmd group, r *results) {
 	}}
 }
 
-// conclude returns the error of tests that have ended: the report of the package that failed, the cause of ctx, or that of the command.
+// conclude returns the error of tests that have ended: the packages that failed, the cause of ctx, or that of the command.
 func (t *testRun) conclude(ctx context.Context, r *results, err error, servers []string) error {
 	t.setRunning(nil)
 	if closed := r.close(); closed != nil {
 		return closed
 	}
 	switch {
-	case r.failure != nil:
-		p := r.failure
-		return &failure{directory: p.directory, report: p.report(t.driver.logPath(p.directory), slices.Contains(servers, p.directory))}
+	case len(r.failures) > 0 && !t.keepGoing: // The first failure has ended the others.
+		return &failure{packages: r.failedPackages(servers)}
 	case ctx.Err() != nil:
-		return context.Cause(ctx) //nolint:wrapcheck // It is an error of this package, or the interrupt.
+		err = context.Cause(ctx)
 	case err != nil:
-		return fmt.Errorf("%s test: %w; the messages are above", t.driver.goCommand, err)
-	default:
-		return nil
+		err = fmt.Errorf("%s test: %w; the messages are above", t.driver.goCommand, err)
 	}
+	if len(r.failures) > 0 {
+		return &failure{packages: r.failedPackages(servers), cause: err}
+	}
+	return err //nolint:wrapcheck // It is an error of this package, or the interrupt.
 }
-
-// failure is the error of a package that failed.
-type failure struct{ directory, report string }
-
-func (f *failure) Error() string { return f.directory + " failed" }
 
 // end prints that a package has ended, and records how long it took.
 func (t *testRun) end(r *result, action string, elapsed time.Duration) {

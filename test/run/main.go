@@ -72,6 +72,8 @@ type options struct {
 	only   string
 	suites []string
 	list   bool
+	// keepGoing goes on after a package has failed.
+	keepGoing bool
 }
 
 func parseFlags(arguments []string, stderr io.Writer) (options, error) {
@@ -80,6 +82,7 @@ func parseFlags(arguments []string, stderr io.Writer) (options, error) {
 	var o options
 	flags.StringVar(&o.only, "only", "", "test only packages with a `directory` in their path that begins with this word")
 	names := flags.String("suites", strings.Join(suiteNames(), ","), "the `suites` to run")
+	flags.BoolVar(&o.keepGoing, "keep-going", false, "go on after a package has failed, and list all that failed at the end")
 	flags.BoolVar(&o.list, "list", false, "print the packages and run no test")
 	if err := flags.Parse(arguments); err != nil {
 		return o, fmt.Errorf("%w: %w", errUsage, err)
@@ -99,16 +102,25 @@ func (d *driver) main(ctx context.Context, arguments []string, stderr io.Writer)
 		err = d.run(ctx, o)
 	}
 	took := short(d.now().Sub(start))
-	failed := &failure{}
 	switch {
 	case errors.Is(err, flag.ErrHelp) || err == nil:
 		return 0
 	case errors.Is(err, errUsage):
 		fmt.Fprintln(stderr, "test:", err)
 		return 2
-	case errors.As(err, &failed):
-		d.console.printf("%sFAIL", failed.report)
-		fmt.Fprintf(stderr, "==> test: FAILED in %s after %s; the other packages were stopped\n", failed.directory, took)
+	}
+	if failed := (*failure)(nil); errors.As(err, &failed) {
+		if !o.keepGoing {
+			d.console.printf("%sFAIL", failed.packages[0].report)
+			fmt.Fprintf(stderr, "==> test: FAILED in %s after %s; the other packages were stopped\n", failed.packages[0].directory, took)
+			return 1
+		}
+		d.console.printf("FAIL")
+		fmt.Fprintf(stderr, "==> test: FAILED after %s; packages that failed: %d\n%s", took, len(failed.packages), failed.list())
+		err = failed.cause
+	}
+	switch {
+	case err == nil:
 	case ctx.Err() != nil:
 		fmt.Fprintf(stderr, "==> test: interrupted after %s\n", took)
 	default:
@@ -150,7 +162,7 @@ func (d *driver) run(ctx context.Context, o options) error {
 		left[directory] = true
 	}
 	t := &testRun{
-		driver: d, measured: map[string]float64{}, cpu: map[string]time.Duration{},
+		driver: d, keepGoing: o.keepGoing, measured: map[string]float64{}, cpu: map[string]time.Duration{},
 		progress: &progress{
 			console: d.console, now: d.now, start: d.now(), durations: last, left: left, total: len(left),
 			building: func() []string { return b.missing(needed) },
@@ -198,11 +210,11 @@ func (t *testRun) runAll(ctx context.Context, b *builds, shared *sharedTests, se
 	return err
 }
 
-// testAll runs the tests until a package fails, whose report is the error.
+// testAll runs the tests. The packages that fail are the error.
 func (t *testRun) testAll(ctx context.Context, b *builds, shared *sharedTests, selected selection) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	results := t.newResults(stop)
+	results := t.newResults(ctx, stop, selected.servers)
 	limit := newThrottle(t.driver.idle)
 	group, running := errgroup.WithContext(ctx)
 	if len(selected.unit) > 0 {

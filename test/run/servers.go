@@ -78,7 +78,7 @@ func (q *queue) take() (directory string, empty bool) {
 	return directory, false
 }
 
-// testServers runs the tests of packages that start servers, as many at once as the throttle lets start, until one of them fails.
+// testServers runs the tests of packages that start servers, as many at once as the throttle lets start.
 func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTests, r *results, limit *throttle, packages []string) error {
 	waiting := newQueue(b, packages, t.progress.durations)
 	keeper := &planeKeeper{driver: t.driver, program: shared.program()}
@@ -137,7 +137,7 @@ func (t *testRun) runServer(ctx context.Context, r *results, directory string, v
 		t.cpu[directory] = state.UserTime() + state.SystemTime()
 		t.mu.Unlock()
 	}
-	return err
+	return t.unlessReported(ctx, r, err, directory)
 }
 
 // lentPlanes stands for the control planes that packages take from each other in the summary of CPU time.
