@@ -29,8 +29,11 @@ SEED      ?=
 MATRIX    ?= 1.33 1.34 1.35 1.36
 BINDIR    ?= $(HOME)/.local/bin
 
-# Without the paths of this directory in them, all checkouts share what the build cache has.
-export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
+# Without the paths of this directory in them, all checkouts share what the build cache has. Which modules have a vendor directory decides where
+# go finds dependencies, not a setting of the user.
+export GOFLAGS := $(strip $(filter-out -mod=%,$(shell $(GO) env GOFLAGS)) -trimpath)
+# A workspace in a directory above is about other modules.
+export GOWORK := off
 # All programs and tests are built without C, so that the build cache has each package once. The race detector needs it.
 export CGO_ENABLED ?= 0
 # Tests are linked without debug information, which takes a third less time for each of more than a hundred programs.
@@ -140,8 +143,8 @@ assets-upstream: ## Build OCM's placement controller into bin/ocm unless it is t
 	@echo "==> assets-upstream: the placement controller of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
 	@$(GO) run ./test/env/assets -upstream $(call hint,building needs the Go module proxy; or point OCM_ASSETS at an existing binary)
 
-browser: ## Find Chromium for the browser tests, or fetch Debian's into bin/browser without installing it (CHROMIUM=path: this one)
-	@echo "==> browser: CHROMIUM, Chromium or Google Chrome of this machine, or Debian's in bin/browser, fetched the first time (100 MB)"
+browser: ## Fetch Debian's Chromium for the browser tests into bin/browser without installing it (CHROMIUM=path: this one; CHROMIUM=found: that of this machine)
+	@echo "==> browser: that of CHROMIUM, or Debian's in bin/browser, fetched the first time (100 MB)"
 	@$(GO) -C test/browser run -mod=readonly ./chromium/fetch $(call hint,the browser tests need Chromium; the line above says what to do)
 
 image: ## Build the container image without an engine: an OCI layout, and an archive for each architecture, in dist/image (ARCHS=amd64,arm64)
@@ -202,7 +205,7 @@ pictures: browser assets build ## Make the pictures of the dashboard in docs/pic
 	@$(GO) -C test/browser test -mod=readonly -count 1 ./stories -run TestDashboard -pictures $(call hint,see the story that failed)
 	@$(GO) test ./test/laws -run TestPicturesAreOfThePages -update
 
-test-browser: ## Run the dashboard's stories in a real browser (CHROMIUM=path: this one; CHROMIUM=none: none, as in make test)
+test-browser: ## Run the dashboard's stories in a real browser (CHROMIUM=path: this one; CHROMIUM=found: that of this machine; CHROMIUM=none: none; also in make test)
 	$(TEST) -suites browser
 
 test-consumers: ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay

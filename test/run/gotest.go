@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,12 +37,12 @@ func unitArguments(packages []string) []string {
 // environment returns the environment of tests, and of `go` that runs them. Compilers, linkers and servers collect garbage less often, which saves
 // a tenth of the CPU time; servers have small heaps.
 func (d *driver) environment(servers bool) []string {
-	environment, percent := os.Environ(), "GOGC=400"
+	environment, percent := slices.Clone(d.base), "GOGC=400"
 	if servers {
 		environment = append(environment, "PLACEMENT_BINARY="+filepath.Join(d.root, "bin", "placement"))
 		percent = "GOGC=800"
 	}
-	if os.Getenv("GOGC") == "" {
+	if valueOf(d.base, "GOGC") == "" {
 		environment = append(environment, percent)
 	}
 	return environment

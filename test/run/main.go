@@ -58,6 +58,7 @@ type driver struct {
 	now                    func() time.Time
 	idle                   func() float64 // for throttle
 	console                *console
+	base                   []string // the environment of tests, after isolate
 }
 
 // logPath returns the file with the output of a package or of a build, relative to the checkout.
@@ -143,6 +144,9 @@ func (d *driver) run(ctx context.Context, o options) error {
 	}
 	if err := os.RemoveAll(filepath.Join(d.root, filepath.Dir(d.logPath("name")))); err != nil {
 		return fmt.Errorf("removing the output of the last run: %w", err)
+	}
+	if err := d.isolate(ctx); err != nil {
+		return err
 	}
 	last, err := readDurations(d.durationsPath())
 	if err != nil {

@@ -33,6 +33,7 @@ if [ "$1" = list ]; then
 	done
 	exit 0
 fi
+if [ "$1" = env ]; then printf '%s\n' /go /go/build /go/mod /go/env; exit 0; fi
 if [ "$2" = -c ]; then exit 0; fi
 if [ "$1" = tool ]; then set -- "./${5#github.com/placement-hub/placement-hub/}"; fi
 code=0
@@ -80,7 +81,6 @@ type fake struct {
 func newFake(t *testing.T) *fake {
 	t.Helper()
 	f := &fake{t: t, directory: t.TempDir()}
-	t.Setenv("FAKE", f.directory)
 	t.Setenv("GOGC", "")
 	t.Setenv("PLACEMENT_BINARY", "")
 	t.Setenv(browserVariable, "")
@@ -98,7 +98,7 @@ func newFake(t *testing.T) *fake {
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(program, []byte(fakeKeeper), 0o755); err != nil {
+	if err := os.WriteFile(program, []byte(f.script(fakeKeeper)), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range programs {
@@ -111,9 +111,14 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
+// script returns a script in which $FAKE is the directory of the fake: tests see no such variable.
+func (f *fake) script(content string) string {
+	return strings.Replace(content, "#!/bin/sh\n", "#!/bin/sh\nexport FAKE='"+f.directory+"'\n", 1)
+}
+
 func (f *fake) write(name, content string, mode os.FileMode) {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(f.directory, name), []byte(content), mode); err != nil {
+	if err := os.WriteFile(filepath.Join(f.directory, name), []byte(f.script(content)), mode); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -45,7 +45,7 @@ func TestPackagesShareAProgram(t *testing.T) {
 		t.Error("a package without tests is in the program")
 	}
 	t.Setenv("GOFLAGS", "")
-	build, err := s.command(t.Context(), &driver{root: root, goCommand: "go"})
+	build, err := s.command(t.Context(), &driver{root: root, goCommand: "go", base: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}
