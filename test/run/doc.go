@@ -11,6 +11,8 @@
 // whole output. With -keep-going the others go on, and all that failed are listed at the end; a program that cannot be built ends the run all
 // the same. Each package has its output in bin/test-logs, and each build of a program too.
 //
+// Tests see an environment that is the same on every machine: what is asked for, what go needs, and nothing else that a person or a machine has set.
+//
 //	go run ./test/run                       # everything
 //	go run ./test/run -only federation      # one subject
 //	go run ./test/run -suites e2e,consumers # some suites
