@@ -73,7 +73,7 @@ func (c *Catalog) decide(request *openmcpv1alpha1.ClusterRequest, now metav1.Tim
 		case owner == request.UID:
 			return c.keep(OutcomeKept, grant, request)
 		case isFor(grant, request):
-			return c.adopt(grant, owner, request)
+			return c.adopt(grant, request)
 		default:
 			return c.replace(grant, owner)
 		}
@@ -125,14 +125,31 @@ func (c *Catalog) keep(
 }
 
 // adopt hands the Grant, the finalizer and the prefix of a former request to the request.
-func (c *Catalog) adopt(
-	grant *openmcpv1alpha1.ClusterRequestGrant, former types.UID, request *openmcpv1alpha1.ClusterRequest,
-) Decision {
+func (c *Catalog) adopt(grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.ClusterRequest) Decision {
+	former := c.formerOf(grant)
 	decision := c.keep(OutcomeAdopted, adopted(grant, request), request)
 	if decision.Cluster != nil {
-		decision.Cluster = transfer(decision.Cluster, former, request.UID)
+		decision.Cluster = transfer(decision.Cluster, former, request.UID, grant.Spec.Prefix)
 	}
 	return decision
+}
+
+// formerOf returns the request that a Grant was made for: its owner or, for a Grant that was restored without owners, the request that has its
+// prefix on the Cluster, or an exclusive Cluster for itself. It returns "" if none does.
+func (c *Catalog) formerOf(grant *openmcpv1alpha1.ClusterRequestGrant) types.UID {
+	owner, cluster := GrantOwner(grant), c.Cluster(clusterOf(grant))
+	if owner != "" || cluster == nil {
+		return owner
+	}
+	for uid, prefix := range prefixes(cluster) {
+		if prefix == grant.Spec.Prefix {
+			return uid
+		}
+	}
+	if uids := RequestUIDs(cluster); len(uids) == 1 && cluster.Spec.Tenancy == openmcpv1alpha1.TenancyExclusive {
+		return uids[0]
+	}
+	return ""
 }
 
 // replace removes the Grant of a former request and its finalizers. The Grant goes last, because it names the Cluster.

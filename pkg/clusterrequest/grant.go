@@ -44,10 +44,7 @@ func newGrant(request *openmcpv1alpha1.ClusterRequest, cluster *openmcpv1alpha1.
 		},
 		Status: openmcpv1alpha1.ClusterRequestGrantStatus{
 			ConditionedStatus: openmcpv1alpha1.ConditionedStatus{ObservedGeneration: request.Generation, LastReconcileTime: ptr.To(now)},
-			Request: &openmcpv1alpha1.ClusterRequestSnapshot{
-				Metadata: openmcpv1alpha1.NamespacedName{Namespace: request.Namespace, Name: request.Name},
-				Spec:     *request.Spec.DeepCopy(),
-			},
+			Request:           snapshotOf(request),
 		},
 	}
 }
@@ -59,14 +56,41 @@ func ownerReference(request *openmcpv1alpha1.ClusterRequest) metav1.OwnerReferen
 	}
 }
 
-// isFor reports whether the snapshot of a Grant equals the spec of a request.
-func isFor(grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.ClusterRequest) bool {
-	return grant.Status.Request != nil && equality.Semantic.DeepEqual(grant.Status.Request.Spec, request.Spec)
+// snapshotOf returns the copy of a request that its Grant has.
+func snapshotOf(request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha1.ClusterRequestSnapshot {
+	return &openmcpv1alpha1.ClusterRequestSnapshot{
+		Metadata: openmcpv1alpha1.NamespacedName{Namespace: request.Namespace, Name: request.Name},
+		Spec:     *request.Spec.DeepCopy(),
+	}
 }
 
-// adopted returns the Grant with another request as its owner.
+// isFor reports whether a Grant of the name of a request is for it: the snapshot of the Grant equals the spec of the request. A Grant without
+// a snapshot was restored without its status, because the hub writes both in one request. It is for a request that what was granted suits.
+func isFor(grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.ClusterRequest) bool {
+	if grant.Status.Request != nil {
+		return equality.Semantic.DeepEqual(grant.Status.Request.Spec, request.Spec)
+	}
+	return suits(&grant.Spec.Cluster, &request.Spec)
+}
+
+// suits reports whether a granted Cluster has the purposes, the tenancy and the version that a request itself asks for. What its Purposes ask
+// for does not count: they may be restored later than the request.
+func suits(cluster *openmcpv1alpha1.GrantedCluster, request *openmcpv1alpha1.ClusterRequestSpec) bool {
+	for _, purpose := range request.Purposes {
+		if !slices.Contains(cluster.Purposes, purpose) {
+			return false
+		}
+	}
+	exclusive := cluster.Tenancy == openmcpv1alpha1.TenancyExclusive
+	return ptr.Deref(request.Dedicated, exclusive) == exclusive && versionMatches(versionOf(request.Kubernetes), versionOf(cluster.Kubernetes))
+}
+
+// adopted returns the Grant with another request as its owner, and with a snapshot of it if there is none.
 func adopted(grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.ClusterRequest) *openmcpv1alpha1.ClusterRequestGrant {
 	adopted := grant.DeepCopy()
 	adopted.OwnerReferences = append(slices.DeleteFunc(adopted.OwnerReferences, isRequest), ownerReference(request))
+	if adopted.Status.Request == nil {
+		adopted.Status.Request = snapshotOf(request)
+	}
 	return adopted
 }

@@ -81,14 +81,19 @@ func joinKnowing(
 	return joined
 }
 
-// missingPrefixes returns the prefixes of Grants that are lost, and that of a request if it has none.
+// missingPrefixes returns the prefixes of Grants that are lost, and that of a request if it has none. The prefix of a Grant that was restored
+// without its owner is not given out, because the request that adopts the Grant gets it.
 func missingPrefixes(
 	known map[types.UID]string, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
 ) map[types.UID]string {
-	given := map[types.UID]string{}
+	given, reserved := map[types.UID]string{}, map[types.UID]string{}
 	for _, grant := range grants {
 		owner, prefix := GrantOwner(grant), grant.Spec.Prefix
-		if owner != "" && known[owner] != prefix && CheckPrefix(prefix) == "" {
+		switch {
+		case CheckPrefix(prefix) != "":
+		case owner == "":
+			reserved[grant.UID] = prefix
+		case known[owner] != prefix:
 			given[owner] = prefix
 		}
 	}
@@ -97,18 +102,17 @@ func missingPrefixes(
 	}
 	used := maps.Clone(known)
 	maps.Copy(used, given)
+	maps.Copy(used, reserved)
 	given[request] = choosePrefix(proposal, request, used)
 
 	return given
 }
 
-// transfer returns the Cluster with the finalizer and the prefix of one request handed to another.
-func transfer(cluster *openmcpv1alpha1.Cluster, from, to types.UID) *openmcpv1alpha1.Cluster {
-	entries := prefixes(cluster)
-	prefix, found := entries[from]
+// transfer returns the Cluster with the finalizer of one request, which may be "" for none, and the prefix of its Grant handed to another.
+func transfer(cluster *openmcpv1alpha1.Cluster, from, to types.UID, prefix string) *openmcpv1alpha1.Cluster {
 	moved := Leave(cluster, from)
-	if found {
-		delete(entries, from)
+	if moved.Spec.Tenancy == openmcpv1alpha1.TenancyShared && CheckPrefix(prefix) == "" {
+		entries := prefixes(moved)
 		entries[to] = prefix
 		setPrefixes(moved, entries)
 	}
