@@ -40,7 +40,7 @@ func (c *Catalog) Release(request *openmcpv1alpha1.ClusterRequest) Release {
 		}
 	}
 	for _, cluster := range clusters {
-		if goesWith(cluster, request.UID) && cluster.DeletionTimestamp == nil {
+		if goesWith(cluster, request.UID) && cluster.DeletionTimestamp == nil && !c.awaited(keyOf(cluster)) {
 			release.Delete = append(release.Delete, cluster)
 		}
 		if HasRequest(cluster, request.UID) {
@@ -58,6 +58,11 @@ func (c *Catalog) Release(request *openmcpv1alpha1.ClusterRequest) Release {
 func goesWith(cluster *openmcpv1alpha1.Cluster, request types.UID) bool {
 	others := slices.ContainsFunc(RequestUIDs(cluster), func(uid types.UID) bool { return uid != request })
 	return !others && cluster.Labels[openmcpv1alpha1.DeleteWithoutRequestsLabel] == "true"
+}
+
+// awaited reports whether a Grant that was restored without its owner names a Cluster: the request that adopts it may not be there yet.
+func (c *Catalog) awaited(cluster types.NamespacedName) bool {
+	return slices.ContainsFunc(c.GrantsOn(cluster), func(grant *openmcpv1alpha1.ClusterRequestGrant) bool { return GrantOwner(grant) == "" })
 }
 
 // waits reports whether a request that is being deleted waits for the deletion of its Cluster.

@@ -124,4 +124,25 @@ func TestRestoredGrantOfOtherRequests(t *testing.T) {
 		w.SetGrant(grant)
 		expectEqual(t, map[types.UID]string{"new": "foo-", other.UID: "bar-"}, prefixes(w.granted(request)), "prefixes")
 	})
+
+	t.Run("cluster-request C60: the last request does not take the Cluster of a restored Grant with it", func(t *testing.T) {
+		w := newWorld(t, Options{})
+		former, last := w.request("platform", nil), w.request("platform", nil)
+		cluster := w.granted(former)
+		w.granted(last)
+		request, grant := restored(former, w.Grant(keyOf(former)), false, false)
+		w.SetGrant(grant)
+		w.SetCluster(Leave(w.Cluster(keyOf(cluster)), former.UID)) // as the sweep of finalizers without requests leaves it
+		release := w.Release(last)
+		if len(release.Delete) > 0 || len(release.Leave) != 1 {
+			t.Errorf("%+v", release)
+		}
+
+		w.SetCluster(release.Leave[0])
+		w.DeleteGrant(keyOf(last))
+		w.granted(request)
+		if release := w.Release(request); len(release.Delete) != 1 {
+			t.Errorf("the Cluster stays when its last request is deleted: %+v", release)
+		}
+	})
 }
