@@ -89,6 +89,9 @@ func compactTo(work *workv1.ManifestWork, contents digest) {
 		DeletionTimestamp: work.DeletionTimestamp, Finalizers: work.Finalizers, Annotations: map[string]string{},
 		ManagedFields: compactManagers(work),
 	}}
+	if restored(work) {
+		compact.CreationTimestamp = work.CreationTimestamp
+	}
 	for _, name := range []string{ObjectAnnotation, unreadable.Annotation} {
 		if value, found := work.Annotations[name]; found {
 			compact.Annotations[name] = value
@@ -113,11 +116,14 @@ var (
 	managedByOthers = []metav1.ManagedFieldsEntry{{}}
 )
 
-// compactManagers returns who has applied a work, as far as Identity.Owns reads it.
+// compactManagers returns who has applied a work, as far as Identity.Owns and ExistingWorkOf read it.
 func compactManagers(work *workv1.ManifestWork) []metav1.ManagedFieldsEntry {
 	switch {
 	case len(work.ManagedFields) == 0:
 		return nil
+	case restored(work):
+		entry := hubEntry(work)
+		return []metav1.ManagedFieldsEntry{{Manager: entry.Manager, Operation: entry.Operation, Time: entry.Time}}
 	case appliedByHub(work):
 		return managedByHub
 	default:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,6 +86,13 @@ func TestCompactWorkChangesNothingThatIsRead(t *testing.T) {
 		{"federated-selector F31: a label is gone", func(w *workv1.ManifestWork) { delete(w.Labels, NameLabel) }},
 		{"federated-selector 3.1.4: not ours", func(w *workv1.ManifestWork) { w.Annotations = nil }},
 		{"being deleted", func(w *workv1.ManifestWork) { w.DeletionTimestamp = &deleted }},
+		{"federated-selector F42: restored", func(w *workv1.ManifestWork) {
+			w.CreationTimestamp = metav1.NewTime(deleted.Add(time.Hour))
+			w.ManagedFields = []metav1.ManagedFieldsEntry{
+				{Manager: "velero", Time: &deleted},
+				{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &deleted},
+			}
+		}},
 		{"without manifests", func(w *workv1.ManifestWork) { w.Spec.Workload.Manifests = nil }},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -38,7 +38,7 @@ func existingWorkOf(of owner, work *workv1.ManifestWork) (ExistingWork, error) {
 	existing := ExistingWork{
 		Cluster: work.Namespace, Ready: ReadyOf(work), Orphan: orphans(work), OrphanSeen: OrphanSeen(work),
 		Applied: reported(work, workv1.WorkApplied), Available: reported(work, workv1.WorkAvailable), Problem: ProblemOf(work),
-		Foreign: !of.owns(work), Deleting: !work.DeletionTimestamp.IsZero(),
+		Foreign: !of.owns(work), Deleting: !work.DeletionTimestamp.IsZero(), Restored: restored(work),
 	}
 	var err error
 	if existing.Hash, err = WorkHash(work); err != nil {

@@ -36,6 +36,8 @@ type ExistingWork struct {
 	Foreign bool
 	// Deleting reports whether the work has a deletion timestamp.
 	Deleting bool
+	// Restored reports whether a tool that saves objects has created the work anew, and the hub has not written it since.
+	Restored bool
 }
 
 // WorkPlan has the writes that make the wanted works of the existing ones, by the names of the clusters. An empty plan sends nothing

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -100,10 +101,28 @@ func (o owner) owns(work metav1.Object) bool {
 }
 
 // appliedByHub reports whether the managedFields of a work have an entry of the hub.
-func appliedByHub(work metav1.Object) bool {
-	return slices.ContainsFunc(work.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+func appliedByHub(work metav1.Object) bool { return hubEntry(work) != nil }
+
+// hubEntry returns the entry of the hub in the managedFields of a work; nil if there is none.
+func hubEntry(work metav1.Object) *metav1.ManagedFieldsEntry {
+	entries := work.GetManagedFields()
+	i := slices.IndexFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 	})
+	if i < 0 {
+		return nil
+	}
+	return &entries[i]
+}
+
+// creationTime bounds the time between the two times that the API server sets when the hub creates a work: that of the entry of the hub, and
+// that of the creation, which comes after the calls of webhooks.
+const creationTime = time.Minute
+
+// restored reports whether the hub has written a work before it was created: a tool has restored it with its managedFields.
+func restored(work *workv1.ManifestWork) bool {
+	entry := hubEntry(work)
+	return entry != nil && entry.Time != nil && entry.Time.Add(creationTime).Before(work.CreationTimestamp.Time)
 }
 
 // labels returns the labels of the works of the object.

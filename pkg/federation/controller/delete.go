@@ -5,9 +5,11 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
@@ -56,13 +58,19 @@ func (d *deletion) delete(ctx context.Context, c *cycle) (time.Duration, error) 
 }
 
 // gone deletes the works of an object that does not exist, if the API server says so too: its finalizer was removed by somebody else, or its
-// works were made by a hub that has ended.
+// works were made by a hub that has ended. Works that a tool has restored stay, because it may restore their object later.
 func (d *deletion) gone(ctx context.Context, key inventory.Key) (time.Duration, error) {
 	c := &cycle{key: key, memory: d.state.memories.get(key)}
 	d.retries.forget(key)
 	works, err := d.load(ctx, c)
 	if err != nil {
 		return 0, err
+	}
+	found := len(works)
+	works = slices.DeleteFunc(works, func(work federation.ExistingWork) bool { return work.Restored })
+	if left := found - len(works); left > 0 {
+		klog.FromContext(ctx).Info("ManifestWorks were restored without their object; they stay until it is there", "object", key.String(),
+			"manifestWorks", left)
 	}
 	if len(works) == 0 {
 		d.state.forget(key)

@@ -154,6 +154,32 @@ func TestAnObjectThatIsGone(t *testing.T) {
 	}
 }
 
+// federated-selector F42, law 6: works that a tool has restored before their object stay until the object is there, which adopts them.
+func TestRestoredWorksOfAnObjectThatIsGone(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	w.settle()
+	for _, cluster := range []string{"eu1", "eu2"} {
+		change(w, w.work(cluster), func(work *workv1.ManifestWork) {
+			work.CreationTimestamp = metav1.NewTime(work.ManagedFields[0].Time.Add(time.Hour))
+		})
+	}
+	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Finalizers = nil })
+	w.check(w.store.Delete(t.Context(), selecting("")))
+	w.show()
+	_, err := w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	same(t, "clusters before the object is restored", w.clusters(), "eu1 eu2")
+	w.written()
+
+	w.check(w.store.Create(t.Context(), selecting("europe")))
+	w.settle()
+	same(t, "writes for the restored object", w.written(), "finalizers x")
+	same(t, "clusters of the restored object", w.clusters(), "eu1 eu2")
+	w.check(w.store.Delete(t.Context(), selecting("")))
+	w.settle()
+	same(t, "clusters after the deletion of the object", w.clusters(), "")
+}
+
 // federated-selector F22: a work is told to keep the copies, and is deleted when its agent has seen that.
 func TestOrphan(t *testing.T) {
 	w := newWorld(t, selecting("europe"))

@@ -42,6 +42,9 @@ func (d *delivery) deliver(ctx context.Context, c *cycle) (time.Duration, error)
 		return 0, err
 	}
 	c.notes.taken = plan.Conflicts
+	if err := d.adopt(ctx, c); err != nil {
+		return 0, err
+	}
 
 	failed := d.gain(ctx, c, plan)
 	if errors.Is(failed, errChanged) {
@@ -94,6 +97,15 @@ func (d *delivery) gain(ctx context.Context, c *cycle, plan federation.WorkPlan)
 	}
 	c.removal.ProvedAt = d.clock.Now() // The replicas of a plan need no proof.
 	return d.remove(ctx, c, plan.Reduce, write)
+}
+
+// adopt adds the finalizer to an object whose works a tool has restored. No work may have to be written that would add it, and works that were
+// restored stay when an object without it is gone.
+func (d *delivery) adopt(ctx context.Context, c *cycle) error {
+	if slices.ContainsFunc(c.Works, func(work federation.ExistingWork) bool { return work.Restored }) {
+		return d.addFinalizer(ctx, c)
+	}
+	return nil
 }
 
 // prepareGain reads the payload, and adds the finalizer to the object.

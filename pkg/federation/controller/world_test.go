@@ -101,7 +101,7 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 		member("eu2", map[string]string{"location": "europe", "environment": "test"}),
 		member("us1", map[string]string{"location": "usa", "environment": "prod"}))
 
-	w.store = newClientBuilder().WithObjects(objects...).WithStatusSubresource(&workv1.ManifestWork{}).
+	w.store = newClientBuilder().WithObjects(objects...).WithStatusSubresource(&workv1.ManifestWork{}).WithReturnManagedFields().
 		WithIndex(&workv1.ManifestWork{}, workName, func(object client.Object) []string { return []string{object.GetName()} }).
 		WithInterceptorFuncs(interceptor.Funcs{Patch: w.patch, Delete: w.delete}).Build()
 
