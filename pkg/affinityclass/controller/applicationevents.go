@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/affinityclass/reader"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/apply"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -42,8 +43,12 @@ func (s *state) setupApplications(mgr manager.Manager, settings queue.Settings) 
 		return err //nolint:wrapcheck // Named by the caller.
 	}
 
+	releases, err := apply.NewClient(mgr, apply.Options{FieldManager: FieldManager, Recorder: writer})
+	if err != nil {
+		return err
+	}
 	r := &applicationReconciler{
-		state: s,
+		state: s, releases: releases,
 		reporter: &reporter{
 			writer: s.writer, recorder: writer, clock: settings.Clock, live: s.Live,
 			problems: problems.New[applicationKey](settings.Clock, settings.FormerRenewal),

@@ -36,6 +36,8 @@ func (k applicationKey) QueueNamespace() string { return k.Namespace }
 type applicationReconciler struct {
 	*state
 
+	// releases applies HelmReleases.
+	releases  client.Client
 	reporter  *reporter
 	conflicts queue.ConflictBackoff[applicationKey]
 }

@@ -78,7 +78,7 @@ func newHub(t *testing.T, objects ...client.Object) *hub {
 	}
 	h.watch(t, "postgreses.apps.cozystack.io", "redises.apps.cozystack.io")
 	h.applications = &applicationReconciler{
-		state: h.state,
+		state: h.state, releases: h.state.writer,
 		reporter: &reporter{
 			writer: h.state.writer, recorder: h.recorder, clock: clock, live: h.Client,
 			problems: problems.New[applicationKey](clock, func() time.Time { return h.formerRenewal }),

@@ -105,7 +105,7 @@ func (r *applicationReconciler) apply(
 	if len(to.values) > 0 {
 		applied.Object["spec"] = map[string]any{"values": to.values}
 	}
-	if err := r.writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership); err != nil {
+	if err := r.releases.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership); err != nil {
 		return fmt.Errorf("applying the class to HelmRelease %s: %w", client.ObjectKeyFromObject(release), err)
 	}
 	klog.FromContext(ctx).V(2).Info("Wrote the class of an application", "helmRelease", klog.KObj(release), "class", wanted.Class)

@@ -19,8 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/hub/apply"
+	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
@@ -54,23 +57,35 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	if settings.LeaseDuration == 0 {
 		settings.LeaseDuration = DefaultLeaseDuration
 	}
-	if err := setupClusters(mgr, settings); err != nil {
+	recorder, err := eventwriter.Add(mgr, FieldManager(settings.Name), func() bool { return false })
+	if err != nil {
+		return fmt.Errorf("preparing events of %s: %w", settings.Name, err)
+	}
+	writer, err := apply.NewClient(mgr, apply.Options{
+		FieldManager: FieldManager(settings.Name), Recorder: recorder, Stamp: "lastReconcileTime",
+		Owns: map[string][]fieldpath.Path{
+			"Cluster":         {fieldpath.MakePathOrDie("status", "phase"), fieldpath.MakePathOrDie("status", "endpoints")},
+			"ClusterProvider": {fieldpath.MakePathOrDie("status")},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := setupClusters(mgr, settings, writer); err != nil {
 		return fmt.Errorf("controller of the Clusters of %s: %w", settings.Name, err)
 	}
 
-	if err := setupProfiles(mgr, settings); err != nil {
+	if err := setupProfiles(mgr, settings, writer); err != nil {
 		return fmt.Errorf("controller of the profiles of %s: %w", settings.Name, err)
 	}
 	return nil
 }
 
-func setupClusters(mgr manager.Manager, settings Settings) error {
+func setupClusters(mgr manager.Manager, settings Settings, writer client.Client) error {
 	live, err := objects.NewConfirmed(mgr)
 	if err != nil {
 		return err
 	}
-
-	writer := client.WithFieldOwner(mgr.GetClient(), FieldManager(settings.Name))
 	r := &clusterReconciler{
 		name: settings.Name, provider: settings.Provider, cached: mgr.GetCache(), live: live, writer: writer,
 		clock: settings.Queue.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
@@ -110,11 +125,10 @@ func movedLeases(clusters client.Reader, name string) handler.EventHandler {
 	}}
 }
 
-func setupProfiles(mgr manager.Manager, settings Settings) error {
+func setupProfiles(mgr manager.Manager, settings Settings, writer client.Client) error {
 	r := &profileReconciler{
 		provider: settings.Provider, cached: mgr.GetCache(), clock: settings.Queue.Clock,
-		writer:    client.WithFieldOwner(mgr.GetClient(), FieldManager(settings.Name)),
-		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		writer: writer, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	own := predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetName() == settings.Name })
 	profiles := builder.ControllerManagedBy(mgr).

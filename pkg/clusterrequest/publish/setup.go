@@ -15,9 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/hub/apply"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -61,8 +63,15 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 
+	writes, err := apply.NewClient(mgr, apply.Options{
+		FieldManager: FieldManager, Recorder: recorder,
+		Owns: map[string][]fieldpath.Path{"Cluster": {fieldpath.MakePathOrDie("status", "managedCluster")}},
+	})
+	if err != nil {
+		return err
+	}
 	r := &reconciler{
-		client: client.WithFieldOwner(mgr.GetClient(), FieldManager), live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
+		client: writes, live: mgr.GetAPIReader(), objects: objects, heartbeats: newHeartbeats(),
 		formats: formats, recorder: recorder, clock: settings.Clock, drainTimeout: cmp.Or(o.DrainTimeout, clusterrequest.DefaultDrainTimeout),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](), defaultSet: cmp.Or(o.DefaultSet, clusterrequest.DefaultClusterSet),
 	}

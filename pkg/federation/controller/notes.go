@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/apply"
 )
 
 // notes are what a cycle has written, and what has kept it from writing. The methods are safe for concurrent use; the fields are read once the writes
@@ -68,7 +70,8 @@ func (n *notes) add(to *[]string, cluster string) {
 
 // isRefusal reports whether the API server, or an admission webhook that it calls, refuses a request, so that a retry alone does not mend it.
 func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+	var older *apply.OlderDefinitionError
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || errors.As(err, &older)
 }
 
 // refuse notes a write on the way to the delivery if the error is a refusal.

@@ -14,8 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/hub/apply"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -72,8 +74,15 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err != nil {
 		return err
 	}
+	writes, err := apply.NewClient(mgr, apply.Options{
+		FieldManager: federation.FieldManager, Recorder: recorder,
+		Owns: map[string][]fieldpath.Path{workKind.Kind: {fieldpath.MakePathOrDie("spec")}},
+	})
+	if err != nil {
+		return err
+	}
 	h := &hub{
-		state: shared, client: mgr.GetClient(), objects: delivered, live: live, clock: settings.Clock, namespaceName: settings.Namespace,
+		state: shared, client: writes, objects: delivered, live: live, clock: settings.Clock, namespaceName: settings.Namespace,
 	}
 
 	typed := queue.Options[inventory.Key](settings)

@@ -167,8 +167,9 @@ func UnusedIn(ctx context.Context, namespace, role string, running ...*Running) 
 // unused returns what rules grant and no provider of these has requested, among the requests that match.
 func unused(rules []rbacv1.PolicyRule, match faults.Match, running []*Running) []string {
 	used := []string{
-		"create leases",          // The API server asks for it when server-side apply creates an object.
-		"create clusters/access", // Admission asks for it, or the hub.
+		"create leases",                 // The API server asks for it when server-side apply creates an object.
+		"create clusters/access",        // Admission asks for it, or the hub.
+		"create events", "patch events", // They say what keeps the API server from applying.
 	}
 
 	for _, provider := range running {
