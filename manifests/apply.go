@@ -4,12 +4,16 @@ package manifests
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -30,6 +34,9 @@ const (
 //
 // Before the first object that follows a CustomResourceDefinition, and before it returns, Apply waits until every definition it has applied
 // is established and served. It does not write the status of a definition, which belongs to the API server.
+//
+// The managedFields of versions that a definition does not have any more are removed from the objects that are applied: with them, the API server
+// applies nothing.
 //
 // It stops at the first error, which names the object. It may be repeated.
 func Apply(ctx context.Context, cfg *rest.Config, objs []*unstructured.Unstructured) error {
@@ -106,7 +113,11 @@ func (a *applier) apply(ctx context.Context, obj *unstructured.Unstructured) err
 	if res.hasStatus {
 		delete(main.Object, "status")
 	}
-	if _, err := client.Apply(ctx, obj.GetName(), main, options); err != nil {
+	err = applyCured(ctx, client, obj.GetName(), func() error {
+		_, err := client.Apply(ctx, obj.GetName(), main, options)
+		return err //nolint:wrapcheck // Named below.
+	})
+	if err != nil {
 		return fmt.Errorf("server-side apply: %w", err)
 	}
 	if !res.hasStatus || !hasStatus || obj.GroupVersionKind().GroupKind() == definitionKind {
@@ -120,6 +131,56 @@ func (a *applier) apply(ctx context.Context, obj *unstructured.Unstructured) err
 		return fmt.Errorf("server-side apply of its status: %w", err)
 	}
 	return nil
+}
+
+// goneVersion finds the version in an answer to an apply to an object whose managedFields have a version that its CustomResourceDefinition does not
+// have any more: docs/spec/kubernetes.md V19.
+var goneVersion = regexp.MustCompile(`request to convert CR to an invalid group/version: (\S+)`)
+
+// applyCured applies to the object of a name. It first removes the managedFields of versions that keep the API server from it: whoever installs may
+// do what docs/troubleshooting.md tells admins to do.
+func applyCured(ctx context.Context, client dynamic.ResourceInterface, name string, apply func() error) error {
+	for {
+		err := apply()
+		if err == nil {
+			return nil
+		}
+		found := goneVersion.FindStringSubmatch(err.Error())
+		if found == nil {
+			return err
+		}
+		removed, patchErr := removeVersion(ctx, client, name, found[1])
+		if patchErr != nil {
+			return fmt.Errorf("%w: removing the managedFields of that version: %w", err, patchErr)
+		}
+		if !removed {
+			return err
+		}
+	}
+}
+
+// removeVersion removes the managedFields of a version from the object of a name, and reports whether there were any.
+func removeVersion(ctx context.Context, client dynamic.ResourceInterface, name, version string) (removed bool, err error) {
+	live, err := client.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return false, fmt.Errorf("read: %w", err)
+	}
+	kept := slices.DeleteFunc(live.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.APIVersion == version })
+	if len(kept) == len(live.GetManagedFields()) {
+		return false, nil
+	}
+	if len(kept) == 0 {
+		kept = []metav1.ManagedFieldsEntry{{}} // An empty list would leave them as they are.
+	}
+
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": live.GetResourceVersion(), "managedFields": kept}})
+	if err != nil {
+		return false, fmt.Errorf("encode: %w", err)
+	}
+	if _, err := client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager}); err != nil {
+		return false, fmt.Errorf("write: %w", err)
+	}
+	return true, nil
 }
 
 // clientFor returns the client for the resource of an object, in its namespace if it has one. It returns an error if the namespace does not

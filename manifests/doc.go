@@ -67,7 +67,8 @@
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both also serve the objects of deploy/samples.
 //
-// Apply never deletes objects, never writes a field that the given object does not have, and may be repeated: it does not change an
+// Apply never deletes objects, never writes a field that the given object does not have, but for managedFields by which the API server could
+// not apply it, and may be repeated: it does not change an
 // object that is already as given. It takes over fields of other field managers (force), because a half-applied
 // manifest is worse than a lost hand edit.
 package manifests
