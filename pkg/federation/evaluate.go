@@ -282,7 +282,7 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 			e.Selected, e.Propagated = nil, nil
 			return e.hold(Held, ReasonClusterSelectorInvalid, err.Error())
 		}
-		e.Replicas = replan(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
+		e.Replicas = PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
 	}
 
 	e.State = Delivering

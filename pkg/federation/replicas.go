@@ -27,30 +27,17 @@ type share struct {
 	ReplicaCluster
 	Preference
 
-	hash    uint64
-	planned int32
-	// preallocated is the part of planned that the cluster has for its ready replicas and that none of its shares has used up.
-	preallocated int32
-}
-
-// replan distributes the replicas of a workload that may have works already. While each cluster has what it gets without ready replicas, that
-// stays, so that neither the order in which clusters become ready nor a restart of their Pods moves replicas (docs/spec/trust.md T15).
-func replan(key inventory.Key, total int32, preferences Preferences, clusters []ReplicaCluster) map[string]int32 {
-	unready := make([]ReplicaCluster, 0, len(clusters))
-	for _, cluster := range clusters {
-		cluster.Ready = 0
-		unready = append(unready, cluster)
-	}
-	even := PlanReplicas(key, total, preferences, unready)
-	if !slices.ContainsFunc(clusters, func(c ReplicaCluster) bool { return c.Planned != even[c.Name] }) {
-		return even
-	}
-	return PlanReplicas(key, total, preferences, clusters)
+	hash uint64
+	// planned is how many replicas the cluster has so far, and least how many of them it has by its minimum.
+	planned, least int32
 }
 
 // PlanReplicas distributes the replicas of the workload that key identifies (docs/spec/federated-selector.md 3.1.6). The result has each of
 // the clusters, whose names differ, and its sum does not exceed total. A cluster that is not available keeps what it has before the others
 // get any, as far as its maximum and total allow.
+//
+// Every step fills the clusters in an order that does not depend on total, and that another cluster does not change. So a larger total takes
+// no replica from a cluster, and a cluster that leaves or becomes unavailable takes none from the others.
 func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clusters []ReplicaCluster) map[string]int32 {
 	plan := make(map[string]int32, len(clusters))
 	remaining := max(total, 0)
@@ -76,12 +63,12 @@ func PlanReplicas(key inventory.Key, total int32, preferences Preferences, clust
 	}
 	for _, s := range available {
 		remaining -= s.raise(s.MinReplicas, remaining)
+		s.least = s.planned
 	}
 
 	if !preferences.Rebalance {
 		for _, s := range available {
-			s.preallocated = s.raise(s.Ready, remaining)
-			remaining -= s.preallocated
+			remaining -= s.raise(s.Ready, remaining)
 		}
 	}
 	distribute(available, remaining)
@@ -100,71 +87,75 @@ func (p *Preferences) of(cluster string) (Preference, bool) {
 	return preference, found
 }
 
+// limit returns the most replicas that the cluster may have.
+func (s *share) limit() int32 {
+	if s.MaxReplicas != nil {
+		return *s.MaxReplicas
+	}
+	return math.MaxInt32
+}
+
 // raise plans up to wanted replicas for the cluster, within its maximum and the remaining replicas, and returns how many that adds.
 func (s *share) raise(wanted, remaining int32) int32 {
-	if s.MaxReplicas != nil {
-		wanted = min(wanted, *s.MaxReplicas)
-	}
-	added := min(max(wanted-s.planned, 0), remaining)
+	added := min(max(min(wanted, s.limit())-s.planned, 0), remaining)
 	s.planned += added
 	return added
 }
 
-// distribute adds the remaining replicas by weight, rounding each share up. A share first uses up the preallocated replicas of its cluster. A
-// cluster that reaches its maximum leaves the next rounds.
+// distribute adds the remaining replicas by weight, by the method of Webster and Sainte-Laguë: each replica goes to the cluster with the
+// highest weight/(2n+1), where n is what the cluster has beyond its minimum, and among equals to the first one. A cluster at its maximum gets
+// no more.
+//
+// It does not take the replicas one by one, because their number is up to an int32. The clusters are first raised to the highest level at
+// which the replicas suffice, and the next level adds at most one replica to each.
 func distribute(shares []*share, remaining int32) {
-	for remaining > 0 {
-		before, last := remaining, len(shares)
-		var weights int64
-		for _, s := range shares {
-			weights += int64(s.Weight)
-		}
-		if weights == 0 {
-			return
-		}
-		left := make([]*share, 0, len(shares))
-
-		for _, s := range shares {
-			due := min(s.due(before, weights), remaining)
-			free := due - s.use(due)
-			added := s.raise(s.planned+free, remaining)
-			remaining -= added
-			if added == free {
-				left = append(left, s)
-			}
-		}
-
-		if shares = left; remaining == before && len(shares) == last {
-			useRounds(shares, remaining, weights)
+	shares = slices.DeleteFunc(slices.Clone(shares), func(s *share) bool { return s.Weight == 0 })
+	var level int64
+	for bit := int64(1) << 62; bit > 0; bit >>= 1 {
+		if addedAt(shares, level|bit) <= int64(remaining) {
+			level |= bit
 		}
 	}
-}
 
-// useRounds uses up preallocated replicas for all those further rounds at once in which every share consists of them. The number of rounds is
-// thus bounded whatever replicas an object asks for.
-func useRounds(shares []*share, remaining int32, weights int64) {
-	rounds := int32(math.MaxInt32)
+	remaining -= int32(addedAt(shares, level))
 	for _, s := range shares {
-		if due := s.due(remaining, weights); due > 0 {
-			rounds = min(rounds, s.preallocated/due)
-		}
+		s.planned = s.at(level)
 	}
+	if level == math.MaxInt64 { // Every cluster is at its maximum.
+		return
+	}
+	next := slices.DeleteFunc(shares, func(s *share) bool { return s.at(level+1) == s.planned })
+	slices.SortStableFunc(next, compareQuotients)
+	for _, s := range next[:remaining] {
+		s.planned++
+	}
+}
+
+// addedAt returns how many replicas a level adds to what is planned.
+func addedAt(shares []*share, level int64) int64 {
+	var added int64
 	for _, s := range shares {
-		s.use(rounds * s.due(remaining, weights))
+		added += int64(s.at(level) - s.planned)
 	}
+	return added
 }
 
-// due returns the share of the cluster in the remaining replicas.
-func (s *share) due(remaining int32, weights int64) int32 {
-	// Both factors are below 2^31, and the sum of weights is far below 2^62: there is no overflow.
-	return int32((int64(remaining)*int64(s.Weight) + weights - 1) / weights)
+// at returns how many replicas the cluster has at a level, which is the number of replicas per weight in units of 2^-32: weight times level,
+// rounded to the nearest number, beyond its minimum. That is not less than planned, and not more than its maximum.
+func (s *share) at(level int64) int32 {
+	const half = 1 << 31
+	beyond := int64(math.MaxInt32)
+	if level <= (math.MaxInt64-half)/int64(s.Weight) { // A higher level would be more than an int32, too.
+		beyond = (level*int64(s.Weight) + half) >> 32
+	}
+	return int32(max(int64(s.planned), min(int64(s.least)+beyond, int64(s.limit()))))
 }
 
-// use takes up to a number of preallocated replicas, and returns how many.
-func (s *share) use(most int32) int32 {
-	used := min(most, s.preallocated)
-	s.preallocated -= used
-	return used
+// compareQuotients puts the cluster first that gets the next replica.
+func compareQuotients(a, b *share) int {
+	// Weights are below 2^31 and the other factors below 2^32: there is no overflow.
+	odd := func(s *share) int64 { return 2*int64(s.planned-s.least) + 1 }
+	return cmp.Compare(odd(a)*int64(b.Weight), odd(b)*int64(a.Weight))
 }
 
 // hashOf orders clusters of equal weight differently for each object, so that single replicas do not all get to the same cluster.

@@ -185,23 +185,3 @@ func TestPlanReplicasProperties(t *testing.T) {
 		}
 	})
 }
-
-// TestPlanReplicasFollowsTheWeights checks that shares of clusters without other preferences differ from the exact ones by less than the
-// number of clusters, because each share is rounded up in turn.
-func TestPlanReplicasFollowsTheWeights(t *testing.T) {
-	property.Check(t, func(t *rapid.T) {
-		total := rapid.Int32Range(0, 1000).Draw(t, "total")
-		preferences, names, weights := Preferences{Clusters: map[string]Preference{}}, []string{"a", "b", "c", "d"}, int32(0)
-		for _, name := range names {
-			p := Preference{Weight: rapid.Int32Range(1, 9).Draw(t, "weight")}
-			preferences.Clusters[name], weights = p, weights+p.Weight
-		}
-
-		for name, planned := range PlanReplicas(key, total, preferences, available(names...)) {
-			exact := float64(total) * float64(preferences.Clusters[name].Weight) / float64(weights)
-			if d := float64(planned) - exact; d <= -float64(len(names)) || d >= 1 {
-				t.Fatalf("%s has %d replicas, exactly %.2f", name, planned, exact)
-			}
-		}
-	})
-}
