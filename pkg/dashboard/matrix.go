@@ -299,7 +299,11 @@ func scoreCell(c *counterfactual.ClusterExplanation) matrixCell {
 		if prioritizer.Score != nil {
 			score = strconv.FormatInt(*prioritizer.Score, 10)
 		}
-		parts = append(parts, fmt.Sprintf("%s %s x %d = %d", prioritizer.Name, score, prioritizer.Weight, prioritizer.Points))
+		part := fmt.Sprintf("%s %s x %d = %d", prioritizer.Name, score, prioritizer.Weight, prioritizer.Points)
+		if prioritizer.Missing != "" {
+			part += " (" + prioritizer.Missing + ")"
+		}
+		parts = append(parts, part)
 	}
 	return matrixCell{State: passes, Text: strconv.FormatInt(*c.Score, 10), Clause: strings.Join(parts, "; ")}
 }

@@ -25,7 +25,9 @@ const (
 	labelPrefix = "cluster.open-cluster-management.io/"
 	inEurope    = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}}]}"
 	inAmerica   = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: us}}}}]}"
-	usCanary    = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: canary, " +
+	bestScore   = "{numberOfClusters: 1, prioritizerPolicy: {mode: Exact, configurations: [{weight: 1, scoreCoordinate: {type: AddOn, " +
+		"addOn: {resourceName: demo, scoreName: cpu}}}]}}"
+	usCanary = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: canary, " +
 		"groupClusterSelector: {labelSelector: {matchLabels: {region: us}}}}]}}}"
 )
 
@@ -118,6 +120,16 @@ func TestDiff(t *testing.T) {
 				"  - us2  predicate 1 label region In [eu]: is us\n" +
 				"  = 3 kept\n",
 			wantNames: "ns/a -us1\nns/a -us2\n",
+		},
+		{
+			reason: "the annotation of missing scores decides, too",
+			hub: placementA("", bestScore) + page(1, 0, "", "eu1") + "---\napiVersion: cluster.open-cluster-management.io/v1alpha1\n" +
+				"kind: AddOnPlacementScore\nmetadata: {name: demo, namespace: us1}\nstatus: {scores: [{name: cpu, value: -5}]}\n",
+			files: placementA(", annotations: {placement-hub.open-cluster-management.io/missing-score: worst}", bestScore),
+			want: "ns/a: 1 gained, 1 lost, 0 kept; 1 of 1 wanted\n" +
+				"  + us1  score -5, rank 1 of 5\n" +
+				"  - eu1  rank 2 of 5, 1 wanted, 95 points below us1, no score, counted as the worst\n",
+			wantNames: "ns/a +us1\nns/a -eu1\n",
 		},
 		{
 			reason: "a swap, with the kept ones by name", showKept: true,

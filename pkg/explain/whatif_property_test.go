@@ -236,6 +236,9 @@ func drawPlacement(t *rapid.T, name string) api.Object {
 			Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: "cpu", ScoreName: "free"},
 		}
 		placement.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{Weight: 2, ScoreCoordinate: free}}
+		if rapid.Bool().Draw(t, "worst") {
+			placement.Annotations = map[string]string{api.MissingScoreAnnotation: "worst"}
+		}
 	}
 
 	if rapid.Bool().Draw(t, "groups") {

@@ -44,7 +44,7 @@ var (
 		"Pairs of a CEL expression of a placement and a cluster on which it cannot be evaluated, so that it counts as not matching.")
 
 	staleScores = placementGauge(hub+"stale_scores",
-		"AddOnPlacementScores that are past validUntil, for each placement that reads them. They count 0.")
+		"AddOnPlacementScores that are past validUntil, for each placement that reads them. They count as missing scores.")
 )
 
 // joinStages joins the names of the stages.

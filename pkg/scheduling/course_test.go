@@ -166,7 +166,7 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 	if rapid.Bool().Draw(t, "once") {
 		namespaces = []string{pick(t, "namespace", courseNamespaces...)}
 	}
-	older := rapid.IntRange(0, 3).Draw(t, "older") == 0
+	older, worst := rapid.IntRange(0, 3).Draw(t, "older") == 0, rapid.Bool().Draw(t, "worst")
 	spec, olderSpec := placementSpec{}, olderSpec{}
 	if older {
 		olderSpec = drawOlderSpec(t)
@@ -183,6 +183,9 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 		} else {
 			placement := placementOf(spec)
 			placement.Namespace, placement.Name = namespace, name
+			if worst {
+				placement.Annotations = worstScores
+			}
 			request = ConvertV1beta1(c.compiler, placement)
 		}
 

@@ -2,7 +2,11 @@
 
 package scheduling
 
-import "github.com/placement-hub/placement-hub/pkg/clusterinfo"
+import (
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+)
 
 // addOnPrioritizer has all AddOnPlacementScores. They share one name in metrics, because theirs are arbitrary. The user is warned of expired
 // scores, even of those that do not affect the selection (docs/spec/differences.md C3).
@@ -15,14 +19,25 @@ var addOnPrioritizer = &prioritizerPlugin{
 	scores: (*candidates).addOn,
 }
 
-// addOn returns the reported scores, clamped to the range that the CRD of AddOnPlacementScore allows. An absent object or entry counts as
-// 0, and so does an expired one (docs/spec/differences.md C3).
+// addOn returns the reported scores. An absent object or entry and an expired one have the missingScore (docs/spec/differences.md C3).
 func (c *candidates) addOn(p Prioritizer) []int64 {
-	scores := make([]int64, len(c.clusters))
+	scores, missing := make([]int64, len(c.clusters)), c.request.missingScore(p)
 	for i, info := range c.clusters {
-		if set, found := info.Scores[p.Resource]; found && !set.Expired(c.now) {
-			scores[i] = max(minScore, min(int64(set.Values[p.Score]), maxScore))
+		scores[i] = missing
+		if score, valid := addOnScore(p, info, c.now); valid {
+			scores[i] = score
 		}
 	}
 	return scores
+}
+
+// addOnScore returns the reported score of a cluster, clamped to the range that the CRD of AddOnPlacementScore allows, and whether the cluster
+// has a valid one.
+func addOnScore(p Prioritizer, info *clusterinfo.ClusterInfo, now time.Time) (score int64, valid bool) {
+	set, found := info.Scores[p.Resource]
+	if !found || set.Expired(now) {
+		return 0, false
+	}
+	value, has := set.Values[p.Score]
+	return max(minScore, min(int64(value), maxScore)), has
 }

@@ -37,7 +37,7 @@ func (r *Result) selectedReason(v Verdict) string {
 	if v.Avoid > 0 {
 		text += fmt.Sprintf(", PreferNoSelect taints not tolerated: %d", v.Avoid)
 	}
-	return text
+	return text + r.missingScores(v)
 }
 
 // Texts returns a function for the Reason of a cluster and for its cause: the clause that rejected it, without the details of the cluster, as in its
@@ -73,4 +73,10 @@ func (r *Result) reasons() *reasons {
 }
 
 // of returns why the cluster of a Verdict was rejected.
-func (r *reasons) of(v Verdict, d detail) string { return filterOf(v.Stage).text(r, v, d) }
+func (r *reasons) of(v Verdict, d detail) string {
+	text := filterOf(v.Stage).text(r, v, d)
+	if d == allDetails {
+		text += r.result.missingScores(v)
+	}
+	return text
+}

@@ -32,6 +32,9 @@ type Request struct {
 	NotTolerated []string
 	// Prioritizers score the feasible clusters in this order; the total score is the weighted sum.
 	Prioritizers []Prioritizer
+	// MissingIsWorst reports whether a cluster without a valid score of an AddOnPlacementScore gets the fewest points that the weight of the
+	// prioritizer allows, instead of none.
+	MissingIsWorst bool
 	// AntiAffinity is a label or a claim whose value must differ between any two selected clusters; nil for none.
 	AntiAffinity *clusterinfo.Property
 	// Spread has the spread constraints; an earlier constraint takes precedence over a later one.

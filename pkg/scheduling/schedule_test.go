@@ -260,7 +260,7 @@ func TestReasons(t *testing.T) {
 	}
 
 	expect(t, "reasons", map[string]string{
-		"a":       "Rank: rank 2 of 3, 1 wanted, 14 points below c",
+		"a":       "Rank: rank 2 of 3, 1 wanted, 14 points below c, no score, counted as 0",
 		"b":       "Rank: rank 3 of 3, 1 wanted, 17 points below c",
 		"c":       "Selected: score 14, rank 1 of 3",
 		"gone":    "Terminating: is being deleted",

@@ -97,6 +97,8 @@ type Prioritizer struct {
 	// is 0 then.
 	Score  *int64 `json:"score,omitempty"`
 	Points int64  `json:"points"`
+	// Missing says that the cluster has no valid AddOnPlacementScore, and what Score counts instead; absent otherwise.
+	Missing string `json:"missing,omitempty"`
 	// Rank counts from 1 over the feasible clusters by these points alone; clusters with as many points share a rank.
 	Rank int `json:"rank"`
 }

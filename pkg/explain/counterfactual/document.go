@@ -87,6 +87,11 @@ func (c *ClusterExplanation) section() document.Section {
 	for _, table := range []document.Table{c.scope(), c.predicates(), c.taints(), c.scores(), c.domains()} {
 		s.Table(table)
 	}
+	for _, prioritizer := range c.Prioritizers {
+		if prioritizer.Missing != "" {
+			s.Linef("%s: %s", prioritizer.Name, prioritizer.Missing)
+		}
+	}
 	c.addDecision(&s)
 	c.addCounterfactuals(&s)
 	return s

@@ -197,6 +197,9 @@ func (e *Explainer) prioritizersOf(cluster string) []Prioritizer {
 		if score, given := scores.Scores[cluster]; given {
 			reported.Score = &score
 		}
+		if missing, is := result.MissingScore(scores.Prioritizer, result.Cluster(cluster)); is {
+			reported.Missing = missing.String()
+		}
 		if reported.Points < 0 {
 			reported.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
 		}

@@ -48,6 +48,11 @@ func (p *Placement) RemovalSubject() removalbudget.Subject {
 // Request converts the Placement to a Request, with its validation errors.
 func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
 	request := p.convert(compiler)
+	worst, mistake := p.missingIsWorst()
+	request.MissingIsWorst = worst
+	if mistake != nil {
+		request.Errors = append(request.Errors, mistake)
+	}
 
 	// Fields that could not be decoded are missing in the Request, which makes it invalid.
 	for _, unread := range unreadable.Of(p).Under("spec") {

@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -100,5 +106,65 @@ func TestEventsNameWhatWasReallyWritten(t *testing.T) {
 
 	if rest := g.changed(); len(rest) != 1 || strings.Count(rest[0], "deleted") != 2 {
 		t.Errorf("after the other writes: %q, want two lost clusters", rest)
+	}
+}
+
+// docs/spec/differences.md C3: the event says that a score has expired. The annotation of missing scores decides at once although it changes no
+// generation, and one with another value moves nothing.
+func TestEventsNameExpiredScores(t *testing.T) {
+	g := newBudgeted(t)
+	score := func(cluster string, value int32, validUntil *metav1.Time) {
+		scores := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "demo"}}
+		scores.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: "cpu", Value: value}}
+		scores.Status.ValidUntil = validUntil
+		g.state.inventory.SetScores(scores)
+	}
+	missing := func(value string) {
+		g.edit(func(p *clusterv1beta1.Placement) { p.Annotations[api.MissingScoreAnnotation] = value })
+		g.reconcile()
+	}
+	score("c000", 90, &metav1.Time{Time: g.clock.Now().Add(time.Hour)})
+	score("c001", 80, nil)
+	score("c002", 5, nil)
+	score("c003", -7, nil)
+
+	g.edit(func(p *clusterv1beta1.Placement) {
+		wanted := int32(2)
+		p.Spec.NumberOfClusters = &wanted
+		p.Spec.PrioritizerPolicy = clusterv1beta1.PrioritizerPolicy{
+			Mode: clusterv1beta1.PrioritizerPolicyModeExact, Configurations: []clusterv1beta1.PrioritizerConfig{{
+				Weight: 1, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+					Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: "demo", ScoreName: "cpu"},
+				},
+			}},
+		}
+		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
+	})
+	g.reconcile()
+	g.changed()
+
+	g.clock.SetTime(g.clock.Now().Add(2 * time.Hour))
+	g.reconcile()
+	g.expectChanged("an expired score", "lost c000 (rank 3 of 250, 2 wanted, 5 points below c002, its score has expired, counted as 0), "+
+		"gained c002 (rank 2, score 5)")
+	g.edit(func(p *clusterv1beta1.Placement) { *p.Spec.NumberOfClusters = 3 })
+	g.reconcile()
+	g.expectChanged("it precedes a negative score", "gained c000 (rank 3, score 0)")
+
+	missing("worst")
+	g.expectChanged("annotated", "lost c000 (rank 4 of 250, 3 wanted, 93 points below c003, its score has expired, counted as the worst), "+
+		"gained c003 (rank 3, score -7)")
+	missing("wrost")
+	g.expectChanged("a mistake")
+	condition := meta.FindStatusCondition(g.placement().Status.Conditions, placement.ConditionMisconfigured)
+	if condition == nil || !strings.Contains(condition.Message, `missing-score]: Invalid value: "wrost": must be "worst"`) {
+		t.Errorf("a mistake has the condition %+v", condition)
+	}
+
+	g.edit(func(p *clusterv1beta1.Placement) { delete(p.Annotations, api.MissingScoreAnnotation) })
+	g.reconcile()
+	g.expectChanged("without the annotation", "lost c003 (rank 250 of 250, 3 wanted, 7 points below c000), gained c000 (rank 3, score 0)")
+	if meta.IsStatusConditionTrue(g.placement().Status.Conditions, placement.ConditionMisconfigured) {
+		t.Error("the condition of the mistake stays without the annotation")
 	}
 }

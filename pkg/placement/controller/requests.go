@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -17,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// requests converts every Placement once per generation into a Request, and subscribes it to what the Request reads. It is safe for
+// requests converts every Version of a Placement once into a Request, and subscribes it to what the Request reads. It is safe for
 // concurrent use.
 type requests struct {
 	compiler  *selector.Compiler
@@ -29,9 +27,8 @@ type requests struct {
 }
 
 type convertedRequest struct {
-	uid        types.UID
-	generation int64
-	request    *scheduling.Request
+	version api.Version
+	request *scheduling.Request
 	// before is the Request of the spec that the decisions were last completely written for, while that is an earlier generation; nil if that spec is
 	// not known.
 	before *scheduling.Request
@@ -52,16 +49,18 @@ func (r *requests) of(placement *api.Placement) *scheduling.Request {
 	request := placement.Request(r.compiler) // It can be slow to compile CEL, so it runs without the lock.
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	version := placement.Version()
 	known, found := r.converted[key]
-	found = found && known.uid == placement.UID
-	if found && known.generation > placement.Generation {
+	found = found && known.version.UID == version.UID
+	if found && known.version.Generation > version.Generation {
 		return request
 	}
 
-	next := convertedRequest{uid: placement.UID, generation: placement.Generation, request: request}
+	next := convertedRequest{version: version, request: request}
 	if found {
 		next.before = known.before
-		if removalbudget.AppliedGeneration(placement.RemovalSubject()) == known.generation {
+		applied := removalbudget.AppliedGeneration(placement.RemovalSubject())
+		if applied == known.version.Generation && applied < version.Generation {
 			next.before = known.request
 		}
 	}
@@ -111,7 +110,7 @@ func (r *requests) known(placement *api.Placement) *scheduling.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, found := r.converted[placement.Key()]
-	if !found || known.uid != placement.UID || known.generation != placement.Generation {
+	if !found || known.version != placement.Version() {
 		return nil
 	}
 	return known.request
@@ -126,7 +125,7 @@ func (r *requests) before(placement *api.Placement) *scheduling.Request {
 	defer r.mu.Unlock()
 	known, found := r.converted[placement.Key()]
 	switch {
-	case !found || known.uid != placement.UID || known.generation > placement.Generation:
+	case !found || known.version.UID != placement.UID || known.version.Generation > placement.Generation:
 		return nil
 	case applied == placement.Generation:
 		if known.before != nil {
@@ -134,7 +133,7 @@ func (r *requests) before(placement *api.Placement) *scheduling.Request {
 			r.converted[placement.Key()] = known
 		}
 		return nil
-	case known.generation < placement.Generation && applied == known.generation:
+	case known.version.Generation < placement.Generation && applied == known.version.Generation:
 		return known.request
 	default:
 		return known.before
