@@ -143,14 +143,7 @@ func amountOf(quantity resource.Quantity) float64 {
 	return max(-maxAmount, min(quantity.AsApproximateFloat64(), maxAmount))
 }
 
-// unknownTime replaces a time that could not be decoded.
-var unknownTime = metav1.NewTime(time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC))
-
-// HasUnreadableTime reports whether the timeAdded of a taint could not be decoded. Tolerations with tolerationSeconds do not expire for
-// such a taint: a zero time would end them at once and remove the cluster.
-func HasUnreadableTime(taint clusterv1.Taint) bool { return taint.TimeAdded.Equal(&unknownTime) }
-
-// taintsOf returns the taints of a cluster. If fields could not be decoded, it adds unreadable.Taint, and sets unknownTime where a time may
+// taintsOf returns the taints of a cluster. If fields could not be decoded, it adds unreadable.Taint, and sets UnknownTime where a time may
 // be among these fields.
 func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clusterv1.Taint {
 	if len(fields) == 0 {
@@ -160,7 +153,7 @@ func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clu
 	untimed := len(fields.Under("spec.taints")) > 0
 	for i := range taints {
 		if untimed && taints[i].TimeAdded.IsZero() {
-			taints[i].TimeAdded = unknownTime
+			taints[i].TimeAdded = UnknownTime()
 		}
 	}
 	return append(taints, clusterv1.Taint{Key: unreadable.Taint, Effect: clusterv1.TaintEffectNoSelectIfNew})

@@ -15,6 +15,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 )
 
@@ -152,10 +153,16 @@ func drawUnreadable(t *rapid.T, object metav1.Object, paths ...string) {
 
 func drawTaint(t *rapid.T) clusterv1.Taint {
 	drawn := clusterv1.Taint{
-		Key: pick(t, "taint", "gpu", "full"), Value: pick(t, "value", "", "v"),
+		Key: pick(t, "taint", "gpu", "full", "gpu", "full", clusterinfo.IncompleteTaint), Value: pick(t, "value", "", "v"),
 		Effect: rapid.SampledFrom([]clusterv1.TaintEffect{noSelect, noSelectIfNew, prefer}).Draw(t, "effect"),
 	}
-	if rapid.IntRange(0, 4).Draw(t, "dated") > 0 {
+	switch rapid.IntRange(0, 8).Draw(t, "dated") {
+	case 0:
+	case 1:
+		drawn.TimeAdded = clusterinfo.UnknownTime()
+	case 2:
+		drawn.TimeAdded = clusterinfo.PendingTime()
+	default:
 		drawn.TimeAdded = metav1.NewTime(now.Add(-time.Second * time.Duration(rapid.IntRange(58, 62).Draw(t, "since"))))
 	}
 	return drawn

@@ -100,7 +100,7 @@ type Tolerance struct {
 	Taint clusterv1.Taint
 	Text  string
 	// Tolerated reports whether the taint is tolerated. By is the toleration that does so, or nil for an incumbent, which tolerates
-	// NoSelectIfNew.
+	// NoSelectIfNew and what is pending.
 	Tolerated bool
 	By        *clusterv1beta1.Toleration
 	// Until is the end of the toleration; zero means never.

@@ -128,10 +128,10 @@ const (
 
 // findToleration returns the index of the toleration of a taint, toleratedByDecision or notTolerated, and the end of the toleration.
 func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by int, until time.Time) {
-	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
+	if e.incumbents[cluster] && (taint.Effect == clusterv1.TaintEffectNoSelectIfNew || clusterinfo.IsPending(taint)) {
 		return toleratedByDecision, time.Time{}
 	}
-	if slices.Contains(e.request.NotTolerated, taint.Key) {
+	if taint.Key == clusterinfo.IncompleteTaint || slices.Contains(e.request.NotTolerated, taint.Key) {
 		return notTolerated, time.Time{}
 	}
 
@@ -149,7 +149,7 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 		if seconds <= 0 || taint.TimeAdded.IsZero() {
 			continue // Expired before it began.
 		}
-		if seconds > maxTolerationSeconds || clusterinfo.HasUnreadableTime(taint) {
+		if seconds > maxTolerationSeconds || clusterinfo.HasUnknownTime(taint) {
 			return i, time.Time{}
 		}
 		if end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second); e.evalContext.Now.Before(end) {
