@@ -10,5 +10,10 @@
 // The result equals that of the API server's RBAC authorizer for the account, and does not depend on any order. Returned values may be
 // shared between goroutines, and are never changed afterwards.
 //
-// RoleBindings never count, because managedclustersets have no namespace. The package never talks to an API server.
+// RoleBindings never count, because managedclustersets have no namespace.
+//
+// The package also has the rules of the other controllers of sets and clusters: AvailabilityTaint, StandardSelector, and Assumptions, by which
+// decisions take a cluster or a set as a controller of the hub is about to write it (docs/spec/differences.md B20).
+//
+// The package never talks to an API server.
 package clustersets

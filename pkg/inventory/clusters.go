@@ -13,6 +13,7 @@ import (
 
 // SetCluster adds or updates a cluster. It keeps a reference to the object, which must not change any more.
 func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
+	cluster = i.assumptions.cluster(cluster)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	after, verdicts := i.prepare(cluster.Name, func() *clusterinfo.ClusterInfo {
@@ -36,7 +37,7 @@ func (i *Inventory) CompareCluster(name string, cluster *clusterv1.ManagedCluste
 	case known == nil:
 		return changedObject(name)
 	default:
-		return clusterinfo.ChangedProperties(known, known.Update(cluster))
+		return clusterinfo.ChangedProperties(known, known.Update(i.assumptions.cluster(cluster)))
 	}
 }
 

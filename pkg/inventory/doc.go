@@ -13,6 +13,8 @@
 // cluster on which they were evaluated. Snapshots share everything that has not changed: clusters and counts are in chunks, views in
 // bitsets, names in radix trees, and all of these are copied on write.
 //
+// With Assumptions, clusters and sets count as controllers of the hub are about to write them.
+//
 // An object of any kind, such as a Placement, subscribes to what it reads by Subscribe, which declares its dependencies, and SnapshotFor,
 // which returns the Snapshot for its first evaluation. Before that it is never affected: it has no result yet, and waits to be evaluated
 // anyway.

@@ -13,7 +13,8 @@ import (
 
 // Inventory has the state of all clusters, sets, bindings, decisions and subscriptions. It is safe for concurrent use.
 type Inventory struct {
-	compiler *selector.Compiler
+	compiler    *selector.Compiler
+	assumptions Assumptions
 
 	mu         sync.Mutex
 	ids        *clusterIDs

@@ -12,7 +12,7 @@ import (
 
 // SetClusterSet adds or updates a set.
 func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affected {
-	compiled := NewClusterSet(i.compiler, set)
+	compiled := NewClusterSet(i.compiler, i.assumptions.clusterSet(set))
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if compiled.members != nil {

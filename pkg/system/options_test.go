@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 )
 
@@ -104,6 +105,15 @@ func TestObserveSaysWhatIsMissing(t *testing.T) {
 	} {
 		if err := Observe(t.Context(), nil, tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want one with %q", tc.reason, err, tc.want)
+		}
+	}
+}
+
+// docs/spec/differences.md B20 names controllers by words that pkg/clustersets repeats.
+func TestAssumedControllersExist(t *testing.T) {
+	for _, name := range clustersets.AssumedControllers() {
+		if !slices.Contains(Names(), name) {
+			t.Errorf("there is no controller %s; known are %q", name, Names())
 		}
 	}
 }

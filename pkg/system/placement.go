@@ -64,5 +64,5 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	return controller.Observe(ctx, mgr, o.settings(), o.placement(enabled, sharedinventory.New()))
+	return controller.Observe(ctx, mgr, o.settings(), o.placement(enabled, newInventory(enabled)))
 }

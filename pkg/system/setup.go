@@ -141,7 +141,7 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	settings, shared := o.settings(), sharedinventory.New()
+	settings, shared := o.settings(), newInventory(enabled)
 
 	optIn, webhooks, err := o.optIn(enabled, shared, settings)
 	if err != nil {
@@ -188,6 +188,13 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 	o.Webhook.Off = pathsOff(all, enabled)
 	return o.setupWebhooks(mgr, settings, webhooks)
+}
+
+// newInventory returns the inventory of a hub with these controllers, whose writes it assumes.
+func newInventory(enabled []string) *sharedinventory.Shared {
+	shared := sharedinventory.New()
+	shared.Inventory.SetAssumptions(clustersets.Assumptions(enabled))
+	return shared
 }
 
 // pathsOff returns the paths of the webhooks of opt-in systems that are not enabled, with what to do about configurations that are left.

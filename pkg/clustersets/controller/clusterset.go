@@ -19,13 +19,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 )
 
 // ClusterSet is the name of the controller that writes the status of ManagedClusterSets and restores the sets default and global.
-const ClusterSet = "clusterset"
+const ClusterSet = clustersets.ClusterSet
 
 // clusterSetReconciler writes the condition ClusterSetEmpty of every ManagedClusterSet, and restores the sets default and global.
 type clusterSetReconciler struct {

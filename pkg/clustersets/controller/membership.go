@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -58,7 +59,7 @@ func (m *membership) start(ctx context.Context, q rateLimitingQueue) error {
 	for i := range sets.Items {
 		q.Add(requestFor(sets.Items[i].Name))
 	}
-	for name := range standardSets {
+	for _, name := range clustersets.StandardSets() {
 		q.Add(requestFor(name))
 	}
 	return nil

@@ -6,25 +6,11 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 )
-
-// availabilityTaint returns the key of the taint for a cluster with these conditions; "" for none (docs/spec/upstream-placement.md 1.4c).
-func availabilityTaint(conditions []metav1.Condition) string {
-	available := meta.FindStatusCondition(conditions, clusterv1.ManagedClusterConditionAvailable)
-	switch {
-	case available != nil && available.Status == metav1.ConditionTrue:
-		return ""
-	case available != nil && available.Status == metav1.ConditionFalse:
-		return clusterv1.ManagedClusterTaintUnavailable
-	default:
-		return clusterv1.ManagedClusterTaintUnreachable
-	}
-}
 
 // withAvailabilityTaint returns the taints of a cluster with the availability taint of this key, or without any for "". It keeps all other
 // taints and the order. A correct taint stays unchanged; a corrected one keeps its place and a new one comes last, both with the time now.
@@ -37,13 +23,11 @@ func withAvailabilityTaint(taints []clusterv1.Taint, key string, now metav1.Time
 	placed := key == ""
 
 	for _, taint := range taints {
-		switch taint.Key {
-		case clusterv1.ManagedClusterTaintUnavailable, clusterv1.ManagedClusterTaintUnreachable:
-			if taint.Key == key && !placed {
-				wanted, placed = append(wanted, right), true
-			}
-		default:
+		switch {
+		case !clustersets.IsAvailabilityTaint(taint):
 			wanted = append(wanted, taint)
+		case taint.Key == key && !placed:
+			wanted, placed = append(wanted, right), true
 		}
 	}
 
@@ -57,14 +41,13 @@ func equalIgnoringTime(a, b clusterv1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
 }
 
-// withDesiredTaints returns a copy of a ManagedCluster with the taint that its condition requires; nil if it needs no change or is being
-// deleted.
+// withDesiredTaints returns a copy of a ManagedCluster with the taint that its condition requires; nil if it needs no change or its taints may
+// not be written.
 func withDesiredTaints(cluster *clusterv1.ManagedCluster, now metav1.Time) *clusterv1.ManagedCluster {
-	// Writing a list with undecodable entries would lose them.
-	if !cluster.DeletionTimestamp.IsZero() || len(unreadable.Of(cluster).Under("spec.taints")) > 0 {
+	if !clustersets.IsTaintable(cluster) {
 		return nil
 	}
-	wanted := withAvailabilityTaint(cluster.Spec.Taints, availabilityTaint(cluster.Status.Conditions), now)
+	wanted := withAvailabilityTaint(cluster.Spec.Taints, clustersets.AvailabilityTaint(cluster.Status.Conditions), now)
 	if equality.Semantic.DeepEqual(wanted, cluster.Spec.Taints) {
 		return nil
 	}

@@ -32,28 +32,6 @@ func available(status metav1.ConditionStatus) metav1.Condition {
 	return metav1.Condition{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}
 }
 
-// docs/spec/upstream-placement.md 1.4c: the taint of each condition.
-func TestAvailabilityTaint(t *testing.T) {
-	joined := metav1.Condition{Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionFalse}
-	for _, tc := range []struct {
-		reason     string
-		conditions []metav1.Condition
-		want       string
-	}{
-		{reason: "available", conditions: []metav1.Condition{joined, available(metav1.ConditionTrue)}, want: ""},
-		{reason: "not available", conditions: []metav1.Condition{joined, available(metav1.ConditionFalse)}, want: unavailable},
-		{reason: "nobody knows", conditions: []metav1.Condition{available(metav1.ConditionUnknown)}, want: unreachable},
-		{reason: "nobody says", conditions: []metav1.Condition{joined}, want: unreachable},
-		{reason: "no conditions at all", want: unreachable},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			if got := availabilityTaint(tc.conditions); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestWithAvailability(t *testing.T) {
 	gpu := clusterv1.Taint{Key: "gpu", Value: "a100", Effect: noSelect, TimeAdded: earlier}
 	busy := clusterv1.Taint{Key: "busy", Effect: noSelectIfNew}
@@ -162,9 +140,11 @@ func TestTaintProperties(t *testing.T) {
 	})
 }
 
-// Writing a list with an undecodable time would remove the time, and with it a toleration.
-func TestTaintsThatCannotBeReadAreLeftAlone(t *testing.T) {
-	for path, want := range map[string]bool{"spec.taints[0].timeAdded": false, "status.allocatable.cpu": true} {
+// Writing a list with an undecodable time would remove the time, and with it a toleration. A condition that cannot be decoded looks like none.
+func TestTaintsAreLeftAloneForFieldsThatCannotBeRead(t *testing.T) {
+	for path, want := range map[string]bool{
+		"spec.taints[0].timeAdded": false, "status.conditions[0].lastTransitionTime": false, "status.allocatable.cpu": true,
+	} {
 		cluster := &clusterv1.ManagedCluster{Spec: clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}}}
 		if err := unreadable.Mark(cluster, unreadable.Fields{{Path: path}}); err != nil {
 			t.Fatal(err)

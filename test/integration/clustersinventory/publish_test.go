@@ -3,6 +3,7 @@
 package clustersinventory
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -272,5 +274,43 @@ var _ = Describe("a Cluster that is healthy", func() {
 			}
 		}
 		Expect(created).To(ConsistOf("/namespaces", name+"/serviceaccounts", name+"/rolebindings", "/managedclusters"))
+	})
+})
+
+var _ = Describe("B20: a Cluster that is published", func() {
+	It("is in no decision that its claims keep it out of, at any moment", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		spec := func(operator metav1.LabelSelectorOperator) clusterv1beta1.PlacementSpec {
+			return clusterv1beta1.PlacementSpec{
+				Predicates: []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+					ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+						{Key: openmcpv1alpha1.ProviderClaim, Operator: operator},
+					}},
+				}}},
+				Tolerations: []clusterv1beta1.Toleration{{Operator: clusterv1beta1.TolerationOpExists}},
+			}
+		}
+		w.Placement(ctx, "with", spec(metav1.LabelSelectorOpExists))
+		w.Placement(ctx, "without", spec(metav1.LabelSelectorOpDoesNotExist))
+		nobody := func(satisfied string) suite.Outcome {
+			return suite.Outcome{Satisfied: satisfied, Misconfigured: suite.Configured, Groups: []string{"0/: 0 [without-decision-1]"}}
+		}
+		w.Expect(ctx, "without", nobody(suite.AllSetsEmpty))
+		recording := w.RecordPages(ctx)
+
+		var managed []string
+		for i := range 20 {
+			cluster := w.cluster(fmt.Sprintf("c%d", i), nil)
+			w.healthy(cluster)
+			managed = append(managed, w.published(cluster).Name)
+		}
+		w.eventually(func(g Gomega) { g.Expect(w.Look(ctx, g, "with").Selected).To(HaveLen(len(managed))) })
+		w.Expect(ctx, "without", nobody(suite.NothingMatched))
+		Expect(recording.Drain()).To(Succeed())
+		for _, event := range recording.Events() {
+			if event.Page.Labels[clusterv1beta1.PlacementLabel] == "without" {
+				Expect(event.Page.Status.Decisions).To(BeEmpty())
+			}
+		}
 	})
 })
