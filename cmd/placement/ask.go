@@ -103,6 +103,11 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys [
 	return strings.Join(texts, o.between()), errors.Join(errs...)
 }
 
+// controllers returns the controllers that the hub says it runs; nil if it says nothing.
+func (f *askFlags) controllers(ctx context.Context, hub client.Reader) ([]string, error) {
+	return endpoint.Controllers(ctx, hub, f.hubNamespace)
+}
+
 // send sends a question to the hub. The error is an *endpoint.AnswerError if the hub has answered with it.
 func (f *askFlags) send(ctx context.Context, hub client.Reader, config *rest.Config, question endpoint.Question) (endpoint.Answer, error) {
 	address, err := f.address(ctx, hub)

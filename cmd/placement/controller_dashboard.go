@@ -88,9 +88,13 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 	if err := kinds.parseKinds(); err != nil {
 		return nil, err
 	}
+	enabled, err := o.Enabled()
+	if err != nil {
+		return nil, err
+	}
 	return &answers.Explainer{
 		Hub: tools.Hub{
-			Settings: tools.Settings{Delivered: kinds.delivered, Limit: o.RemovalLimit, Requests: o.ClusterRequests},
+			Settings: tools.Settings{Delivered: kinds.delivered, Controllers: enabled, Limit: o.RemovalLimit, Requests: o.ClusterRequests},
 			Client:   hubstate.NewInformed(live, mgr.GetCache(), view.Serves), Now: time.Now, Live: view,
 		},
 		Definitions: definitions, Suggest: suggestName,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -84,6 +85,10 @@ func (o *controllerOptions) explanations(
 		if err != nil {
 			return nil, err
 		}
+		enabled, err := o.controllers.Enabled()
+		if err != nil {
+			return nil, err
+		}
 		authentication, authorization, err := reviews(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {
 			return nil, err
@@ -91,6 +96,7 @@ func (o *controllerOptions) explanations(
 		return &webhookserver.Published{
 			Handler: endpoint.New(authentication, authorization, explainer), Path: endpoint.Path, URL: o.explain.url(),
 			ConfigMap: endpoint.ConfigMap, URLKey: endpoint.URLKey, AuthoritiesKey: endpoint.AuthoritiesKey,
+			Data: map[string]string{endpoint.ControllersKey: strings.Join(enabled, ",")},
 		}, nil
 	}
 }

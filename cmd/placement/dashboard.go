@@ -97,6 +97,9 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.hubControllers, err = o.controllers(ctx, live); err != nil {
+		return err
+	}
 	pages, err := listenOwn(ctx, "listen", o.listen, who)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
@@ -89,7 +90,8 @@ func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 		flag.Usage, flag.DefValue = hubLimitUsage, ""
 	}
 	fs.Lookup("controllers").Usage = "Controllers whose placements the endpoint evaluates: " + strings.Join(observed, ", ") +
-		"; '*' is both. Other names have no effect."
+		"; '*' is both. " + strings.Join(clustersets.AssumedControllers(), ", ") +
+		" mean that the hub runs them, whose next writes count as done. Other names have no effect."
 	fs.Lookup("namespace").Usage = "No effect: the process stores nothing in a namespace."
 	for _, name := range ineffective {
 		fs.Lookup(name).Hidden = true
@@ -108,8 +110,9 @@ func (o *controllerOptions) completeDebug(changed func(flag string) bool, env en
 	if err != nil {
 		return err
 	}
-	o.controllers.Controllers = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(observed, name) })
-	if len(o.controllers.Controllers) == 0 {
+	known := slices.Concat(observed, clustersets.AssumedControllers())
+	o.controllers.Controllers = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(known, name) })
+	if !slices.ContainsFunc(o.controllers.Controllers, func(name string) bool { return slices.Contains(observed, name) }) {
 		return errors.New("--controllers: none of them serves placements; name " + strings.Join(observed, " or "))
 	}
 	o.controllers.ProfileDecisions = false

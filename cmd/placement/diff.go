@@ -260,6 +260,9 @@ func (o *diffOptions) readState(
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.compared.Controllers, err = o.controllers(ctx, hub); err != nil {
+		return nil, nil, err
+	}
 	if o.compared.Effects, err = tools.ReadNamespaceEffects(ctx, hub, changes, given); err != nil {
 		return nil, nil, err
 	}

@@ -219,7 +219,7 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 	if err != nil {
 		return &usageError{err}
 	}
-	source, err := o.source(stdin)
+	source, err := o.source(ctx, stdin)
 	if err != nil {
 		return err
 	}

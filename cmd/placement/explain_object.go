@@ -25,7 +25,7 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 	if err != nil {
 		return &usageError{err}
 	}
-	source, err := o.source(stdin)
+	source, err := o.source(ctx, stdin)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 	if err = errors.Join(unparsed, err, o.checkRequestFlags()); err != nil {
 		return &usageError{err}
 	}
-	source, err := o.source(stdin)
+	source, err := o.source(ctx, stdin)
 	if err != nil {
 		return err
 	}

@@ -36,14 +36,14 @@ type source struct {
 }
 
 // source reads the files, or connects to the hub, once.
-func (o *explainOptions) source(stdin io.Reader) (*source, error) {
+func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*source, error) {
 	if o.opened == nil && o.unread == nil {
-		o.opened, o.unread = o.open(stdin)
+		o.opened, o.unread = o.open(ctx, stdin)
 	}
 	return o.opened, o.unread
 }
 
-func (o *explainOptions) open(stdin io.Reader) (*source, error) {
+func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
 		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
 		if err != nil {
@@ -53,6 +53,9 @@ func (o *explainOptions) open(stdin io.Reader) (*source, error) {
 		return &source{files: state, namespace: o.namespace}, err
 	}
 	hub, config, namespace, err := o.connectHub()
+	if err == nil {
+		o.hubControllers, err = o.controllers(ctx, hub)
+	}
 	return &source{namespace: namespace, config: config, hub: hub}, err
 }
 
@@ -250,7 +253,8 @@ func (o *explainOptions) listNamespace(from *source) string {
 }
 
 func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) explain.Unsatisfied {
-	state.Limit = o.hubLimit
+	settings := o.settings()
+	settings.Configure(state)
 	selected := o.placements(state)
 	list := state.Unsatisfied(now, func(key inventory.Key) bool {
 		return (namespace == "" || key.Namespace == namespace) && selected[key.NamespacedName]

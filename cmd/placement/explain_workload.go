@@ -86,7 +86,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 	if err != nil {
 		return &usageError{err}
 	}
-	source, err := o.source(stdin)
+	source, err := o.source(ctx, stdin)
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,8 @@ type federatedOptions struct {
 	allNamespaces bool
 	watch         bool
 	hubLimit      removalbudget.Limit
+	// hubControllers are those that the hub says it runs; nil if it says nothing, and for files.
+	hubControllers []string
 }
 
 func newFederatedCommand() *cobra.Command {
@@ -167,6 +169,7 @@ func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, n
 	if len(keys) == 0 {
 		filter.Wanted = o.objects(state, o.kindFlags)
 	}
+	state.Controllers = o.hubControllers
 	state.Federated.SetLimit(o.hubLimit)
 	if unread != nil && apierrors.IsForbidden(unread) {
 		return state.ReportWrittenObjects(filter, now)
@@ -229,7 +232,7 @@ func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *fed
 		state, err := reader.State()
 		return nil, state, nil, err
 	}
-	if from, err = o.connectSource(); err != nil {
+	if from, err = o.connectSource(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	state, unread = hubstate.FederatedFromCluster(ctx, from.hub, from.namespace, o.delivered)
@@ -240,8 +243,11 @@ func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *fed
 }
 
 // connectSource connects to the hub.
-func (o *federatedOptions) connectSource() (*federatedSource, error) {
+func (o *federatedOptions) connectSource(ctx context.Context) (*federatedSource, error) {
 	hub, config, namespace, err := o.connectHub()
+	if err == nil {
+		o.hubControllers, err = o.controllers(ctx, hub)
+	}
 	if o.allNamespaces {
 		namespace = ""
 	}

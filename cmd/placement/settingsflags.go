@@ -17,6 +17,8 @@ type settingsFlags struct {
 
 	hubLimit       removalbudget.Limit
 	requestOptions clusterrequest.Options
+	// hubControllers are those that the hub says it runs; nil if it says nothing, and for files.
+	hubControllers []string
 }
 
 func (f *settingsFlags) addSettings(flags *pflag.FlagSet) {
@@ -31,5 +33,5 @@ func (f *settingsFlags) checkSettings() error { return system.ValidateRequests(f
 
 // settings returns the settings once parseKinds has parsed the kinds.
 func (f *settingsFlags) settings() tools.Settings {
-	return tools.Settings{Delivered: f.delivered, Limit: f.hubLimit, Requests: f.requestOptions}
+	return tools.Settings{Delivered: f.delivered, Controllers: f.hubControllers, Limit: f.hubLimit, Requests: f.requestOptions}
 }

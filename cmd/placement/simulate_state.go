@@ -115,6 +115,9 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	if err != nil {
 		return nil, err
 	}
+	if o.hubControllers, err = o.controllers(ctx, hub); err != nil {
+		return nil, err
+	}
 	state, err := hubstate.AllFromCluster(ctx, hub, o.namespace)
 	if apierrors.IsForbidden(err) && o.namespace == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)

@@ -185,7 +185,8 @@ func (v *visit) state(ctx context.Context) (*explain.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state.Limit, state.Workers = v.hub.Settings().Limit, 1
+	settings := v.hub.Settings()
+	state.Controllers, state.Limit, state.Workers = settings.Controllers, settings.Limit, 1
 	return state, nil
 }
 

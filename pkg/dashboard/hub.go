@@ -40,6 +40,8 @@ type Hub interface {
 
 // Settings are how a hub evaluates.
 type Settings struct {
+	// Controllers are those that the hub runs.
+	Controllers []string
 	// Limit is the removal budget.
 	Limit removalbudget.Limit
 	// Delivered are the kinds that are delivered to clusters.

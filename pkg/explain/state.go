@@ -50,6 +50,8 @@ type State struct {
 	Done <-chan struct{}
 	// Workers bounds the goroutines of a comparison; 0 means GOMAXPROCS.
 	Workers int
+	// Controllers are those of the hub, of which clustersets.Assumptions count as written; nil takes the objects as they are.
+	Controllers []string
 	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil
 	// field is taken from the status of the Placement.
 	Limit removalbudget.Limit
@@ -129,6 +131,7 @@ func (s *State) placements() []*api.Placement {
 
 func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	known := inventory.New(compiler)
+	known.SetAssumptions(clustersets.Assumptions(s.Controllers))
 	for _, set := range s.ClusterSets {
 		known.SetClusterSet(set)
 	}

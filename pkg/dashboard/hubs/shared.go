@@ -40,7 +40,7 @@ var _ dashboard.Hub = (*Shared)(nil)
 func (h *Shared) Settings() dashboard.Settings { return settingsOf(h.Explainer) }
 
 func settingsOf(explainer *answers.Explainer) dashboard.Settings {
-	return dashboard.Settings{Limit: explainer.Limit, Delivered: explainer.Delivered}
+	return dashboard.Settings{Controllers: explainer.Controllers, Limit: explainer.Limit, Delivered: explainer.Delivered}
 }
 
 // Holds implements dashboard.Hub.

@@ -110,7 +110,7 @@ func (e *Explainer) unsatisfied(ctx context.Context, question *endpoint.Question
 	state.SetsHidden, state.Done = e.Limited, ctx.Done()
 	// The user may list the Placements of one API.
 	state.Placements = slices.DeleteFunc(state.Placements, func(placement api.Object) bool { return api.Read(placement).API != api.V1beta1 })
-	state.Limit = e.Limit
+	e.Configure(state)
 	list := state.Unsatisfied(e.Now(), func(key inventory.Key) bool { return question.Namespace == "" || key.Namespace == question.Namespace })
 	list.Namespace = question.Namespace
 	return list, nil

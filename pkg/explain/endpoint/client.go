@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,6 +53,24 @@ func Discover(ctx context.Context, hub client.Reader, namespace string) (Address
 		return Address{}, fmt.Errorf("ConfigMap %s has no %s, without which nobody is trusted there", key, AuthoritiesKey)
 	}
 	return address, nil
+}
+
+// Controllers returns the controllers that the hub runs, as it has published them in its namespace; nil if it has published none, or not to
+// this user.
+func Controllers(ctx context.Context, hub client.Reader, namespace string) ([]string, error) {
+	published := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: namespace, Name: ConfigMap}
+	switch err := hub.Get(ctx, key, published); {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apierrors.IsUnauthorized(err): // The reads of an explanation report the last one.
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s, which says which controllers the hub runs: %w", key, err)
+	}
+	listed := published.Data[ControllersKey]
+	if listed == "" {
+		return nil, nil
+	}
+	return strings.Split(listed, ","), nil
 }
 
 // Ask asks a Question with the bearer token of a configuration, also one of a file or an exec plugin. The token is sent to the host of the

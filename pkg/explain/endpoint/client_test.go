@@ -3,16 +3,25 @@
 package endpoint
 
 import (
+	"context"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // asked is the endpoint of a hub that remembers the credentials of the last request.
@@ -100,5 +109,49 @@ func TestE1aTheTokenGoesNowhereElse(t *testing.T) {
 		if elsewhere.token != "" {
 			t.Errorf("%s: the token was sent", tc.reason)
 		}
+	}
+}
+
+// docs/spec/differences.md B20: tools learn from the hub which of its controllers' writes they assume.
+func TestB20ControllersOfTheHub(t *testing.T) {
+	published := func(data map[string]string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "hub", Name: ConfigMap}, Data: data}
+	}
+	forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), ConfigMap, errors.New("you may not"))
+	for _, tc := range []struct {
+		reason    string
+		published *corev1.ConfigMap
+		refused   error
+		want      []string
+		wantErr   string
+	}{
+		{reason: "nothing is published"},
+		{reason: "a hub that does not say it", published: published(map[string]string{URLKey: "https://hub"})},
+		{reason: "the controllers", published: published(map[string]string{ControllersKey: "placement,managedcluster-taints"}),
+			want: []string{"placement", "managedcluster-taints"}},
+		{reason: "the user may not read it", refused: forbidden},
+		{reason: "the hub does not know the user", refused: apierrors.NewUnauthorized("who are you")},
+		{reason: "it cannot be read", refused: errors.New("connection reset"), wantErr: "ConfigMap hub/" + ConfigMap},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			builder := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+					if tc.refused != nil {
+						return tc.refused
+					}
+					return c.Get(ctx, key, o, options...)
+				},
+			})
+			if tc.published != nil {
+				builder.WithObjects(tc.published)
+			}
+			got, err := Controllers(t.Context(), builder.Build(), "hub")
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("error %v, want %q", err, tc.wantErr)
+			}
+		})
 	}
 }

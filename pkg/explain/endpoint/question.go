@@ -19,6 +19,8 @@ const (
 	// URLKey has the URL of the endpoint, and AuthoritiesKey the certificate authorities that have signed its certificate, in PEM.
 	URLKey         = "url"
 	AuthoritiesKey = "ca.crt"
+	// ControllersKey has the controllers that the hub runs, separated by commas.
+	ControllersKey = "controllers"
 )
 
 const (

@@ -100,7 +100,7 @@ func (o *ExplainOptions) Objects(
 		}
 		return explanations, nil
 	}
-	state.Federated.SetLimit(o.Limit)
+	o.Configure(state)
 	wide := !o.Limited && o.Wide
 	for _, evaluation := range state.EvaluateWanted(wanted, now) {
 		explanation, unknown := counterfactual.NewObjectExplanation(state, evaluation, o.Clusters, wide, now)

@@ -168,7 +168,7 @@ func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question
 		}
 	}
 	now := hub.Now()
-	state.Limit = o.Limit
+	o.Configure(state)
 	var evaluations []explain.Evaluation
 	if live {
 		evaluations, err = hub.evaluate(ctx, state, keys, now)
@@ -217,7 +217,7 @@ func (h *Hub) evaluate(
 
 // Placements explains Placements of a State.
 func (o *ExplainOptions) Placements(state *explain.State, keys []inventory.Key, now time.Time) (*counterfactual.Explanations, error) {
-	state.Limit = o.Limit
+	o.Configure(state)
 	return o.explainEvaluations(state, state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), now)
 }
 

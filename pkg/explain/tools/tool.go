@@ -68,6 +68,8 @@ func Of(family string) *Tool {
 type Settings struct {
 	// Delivered are the kinds that are delivered to clusters.
 	Delivered []federation.FederatedKind
+	// Controllers are those that the hub runs; nil for files.
+	Controllers []string
 	// Limit is the removal budget.
 	Limit removalbudget.Limit
 	// Requests are the options of ClusterRequests.
@@ -76,7 +78,7 @@ type Settings struct {
 
 // Configure makes a State evaluate with the settings.
 func (s *Settings) Configure(state *explain.State) {
-	state.Limit = s.Limit
+	state.Controllers, state.Limit = s.Controllers, s.Limit
 	state.Federated.SetLimit(s.Limit)
 	state.ClusterRequests.Options = s.Requests
 }

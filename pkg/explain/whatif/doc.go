@@ -8,8 +8,8 @@
 // would refuse, are errors that say what to do. A change without an effect is no error.
 //
 // Reactions of other controllers are applied where they affect Placements: taints get the time at which they are added, and a cluster that
-// is added without a set, or loses the label of its set, is in the set default. The availability of clusters stays as given: no taint
-// unavailable or unreachable is added. Bindings that follow from RBAC count as bindings.
+// is added without a set, or loses the label of its set, is in the set default. The availability of clusters stays as given, and
+// no taint unavailable or unreachable is added; State.Controllers says whether one counts. Bindings that follow from RBAC count as bindings.
 //
 // The package never reads a clock, a file or an API server.
 package whatif

@@ -5,6 +5,7 @@ package webhookserver
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Published is a handler for other clients than API servers, on the port of the webhooks. The leader writes its URL and the certificate
-// authorities to a ConfigMap in the namespace of the hub.
+// Published is a handler for other clients than API servers, on the port of the webhooks. The leader writes its URL, the certificate
+// authorities and Data to a ConfigMap in the namespace of the hub.
 type Published struct {
 	Handler http.Handler
 	Path    string
@@ -23,6 +24,8 @@ type Published struct {
 	URL string
 	// ConfigMap is the name of the ConfigMap, and URLKey and AuthoritiesKey are its keys.
 	ConfigMap, URLKey, AuthoritiesKey string
+	// Data is what else the ConfigMap has.
+	Data map[string]string
 }
 
 // url returns the URL of the handler.
@@ -42,10 +45,11 @@ type publisher struct {
 	namespace string
 }
 
-// publish writes the URL and the bundle, unless the ConfigMap has them.
+// publish writes the URL, the bundle and the other data, unless the ConfigMap has them.
 func (p *publisher) publish(ctx context.Context, bundle []byte) error {
 	key := client.ObjectKey{Namespace: p.namespace, Name: p.ConfigMap}
 	data := map[string]string{p.URLKey: p.url(p.namespace), p.AuthoritiesKey: string(bundle)}
+	maps.Copy(data, p.Data)
 	found := &corev1.ConfigMap{}
 
 	err := p.reader.Get(ctx, key, found)
@@ -60,7 +64,7 @@ func (p *publisher) publish(ctx context.Context, bundle []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading ConfigMap %s: %w", key, err)
 	}
-	if found.Data[p.URLKey] == data[p.URLKey] && found.Data[p.AuthoritiesKey] == data[p.AuthoritiesKey] {
+	if maps.Equal(found.Data, data) {
 		return nil
 	}
 	found.Data = data

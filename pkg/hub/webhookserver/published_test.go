@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"maps"
 	"net/http"
 	"testing"
 
@@ -17,6 +18,7 @@ func publishing(k *keeper, url string) {
 	k.published = &publisher{
 		Published: &Published{
 			Handler: http.NotFoundHandler(), Path: "/explanations", URL: url, ConfigMap: "address", URLKey: "url", AuthoritiesKey: "ca.crt",
+			Data: map[string]string{"controllers": "a,b"},
 		},
 		client: k.client, reader: k.client, namespace: "hub",
 	}
@@ -36,8 +38,8 @@ func TestE1aTheAddressIsPublishedAndRepaired(t *testing.T) {
 	publishing(k, "")
 	k.want(t, "the first time", "create "+Secret, "create address")
 	k.want(t, "nothing is due")
-	want := map[string]string{"url": "https://placement-webhook.hub.svc/explanations", "ca.crt": string(k.stored(t).Bundle)}
-	if got := published(t, k); got["url"] != want["url"] || got["ca.crt"] != want["ca.crt"] || len(got) != len(want) {
+	want := map[string]string{"url": "https://placement-webhook.hub.svc/explanations", "ca.crt": string(k.stored(t).Bundle), "controllers": "a,b"}
+	if got := published(t, k); !maps.Equal(got, want) {
 		t.Errorf("published %v, want %v", got, want)
 	}
 
@@ -45,14 +47,19 @@ func TestE1aTheAddressIsPublishedAndRepaired(t *testing.T) {
 	if err := k.client.Get(t.Context(), client.ObjectKey{Namespace: "hub", Name: "address"}, edited); err != nil {
 		t.Fatal(err)
 	}
-	edited.Data["url"] = "https://elsewhere.example"
-	if err := k.client.Update(t.Context(), edited); err != nil {
-		t.Fatal(err)
-	}
-	k.want(t, "an edited address", "update address")
+	for key := range want {
+		edited.Data[key] = "https://elsewhere.example"
+		if err := k.client.Update(t.Context(), edited); err != nil {
+			t.Fatal(err)
+		}
+		k.want(t, "an edited "+key, "update address")
 
-	if got := published(t, k)["url"]; got != want["url"] {
-		t.Errorf("published %s after an edit", got)
+		if got := published(t, k); !maps.Equal(got, want) {
+			t.Errorf("published %v after an edit of %s", got, key)
+		}
+		if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(edited), edited); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
