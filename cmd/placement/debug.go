@@ -50,7 +50,8 @@ var observed = []string{"placement", "placement-v1alpha1"}
 // ineffective are the flags of `placement controller` without effect on a read-only process.
 var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
-	"workers", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "last-cluster", "webhook-listen", explanationsFlag, explainAddressFlag,
+	"workers", "taint-grace-period", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "last-cluster", "webhook-listen",
+	explanationsFlag, explainAddressFlag,
 	system.PolicyFailureFlag, system.FederatedKindsFlag,
 	tracing.Flag,
 }

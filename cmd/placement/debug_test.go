@@ -43,7 +43,7 @@ func TestDebugCommandLine(t *testing.T) {
 				"--listen=127.0.0.1:0", "--controllers=*", "--workers=3", "--leader-election-lease-duration=15s",
 				"--leader-election-renew-deadline=10s",
 				"--leader-election-retry-period=2s", "--webhook-listen=0.0.0.0:9443", "--sig-placement-decisions", "--namespace=hub",
-				"--warn-removal-percent=10",
+				"--warn-removal-percent=10", "--taint-grace-period=5s",
 			}, address: "127.0.0.1:0", controllers: []string{"placement", "placement-v1alpha1", "clusterset", "managedcluster-taints"},
 		},
 		{reason: "the older API alone", args: []string{"--controllers=placement-v1alpha1"}, address: "0.0.0.0:9443",

@@ -3,11 +3,16 @@
 package system
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
@@ -26,7 +31,7 @@ const (
 )
 
 // clusterSets returns the system of ManagedClusterSets, of their bindings, and of ManagedClusters.
-func clusterSets(shared *sharedinventory.Shared) systems.Entry {
+func (o *Options) clusterSets(shared *sharedinventory.Shared) systems.Entry {
 	return systems.Entry{
 		Groups: []systems.Group{
 			{
@@ -49,7 +54,7 @@ func clusterSets(shared *sharedinventory.Shared) systems.Entry {
 			{Name: controller.ClusterSetRoles, Setup: controller.SetupClusterSetRoles, Access: systems.Access{
 				Reads: reads(sets, clusterRoles), Rules: rules("clusterset-roles"),
 			}},
-			{Name: managedcluster.ManagedClusterTaints, Setup: managedcluster.SetupManagedClusterTaints, Access: systems.Access{
+			{Name: managedcluster.ManagedClusterTaints, Setup: managedcluster.SetupManagedClusterTaints(o.TaintGracePeriod), Access: systems.Access{
 				Reads: reads(clusters), Rules: rules("managedcluster-taints"),
 			}},
 			// The webhook configurations and the Secret are watched by their names, and may be missing.
@@ -58,7 +63,30 @@ func clusterSets(shared *sharedinventory.Shared) systems.Entry {
 				Reads: reads(clusters, sets, bindings), Rules: rules("vocabulary"),
 			}},
 		},
+		Flags: o.addTaintFlags, Validate: o.validateTaints, Unused: o.unusedTaintFlags,
 	}
+}
+
+const taintGraceFlag = "taint-grace-period"
+
+func (o *Options) addTaintFlags(fs *pflag.FlagSet) {
+	fs.DurationVar(&o.TaintGracePeriod, taintGraceFlag, o.TaintGracePeriod,
+		"How long the condition "+clusterv1.ManagedClusterConditionAvailable+" of a cluster is not True before the controller "+clusterTaints+
+			" adds the taint unavailable or unreachable. It does not wait for a cluster that has never reported the condition.")
+}
+
+func (o *Options) validateTaints() error {
+	if o.TaintGracePeriod < 0 {
+		return fmt.Errorf("--%s: %s is negative; use 0 to add taints at once", taintGraceFlag, o.TaintGracePeriod)
+	}
+	return nil
+}
+
+func (o *Options) unusedTaintFlags(enabled []string) error {
+	if o.TaintGracePeriod == 0 || slices.Contains(enabled, clusterTaints) {
+		return nil
+	}
+	return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out", taintGraceFlag, clusterTaints)
 }
 
 // kubernetes returns a group that every API server has.

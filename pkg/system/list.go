@@ -19,7 +19,7 @@ import (
 func (o *Options) list(enabled []string, shared *sharedinventory.Shared) []systems.Entry {
 	return []systems.Entry{
 		o.placements(enabled, shared),
-		clusterSets(shared),
+		o.clusterSets(shared),
 		o.podScheduling(),
 		affinityClass(),
 		o.federation(shared),

@@ -3,10 +3,12 @@
 package system
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -115,5 +117,33 @@ func TestAssumedControllersExist(t *testing.T) {
 		if !slices.Contains(Names(), name) {
 			t.Errorf("there is no controller %s; known are %q", name, Names())
 		}
+	}
+}
+
+func TestTaintGracePeriod(t *testing.T) {
+	for _, tc := range []struct {
+		reason      string
+		period      time.Duration
+		controllers []string
+		wantErr     string
+	}{
+		{reason: "none", controllers: []string{"placement"}},
+		{reason: "a period", period: time.Second, controllers: []string{"*"}},
+		{reason: "a negative period", period: -time.Second, controllers: []string{"*"}, wantErr: "--taint-grace-period: -1s is negative"},
+		{reason: "a period for nothing", period: time.Second, controllers: []string{"*", "-managedcluster-taints"},
+			wantErr: "--taint-grace-period: no effect without the controller managedcluster-taints"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			o := DefaultOptions()
+			o.Controllers, o.TaintGracePeriod = tc.controllers, tc.period
+			enabled, err := o.Enabled()
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = errors.Join(o.Validate(), o.Unused(enabled))
+			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("error %v, want %q", err, tc.wantErr)
+			}
+		})
 	}
 }

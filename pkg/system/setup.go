@@ -57,6 +57,8 @@ type Options struct { //nolint:recvcheck // Systems returns references to the fi
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means controller.DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
+	// TaintGracePeriod is how long the condition of a cluster is not True before the controller managedcluster-taints adds a taint to it.
+	TaintGracePeriod time.Duration
 	// ReconcileTimeout limits one reconcile with all its writes; 0 means a minute. A request without a response occupies its worker no longer.
 	ReconcileTimeout time.Duration
 	// Clock is the time by which tolerations and scores expire; nil means the system's.

@@ -4,5 +4,6 @@
 // a Placement can use, which the admission policies read, and managedcluster-taints writes the taints of clusters that are not available.
 //
 // Promises: vocabulary lists the whole fleet once in a second at most. Only the two taints that report availability are changed, in one
-// write, and never without their time. Nothing is written when nothing changed.
+// write, and never without their time. With a grace period, the first taint of a cluster waits until the cluster was not available for that
+// long; a removal never waits. Nothing is written when nothing changed.
 package managedcluster

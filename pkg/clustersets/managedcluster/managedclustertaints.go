@@ -5,6 +5,7 @@ package managedcluster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,40 +14,62 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
 // ManagedClusterTaints is the name of the controller that writes the taints unavailable and unreachable of ManagedClusters.
-const ManagedClusterTaints = "managedcluster-taints"
+const ManagedClusterTaints = clustersets.ManagedClusterTaints
 
 // managedClusterTaintsReconciler derives the taints of a ManagedCluster from its condition ManagedClusterConditionAvailable.
 type managedClusterTaintsReconciler struct {
 	client    client.Client
 	clock     clock.PassiveClock
+	grace     *gracePeriod
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// SetupManagedClusterTaints adds the controller ManagedClusterTaints to the manager. It returns an error if a watch cannot be added.
-func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
-	r := &managedClusterTaintsReconciler{client: mgr.GetClient(), clock: s.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request]()}
-	// The predicate passes only ManagedClusters whose taints need a write, so that heartbeats enqueue nothing and a removed taint does.
-	wrong := predicate.NewPredicateFuncs(func(object client.Object) bool {
-		cluster, ok := object.(*clusterv1.ManagedCluster)
-		return ok && withDesiredTaints(cluster, metav1.Time{}) != nil
-	})
-	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(ManagedClusterTaints).
-							For(&clusterv1.ManagedCluster{}, builder.WithPredicates(wrong)).
-							WithOptions(queue.Options[reconcile.Request](s)).
-							Complete(r)
+// SetupManagedClusterTaints returns a function that adds the controller ManagedClusterTaints to the manager. The first taint of a cluster that
+// becomes unavailable waits for the grace period, which may be zero. The function returns an error if a watch cannot be added.
+func SetupManagedClusterTaints(grace time.Duration) func(manager.Manager, queue.Settings) error {
+	return func(mgr manager.Manager, s queue.Settings) error {
+		r := &managedClusterTaintsReconciler{
+			client: mgr.GetClient(), clock: s.Clock, grace: newGracePeriod(grace, s.Clock),
+			conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		}
+		return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
+								Named(ManagedClusterTaints).
+								For(&clusterv1.ManagedCluster{}, builder.WithPredicates(r.changes())).
+								WithOptions(queue.Options[reconcile.Request](s)).
+								Complete(r)
+	}
 }
 
-// Reconcile writes the taints of a ManagedCluster.
+// changes passes only ManagedClusters whose taints need a write, so that heartbeats enqueue nothing and a removed taint does. The grace period
+// observes every state, also on a standby.
+func (r *managedClusterTaintsReconciler) changes() predicate.Predicate {
+	need := func(object client.Object) bool {
+		cluster, ok := object.(*clusterv1.ManagedCluster)
+		if !ok {
+			return false
+		}
+		r.grace.observe(cluster)
+		return withDesiredTaints(cluster, metav1.Time{}) != nil
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return need(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return need(e.ObjectNew) },
+		DeleteFunc: func(e event.DeleteEvent) bool { r.grace.forget(e.Object.GetName()); return false },
+	}
+}
+
+// Reconcile writes the taints of a ManagedCluster, or waits until its grace period ends.
 func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1.ManagedCluster{}
 
@@ -56,6 +79,9 @@ func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request 
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading ManagedCluster %s: %w", request.Name, err)
+	}
+	if wait := r.grace.observe(cluster); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	if err := r.writeTaints(ctx, cluster); err != nil {
 		return r.conflicts.Result(ctx, request, fmt.Errorf("writing the taints of ManagedCluster %s: %w", request.Name, err))

@@ -40,8 +40,9 @@ func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 			return c.Patch(ctx, object, patch, options...)
 		},
 	}).Build()
+	passive := clocktesting.NewFakePassiveClock(time.Unix(1, 0))
 	r := &managedClusterTaintsReconciler{
-		client: api, clock: clocktesting.NewFakePassiveClock(time.Unix(1, 0)), conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		client: api, clock: passive, grace: newGracePeriod(time.Hour, passive), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
 	for range 2 {

@@ -265,7 +265,7 @@ func checkAdoption(t *testing.T, helm helmVersion) {
 	c := startCluster(t, helm)
 	kubectl(t, "apply", "--server-side", "--kubeconfig", c.kubeconfig, "--cache-dir", t.TempDir(),
 		"--kustomize", kustomization(t, []string{"deploy/base"}, nil))
-	const same = "taintUnavailableClusters=true"
+	const same = "taintUnavailableClusters=true,taintGracePeriod=null"
 	objects := decode(t, render(t, same))
 	before := c.states(t, objects)
 	if len(before) != len(objects) {

@@ -30,7 +30,7 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		resources, components []string
 		set                   []string
 	}
-	const base, withTaints = "deploy/base", "taintUnavailableClusters=true"
+	const base, withTaints = "deploy/base", "taintUnavailableClusters=true,taintGracePeriod=null"
 
 	choices := []choice{
 		{name: "base", resources: []string{base}, set: []string{withTaints}},
@@ -172,6 +172,7 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		{"monitoring.serviceMonitor.enabled=true", "at '/monitoring/serviceMonitor': got object, want boolean"},
 		{"crds.ocm=false", "at '/crds': additional properties 'ocm' not allowed"},
 		{"replicas=two", "at '/replicas': got string, want integer"},
+		{"taintGracePeriod=5x", "at '/taintGracePeriod': "},
 		{"maxRemovalPercent=101", "at '/maxRemovalPercent': maximum: got 101, want 100"},
 		{"image.digest=sha256:1", "at '/image/digest': "},
 		{"imagePullSecrets[0].nam=a", "at '/imagePullSecrets/0': "},
@@ -185,6 +186,29 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 					t.Errorf("helm template: %v\n%s\nwant %q", err, output, c.want)
 				}
 			})
+		})
+	}
+}
+
+// The hub refuses the flag without the controller that it is for.
+func TestTaintGracePeriod(t *testing.T) {
+	const flag = "--taint-grace-period="
+	for _, c := range []struct {
+		reason string
+		set    []string
+		want   string
+	}{
+		{"no controller taints", nil, ""},
+		{"the default", []string{"taintUnavailableClusters=true"}, flag + "5s"},
+		{"another period", []string{"taintUnavailableClusters=true", "taintGracePeriod=1m30s"}, flag + "1m30s"},
+		{"none", []string{"taintUnavailableClusters=true", "taintGracePeriod=null"}, ""},
+		{"beside upstream", []string{"besideUpstream=true", "maxRemovalPercent=null", "taintUnavailableClusters=true"}, ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			rendered := render(t, c.set...)
+			if c.want == "" && strings.Contains(rendered, flag) || c.want != "" && !strings.Contains(rendered, "- "+c.want+"\n") {
+				t.Errorf("the arguments lack %q, or have the flag:\n%s", c.want, rendered)
+			}
 		})
 	}
 }
