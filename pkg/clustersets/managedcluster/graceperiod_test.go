@@ -168,10 +168,10 @@ func availableCluster(status metav1.ConditionStatus, taints ...clusterv1.Taint) 
 }
 
 const (
-	yes     = metav1.ConditionTrue
-	no      = metav1.ConditionFalse
-	nobody  = metav1.ConditionUnknown
-	fiveSec = 5 * time.Second
+	yes    = metav1.ConditionTrue
+	no     = metav1.ConditionFalse
+	nobody = metav1.ConditionUnknown
+	grace  = 5 * time.Second
 )
 
 // docs/spec/differences.md B21, step by step.
@@ -183,19 +183,19 @@ func TestB21TheFirstTaintWaits(t *testing.T) {
 		cluster *clusterv1.ManagedCluster
 		run     func(h *hub)
 	}{
-		{"a flap is no reason for a taint", fiveSec, availableCluster(yes), func(h *hub) {
+		{"a flap is no reason for a taint", grace, availableCluster(yes), func(h *hub) {
 			for range 3 {
 				h.report(nobody)
-				h.sleep(fiveSec - 1)
+				h.sleep(grace - 1)
 				h.report(yes)
 				h.sleep(time.Second)
 			}
 			h.sleep(time.Minute)
 			h.expect("after three flaps", "", 0)
 		}},
-		{"the taint comes when the period ends, and goes at once", fiveSec, availableCluster(yes), func(h *hub) {
+		{"the taint comes when the period ends, and goes at once", grace, availableCluster(yes), func(h *hub) {
 			h.report(no)
-			h.sleep(fiveSec - 1)
+			h.sleep(grace - 1)
 			h.expect("before the end", "", 0)
 			h.sleep(1)
 			h.expect("at the end", "unavailable", 1)
@@ -208,28 +208,28 @@ func TestB21TheFirstTaintWaits(t *testing.T) {
 			h.sleep(0)
 			h.expect("at once", "unreachable", 1)
 		}},
-		{"a cluster that has never reported does not wait", fiveSec, availableCluster(""), func(h *hub) {
+		{"a cluster that has never reported does not wait", grace, availableCluster(""), func(h *hub) {
 			h.sleep(0)
 			h.expect("at once", "unreachable", 1)
 		}},
-		{"a cluster whose first report comes before its taint does not wait", fiveSec, availableCluster(""), func(h *hub) {
+		{"a cluster whose first report comes before its taint does not wait", grace, availableCluster(""), func(h *hub) {
 			h.report(no)
 			h.sleep(0)
 			h.expect("at once", "unavailable", 1)
 		}},
-		{"a tainted cluster gets the other taint at once", fiveSec, availableCluster(nobody, tainted), func(h *hub) {
+		{"a tainted cluster gets the other taint at once", grace, availableCluster(nobody, tainted), func(h *hub) {
 			h.report(no)
 			h.sleep(0)
 			h.expect("at once", "unavailable", 1)
 		}},
-		{"unknown and false in turn are one time without True", fiveSec, availableCluster(yes), func(h *hub) {
+		{"unknown and false in turn are one time without True", grace, availableCluster(yes), func(h *hub) {
 			h.report(nobody)
 			h.sleep(3 * time.Second)
 			h.report(no)
 			h.sleep(2 * time.Second)
 			h.expect("five seconds in all", "unavailable", 1)
 		}},
-		{"a condition that disappears is unknown", fiveSec, availableCluster(yes), func(h *hub) {
+		{"a condition that disappears is unknown", grace, availableCluster(yes), func(h *hub) {
 			h.report(no)
 			h.sleep(time.Second)
 			h.report("")
@@ -238,34 +238,34 @@ func TestB21TheFirstTaintWaits(t *testing.T) {
 			h.sleep(4 * time.Second)
 			h.expect("at the end", "unreachable", 1)
 		}},
-		{"a taint that a user removes is back at once", fiveSec, availableCluster(no), func(h *hub) {
+		{"a taint that a user removes is back at once", grace, availableCluster(no), func(h *hub) {
 			h.sleep(time.Minute)
 			h.expect("tainted", "unavailable", 1)
 			h.setTaints()
 			h.sleep(0)
 			h.expect("tainted again", "unavailable", 2)
 		}},
-		{"the taint of another effect is corrected at once", fiveSec, availableCluster(nobody, clusterv1.Taint{
+		{"the taint of another effect is corrected at once", grace, availableCluster(nobody, clusterv1.Taint{
 			Key: unreachable, Effect: noSelectIfNew, TimeAdded: earlier,
 		}), func(h *hub) {
 			h.sleep(0)
 			h.expect("corrected", "unreachable", 1)
 		}},
-		{"a restart within the period begins it again", fiveSec, availableCluster(yes), func(h *hub) {
+		{"a restart within the period begins it again", grace, availableCluster(yes), func(h *hub) {
 			h.report(nobody)
 			h.sleep(4 * time.Second)
-			h.start(fiveSec)
+			h.start(grace)
 			h.sleep(4 * time.Second)
 			h.expect("in the second period", "", 0)
 			h.sleep(time.Second)
 			h.expect("at its end", "unreachable", 1)
 		}},
-		{"a restart writes nothing for a tainted cluster", fiveSec, availableCluster(nobody, tainted), func(h *hub) {
-			h.start(fiveSec)
+		{"a restart writes nothing for a tainted cluster", grace, availableCluster(nobody, tainted), func(h *hub) {
+			h.start(grace)
 			h.sleep(time.Minute)
 			h.expect("as before", "unreachable", 0)
 		}},
-		{"heartbeats neither prolong the period nor write", fiveSec, availableCluster(yes), func(h *hub) {
+		{"heartbeats neither prolong the period nor write", grace, availableCluster(yes), func(h *hub) {
 			for range 5 {
 				h.report(nobody)
 				h.sleep(time.Second)
@@ -282,15 +282,15 @@ func TestB21TheFirstTaintWaits(t *testing.T) {
 // A cluster that is created again under the same name has a grace period of its own, and the one that is gone is forgotten.
 func TestB21ADeletedClusterIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGracePeriod(fiveSec, clock.RealClock{})
+		g := newGracePeriod(grace, clock.RealClock{})
 		first := availableCluster(no)
-		if wait := g.observe(first); wait != fiveSec {
+		if wait := g.observe(first); wait != grace {
 			t.Errorf("the first one waits %s", wait)
 		}
 		time.Sleep(3 * time.Second)
 		second := availableCluster(no)
 		second.UID = "2"
-		if wait := g.observe(second); wait != fiveSec {
+		if wait := g.observe(second); wait != grace {
 			t.Errorf("the second one waits %s", wait)
 		}
 

@@ -43,11 +43,11 @@ func SetupManagedClusterTaints(grace time.Duration) func(manager.Manager, queue.
 			client: mgr.GetClient(), clock: s.Clock, grace: newGracePeriod(grace, s.Clock),
 			conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		}
-		return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-								Named(ManagedClusterTaints).
-								For(&clusterv1.ManagedCluster{}, builder.WithPredicates(r.changes())).
-								WithOptions(queue.Options[reconcile.Request](s)).
-								Complete(r)
+		return builder.ControllerManagedBy(mgr).
+			Named(ManagedClusterTaints).
+			For(&clusterv1.ManagedCluster{}, builder.WithPredicates(r.changes())).
+			WithOptions(queue.Options[reconcile.Request](s)).
+			Complete(r)
 	}
 }
 

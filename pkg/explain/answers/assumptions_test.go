@@ -68,7 +68,8 @@ func TestB20AnswersAssumeTaints(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			explainer := &answers.Explainer{Hub: tools.Hub{
 				Settings: tools.Settings{Controllers: tc.controllers},
-				Client:   fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build(), Now: func() time.Time { return time.Unix(0, 0) },
+				Client:   fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build(),
+				Now:      func() time.Time { return time.Unix(0, 0) },
 			}}
 			tc.question.Namespace, tc.question.Output = "team-a", "table"
 			answer, err := explainer.Explain(t.Context(), &tc.question)

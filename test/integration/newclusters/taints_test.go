@@ -104,11 +104,11 @@ var _ = Describe("B21: the grace period of taints", func() {
 		recording.Require(f.Names(suite.Shorts(1, 2)...)...)
 
 		By("looking at a Placement that is made while the condition is Unknown")
-		report(ctx, f, "c002", metav1.ConditionUnknown)
+		reportSecond(ctx, f, metav1.ConditionUnknown)
 		f.Placement(ctx, "new", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "new", allScheduled, "c001")
 		Expect(f.Look(ctx, Default, "had").Selected).To(Equal(suite.Shorts(1, 2)))
-		report(ctx, f, "c002", metav1.ConditionTrue)
+		reportSecond(ctx, f, metav1.ConditionTrue)
 		f.ExpectSelected(ctx, "new", allScheduled, suite.Shorts(1, 2)...)
 		Expect(recording.Drain()).To(Succeed())
 		recording.ExpectRequired()
@@ -116,13 +116,13 @@ var _ = Describe("B21: the grace period of taints", func() {
 
 		By("losing a cluster that stays away for the whole period")
 		start := time.Now()
-		report(ctx, f, "c002", metav1.ConditionFalse)
+		reportSecond(ctx, f, metav1.ConditionFalse)
 		f.ExpectSelected(ctx, "had", allScheduled, "c001")
 		Expect(time.Since(start)).To(BeNumerically(">=", gracePeriod))
 
 		By("getting it back at once")
 		start = time.Now()
-		report(ctx, f, "c002", metav1.ConditionTrue)
+		reportSecond(ctx, f, metav1.ConditionTrue)
 		f.ExpectSelected(ctx, "had", allScheduled, suite.Shorts(1, 2)...)
 		Expect(time.Since(start)).To(BeNumerically("<", gracePeriod))
 	})
@@ -157,10 +157,10 @@ var _ = Describe("B20: a standard set that somebody edits", func() {
 	})
 })
 
-// report says whether a cluster is available.
-func report(ctx context.Context, f *suite.Fixture, short string, status metav1.ConditionStatus) {
+// reportSecond says whether the second cluster is available.
+func reportSecond(ctx context.Context, f *suite.Fixture, status metav1.ConditionStatus) {
 	GinkgoHelper()
-	cluster := f.ReadCluster(ctx, Default, short)
+	cluster := f.ReadCluster(ctx, Default, "c002")
 	reported := cluster.DeepCopy()
 	suite.IsAvailable(status)(reported)
 	f.WriteStatus(ctx, cluster, reported.Status)
