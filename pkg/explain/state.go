@@ -62,14 +62,14 @@ type State struct {
 	// ClusterRequests are the objects that decide what ClusterRequests get. No Placement depends on them.
 	ClusterRequests requests.Objects
 
-	// former is the State before a change that led to this one; nil without one.
-	former *State
+	// Former is the State before a change that led to this one; nil without one.
+	Former *State
 }
 
 // since returns a copy of the State that a change of the former one led to: decisions were written for the specs of the former one.
 func (s *State) since(former *State) *State {
 	changed := *s
-	changed.former = former
+	changed.Former = former
 	return &changed
 }
 
@@ -97,11 +97,11 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 
 // formerPlacements returns the Placements of the former State.
 func (s *State) formerPlacements() map[inventory.Key]*api.Placement {
-	if s.former == nil {
+	if s.Former == nil {
 		return nil
 	}
-	former := make(map[inventory.Key]*api.Placement, len(s.former.Placements))
-	for _, p := range s.former.placements() {
+	former := make(map[inventory.Key]*api.Placement, len(s.Former.Placements))
+	for _, p := range s.Former.placements() {
 		former[p.Key()] = p
 	}
 	return former
