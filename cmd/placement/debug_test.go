@@ -50,7 +50,8 @@ func TestDebugCommandLine(t *testing.T) {
 			controllers: []string{"placement-v1alpha1"}},
 		{
 			reason: "B20: a hub whose writes are assumed",
-			args:   []string{"--controllers=placement,managedcluster-taints,vocabulary,clusters-inventory"}, address: "0.0.0.0:9443", controllers: []string{"placement", "managedcluster-taints", "clusters-inventory"},
+			args:   []string{"--controllers=placement,managedcluster-taints,vocabulary,clusters-inventory"}, address: "0.0.0.0:9443",
+			controllers: []string{"placement", "managedcluster-taints", "clusters-inventory"},
 		},
 		{reason: "no placements at all", args: []string{"--controllers=clusterset,managedcluster-taints"},
 			want: []string{"--controllers", "none of them serves placements", "placement or placement-v1alpha1"}},

@@ -67,10 +67,13 @@ var _ = Describe("The removal budget", func() {
 		})
 		f.ExpectAlpha(ctx, "older", suite.AllSetsEmpty)
 
-		By("releasing it by a changed spec")
+		By("holding it through a changed spec (docs/spec/differences.md B16), until the annotation releases it")
 		f.EditPlacement(ctx, "changed", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
+		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		expectHeld(ctx, f, "changed")
+		f.Annotate(ctx, "changed", removalbudget.ReleaseAnnotation, "2")
 		f.ExpectSelected(ctx, "changed", suite.AllSetsEmpty)
-		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionFalse, removalbudget.ReasonReleased)
 
 		By("watching what was held")
 		Expect(recording.Drain()).To(Succeed())
@@ -180,10 +183,12 @@ var _ = Describe("The window of the removal budget", func() {
 			HavePrefix("The decisions would lose 4 of 10 clusters, 2 of which have left already: " + f.Name("c003") + ", " + f.Name("c004")))
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(3, 10)))
 
-		By("changing the spec, which begins anew")
+		By("changing the spec, which releases nothing, and then releasing, which begins anew")
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		f.Annotate(ctx, "p", removalbudget.ReleaseAnnotation, "2")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(5, 10)...)
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonReleased)
 		Expect(meta.FindStatusCondition(statusOf(ctx, f, "p").Conditions, removalbudget.RecordCondition)).To(BeNil())
 	})
 
