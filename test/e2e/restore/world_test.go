@@ -97,13 +97,18 @@ func newWorld(t *testing.T) *world {
 	w.want(t, state{Decision: "w3", Cluster: "b", Prefix: prefix, Replicas: map[string]int32{"w3": 6}})
 
 	w.reportReady(t, "w3", 6)
+	// It is there before the change of the Placement all, so that it has not just joined when it leaves, which would not be recorded.
+	alone := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: leaving, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: fleet},
+	}}
+	w.create(t, alone)
 	for name, spec := range map[string]string{app: `{"numberOfClusters":1}`, all: `{"numberOfClusters":null}`} {
 		placement := &clusterv1beta1.Placement{ObjectMeta: inTeam(name)}
 		suite.Must(t, w.Client.Patch(t.Context(), placement, suite.MergePatch(`{"spec":`+spec+`}`)))
 	}
 	w.create(t, shared("a"))
 	w.joins(t, "w1", "w2")
-	w.leaves(t)
+	w.leaves(t, alone)
 	w.want(t, original)
 	return w
 }
@@ -146,13 +151,9 @@ func (w *world) joins(t *testing.T, names ...string) {
 	}
 }
 
-// leaves has a cluster join that the Placement all selects alone, and leave again.
-func (w *world) leaves(t *testing.T) {
+// leaves has the cluster leave that the Placement all selects alone.
+func (w *world) leaves(t *testing.T, cluster *clusterv1.ManagedCluster) {
 	t.Helper()
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
-		Name: leaving, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: fleet},
-	}}
-	w.create(t, cluster)
 	w.WantDecisions(t, client.ObjectKey{Namespace: team, Name: all}, leaving, "w1", "w2", "w3")
 	suite.Must(t, w.Client.Delete(t.Context(), cluster))
 	w.WantDecisions(t, client.ObjectKey{Namespace: team, Name: all}, "w1", "w2", "w3")
