@@ -190,7 +190,8 @@ const (
 	formerReleaseText = ", the spec is changed, or this generation is released: "
 )
 
-// unlessReworded returns a message, or that of the existing condition if an earlier version of the hub has written the same in other words, so that no
+// unlessReworded returns a message, or that of the existing condition if an earlier version of the hub has written the same in other words, so
+// that no
 // status is written for these.
 func (b Budget) unlessReworded(message string) string {
 	if !b.heldBefore() {

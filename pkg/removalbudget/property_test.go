@@ -50,7 +50,8 @@ func (w *fixture) disturb(t *rapid.T) {
 }
 
 // lost returns how many clusters the decisions have lost within a window, and of how many: the clusters of any of its states that the last
-// state lacks. With a number of clusters it is the shortfall of the last state, unless replaced clusters count. Clusters that have ever joined are not
+// state lacks. With a number of clusters it is the shortfall of the last state, unless replaced clusters count. Clusters that have ever joined
+// are not
 // among the losses, because those that joined within the window do not count (docs/spec/differences.md B19).
 func (w *fixture) lost(window []frame, joined map[string]bool) (lost, of int) {
 	last := window[len(window)-1].decisions

@@ -21,7 +21,8 @@ type check struct {
 	// left are the recent removals, and joined the clusters that joined within the Window, or while others were held.
 	left   RecentRemovals
 	joined map[string]time.Time
-	// past are the clusters that a percentage refers to, besides those without names: the incumbents and those that have left, without those that have
+	// past are the clusters that a percentage refers to, besides those without names: the incumbents and those that have left, without those
+	// that have
 	// joined. A cluster that joined within the Window and leaves within it is neither lost nor one of those that there were
 	// (docs/spec/differences.md B19).
 	past map[string]bool
@@ -55,7 +56,8 @@ func (b Budget) newCheck(result *scheduling.Result, incumbents map[string]bool, 
 	return c
 }
 
-// countJoined returns the clusters in the decisions that joined within the Window before now, or before clusters began to be held and since. Those that
+// countJoined returns the clusters in the decisions that joined within the Window before now, or before clusters began to be held and since.
+// Those that
 // have taken the places of others, which left without being counted, have joined nobody.
 func (c *check) countJoined() map[string]time.Time {
 	since := c.now
@@ -108,7 +110,8 @@ func (r ruling) total(kept []string) Count {
 	return count
 }
 
-// under returns the ruling for the changed spec of another check: the budget holds none of the clusters that it selects. Their number still counts for
+// under returns the ruling for the changed spec of another check: the budget holds none of the clusters that it selects. Their number still
+// counts for
 // the others, so that the change of the spec releases nobody.
 func (r ruling) under(c *check) ruling {
 	stays := func(cluster string) bool { return c.selected[cluster] }
@@ -124,7 +127,8 @@ func (r ruling) under(c *check) ruling {
 	return r
 }
 
-// ruleLike returns the ruling of a changed spec that selects and holds the same clusters as the former one, whose ruling is found: the holds are its own
+// ruleLike returns the ruling of a changed spec that selects and holds the same clusters as the former one, whose ruling is found: the holds are
+// its own
 // from then on. It returns false for another spec.
 func (c *check) ruleLike(former *check, found ruling) (ruling, bool) {
 	if !maps.Equal(c.selected, former.selected) {

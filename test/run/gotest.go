@@ -125,7 +125,7 @@ func (t *testRun) conclude(ctx context.Context, r *results, err error, servers [
 	if len(r.failures) > 0 {
 		return &failure{packages: r.failedPackages(servers), cause: err}
 	}
-	return err //nolint:wrapcheck // It is an error of this package, or the interrupt.
+	return err
 }
 
 // end prints that a package has ended, and records how long it took.
