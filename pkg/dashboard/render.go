@@ -37,7 +37,7 @@ func (s *Server) assets(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "max-age=60")
-	http.ServeFileFS(w, request, assetFiles, file)
+	http.ServeFileFS(w, request, assetFiles, file) //nolint:gosec // The files are embedded, and this is one of them.
 }
 
 // render renders a template. Names and messages of users cannot change the direction of the text around them.

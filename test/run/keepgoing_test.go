@@ -21,7 +21,8 @@ func TestKeepGoing(t *testing.T) {
 	for _, directory := range []string{"pkg/a", "test/integration/c", "test/integration/e"} {
 		want(t, f.out.String(), "FAIL\t"+module+directory+"\t0.5s\n", "==> FAILED: "+directory+"\n  TestA/b:\n        a_test.go:7: got 1, want 2\n")
 		want(t, f.errors.String(), "==> test: FAILED after 0s; packages that failed: 3\n",
-			"  "+directory+"\n    whole output: bin/test-logs/"+directory+".log\n    alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./"+directory+" ")
+			"  "+directory+"\n    whole output: bin/test-logs/"+directory+".log\n",
+			"    alone:        CGO_ENABLED=0 GOFLAGS=-trimpath go test ./"+directory+" ")
 	}
 	for _, directory := range []string{"pkg/b", "test/integration/d"} {
 		want(t, f.out.String(), "ok  \t"+module+directory+"\t1.5s\n")
