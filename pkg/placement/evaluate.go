@@ -102,7 +102,8 @@ func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bo
 
 // FailedStatus returns the status after the plan could not be applied. Existing has the decisions after the failure (see NewFailedStatus).
 func (e Evaluation) FailedStatus(existing Existing, cause string, now metav1.Time) api.Status {
-	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.BudgetResult.Recorded(removalbudget.Progress{}), e.BudgetResult.Conditions(false))...)
+	recorded := e.BudgetResult.Recorded(removalbudget.Progress{})
+	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(recorded, e.BudgetResult.Conditions(false))...)
 }
 
 // Reserve returns the existing status with a record of the clusters that the plan removes. It must be written before the plan is applied,

@@ -35,13 +35,15 @@ type Result struct {
 	outside []string
 	// reserved are the removals within the Window while it is unknown how much of the scheduling.Result was applied.
 	reserved RecentRemovals
-	// joined are the clusters that count as joined once the scheduling.Result was applied, and joinedTo is the number of those that they joined.
-	joined   map[string]time.Time
-	joinedTo int
+	// joined are the clusters that count as joined once the scheduling.Result was applied, and joinedTo is the number of the others in the
+	// decisions. population is the number of clusters that the percentage refers to before it was applied.
+	joined               map[string]time.Time
+	joinedTo, population int
 	// former are the clusters that the former spec selects, if the spec was changed and the former one is known.
 	former map[string]bool
-	// pending reports that clusters which the changed spec excludes stay, because others are held, so that the spec is not applied yet.
-	pending bool
+	// excludes reports that clusters leave which are not held, and pending that they stay all the same because of those that are held, so that
+	// a changed spec is not applied yet.
+	excludes, pending bool
 }
 
 // Check compares a scheduling.Result with the clusters in the existing decisions, and with the recent removals that the status of the Placement
@@ -68,7 +70,7 @@ func (b Budget) Check(result, before *scheduling.Result, incumbents map[string]b
 	}
 
 	c := b.newCheck(result, incumbents, now)
-	var found ruling
+	var found *ruling
 	switch {
 	case b.SpecApplied:
 		c.generation = b.subject.Generation
@@ -86,19 +88,23 @@ func (b Budget) Check(result, before *scheduling.Result, incumbents map[string]b
 		found = c.rule()
 	}
 
-	r.joined, r.joinedTo = c.joined, len(c.past)+c.left.countOthers()
+	r.joined, r.joinedTo, r.population = c.joined, len(incumbents)-len(c.joined), len(c.past)+c.left.countOthers()
 	return r.with(found, c)
 }
 
 // with returns the Result of a ruling.
-func (r Result) with(found ruling, c *check) Result {
+func (r Result) with(found *ruling, c *check) Result {
 	kept := found.kept()
 	r.outside = c.outside(found.leaving)
 	recent := found.earlier
 	for _, cluster := range found.leaving {
-		if !slices.Contains(kept, cluster) {
+		if !contains(kept, cluster) {
 			recent = recent.with(cluster, ceil(c.now, time.Second))
 		}
+	}
+
+	for cluster := range c.incumbents {
+		r.excludes = r.excludes || !c.selected[cluster] && !contains(kept, cluster)
 	}
 
 	switch {
@@ -127,7 +133,7 @@ func (r Result) Applied(applied *scheduling.Result, incumbents map[string]bool, 
 		return r
 	}
 	if !applied.Applies() {
-		r.pending = !r.budget.SpecApplied && len(r.Leaving) < len(incumbents)
+		r.pending = !r.budget.SpecApplied && r.excludes
 		return r
 	}
 	if len(incumbents) == 0 {
@@ -154,7 +160,9 @@ func (r Result) Applied(applied *scheduling.Result, incumbents map[string]bool, 
 	for _, cluster := range joining {
 		joined[cluster] = ceil(now, time.Second)
 	}
-	r.joined = truncatedJoins(joined, len(there)+r.Recent.countOthers()-r.joinedTo)
+	maps.DeleteFunc(joined, func(cluster string, _ time.Time) bool { return !there[cluster] })
+	r.joined = truncatedJoins(joined, len(there)+r.Recent.countOthers()-r.population)
+	r.joinedTo = len(applied.Selected) - len(r.joined)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,11 @@ func patched(t rapid.TB, patch string) func(*clusterv1beta1.PlacementSpec) {
 			t.Fatalf("%s: %v", after, err)
 		}
 	}
+}
+
+// stillHeld returns those of the clusters that are held.
+func stillHeld(now removalbudget.Result, clusters []string) []string {
+	return slices.DeleteFunc(clusters, func(cluster string) bool { return !now.Held || !slices.Contains(now.Leaving, cluster) })
 }
 
 // twin returns the same Placement in the same world, which is not edited.
@@ -139,7 +145,7 @@ func TestB16WhatIsHeldStaysHeldThroughEdits(t *testing.T) {
 				t.Fatalf("%s leaves by the edit, and is held without it; decisions %v", cluster, sorted(w.decisions))
 			}
 		}
-		already.Leaving = slices.DeleteFunc(already.Leaving, func(cluster string) bool { return !held.Held || !slices.Contains(held.Leaving, cluster) })
+		already.Leaving = stillHeld(held, already.Leaving)
 		if !already.Held || already.Conditions(true)[0].Reason == removalbudget.ReasonLastCluster {
 			return
 		}
@@ -147,7 +153,7 @@ func TestB16WhatIsHeldStaysHeldThroughEdits(t *testing.T) {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 400).Draw(t, "seconds")) * time.Second)
 			twin.now = w.now
 			held := twin.judge(percent)
-			already.Leaving = slices.DeleteFunc(already.Leaving, func(cluster string) bool { return !held.Held || !slices.Contains(held.Leaving, cluster) })
+			already.Leaving = stillHeld(held, already.Leaving)
 			w.settle(percent)
 			twin.settle(percent)
 			for _, cluster := range already.Leaving {
@@ -171,6 +177,11 @@ func TestB16AnEditLetsGoWhomItExcludes(t *testing.T) {
 	w.now = w.now.Add(time.Hour)
 	w.settle(50)
 	expect(t, "still held", "6 of 10: c00 c01 c02 c03 c04 c05", gone(w.judge(50)))
+	for _, condition := range w.placement.Status.Conditions {
+		if strings.Contains(condition.Message, `"applied"`) {
+			t.Errorf("the changed spec is not applied: %s", condition.Message)
+		}
+	}
 	w.placement.Annotations[removalbudget.ReleaseAnnotation] = "8"
 	w.settle(50)
 	expect(t, "decisions after the release", []string{name(6), name(7)}, sorted(w.decisions))

@@ -23,7 +23,8 @@ func (c *check) holdLast(r *ruling) {
 		c.holdUntil(r, h, c.outside(incumbents))
 	}
 	if c.Percent < NoLimit && !c.Released {
-		r.hold(h, slices.DeleteFunc(c.result.InfeasibleBy(scheduling.StageTaint, incumbents), func(name string) bool { return !c.isOnlyAway(name) })...)
+		tainted := c.result.InfeasibleBy(scheduling.StageTaint, incumbents)
+		r.hold(h, slices.DeleteFunc(tainted, func(name string) bool { return !c.isOnlyAway(name) })...)
 	}
 }
 
@@ -38,12 +39,9 @@ var awayTaints = []string{clusterv1.ManagedClusterTaintUnreachable, clusterv1.Ma
 
 // isOnlyAway reports whether all taints of a cluster that are not tolerated follow from its availability.
 func (c *check) isOnlyAway(cluster string) bool {
-	for _, tolerance := range c.result.Tolerances(c.result.Cluster(cluster)) {
-		if !tolerance.Tolerated && tolerance.Taint.Effect != clusterv1.TaintEffectPreferNoSelect && !slices.Contains(awayTaints, tolerance.Taint.Key) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.result.Tolerances(c.result.Cluster(cluster)), func(t scheduling.Tolerance) bool {
+		return !t.Tolerated && t.Taint.Effect != clusterv1.TaintEffectPreferNoSelect && !slices.Contains(awayTaints, t.Taint.Key)
+	})
 }
 
 // leavingBySpec returns the clusters that a changed spec excludes, if it is not known which ones the former spec would have lost: all that are not

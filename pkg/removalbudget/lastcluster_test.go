@@ -76,8 +76,8 @@ func TestB17APairKeepsItsSecondCluster(t *testing.T) {
 	w.now = w.now.Add(time.Hour)
 	w.settle(50)
 	expect(t, "decisions when both are lost", []string{name(1)}, sorted(w.decisions))
-	expect(t, "condition", "RemovalHeld=True (LastCluster): The decisions would lose 1 of 1 clusters: c01, where no more than 50 % may leave within 10 "+
-		"minutes; causes: taint cluster.open-cluster-management.io/unreachable:NoSelect not tolerated (1). The last cluster stays in the "+
+	expect(t, "condition", "RemovalHeld=True (LastCluster): The decisions would lose 1 of 1 clusters: c01, where no more than 50 % may leave within "+
+		"10 minutes; causes: taint cluster.open-cluster-management.io/unreachable:NoSelect not tolerated (1). The last cluster stays in the "+
 		"decisions until it is available again, or another one can replace it, or this generation is released: kubectl annotate --overwrite "+
 		"placements.cluster.open-cluster-management.io p -n ns placement-hub.open-cluster-management.io/release-removal=7",
 		conditionText(w.judge(50)))

@@ -31,7 +31,7 @@ type memory struct {
 	Held []hold `json:"held,omitempty"`
 	// Joined are the clusters that joined the decisions within the Window, or while others were held, for causes outside of the Placement.
 	Joined []join `json:"joined,omitempty"`
-	// JoinedTo is the number of clusters that they joined, including those that had left within the Window.
+	// JoinedTo is the number of the other clusters in the decisions.
 	JoinedTo int `json:"joinedTo,omitempty"`
 }
 

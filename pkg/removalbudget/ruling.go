@@ -21,17 +21,16 @@ type check struct {
 	// left are the recent removals, and joined the clusters that joined within the Window, or while others were held.
 	left   RecentRemovals
 	joined map[string]time.Time
-	// past are the clusters that a percentage refers to, besides those without names: the incumbents and those that have left, without those
-	// that have
-	// joined. A cluster that joined within the Window and leaves within it is neither lost nor one of those that there were
+	// past are the clusters that a percentage refers to, besides those without names: the incumbents and those that have left, without
+	// those that have joined. A cluster that joined within the Window and leaves within it is neither lost nor one of those that there were
 	// (docs/spec/differences.md B19).
 	past map[string]bool
 	now  time.Time
 	// generation is that of the spec, and selected has the clusters that it selects.
 	generation int64
 	selected   map[string]bool
-	// doubtful reports that the spec was changed, and that it is not known which clusters the former one would have lost. Then only those count
-	// that leave for causes outside of the spec, as far as the scheduling.Result tells.
+	// doubtful reports that the spec was changed, and that it is not known which clusters the former one would have lost. Then only those
+	// count whose rejection has a cause outside of the spec (see leavingBySpec).
 	doubtful bool
 }
 
@@ -57,8 +56,7 @@ func (b Budget) newCheck(result *scheduling.Result, incumbents map[string]bool, 
 }
 
 // countJoined returns the clusters in the decisions that joined within the Window before now, or before clusters began to be held and since.
-// Those that
-// have taken the places of others, which left without being counted, have joined nobody.
+// Clusters that have replaced others, whose removal was not counted, do not count as joined.
 func (c *check) countJoined() map[string]time.Time {
 	since := c.now
 	if c.stillBlocks() && !c.condition.LastTransitionTime.IsZero() && c.condition.LastTransitionTime.Time.Before(since) {
@@ -70,7 +68,7 @@ func (c *check) countJoined() map[string]time.Time {
 		return left || !c.incumbents[cluster]
 	})
 
-	return truncatedJoins(joined, len(c.past)+c.left.countOthers()-c.memory.JoinedTo)
+	return truncatedJoins(joined, len(c.incumbents)-c.memory.JoinedTo)
 }
 
 // ruling is which clusters leave the existing decisions, and which of them stay.
@@ -86,7 +84,7 @@ type ruling struct {
 }
 
 // kept returns the clusters that are held, sorted.
-func (r ruling) kept() []string {
+func (r *ruling) kept() []string {
 	var kept []string
 	for _, h := range r.holds {
 		kept = append(kept, h.Clusters...)
@@ -96,10 +94,10 @@ func (r ruling) kept() []string {
 }
 
 // total returns the Count that describes the kept clusters. Those that leave now count as past.
-func (r ruling) total(kept []string) Count {
+func (r *ruling) total(kept []string) Count {
 	count := Count{Past: r.past, Now: len(kept), Total: r.base}
 	for _, cluster := range r.leaving {
-		if !slices.Contains(kept, cluster) {
+		if !contains(kept, cluster) {
 			count.Past++
 		}
 	}
@@ -110,29 +108,26 @@ func (r ruling) total(kept []string) Count {
 	return count
 }
 
-// under returns the ruling for the changed spec of another check: the budget holds none of the clusters that it selects. Their number still
-// counts for
-// the others, so that the change of the spec releases nobody.
-func (r ruling) under(c *check) ruling {
+// under returns the ruling for the changed spec of another check, without the clusters that this spec selects. The holds keep their numbers,
+// so that the change of the spec does not release the other clusters.
+func (r *ruling) under(c *check) *ruling {
 	stays := func(cluster string) bool { return c.selected[cluster] }
-	r.leaving = slices.DeleteFunc(slices.Clone(r.leaving), stays)
-	holds := r.holds
-	r.holds = nil
-	for _, h := range holds {
+	next := *r
+	next.leaving, next.holds = slices.DeleteFunc(slices.Clone(r.leaving), stays), nil
+	for _, h := range r.holds {
 		h.Clusters = slices.DeleteFunc(slices.Clone(h.Clusters), stays)
 		if len(h.Clusters) > 0 && !c.replaces(h) {
-			r.holds = append(r.holds, h)
+			next.holds = append(next.holds, h)
 		}
 	}
-	return r
+	return &next
 }
 
-// ruleLike returns the ruling of a changed spec that selects and holds the same clusters as the former one, whose ruling is found: the holds are
-// its own
-// from then on. It returns false for another spec.
-func (c *check) ruleLike(former *check, found ruling) (ruling, bool) {
+// ruleLike returns the ruling of a changed spec that selects and holds the same clusters as the former one, whose ruling is found. Its holds
+// have the generation of the changed spec, which counts for them from then on. It returns false for another spec.
+func (c *check) ruleLike(former *check, found *ruling) (*ruling, bool) {
 	if !maps.Equal(c.selected, former.selected) {
-		return ruling{}, false
+		return nil, false
 	}
 	c.generation = former.generation
 	same := c.rule()
@@ -146,9 +141,9 @@ func (c *check) ruleLike(former *check, found ruling) (ruling, bool) {
 }
 
 // rule decides which clusters leave.
-func (c *check) rule() ruling {
+func (c *check) rule() *ruling {
 	counted, lost := c.countRemovals(c)
-	r := ruling{base: counted.percentageBase()}
+	r := &ruling{base: counted.percentageBase()}
 	for _, cluster := range lost.removed(counted, c.left, c.incumbents) {
 		if c.incumbents[cluster] {
 			r.leaving = append(r.leaving, cluster)
@@ -162,14 +157,14 @@ func (c *check) rule() ruling {
 	r.past = counted.past(r.leaving)
 
 	outside := c.outside(r.leaving)
-	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return slices.Contains(outside, cluster) })
+	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return contains(outside, cluster) })
 	if !c.Released && counted.exceeds(c.Percent) && c.removesNow(c.Budget, counted) {
 		r.hold(counted.hold(c.generation, r.leaving), inside...)
 		r.lookAt(c.allowedAt(c.Budget, counted))
 	}
-	c.holdScope(&r, outside)
-	c.holdEarlier(&r)
-	c.holdLast(&r)
+	c.holdScope(r, outside)
+	c.holdEarlier(r)
+	c.holdLast(r)
 	return r
 }
 
@@ -194,7 +189,7 @@ func (c *check) holdEarlier(r *ruling) {
 	for _, h := range c.earlierHolds() {
 		kept := r.kept()
 		staying := slices.DeleteFunc(c.incumbentsOf(h), func(cluster string) bool {
-			return c.selected[cluster] || slices.Contains(kept, cluster) || h.Last && c.isGone(cluster)
+			return c.selected[cluster] || contains(kept, cluster) || h.Last && c.isGone(cluster)
 		})
 		if len(staying) == 0 {
 			continue
@@ -285,6 +280,12 @@ func (c *check) gone() []time.Time {
 
 // replaces reports whether the selected clusters replace a last one that is held only until then.
 func (c *check) replaces(h hold) bool { return h.Last && h.Until == nil && len(c.selected) > 0 }
+
+// contains reports whether a sorted list has a cluster.
+func contains(clusters []string, cluster string) bool {
+	_, found := slices.BinarySearch(clusters, cluster)
+	return found
+}
 
 // earliest returns the earlier of two times; zero means never.
 func earliest(a, b time.Time) time.Time {

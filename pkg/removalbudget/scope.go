@@ -84,7 +84,7 @@ func (c *check) holdUntil(r *ruling, h hold, outside []string) bool {
 // scopeUntil returns when a cluster leaves that has left the scope. A record of that, also by an earlier version of the hub, decides.
 func (c *check) scopeUntil(cluster string) time.Time {
 	for _, h := range c.memory.Held {
-		if h.Until != nil && (h.Unnamed > 0 || slices.Contains(h.Clusters, cluster)) {
+		if h.Until != nil && (h.Unnamed > 0 || contains(h.Clusters, cluster)) {
 			return h.until().UTC()
 		}
 	}

@@ -172,7 +172,7 @@ func (w *tool) wipe(t *testing.T, kinds ...string) {
 		w.must(t, "kubectl delete "+kind+" -A --all --wait=false")
 	}
 	suite.Eventually(t, "waiting for the deletion", func() error {
-		left := ""
+		var left []string
 		for _, kind := range kinds {
 			lines := w.must(t, "kubectl get "+kind+` -A -o jsonpath='{range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}'`)
 			for line := range strings.Lines(lines) {
@@ -181,11 +181,11 @@ func (w *tool) wipe(t *testing.T, kinds ...string) {
 				if err != nil && !strings.Contains(output, "NotFound") { // It may be gone meanwhile.
 					return err
 				}
-				left += kind + "/" + name + " "
+				left = append(left, kind+"/"+name)
 			}
 		}
-		if left != "" {
-			return fmt.Errorf("left: %s", left)
+		if len(left) > 0 {
+			return fmt.Errorf("left: %s", strings.Join(left, " "))
 		}
 		return nil
 	})

@@ -79,6 +79,9 @@ func newWorld(t *testing.T) *world {
 	steady := clusterv1beta1.PrioritizerPolicy{Mode: clusterv1beta1.PrioritizerPolicyModeExact, Configurations: []clusterv1beta1.PrioritizerConfig{{
 		ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "Steady"}, Weight: 1,
 	}}}
+	running := []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"runs": app}},
+	}}}
 	inTeam := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: team, Name: name} }
 	request := &openmcpv1alpha1.ClusterRequest{ObjectMeta: inTeam(app)}
 	request.Spec.Purposes, request.Spec.Prefix = []openmcpv1alpha1.PurposeName{team}, prefix
@@ -88,20 +91,21 @@ func newWorld(t *testing.T) *world {
 		&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: inTeam(fleet), Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: fleet}},
 		&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: team}}, shared("b"), request,
 		&clusterv1beta1.Placement{ObjectMeta: inTeam(app), Spec: clusterv1beta1.PlacementSpec{
-			NumberOfClusters: ptr.To[int32](2), PrioritizerPolicy: steady,
+			NumberOfClusters: ptr.To[int32](2), PrioritizerPolicy: steady, Predicates: running,
 		}},
 		&clusterv1beta1.Placement{ObjectMeta: inTeam(all), Spec: clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](9)}},
 		deployment(),
 	)
-	w.joins(t, "w3")
-	w.want(t, state{Decision: "w3", Cluster: "b", Prefix: prefix, Replicas: map[string]int32{"w3": 6}})
-
-	w.reportReady(t, "w3", 6)
-	// It is there before the change of the Placement all, so that it has not just joined when it leaves, which would not be recorded.
+	// It comes with the first decisions of the Placement all, so that it has not just joined when it leaves, which would not be recorded.
 	alone := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: leaving, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: fleet},
 	}}
 	w.create(t, alone)
+	w.WantDecisions(t, client.ObjectKey{Namespace: team, Name: all}, leaving)
+	w.joins(t, "w3")
+	w.want(t, state{Decision: "w3", Cluster: "b", Prefix: prefix, Replicas: map[string]int32{"w3": 6}})
+
+	w.reportReady(t, "w3", 6)
 	for name, spec := range map[string]string{app: `{"numberOfClusters":1}`, all: `{"numberOfClusters":null}`} {
 		placement := &clusterv1beta1.Placement{ObjectMeta: inTeam(name)}
 		suite.Must(t, w.Client.Patch(t.Context(), placement, suite.MergePatch(`{"spec":`+spec+`}`)))
