@@ -125,8 +125,8 @@ func addRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
 	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds the removal of clusters at most "+
 		"that are not in the cluster sets that are bound to the namespace any more. Annotations neither release nor prolong it.")
 	addLastClusterFlag(fs, &o.RemovalLimit, "What happens to the last cluster in the decisions of a Placement where --"+maxRemovalFlag+
-		" is below 100 and no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+lostScopeHoldFlag+" when it has left "+
-		"the scope; upstream lets it go at once.")
+		" is below 100 and no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+
+		lostScopeHoldFlag+" when it has left the scope; upstream lets it go at once.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }
