@@ -155,11 +155,12 @@ func relabelledClusterMoves(w *world) {
 // heldRemovalIsReleased follows the advice of the page.
 func heldRemovalIsReleased(w *world) {
 	t := w.t
-	w.hub.Apply(t, placement("team-a", "waves", `{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {wave: one}}}}]}`))
 	clusters := []string{"eu1", "eu2", "us1", "us2"}
 	for _, cluster := range clusters {
 		w.hub.Kubectl(t, "label", "managedcluster", cluster, "wave=one")
 	}
+	// They are in the first decisions: clusters that have just joined may leave.
+	w.hub.Apply(t, placement("team-a", "waves", `{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {wave: one}}}}]}`))
 	p := w.open(t, "/placements/team-a/waves", page.Options{})
 	for _, cluster := range clusters {
 		p.WaitFor(cluster+" is selected", row(cluster)+`.includes("Selected")`)
