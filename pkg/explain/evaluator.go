@@ -15,12 +15,13 @@ import (
 // Evaluator schedules one Placement, or one federated object, of a State in many variants of that State. The cost of an evaluation grows with
 // the change, not with the State. It is not safe for concurrent use.
 type Evaluator struct {
-	base       *State
-	key        inventory.Key
-	now        time.Time
-	compiler   *selector.Compiler
-	inventory  *inventory.Inventory
-	incumbents map[string]bool
+	base      *State
+	key       inventory.Key
+	now       time.Time
+	compiler  *selector.Compiler
+	inventory *inventory.Inventory
+	// existing are the decisions of a Placement; nil for an object.
+	existing *placement.Existing
 }
 
 // NewEvaluator returns an Evaluator for a Placement or an object with a selector; nil when the State has no such Placement or object. The
@@ -32,7 +33,8 @@ func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	}
 	evaluator := &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler)}
 	if p := s.placement(key); p != nil {
-		evaluator.incumbents = placement.NewExisting(p.API.Codec(), p, s.PagesByPlacement()[key]).Incumbents()
+		existing := placement.NewExisting(p.API.Codec(), p, s.PagesByPlacement()[key])
+		evaluator.existing = &existing
 	}
 	return evaluator
 }
@@ -55,7 +57,11 @@ func (e *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 	e.base.applyDiff(e.inventory, state)
 	defer state.applyDiff(e.inventory, e.base)
 	request.Prioritizers = append(request.Prioritizers, more...)
-	return placement.Schedule(request, e.inventory.Snapshot(), e.incumbents, e.now)
+	var incumbents scheduling.Incumbents
+	if e.existing != nil {
+		incumbents = e.existing.IncumbentsFor(request, e.now)
+	}
+	return scheduling.Schedule(request, e.inventory.Snapshot(), incumbents, e.now)
 }
 
 // placement returns the Placement of a key; nil when there is none.

@@ -45,22 +45,17 @@ type Evaluation struct {
 func Evaluate(
 	request *scheduling.Request, snapshot *inventory.Snapshot, existing Existing, options Options, now time.Time,
 ) Evaluation {
-	return evaluate(Schedule(request, snapshot, existing.Incumbents(), now), existing, options, now)
+	return evaluate(scheduling.Schedule(request, snapshot, existing.IncumbentsFor(request, now), now), existing, options, now)
 }
 
-// Schedule is the first step of the pipeline, without the removal budget.
-func Schedule(request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *scheduling.Result {
-	return scheduling.Schedule(request, snapshot, incumbents, now)
-}
-
-// Scheduler returns the Result of a Request at a time, given the clusters in the existing decisions.
-type Scheduler func(request *scheduling.Request, incumbents map[string]bool, now time.Time) (*scheduling.Result, error)
+// Scheduler returns the Result of a Request at a time, given its incumbents.
+type Scheduler func(request *scheduling.Request, incumbents scheduling.Incumbents, now time.Time) (*scheduling.Result, error)
 
 // EvaluateWith is Evaluate with another Scheduler, whose error it returns.
 func EvaluateWith(
 	request *scheduling.Request, schedule Scheduler, existing Existing, options Options, now time.Time,
 ) (Evaluation, error) {
-	result, err := schedule(request, existing.Incumbents(), now)
+	result, err := schedule(request, existing.IncumbentsFor(request, now), now)
 	if err != nil {
 		return Evaluation{}, err
 	}

@@ -5,12 +5,15 @@ package placement
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // thirty are the options of a hub with a removal limit of 30 %.
@@ -150,4 +153,41 @@ func TestReserve(t *testing.T) {
 		types = append(types, c.Type)
 	}
 	expect(t, "conditions", []string{"PlacementMisconfigured", "PlacementSatisfied", "RecentRemovals", "RemovalHeld", "Other"}, types)
+}
+
+// docs/spec/differences.md B18: a scope that was lost and comes back gets its former clusters, for as long as they are recorded. A decision that
+// is full is not changed by the record.
+func TestB18RecordedClustersComeBack(t *testing.T) {
+	left := func(ago time.Duration, clusters string) metav1.Condition {
+		return metav1.Condition{Type: removalbudget.RecordCondition, Message: "Clusters that left the decisions, and count as removed for 10 minutes: " +
+			`[{"time":"` + now.Add(-ago).UTC().Format(time.RFC3339) + `","clusters":[` + clusters + `]}]`}
+	}
+	for _, tc := range []struct {
+		reason   string
+		record   metav1.Condition
+		existing []string
+		takenOut []string
+		want     []string
+	}{
+		{"no record", metav1.Condition{Type: "Other"}, nil, nil, []string{"c-001", "c-002"}},
+		{"an empty decision", left(time.Minute, `"c-004","c-003"`), nil, nil, []string{"c-003", "c-004"}},
+		{"a short one", left(time.Minute, `"c-003"`), []string{"c-004"}, nil, []string{"c-003", "c-004"}},
+		{"a full one", left(time.Minute, `"c-004"`), []string{"c-002", "c-003"}, nil, []string{"c-002", "c-003"}},
+		{"the window is over", left(removalbudget.Window, `"c-004","c-003"`), nil, nil, []string{"c-001", "c-002"}},
+		{"others have emptied it", metav1.Condition{Type: "Other"}, nil, []string{"c-003", "c-004"}, []string{"c-003", "c-004"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			placement := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](2)})
+			placement.Status.Conditions = []metav1.Condition{{Type: ConditionSatisfied, ObservedGeneration: placement.Generation}, tc.record}
+			existing := existingOf(placement, page(1, 0, "", tc.existing...))
+			existing.TakenOut = tc.takenOut
+			request := api.V1beta1.Read(placement).Request(selector.NewCompiler())
+			evaluation := Evaluate(request, stateOf(fleet(4)...).Snapshot(), existing, thirty, now.Time)
+			var selected []string
+			for _, info := range evaluation.Result.Selected {
+				selected = append(selected, info.Name)
+			}
+			expect(t, "selected", tc.want, selected)
+		})
+	}
 }

@@ -4,8 +4,10 @@ package placement
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -30,6 +32,8 @@ type Existing struct {
 	// Before is the Request of the spec that the decisions were last completely written for, if the spec of the Placement has changed since; nil if
 	// it has not changed, or if that spec is unknown (see removalbudget.Budget.Check).
 	Before *scheduling.Request
+	// TakenOut are the clusters that others than the hub have lately taken out of the decisions, as far as the process of the hub knows.
+	TakenOut []string
 
 	// terminating are the pages of the Placement that are being deleted: they have decisions, but cannot be written.
 	terminating []*api.Page
@@ -114,6 +118,20 @@ func (e Existing) Incumbents() map[string]bool {
 				incumbents[page.Decisions[i].Cluster] = true
 			}
 		}
+	}
+	return incumbents
+}
+
+// IncumbentsFor returns the incumbents of a Request of the Placement at a time. Where the decisions have fewer clusters than the Request wants,
+// those that have left lately are among them (docs/spec/differences.md B18).
+func (e Existing) IncumbentsFor(request *scheduling.Request, now time.Time) scheduling.Incumbents {
+	incumbents := scheduling.Incumbents(e.Incumbents())
+	if !request.Ranks() || request.Wanted != nil && len(incumbents) >= int(*request.Wanted) {
+		return incumbents
+	}
+	lately := maps.Keys(removalbudget.RemovedLately(e.Placement.Status.Conditions, now))
+	for _, cluster := range slices.AppendSeq(slices.Clone(e.TakenOut), lately) {
+		incumbents[cluster] = incumbents[cluster]
 	}
 	return incumbents
 }

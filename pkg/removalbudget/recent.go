@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -51,6 +52,11 @@ type removal struct {
 	Time     metav1.Time `json:"time"`
 	Clusters []string    `json:"clusters,omitempty"`
 	Others   int         `json:"others,omitempty"`
+}
+
+// RemovedLately returns the clusters that the conditions of a status record as RecentRemovals within the Window, with the times at which they left.
+func RemovedLately(conditions []metav1.Condition, now time.Time) map[string]time.Time {
+	return decodeRecord(meta.FindStatusCondition(conditions, RecordCondition)).within(now).Clusters
 }
 
 func (r RecentRemovals) empty() bool { return len(r.Clusters) == 0 && len(r.Others) == 0 }

@@ -17,7 +17,7 @@ import (
 type candidates struct {
 	request    *Request
 	snapshot   *inventory.Snapshot
-	incumbents map[string]bool
+	incumbents Incumbents
 	now        time.Time
 	recorder   Recorder
 
@@ -77,12 +77,12 @@ func (c *candidates) ranked() []Verdict {
 	return ranked
 }
 
-// kept returns the indices of the feasible clusters that are in the decisions and whose score may be wrong because a field could not be
+// kept returns the indices of the feasible incumbents whose score may be wrong because a field could not be
 // decoded; nil without any. Such a cluster precedes the others, so that it is not removed for an unreadable field.
 func (c *candidates) kept() map[int]bool {
 	var kept map[int]bool
 	for i, info := range c.clusters {
-		if c.incumbents[info.Name] && len(c.unreadable(info)) > 0 {
+		if c.incumbents.prefers(info.Name) && len(c.unreadable(info)) > 0 {
 			if kept == nil {
 				kept = map[int]bool{}
 			}

@@ -20,7 +20,7 @@ import (
 type evaluation struct {
 	request     *Request
 	snapshot    *inventory.Snapshot
-	incumbents  map[string]bool
+	incumbents  Incumbents
 	evalContext *selector.EvalContext
 	result      *Result
 	// recorder receives the steps.
@@ -36,7 +36,7 @@ type evaluation struct {
 }
 
 // newEvaluation returns an evaluation with its scope. Its Result is Invalid if the Request or a set in scope is.
-func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
+func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time) *evaluation {
 	e := &evaluation{
 		request: request, snapshot: snapshot, incumbents: incumbents, recorder: NopRecorder,
 		evalContext: &selector.EvalContext{Now: now, Done: snapshot.Done()},

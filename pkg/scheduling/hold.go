@@ -25,11 +25,12 @@ func (r *Result) Hold(existing map[string]bool, leaving []string, again time.Tim
 // Postpone returns a Postponed copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
 // rejections can change. Clusters join it like a copy of Hold.
 func (r *Result) Postpone(why Postponement, again time.Time) *Result {
-	leaving := maps.Clone(r.incumbents)
+	decided := r.incumbents.Decided()
+	leaving := maps.Clone(decided)
 	for _, info := range r.Selected {
 		delete(leaving, info.Name)
 	}
-	postponed := r.Hold(r.incumbents, slices.Collect(maps.Keys(leaving)), again)
+	postponed := r.Hold(decided, slices.Collect(maps.Keys(leaving)), again)
 	postponed.postponement = &why
 	return postponed
 }

@@ -14,7 +14,7 @@ var steadyPrioritizer = &prioritizerPlugin{
 func (c *candidates) steady() []int64 {
 	scores := make([]int64, len(c.clusters))
 	for i, info := range c.clusters {
-		if c.incumbents[info.Name] {
+		if c.incumbents.prefers(info.Name) {
 			scores[i] = maxScore
 		}
 	}

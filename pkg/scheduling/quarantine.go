@@ -46,7 +46,7 @@ type quarantineEntry struct {
 // Result returns the Result of a quarantined Placement, which is Invalid and has the end of the quarantine as RequeueAt; nil if the Placement
 // is not quarantined at that time.
 func (q *Quarantine) Result(
-	request *Request, uid types.UID, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+	request *Request, uid types.UID, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time,
 ) *Result {
 	known := q.entry(request, uid)
 	if known.exceeded < maxExceeded || !now.Before(known.until) {

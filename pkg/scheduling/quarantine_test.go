@@ -75,7 +75,7 @@ func TestACancelledEvaluationDecidesNothing(t *testing.T) {
 	snapshot := inventory.New(selector.NewCompiler()).Snapshot().WithDone(done)
 	request := &Request{}
 
-	for name, evaluate := range map[string]func(*Request, *inventory.Snapshot, map[string]bool, time.Time) *Result{
+	for name, evaluate := range map[string]func(*Request, *inventory.Snapshot, Incumbents, time.Time) *Result{
 		"Schedule": Schedule, "Reference": Reference,
 	} {
 		if result := evaluate(request, snapshot, map[string]bool{"c1": true}, time.Time{}); result.Outcome() != Invalid {

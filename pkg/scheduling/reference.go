@@ -13,20 +13,21 @@ import (
 )
 
 // Reference returns the same Result as Schedule, but evaluates every cluster one after the other. It computes all verdicts at once.
-func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
-	return evaluateAll(request, snapshot, incumbents, now, func(c *candidates) (func(i int) int, int) {
+func Reference(request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time) *Result {
+	counted := func(c *candidates) (func(i int) int, int) {
 		counts := snapshot.DecisionCounts(request.Key)
 		highest := 0
 		for _, count := range counts {
 			highest = max(highest, count)
 		}
 		return func(i int) int { return counts[c.clusters[i].Name] }, highest
-	})
+	}
+	return incumbents.scheduleFor(func(incumbents Incumbents) *Result { return evaluateAll(request, snapshot, incumbents, now, counted) })
 }
 
 // evaluateAll is Reference with a function for the decisionCounts of the candidates.
 func evaluateAll(
-	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+	request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time,
 	decisionCounts func(c *candidates) (of func(i int) int, highest int),
 ) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)

@@ -84,7 +84,7 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 	}}))
 	snapshot := w.inventory.Snapshot()
 
-	for name, engine := range map[string]func(*Request, *inventory.Snapshot, map[string]bool, time.Time) *Result{
+	for name, engine := range map[string]func(*Request, *inventory.Snapshot, Incumbents, time.Time) *Result{
 		"indexed": Schedule, "reference": Reference,
 	} {
 		held := engine(request, snapshot, nil, now)

@@ -71,7 +71,7 @@ type Result struct {
 	RequeueAt time.Time
 
 	snapshot   *inventory.Snapshot
-	incumbents map[string]bool
+	incumbents Incumbents
 	now        time.Time
 	// held reports whether clusters that leave stay, and postponement has the cause if the state of the hub may be outdated.
 	held bool

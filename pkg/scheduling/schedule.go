@@ -10,15 +10,24 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Schedule evaluates the Request on a Snapshot. The incumbents are the names of the clusters in the existing decisions of the Placement;
-// now is the time of the evaluation. Request, Snapshot and incumbents must not be modified while the Result is used.
-func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
+// Schedule evaluates the Request on a Snapshot for the incumbents of the Placement; now is the time of the evaluation. Request, Snapshot and
+// incumbents must not be modified while the Result is used.
+func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time) *Result {
 	return ScheduleRecorded(request, snapshot, incumbents, now, NopRecorder)
 }
 
 // ScheduleRecorded is Schedule with a Recorder of the steps.
 func ScheduleRecorded(
-	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, recorder Recorder,
+	request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time, recorder Recorder,
+) *Result {
+	return incumbents.scheduleFor(func(incumbents Incumbents) *Result {
+		return scheduleRecorded(request, snapshot, incumbents, now, recorder)
+	})
+}
+
+// scheduleRecorded is ScheduleRecorded in which a cluster that has left can displace one that is in the decisions.
+func scheduleRecorded(
+	request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time, recorder Recorder,
 ) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
 	e.recorder = recorder

@@ -89,7 +89,9 @@ func TestTaintAndToleration(t *testing.T) {
 			cluster.Spec.Taints = []clusterv1.Taint{tc.taint}
 
 			w := newRandomHub(cluster)
-			w.incumbents["c1"] = tc.incumbent
+			if tc.incumbent {
+				w.incumbents["c1"] = true
+			}
 			result := w.schedule(t, placementSpec{Tolerations: tc.tolerations})
 
 			want := "Taint"
@@ -126,7 +128,9 @@ func TestSeveralTaints(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = taints
 			w := newRandomHub(cluster)
-			w.incumbents["c1"] = tc.incumbent
+			if tc.incumbent {
+				w.incumbents["c1"] = true
+			}
 			result := w.schedule(t, placementSpec{
 				Tolerations: tc.tolerations, PrioritizerPolicy: exact(builtIn(Steady, 1)),
 			})

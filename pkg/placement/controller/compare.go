@@ -16,10 +16,10 @@ import (
 // evaluate computes a Result; watched does so and records the duration of each step.
 type (
 	evaluate func(
-		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents scheduling.Incumbents, now time.Time,
 	) *scheduling.Result
 	watched func(
-		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents scheduling.Incumbents, now time.Time, watch scheduling.Recorder,
 	) *scheduling.Result
 )
 
@@ -70,7 +70,8 @@ func (d *decider) compare(ctx context.Context, key inventory.Key) (difference st
 	if err != nil {
 		return "", false, err
 	}
-	incumbents, snapshot, now := existing.Incumbents(), d.state.inventory.SnapshotFor(key), d.state.clock.Now()
+	snapshot, now := d.state.inventory.SnapshotFor(key), d.state.clock.Now()
+	incumbents := existing.IncumbentsFor(request, now)
 	is := d.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
 	want := d.engine.reference(request, snapshot, incumbents, now)
 	return d.engine.difference(is, want), true, nil

@@ -99,7 +99,7 @@ func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 
 		corrupt, right := false, r.decider.engine.schedule
 		r.decider.engine.schedule = func(
-			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
+			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents scheduling.Incumbents, now time.Time, watch scheduling.Recorder,
 		) *scheduling.Result {
 			if corrupt {
 				snapshot = inventory.New(nil).Snapshot()

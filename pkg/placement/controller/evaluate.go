@@ -69,13 +69,13 @@ func (d *decider) schedule(
 	key, request := p.Key(), d.state.requests.of(p)
 	for {
 		var (
-			incumbents map[string]bool
+			incumbents scheduling.Incumbents
 			plan       span
 		)
 
-		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (*scheduling.Result, error) {
-			incumbents = decided
-			result, err := d.decideProved(ctx, p, existing, request, decided, now)
+		scheduler := func(request *scheduling.Request, all scheduling.Incumbents, now time.Time) (*scheduling.Result, error) {
+			incumbents = all
+			result, err := d.decideProved(ctx, p, existing, request, all, now)
 			if err == nil {
 				_, plan = d.tracer.begin(ctx, "plan", key)
 			}
@@ -89,7 +89,7 @@ func (d *decider) schedule(
 		plan.planned(&evaluation)
 		plan.End()
 		if evaluation.Result.Outcome() != scheduling.Decided {
-			d.assume(key, evaluation.Result, incumbents)
+			d.assume(key, evaluation.Result, incumbents.Decided())
 		}
 
 		if !d.state.requests.updateDependencies(key, evaluation.Result) {
@@ -100,8 +100,8 @@ func (d *decider) schedule(
 
 // decideProved returns the Result of a Request with its removals proved; nil with an error.
 func (d *decider) decideProved(
-	ctx context.Context, placement *api.Placement, existing placement.Existing, request *scheduling.Request, incumbents map[string]bool,
-	now time.Time,
+	ctx context.Context, placement *api.Placement, existing placement.Existing, request *scheduling.Request,
+	incumbents scheduling.Incumbents, now time.Time,
 ) (*scheduling.Result, error) {
 	key := placement.Key()
 
@@ -160,7 +160,7 @@ func (d *decider) proved(
 // decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
 // snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
 func (d *decider) decide(
-	ctx context.Context, request *scheduling.Request, placement *api.Placement, incumbents map[string]bool, now time.Time,
+	ctx context.Context, request *scheduling.Request, placement *api.Placement, incumbents scheduling.Incumbents, now time.Time,
 ) *scheduling.Result {
 	key := placement.Key()
 	quarantine := &d.state.quarantine
@@ -182,7 +182,7 @@ func (d *decider) decide(
 			result, _ = schedule()
 		}
 	}
-	d.assume(key, result, incumbents)
+	d.assume(key, result, incumbents.Decided())
 	return result
 }
 

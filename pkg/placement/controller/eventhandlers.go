@@ -4,10 +4,12 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -146,16 +148,17 @@ func (e *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandl
 	return objects.On(func(before, after api.Object, initial bool) {
 		page := codec.Read(after)
 		e.countDecisions(codec, page)
-		keys := owners(codec, page)
+		keys, gone := owners(codec, page), []string(nil)
 		if before := readOr(codec.Read, before); before != nil {
 			keys = append(keys, owners(codec, before)...)
 			initial = initial || before.ResourceVersion == page.ResourceVersion
+			gone = taken(before.Clusters(), page.Clusters())
 		}
-		e.enqueueOwners(codec, keys, page, false, initial)
+		e.enqueueOwners(codec, keys, page, gone, false, initial)
 	}, func(last api.Object) {
 		page := codec.Read(last)
 		e.state.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
-		e.enqueueOwners(codec, owners(codec, page), page, true, false)
+		e.enqueueOwners(codec, owners(codec, page), page, page.Clusters(), true, false)
 	})
 }
 
@@ -168,7 +171,8 @@ func (e *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
 	}
 }
 
-func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, deleted, initial bool) {
+// enqueueOwners enqueues the Placements of a page that shows no own write, and notes the clusters that are gone from it.
+func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, gone []string, deleted, initial bool) {
 	at, expected := time.Now(), map[inventory.Key]bool{}
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
@@ -178,10 +182,31 @@ func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 
 	for key, mine := range expected {
 		if !mine {
+			if e.leads() && e.state.requests.mayOwn(key, page) {
+				e.state.takenOut.note(key, gone)
+			}
 			e.state.EnqueueChanged(initial, "decision", at, key)
 		}
 		e.state.countWritten(key)
 	}
+}
+
+// leads reports whether this process is the leader. Before that, another process writes decisions.
+func (e *eventHandlers) leads() bool {
+	select {
+	case <-e.elected:
+		return true
+	default:
+		return false
+	}
+}
+
+// taken returns the clusters that a page does not have any more.
+func taken(before, after []string) []string {
+	if slices.Equal(before, after) {
+		return nil
+	}
+	return sets.List(sets.New(before...).Delete(after...))
 }
 
 func owners(codec api.Codec, page *api.Page) []inventory.Key {

@@ -63,6 +63,6 @@ func (r *reader) existing(ctx context.Context, codec api.Codec, p *api.Placement
 		return placement.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(p), err)
 	}
 	existing := placement.NewExisting(codec, p, r.state.pages[codec].List(p.Key(), cached))
-	existing.Before = r.state.requests.before(p)
+	existing.Before, existing.TakenOut = r.state.requests.before(p), r.state.takenOut.of(p.Key())
 	return existing, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -145,6 +147,15 @@ func (r *requests) keys() []inventory.Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Collect(maps.Keys(r.converted))
+}
+
+// mayOwn reports whether a page can belong to a known Placement of its name: no Placement of another uid owns it.
+func (r *requests) mayOwn(key inventory.Key, page *api.Page) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, found := r.converted[key]
+	owner := metav1.GetControllerOf(page)
+	return found && (owner == nil || owner.UID == known.version.UID)
 }
 
 // remembers reports whether a Placement is known.

@@ -75,7 +75,7 @@ func TestCausesMissNothing(t *testing.T) {
 	once := sync.OnceFunc(func() { comes("c3") })
 	schedule := r.decider.engine.schedule
 	r.decider.engine.schedule = func(
-		request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
+		request *scheduling.Request, s *inventory.Snapshot, incumbents scheduling.Incumbents, now time.Time, watch scheduling.Recorder,
 	) *scheduling.Result {
 		defer once()
 		return schedule(request, s, incumbents, now, watch)

@@ -31,6 +31,8 @@ type state struct {
 	placements *metrics.PlacementStates[inventory.Key]
 	// contents finds pages that others have edited.
 	contents *contents
+	// takenOut has what others have taken out of decisions.
+	takenOut *takenOut
 	// quarantine has the Placements whose CEL expressions cost too much.
 	quarantine scheduling.Quarantine
 	// deciding is locked while a result that depends on the decisions of others is computed and assumed (docs/spec/differences.md B9). No
@@ -55,6 +57,7 @@ func newState(shared *sharedinventory.Shared, served servedAPIs, c clock.Passive
 		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
 		placements: metrics.NewPlacementStates[inventory.Key](),
 		contents:   newContents(),
+		takenOut:   newTakenOut(c),
 	}
 	s.Counted, s.Settled = true, s.countWritten
 
@@ -74,6 +77,7 @@ func (s *state) forget(key inventory.Key) {
 	s.Queue.Forget(key)
 	s.placements.Forget(key)
 	s.contents.forget(key)
+	s.takenOut.forget(key)
 }
 
 // skip drops the state of a Placement that is not managed, except that it exists.

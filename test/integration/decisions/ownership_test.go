@@ -3,6 +3,7 @@
 package decisions
 
 import (
+	"context"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"time"
 
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -89,6 +91,34 @@ var _ = Describe("Ownership of decisions", func() {
 		Expect(suite.Client.Status().Update(ctx, page)).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 2)...)
 	})
+
+	for what, empty := range map[string]func(ctx context.Context, page *clusterv1beta1.PlacementDecision) error{
+		"empties": func(ctx context.Context, page *clusterv1beta1.PlacementDecision) error {
+			page.Status.Decisions = []clusterv1beta1.ClusterDecision{}
+			return suite.Client.Status().Update(ctx, page)
+		},
+		"deletes": func(ctx context.Context, page *clusterv1beta1.PlacementDecision) error {
+			return suite.Client.Delete(ctx, page)
+		},
+	} {
+		It("B18: a decision that another client "+what+" gets its clusters back, although equal ones come first by name", func(ctx SpecContext) {
+			f := suite.NewFixture(ctx)
+			f.Set(ctx, "set")
+			f.Clusters(ctx, "set", 8, 9)
+			f.AwaitClusters(ctx)
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](2)})
+			f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(8, 9)...)
+			f.Clusters(ctx, "set", 1, 4)
+			f.AwaitClusters(ctx)
+
+			page := f.Pages(ctx, Default, "p")[0]
+			Expect(empty(ctx, &page)).To(Succeed())
+			f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(8, 9)...)
+			Consistently(func(g Gomega) {
+				g.Expect(f.Look(ctx, g, "p").Selected).To(HaveExactElements(suite.Shorts(8, 9)))
+			}).WithContext(ctx).WithTimeout(2 * time.Second).Should(Succeed())
+		})
+	}
 
 	It("B4: a page of our name that belongs to somebody else is left alone, and the next number is used", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
