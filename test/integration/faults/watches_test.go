@@ -164,6 +164,12 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 		f.ExpectNoWrite(ctx, before)
 		mend()
 		f.ExpectNoWrite(ctx, before)
+
+		suite.ListsDecisionsAgain() // The watch may begin with a list, and does so in this spec.
+		page := &f.Pages(ctx, Default, "best")[0]
+		page.Status.Decisions = []clusterv1beta1.ClusterDecision{}
+		Expect(suite.Client.Status().Update(ctx, page)).To(Succeed())
+		f.ExpectSelected(ctx, "best", suite.AllScheduled, "c001")
 	})
 
 	DescribeTable("decides on while events cannot be written",
