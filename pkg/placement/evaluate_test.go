@@ -159,8 +159,10 @@ func TestReserve(t *testing.T) {
 // is full is not changed by the record.
 func TestB18RecordedClustersComeBack(t *testing.T) {
 	left := func(ago time.Duration, clusters string) metav1.Condition {
-		return metav1.Condition{Type: removalbudget.RecordCondition, Message: "Clusters that left the decisions, and count as removed for 10 minutes: " +
-			`[{"time":"` + now.Add(-ago).UTC().Format(time.RFC3339) + `","clusters":[` + clusters + `]}]`}
+		removals := `[{"time":"` + now.Add(-ago).UTC().Format(time.RFC3339) + `","clusters":[` + clusters + `]}]`
+		return metav1.Condition{
+			Type: removalbudget.RecordCondition, Message: "Clusters that left the decisions, and count as removed for 10 minutes: " + removals,
+		}
 	}
 	for _, tc := range []struct {
 		reason   string

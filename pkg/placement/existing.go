@@ -131,7 +131,9 @@ func (e Existing) IncumbentsFor(request *scheduling.Request, now time.Time) sche
 	}
 	lately := maps.Keys(removalbudget.RemovedLately(e.Placement.Status.Conditions, now))
 	for _, cluster := range slices.AppendSeq(slices.Clone(e.TakenOut), lately) {
-		incumbents[cluster] = incumbents[cluster]
+		if !incumbents[cluster] {
+			incumbents[cluster] = false
+		}
 	}
 	return incumbents
 }
