@@ -44,11 +44,12 @@ var objectAnnotations = []string{
 	OrphanAnnotation,
 }
 
-// HubAnnotations returns those of the annotations of an object that decide about its delivery; nil if there are none.
+// HubAnnotations returns those of the annotations of an object that decide about its delivery, unknown ones included, which hold it; nil if there are
+// none.
 func HubAnnotations(annotations map[string]string) map[string]string {
 	var kept map[string]string
 	for name, value := range annotations {
-		if !slices.Contains(objectAnnotations, name) && !strings.HasPrefix(name, hubPrefix) {
+		if !slices.Contains(objectAnnotations, name) && !strings.HasPrefix(name, hubPrefix) && UnknownAnnotation(name) == "" {
 			continue
 		}
 		if kept == nil {

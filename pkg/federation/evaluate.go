@@ -3,6 +3,7 @@
 package federation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -147,7 +148,7 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 	e.Propagates = Propagates(object.Meta.Annotations, namespace.Annotations)
 
 	target, err := Choose(object.Meta.Annotations, namespace.Annotations)
-	if err != nil {
+	if err = errors.Join(CheckNames(object.Meta.Annotations), err); err != nil {
 		e.snapshot = view.Snapshot(scopeRequest(&object))
 		return e.holdOutside(view, err)
 	}

@@ -135,6 +135,9 @@ func TestEvaluateStates(t *testing.T) {
 		{"federated-selector F14: an invalid selector holds the works", func(_ *hub, o *Object) {
 			o.Meta.Annotations = map[string]string{SelectorAnnotation: "{"}
 		}, Held, ReasonClusterSelectorInvalid},
+		{"an unknown annotation", func(_ *hub, o *Object) {
+			o.Meta.Annotations = map[string]string{"federation.kubernetes.io/cluster-selector": "[]"}
+		}, Held, ReasonClusterSelectorInvalid},
 		{"federated-selector F38: both annotations", func(_ *hub, o *Object) {
 			o.Meta.Annotations = map[string]string{SelectorAnnotation: "[]", PlacementAnnotation: "p"}
 		}, Held, ReasonClusterSelectorInvalid},
@@ -187,6 +190,17 @@ func TestEvaluateStates(t *testing.T) {
 				t.Errorf("%s, %q, %q, %v", e.State, e.Reason, e.Message, e.Selected)
 			}
 		})
+	}
+}
+
+// Objects that come from Federation v1 have annotations that hold nothing.
+func TestAnnotationsOfFederationV1AloneHoldNothing(t *testing.T) {
+	h, object := newHub(), configMap(nil)
+	for _, name := range formerAnnotations {
+		object.Meta.Annotations = map[string]string{name: "{}"}
+		if e := h.evaluate(object); e.State != Delivering {
+			t.Errorf("%s: %s, %s", name, e.State, e.Message)
+		}
 	}
 }
 

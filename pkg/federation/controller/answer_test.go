@@ -105,7 +105,7 @@ func TestAWriteSucceedsWhateverTheStatusIs(t *testing.T) {
 	w.settle()
 	same(t, "applied", w.written(), "finalizers x, create eu1, create eu2")
 	same(t, "events", strings.Join(w.told(), "; "),
-		"Normal Delivered: Delivered to clusters eu1 (matches location in (europe)), eu2 (matches location in (europe))")
+		"Normal Delivered: Written for clusters eu1 (matches location in (europe)), eu2 (matches location in (europe))")
 
 	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Annotations[federation.OrphanAnnotation] = "true" })
 	w.check(w.store.Delete(t.Context(), selecting("")))

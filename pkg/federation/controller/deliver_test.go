@@ -45,9 +45,9 @@ func TestGainBeforeLoss(t *testing.T) {
 	w.selectLocation("usa")
 	w.settle()
 	same(t, "then", w.written(), "create us1, delete eu1, delete eu2")
-	same(t, "events", strings.Join(w.told(), "; "), "Normal Delivered: Delivered to clusters "+
+	same(t, "events", strings.Join(w.told(), "; "), "Normal Delivered: Written for clusters "+
 		"eu1 (matches location in (europe)), eu2 (matches location in (europe)); "+
-		"Normal Delivered: Delivered to clusters us1 (matches location in (usa)); Normal Withdrawn: Withdrawn from clusters "+
+		"Normal Delivered: Written for clusters us1 (matches location in (usa)); Normal Withdrawn: Withdrawn from clusters "+
 		"eu1 (predicate 1 label location In [usa]: is europe), eu2 (predicate 1 label location In [usa]: is europe)")
 }
 

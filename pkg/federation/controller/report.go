@@ -38,7 +38,7 @@ func (r *reporter) report(ctx context.Context, c *cycle, complete bool) error {
 	if c.notes.held != "" {
 		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", c.notes.held)
 	}
-	r.reportChange(ctx, c, federation.ReasonDelivered, "Delivered to clusters ", c.notes.delivered)
+	r.reportChange(ctx, c, federation.ReasonDelivered, "Written for clusters ", c.notes.delivered)
 	r.reportChange(ctx, c, federation.ReasonWithdrawn, "Withdrawn from clusters ", c.notes.withdrawn)
 	notes := c.problems(r.clock.Now())
 

@@ -59,7 +59,7 @@ func TestRefusedWritesAreTold(t *testing.T) {
 		err    error
 		want   string
 	}{
-		{"403", quota, fmt.Sprint([]string{"Normal Delivered: Delivered to clusters eu1 (matches location in (europe))", note(quota)})},
+		{"403", quota, fmt.Sprint([]string{"Normal Delivered: Written for clusters eu1 (matches location in (europe))", note(quota)})},
 		{"422", invalid, fmt.Sprint([]string{note(invalid)})},
 		{"an error that may end by itself", apierrors.NewInternalError(errors.New("etcd")), "[]"},
 	} {

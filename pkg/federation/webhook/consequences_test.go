@@ -180,8 +180,14 @@ func TestWarningsFit(t *testing.T) {
 		requirements = append(requirements, fmt.Sprintf(`{"key":"%s%d","operator":"exists"}`, strings.Repeat("k", 50), i))
 	}
 	after := map[string]string{federation.SelectorAnnotation: "[" + strings.Join(requirements, ",") + "]"}
-	for i := range 20 {
-		after[fmt.Sprintf("federation.kubernetes.io/unknown-%02d-%s", i, strings.Repeat("a", 40))] = ""
+	for _, name := range []string{ // None has an effect on a ConfigMap.
+		"federation.kubernetes.io/job-preferences", "federation.kubernetes.io/hpa-target-cluster-list",
+		"federation.kubernetes.io/service-ingresses", "federation.kubernetes.io/cluster-role-name",
+		"federation.kubernetes.io/servive-account-name", "federation.alpha.kubernetes.io/federation-name",
+		"federation.alpha.kubernetes.io/cluster-name", federation.DeploymentPreferencesAnnotation,
+		federation.ReplicaSetPreferencesAnnotation, federation.OrphanAnnotation, federation.PropagateDependenciesAnnotation,
+	} {
+		after[name] = strings.Repeat("a", 40)
 	}
 
 	warnings := w.review(t, "ConfigMap", by("location", "europe"), after).Warnings

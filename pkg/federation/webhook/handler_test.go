@@ -102,8 +102,16 @@ func TestWarnings(t *testing.T) {
 			reason: "names that are nearly right, and values without an effect", kind: "ConfigMap",
 			annotations: map[string]string{"federation.kubernetes.io/cluster-selector": "[]", federation.OrphanAnnotation: "yes"},
 			want: []string{
-				"annotation federation.kubernetes.io/cluster-selector: is unknown, and has no effect; correct its name, or remove it",
+				"annotation federation.kubernetes.io/cluster-selector: is unknown; did you mean " + selector + "? Correct its name, or remove it", held,
 				"annotation " + federation.OrphanAnnotation + `: "yes" has no effect; use "true", or remove the annotation`,
+			},
+		},
+		{
+			reason: "the same on a Namespace, and a name of Federation v1", kind: "Namespace",
+			annotations: map[string]string{"federation.kubernetes.io/cluster-selector": "[]", "federation.kubernetes.io/job-preferences": "{}"},
+			want: []string{
+				"annotation federation.kubernetes.io/cluster-selector: is unknown; did you mean " + selector + "? Correct its name, or remove it",
+				"annotation federation.kubernetes.io/job-preferences: has no effect on this hub, as opposed to Federation v1",
 			},
 		},
 	} {

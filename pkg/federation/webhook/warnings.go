@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
@@ -16,12 +15,12 @@ const maxWarnings = 10
 
 const namespaceKind = "Namespace"
 
-// annotationPrefixes begin the names of annotations that users write for the hub, and of no others.
-var annotationPrefixes = []string{"federation.kubernetes.io/", "federation.alpha.kubernetes.io/"}
-
 // warningsOf returns what is wrong with the annotations of an object of a kind.
 func warningsOf(kind string, annotations map[string]string) []string {
 	var held []string
+	if err := federation.CheckNames(annotations); err != nil && kind != namespaceKind {
+		held = append(held, texts(err)...)
+	}
 	if _, err := federation.Choose(annotations, nil); err != nil {
 		held = append(held, texts(err)...)
 	}
@@ -64,7 +63,7 @@ func consequence(kind string) string {
 func ignoredOf(kind string, annotations map[string]string) []string {
 	var ignored []string
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
-		if !slices.ContainsFunc(annotationPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		if !federation.IsAnnotation(name) || kind != namespaceKind && federation.UnknownAnnotation(name) != "" {
 			continue
 		}
 		if text := effectOf(kind, name, annotations[name]); text != "" {
@@ -93,6 +92,9 @@ func effectOf(kind, name, value string) string {
 		}
 		return ""
 	default:
-		return "is unknown, and has no effect; correct its name, or remove it"
+		if unknown := federation.UnknownAnnotation(name); unknown != "" {
+			return unknown
+		}
+		return "has no effect on this hub, as opposed to Federation v1"
 	}
 }
