@@ -3,6 +3,7 @@
 package scheduling
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -13,6 +14,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
+
+// day is the time within which the date of a time is not printed.
+const day = 24 * time.Hour
 
 // maxTolerationSeconds is the highest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
 const maxTolerationSeconds = int64(math.MaxInt64 / time.Second)
@@ -31,7 +35,7 @@ var taintFilter = &filterPlugin{
 	},
 	batch:   (*evaluation).filterTaints,
 	rejects: (*evaluation).rejectsTaints,
-	text:    func(_ *reasons, v Verdict, _ detail) string { return taintClause(v.Cluster.Taints[v.taint]) },
+	text:    taintReason,
 	count:   countTaints,
 }
 
@@ -173,6 +177,39 @@ func covers(toleration *clusterv1beta1.Toleration, taint *clusterv1.Taint) bool 
 	default:
 		return false
 	}
+}
+
+// taintReason returns the clause of a cluster that a taint rejects, in detail with the toleration that has ended.
+func taintReason(r *reasons, v Verdict, d detail) string {
+	taint := v.Cluster.Taints[v.taint]
+	if d == clauseOnly {
+		return taintClause(taint)
+	}
+	return taintClause(taint) + r.result.endedToleration(taint)
+}
+
+// endedToleration returns "; it was tolerated for 15 s, until 14:12:37Z" of a taint that is not tolerated any more; empty if it never was.
+func (r *Result) endedToleration(taint clusterv1.Taint) string {
+	if taint.Key == clusterinfo.IncompleteTaint || slices.Contains(r.Request.NotTolerated, taint.Key) {
+		return ""
+	}
+	at := slices.IndexFunc(r.Request.Tolerations, func(toleration clusterv1beta1.Toleration) bool {
+		return toleration.TolerationSeconds != nil && *toleration.TolerationSeconds > 0 && covers(&toleration, &taint)
+	})
+	if at < 0 {
+		return ""
+	}
+	seconds := *r.Request.Tolerations[at].TolerationSeconds
+	if taint.TimeAdded.IsZero() {
+		return fmt.Sprintf("; it would be tolerated for %d s, but it has no timeAdded", seconds)
+	}
+
+	end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second).UTC()
+	layout := "15:04:05Z"
+	if end.Truncate(day) != r.now.UTC().Truncate(day) {
+		layout = time.RFC3339
+	}
+	return fmt.Sprintf("; it was tolerated for %d s, until %s", seconds, end.Format(layout))
 }
 
 // taintClause returns the clause of a cluster that a taint rejects.

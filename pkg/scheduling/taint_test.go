@@ -216,3 +216,33 @@ func TestWakeUpAtTheEarliestEnd(t *testing.T) {
 	expect(t, "selected", []string{"c1", "c2", "c4"}, selected(result))
 	expect(t, "wake-up", now.Add(2*time.Second), result.RequeueAt)
 }
+
+// A toleration that has ended is in the reason of the cluster, and not in the clause by which clusters are counted.
+func TestAnEndedTolerationIsInTheReason(t *testing.T) {
+	seconds := func(n int64) clusterv1beta1.Toleration {
+		return clusterv1beta1.Toleration{Key: "k", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: &n}
+	}
+	for _, tc := range []struct {
+		reason      string
+		added       time.Time
+		tolerations tolerating
+		want        string
+	}{
+		{"none", now.Add(-time.Minute), nil, ""},
+		{"another key", now.Add(-time.Minute), tolerating{exist("other", "")}, ""},
+		{"ended", now.Add(-time.Minute), tolerating{seconds(15)}, "; it was tolerated for 15 s, until 03:03:20Z"},
+		{"ended on another day", now.Add(-48 * time.Hour), tolerating{seconds(15)}, "; it was tolerated for 15 s, until 2025-12-31T03:04:20Z"},
+		{"no timeAdded", time.Time{}, tolerating{seconds(15)}, "; it would be tolerated for 15 s, but it has no timeAdded"},
+		{"never tolerated", now.Add(-time.Minute), tolerating{seconds(0)}, ""},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			cluster := named("c1")
+			cluster.Spec.Taints = []clusterv1.Taint{{Key: "k", Effect: noSelect, TimeAdded: metav1.NewTime(tc.added)}}
+			result := newRandomHub(cluster).schedule(t, placementSpec{Tolerations: tc.tolerations})
+			verdict, _ := result.Verdict("c1")
+			reason, cause := result.Texts()(verdict)
+			expect(t, "reason", "taint k:NoSelect not tolerated"+tc.want, reason)
+			expect(t, "cause", "taint k:NoSelect not tolerated", cause)
+		})
+	}
+}
