@@ -130,7 +130,7 @@ func compile(source string) (*program, error) {
 
 	parsed, issues := env.Parse(source)
 	if issues.Err() != nil {
-		return nil, errors.New("compilation failed: " + compileErrors(issues))
+		return nil, errors.New("compilation failed: " + compileErrors(env, issues))
 	}
 	if err := checkGrowth(parsed.NativeRep().Expr()); err != nil { // The types of such values grow as well.
 		return nil, err
@@ -138,7 +138,7 @@ func compile(source string) (*program, error) {
 
 	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {
-		return nil, errors.New("compilation failed: " + compileErrors(issues))
+		return nil, errors.New("compilation failed: " + compileErrors(env, issues))
 	}
 	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be a boolean expression, but its type is %s", out)
@@ -180,10 +180,11 @@ func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
 }
 
 // compileErrors returns all compile errors in one line, with columns that count from 1.
-func compileErrors(issues *cel.Issues) string {
+func compileErrors(env *cel.Env, issues *cel.Issues) string {
 	texts := make([]string, 0, len(issues.Errors()))
 	for _, issue := range issues.Errors() {
-		texts = append(texts, fmt.Sprintf("%d:%d: %s", issue.Location.Line(), issue.Location.Column()+1, issue.Message))
+		texts = append(texts, fmt.Sprintf("%d:%d: %s", issue.Location.Line(), issue.Location.Column()+1,
+			issue.Message+compileHint(env, issue.Message)))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -221,6 +222,11 @@ func (p *program) value(info *clusterinfo.ClusterInfo, evaluation *EvalContext) 
 	case err == nil || len(err.Error()) <= maxErrorLength:
 	default:
 		err = errors.New(strings.ToValidUTF8(err.Error()[:maxErrorLength], "") + "...")
+	}
+	if err != nil {
+		if hint := evaluationHint(p.source, err); hint != "" {
+			err = errors.New(err.Error() + hint)
+		}
 	}
 	return result, err
 }

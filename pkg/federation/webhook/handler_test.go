@@ -102,7 +102,8 @@ func TestWarnings(t *testing.T) {
 			reason: "names that are nearly right, and values without an effect", kind: "ConfigMap",
 			annotations: map[string]string{"federation.kubernetes.io/cluster-selector": "[]", federation.OrphanAnnotation: "yes"},
 			want: []string{
-				"annotation federation.kubernetes.io/cluster-selector: is unknown; did you mean " + selector + "? Correct its name, or remove it", held,
+				"annotation federation.kubernetes.io/cluster-selector: is unknown; did you mean " + selector + "? Correct its name, or remove it",
+				held,
 				"annotation " + federation.OrphanAnnotation + `: "yes" has no effect; use "true", or remove the annotation`,
 			},
 		},
