@@ -170,7 +170,7 @@ func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, n
 		filter.Wanted = o.objects(state, o.kindFlags)
 	}
 	state.Controllers = o.hubControllers
-	state.Federated.SetLimit(o.hubLimit)
+	state.Federated.Limit = o.hubLimit
 	if unread != nil && apierrors.IsForbidden(unread) {
 		return state.ReportWrittenObjects(filter, now)
 	}

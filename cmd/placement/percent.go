@@ -124,8 +124,8 @@ func addRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
 	o.RemovalLimit.LostScopeHold = &hold
 	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds the removal of clusters at most "+
 		"that are not in the cluster sets that are bound to the namespace any more. Annotations neither release nor prolong it.")
-	addLastClusterFlag(fs, &o.RemovalLimit, "What happens to the last cluster in the decisions of a Placement where --"+maxRemovalFlag+
-		" is below 100 and no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+
+	addLastClusterFlag(fs, &o.RemovalLimit, "What happens to the last cluster in the decisions of a Placement, or of a federated object, where --"+
+		maxRemovalFlag+" is below 100 and no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+
 		lostScopeHoldFlag+" when it has left the scope; upstream lets it go at once.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
@@ -139,19 +139,19 @@ func addHubLimitFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	fs.Var(percent{&to.Percent}, maxRemovalFlag, hubLimitUsage)
 	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
-	addHubHoldFlag(fs, to)
-	addLastClusterFlag(fs, to, "The value of this flag that the hub was started with.")
+	addHubHoldFlags(fs, to)
 }
 
-// addHubHoldFlag adds the flag for how long the removal budget of a hub that is read holds lost scope. No status has it.
-func addHubHoldFlag(fs *pflag.FlagSet, to *removalbudget.Limit) {
+// addHubHoldFlags adds the flags for how long the removal budget of a hub that is read holds lost scope and the last cluster. No status has them.
+func addHubHoldFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	hold := removalbudget.DefaultLostScopeHold
 	to.LostScopeHold = &hold
 	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "The value of this flag that the hub was started with.")
+	addLastClusterFlag(fs, to, "The value of this flag that the hub was started with.")
 }
 
 // addHubBudgetFlags adds the flags for the removal budget of a hub of which delivered objects are read.
 func addHubBudgetFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	fs.Var(percent{&to.Percent}, maxRemovalFlag, "The value of this flag that the hub was started with. Default: not known.")
-	addHubHoldFlag(fs, to)
+	addHubHoldFlags(fs, to)
 }

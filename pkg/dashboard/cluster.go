@@ -298,7 +298,7 @@ func (c *clusterReport) simulate(ctx context.Context, v *visit, state *explain.S
 	if err := hubstate.AddFederated(ctx, v.reader(), state, v.namespace(), settings.Delivered); err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
-	state.Federated.SetLimit(settings.Limit)
+	state.Federated.Limit = settings.Limit
 	state.Done = ctx.Done()
 	after, err := whatif.Apply(state, v.now, changes...)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestChangeFrom(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHub()
 			h.works = withWorks(tc.works...)
-			budget, _ := BudgetOf(tc.after, removalbudget.NoLimit, removalbudget.DefaultLostScopeHold)
+			budget, _ := BudgetOf(tc.after, LimitsOf(removalbudget.Limit{}))
 			got, err := h.evaluate(configMap(tc.after)).ChangeFrom(h.evaluate(configMap(tc.before)), budget, epoch)
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%v: %s", err, diff)

@@ -33,10 +33,10 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 		unbound       bool
 		allowed, kept []string
 	}{
-		{"the other one may leave", Budget{Percent: 50, Hub: 50}, nil, false, []string{"eu1", "eu2"}, nil},
-		{"another one has left before", Budget{Percent: 50, Hub: 50}, recently, false, []string{"eu1"}, []string{"eu2"}},
-		{"none may leave", Budget{Hub: 50}, nil, false, []string{"eu1"}, []string{"eu2"}},
-		{"out of scope, none may leave", Budget{Percent: 100, ScopeHold: time.Hour}, nil, true, []string{"eu1"}, []string{"eu2"}},
+		{"the other one may leave", Budget{Percent: 50, Hub: Limits{Percent: 50}}, nil, false, []string{"eu1", "eu2"}, nil},
+		{"another one has left before", Budget{Percent: 50, Hub: Limits{Percent: 50}}, recently, false, []string{"eu1"}, []string{"eu2"}},
+		{"none may leave", Budget{Hub: Limits{Percent: 50}}, nil, false, []string{"eu1"}, []string{"eu2"}},
+		{"out of scope, none may leave", Budget{Percent: 100, Hub: Limits{ScopeHold: time.Hour}}, nil, true, []string{"eu1"}, []string{"eu2"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			h := newHub()
@@ -62,7 +62,7 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 
 // T17: the only cluster of an object leaves, then one that drains, and two more within ten minutes are held until the window is over.
 func TestT17TheNextOnesAreHeld(t *testing.T) {
-	h, budget := newHub(), Budget{Percent: 50, Hub: 50}
+	h, budget := newHub(), Budget{Percent: 50, Hub: Limits{Percent: 50}}
 	past := Past{Target: "location=usa", Selected: "location=usa"}
 	remove := func(now time.Time, lose ...string) Withdrawal {
 		withdrawal := h.evaluate(inUSA()).withdrawal(WorkPlan{Lose: lose}, nil, budget, past, now)

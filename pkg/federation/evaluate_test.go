@@ -280,7 +280,7 @@ func TestEvaluateDependencies(t *testing.T) {
 func TestRemoval(t *testing.T) {
 	usa := configMap(map[string]string{SelectorAnnotation: `[{"key":"location","operator":"=","values":["usa"]}]`})
 	same := Past{Target: "location=usa"}
-	tight, noBudget := Budget{Percent: 30, Hub: 30}, Budget{Percent: 100, Hub: 100}
+	tight, noBudget := Budget{Percent: 30, Hub: Limits{Percent: 30}}, Budget{Percent: 100, Hub: Limits{Percent: 100}}
 	for _, c := range []struct {
 		name   string
 		edit   func(*hub)
@@ -345,7 +345,7 @@ func TestRemovalWindow(t *testing.T) {
 	h := newHub()
 	h.works = withWorks("eu1", "eu2")
 	past := Past{Target: "default", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
-	budget := Budget{Percent: 50, Hub: 50}
+	budget := Budget{Percent: 50, Hub: Limits{Percent: 50}}
 
 	held := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
 	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {

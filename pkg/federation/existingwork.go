@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,12 +109,12 @@ func MissingPlacement(name string, names []string) Decisions {
 	return Decisions{Problem: notFound, Similar: Similar(name, slices.Sorted(slices.Values(names)))}
 }
 
-// BudgetOf returns the removal budget of an object by its annotations, on a hub with a percentage that holds lost scope for a time. An invalid
-// annotation is a mistake: the percentage of the hub applies then, or nothing in scope may be withdrawn if it has no limit.
-func BudgetOf(annotations map[string]string, hub int, scopeHold time.Duration) (budget Budget, mistake string) {
-	budget = Budget{Percent: hub, Release: annotations[removalbudget.ReleaseAnnotation], Hub: hub, ScopeHold: scopeHold}
+// BudgetOf returns the removal budget of an object by its annotations, on a hub with limits. An invalid annotation is a mistake: the percentage
+// of the hub applies then, or nothing in scope may be withdrawn if it has no limit.
+func BudgetOf(annotations map[string]string, hub Limits) (budget Budget, mistake string) {
+	budget = Budget{Percent: hub.Percent, Release: annotations[removalbudget.ReleaseAnnotation], Hub: hub}
 	switch asked, annotated, mistake := removalbudget.AnnotatedPercent(annotations); {
-	case mistake != "" && hub >= removalbudget.NoLimit:
+	case mistake != "" && hub.Percent >= removalbudget.NoLimit:
 		budget.Percent = 0
 		return budget, mistake
 	case annotated && mistake == "":

@@ -125,8 +125,9 @@ func TestBudgetOf(t *testing.T) {
 			if c.percent != "" {
 				annotations[removalbudget.PercentAnnotation] = c.percent
 			}
-			budget, mistake := BudgetOf(annotations, c.hub, time.Minute)
-			if budget != (Budget{Percent: c.want, Release: "7", Hub: c.hub, ScopeHold: time.Minute}) || (mistake != "") != c.mistake {
+			limits := Limits{Percent: c.hub, ScopeHold: time.Minute, KeepLast: true}
+			budget, mistake := BudgetOf(annotations, limits)
+			if budget != (Budget{Percent: c.want, Release: "7", Hub: limits}) || (mistake != "") != c.mistake {
 				t.Errorf("%+v, %q", budget, mistake)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -17,6 +19,18 @@ type Limits struct {
 	Percent int
 	// ScopeHold is how long works of clusters that have left the scope are held at most.
 	ScopeHold time.Duration
+	// KeepLast reports whether the last cluster of an object that has left the scope keeps its work for ScopeHold, while Percent is a limit and no
+	// other cluster replaces it (docs/spec/differences.md B17).
+	KeepLast bool
+}
+
+// LimitsOf returns the limits of a hub. One without a percentage has no limit.
+func LimitsOf(hub removalbudget.Limit) Limits {
+	return Limits{
+		Percent:   ptr.Deref(hub.Percent, removalbudget.NoLimit),
+		ScopeHold: ptr.Deref(hub.LostScopeHold, removalbudget.DefaultLostScopeHold),
+		KeepLast:  ptr.Deref(hub.LastCluster, removalbudget.KeepLastCluster) == removalbudget.KeepLastCluster,
+	}
 }
 
 // Outcome is what a plan may withdraw now, and what to remember for the next evaluation.
@@ -32,7 +46,7 @@ type Outcome struct {
 // Outcome decides which withdrawals of a plan may happen now. unserved are the selected clusters for which a write has failed, which only the
 // controller knows.
 func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, past Past, now time.Time) Outcome {
-	budget, mistake := BudgetOf(e.Object.Meta.Annotations, limits.Percent, limits.ScopeHold)
+	budget, mistake := BudgetOf(e.Object.Meta.Annotations, limits)
 	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
 	o := Outcome{Withdrawal: e.withdrawal(plan, unserved, budget, past, now), Mistake: mistake}
 	past.Unserved = o.Unserved

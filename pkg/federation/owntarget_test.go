@@ -11,17 +11,17 @@ import (
 func TestANamespaceIsOutsideOfItsObjects(t *testing.T) {
 	h := newHub()
 	h.works = withWorks("eu1", "eu2", "us1")
-	past := Past{Target: h.evaluate(configMap(nil)).OwnTarget()}
+	past, budget := Past{Target: h.evaluate(configMap(nil)).OwnTarget()}, Budget{Percent: 30, Hub: Limits{Percent: 30}}
 	usa := `[{"key":"location","operator":"in","values":["usa"]}]`
 
 	own := h.evaluate(configMap(map[string]string{SelectorAnnotation: usa})).
-		withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
+		withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, budget, past, epoch)
 	if own.Outside || own.Held != "" || len(own.Allowed) != 2 {
 		t.Errorf("after a change of the object: got %+v", own)
 	}
 	h.namespace.Annotations = map[string]string{SelectorAnnotation: usa}
 
-	others := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, Budget{Percent: 30, Hub: 30}, past, epoch)
+	others := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, budget, past, epoch)
 	if !others.Outside || others.Reason != ReasonRemovalHeld || len(others.Allowed) != 0 {
 		t.Errorf("after a change of the Namespace: got %+v", others)
 	}

@@ -33,10 +33,8 @@ type Budget struct {
 	Percent int
 	// Release is the value of the annotation that allows all removals while it is Evaluation.ReleaseToken.
 	Release string
-	// Hub is the percentage of the hub, without the annotations of the object. It alone holds works of clusters that have left the scope, for
-	// ScopeHold from then on.
-	Hub       int
-	ScopeHold time.Duration
+	// Hub are the limits of the hub, without the annotations of the object. They alone hold works of clusters that have left the scope.
+	Hub Limits
 }
 
 // Past is what a controller remembers of an object between two evaluations. The zero value is that of a controller that has just started.
@@ -66,6 +64,8 @@ type Withdrawal struct {
 	// is none.
 	Kept         []string
 	Reason, Held string
+	// KeptLast reports that Kept has works of clusters out of scope, because no other cluster replaces them (docs/spec/differences.md B17).
+	KeptLast bool
 	// Draining are the clusters that would lose their work and are about to be deleted, sorted: no budget counts or holds them
 	// (docs/spec/differences.md G5).
 	Draining []string
@@ -146,10 +146,11 @@ func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget,
 		}
 	}
 	out, in := e.split(plan.Lose)
-	e.loseScope(&withdrawal, out, budget, past, now)
 	if len(in) > 0 {
 		e.loseInScope(&withdrawal, in, len(withdrawal.withoutDraining(plan.Lose)), budget, past, now)
 	}
+	last := budget.Hub.KeepLast && budget.Hub.Percent < removalbudget.NoLimit && e.losesLast(&withdrawal, plan, out)
+	e.loseScope(&withdrawal, out, last, budget, past, now)
 
 	slices.Sort(withdrawal.Allowed)
 	slices.Sort(withdrawal.Kept)
@@ -164,17 +165,18 @@ func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Tim
 	return now
 }
 
-// loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works.
-func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, budget Budget, past Past, now time.Time) {
-	exceeded := e.count(withdrawal, len(withdrawal.withoutDraining(out)), past, now).Exceeds(budget.Hub)
+// loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works. last reports that no
+// other cluster has the object.
+func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, last bool, budget Budget, past Past, now time.Time) {
+	exceeded := e.count(withdrawal, len(withdrawal.withoutDraining(out)), past, now).Exceeds(budget.Hub.Percent)
 	var kept []string
 	for _, cluster := range out {
 		since := sinceIn(past.OutOfScope, cluster, now)
 		withdrawal.OutOfScope[cluster] = since
 
-		grace, held := ScopeGrace, exceeded && !withdrawal.drains(cluster)
+		grace, held := ScopeGrace, exceeded && !withdrawal.drains(cluster) || last && !e.isGone(cluster)
 		if held {
-			grace = max(ScopeGrace, budget.ScopeHold)
+			grace = max(ScopeGrace, budget.Hub.ScopeHold)
 		}
 		due := since.Add(grace)
 		if slices.Contains(e.leaving, cluster) { // Its users leave before it.
@@ -193,18 +195,23 @@ func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, budget Budg
 		withdrawal.lookAt(due)
 	}
 
-	if len(kept) > 0 {
-		withdrawal.hold(kept, ReasonRemovalHeld, fmt.Sprintf("clusters %s have left the scope of %s, and the removal budget of the hub, %d%%, holds "+
-			"their works for %s at most; bind the set again, or wait", removalbudget.Name(kept), e.Object.Identity(), budget.Hub, budget.ScopeHold))
+	if len(kept) == 0 {
+		return
 	}
+	holds := fmt.Sprintf("the removal budget of the hub, %d%%, holds their works for %s at most", budget.Hub.Percent, budget.Hub.ScopeHold)
+	if withdrawal.KeptLast = !exceeded; withdrawal.KeptLast {
+		holds = fmt.Sprintf("the hub holds the works of the last clusters for %s at most while no other cluster replaces them", budget.Hub.ScopeHold)
+	}
+	withdrawal.hold(kept, ReasonRemovalHeld, fmt.Sprintf("clusters %s have left the scope of %s, and %s; bind the set again, or wait",
+		removalbudget.Name(kept), e.Object.Identity(), holds))
 }
 
 // usersHold returns how long the budget of the hub may hold the works of the users of a dependency.
 func (*Evaluation) usersHold(budget Budget) time.Duration {
-	if budget.Hub >= removalbudget.NoLimit {
+	if budget.Hub.Percent >= removalbudget.NoLimit {
 		return 0
 	}
-	return budget.ScopeHold
+	return budget.Hub.ScopeHold
 }
 
 // loseInScope decides about clusters that the object does not select any more; all is the number of clusters that would lose it and count for the

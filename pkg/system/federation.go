@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -24,7 +23,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 // FederatedKindsFlag is the flag of Options.FederatedKinds.
@@ -129,8 +127,7 @@ func (f federationSetup) webhook(mgr manager.Manager, s queue.Settings) (webhook
 // federationOptions returns the options of the controller of federated objects.
 func (o *Options) federationOptions(shared *sharedinventory.Shared) controller.Options {
 	return controller.Options{
-		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit),
-		ScopeHold:  ptr.Deref(o.RemovalLimit.LostScopeHold, removalbudget.DefaultLostScopeHold),
+		Kinds: o.federatedKinds, Inventory: shared, Limits: federation.LimitsOf(o.RemovalLimit),
 		IndexWorks: once(controller.IndexWorks),
 	}
 }

@@ -52,7 +52,7 @@ func TestDifferencesOfARelabelledCluster(t *testing.T) {
 // federated-selector F40.
 func TestDifferencesAreHeld(t *testing.T) {
 	w := newWorld(t)
-	w.objects.MaxRemovalPercent = new(0)
+	w.objects.Limit.Percent = new(0)
 	w.deliver(w.add(configMap("x", inEurope)), 0, "eu1", "eu2")
 	differences := w.differences(func() { w.cluster("eu2", "usa") })
 	if len(differences) != 1 || differences[0].RemovalHeld == "" || Summarize(differences).Held != 1 {

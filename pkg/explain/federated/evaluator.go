@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -43,8 +42,8 @@ type Evaluation struct {
 	BudgetUnknown bool
 	BudgetMistake string
 
-	// scopeHold is how long the budget of the hub is taken to hold works of clusters that have left the scope.
-	scopeHold time.Duration
+	// limits are the removal limits that the hub is taken to have.
+	limits federation.Limits
 	// hashes are those of the works of the selected clusters.
 	hashes map[string]string
 	// worksUnread reports that the works could not be read.
@@ -193,16 +192,11 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 		}
 	}
 
-	limit := removalbudget.NoLimit
-	if r.objects.MaxRemovalPercent != nil {
-		limit = *r.objects.MaxRemovalPercent
-	}
-	e.scopeHold = ptr.Deref(r.objects.LostScopeHold, removalbudget.DefaultLostScopeHold)
+	e.limits = federation.LimitsOf(r.objects.Limit)
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
-	outcome := e.Evaluation.Outcome(
-		e.Plan, r.objects.unserved(e), federation.Limits{Percent: limit, ScopeHold: e.scopeHold}, r.pasts[p.object.Key()], r.now)
+	outcome := e.Evaluation.Outcome(e.Plan, r.objects.unserved(e), e.limits, r.pasts[p.object.Key()], r.now)
 	e.Withdrawal, e.BudgetMistake = outcome.Withdrawal, outcome.Mistake
-	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && (!annotated && e.Withdrawal.Outside || len(e.Withdrawal.OutOfScope) > 0)
+	e.BudgetUnknown = r.objects.Limit.Percent == nil && (!annotated && e.Withdrawal.Outside || len(e.Withdrawal.OutOfScope) > 0)
 }
 
 // propagate notes the clusters of a workload for the dependencies that are delivered with it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,11 +29,8 @@ type Objects struct {
 	Kinds []federation.FederatedKind
 	// HubNamespace is the namespace of the hub.
 	HubNamespace string
-	// MaxRemovalPercent is the removal budget of the hub; nil means unknown.
-	MaxRemovalPercent *int
-	// LostScopeHold is how long that budget holds the works of clusters that have left the scope; nil means
-	// removalbudget.DefaultLostScopeHold.
-	LostScopeHold *time.Duration
+	// Limit is the removal budget of the hub, which is unknown without a percentage.
+	Limit removalbudget.Limit
 	// Namespaces are those of the objects.
 	Namespaces []*corev1.Namespace
 	// Objects are objects of Kinds.
@@ -51,11 +47,6 @@ type Objects struct {
 	KindsUnread []string
 	// Missing has a sentence for each kind that could not be read, with what that means for the reports.
 	Missing []string
-}
-
-// SetLimit sets the removal budget of the hub.
-func (o *Objects) SetLimit(limit removalbudget.Limit) {
-	o.MaxRemovalPercent, o.LostScopeHold = limit.Percent, limit.LostScopeHold
 }
 
 // Delivers reports whether there is an object in a namespace that takes part.

@@ -203,11 +203,15 @@ func notesOf(e Evaluation) []string {
 	return notes
 }
 
-// scopeHoldNote names the flag of the hub that decides for how long works are held; empty if it decides nothing.
+// scopeHoldNote names the flags of the hub that decide for how long works are held; empty if they decide nothing.
 func (e Evaluation) scopeHoldNote() string {
+	flag := "--lost-scope-hold=" + e.limits.ScopeHold.String()
+	if e.Withdrawal.KeptLast {
+		return "the hub is taken to run with --last-cluster=keep and " + flag + "; give these flags here too if they have other values"
+	}
 	for _, cluster := range e.Withdrawal.Kept {
 		if _, out := e.Withdrawal.OutOfScope[cluster]; out {
-			return "the hub is taken to run with --lost-scope-hold=" + e.scopeHold.String() + "; give this flag here too if it has another value"
+			return "the hub is taken to run with " + flag + "; give this flag here too if it has another value"
 		}
 	}
 	return ""

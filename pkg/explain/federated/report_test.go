@@ -12,6 +12,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 func clusterOf(t *testing.T, report Report, name string) Cluster {
@@ -178,16 +179,39 @@ func TestReportByPlacement(t *testing.T) {
 func TestReportOfHeldRemoval(t *testing.T) {
 	w := newWorld(t)
 	w.deliver(w.add(configMap("x", inUSA)), 0, "eu1", "eu2", "us1")
-	w.objects.MaxRemovalPercent = new(30)
+	w.objects.Limit.Percent = new(30)
 
 	report := w.report("ConfigMap/team-a/x")
 	if !strings.Contains(report.RemovalHeld, "exceeds 30%") || clusterOf(t, report, "eu1").Pending != PendingHold {
 		t.Errorf("%+v", report)
 	}
-	w.objects.MaxRemovalPercent = nil
+	w.objects.Limit.Percent = nil
 
 	report = w.report("ConfigMap/team-a/x")
 	if report.RemovalHeld != "" || !slices.Contains(report.Notes, unknownBudget) {
+		t.Errorf("%+v", report)
+	}
+}
+
+// docs/spec/differences.md B17: the report of an object whose last cluster has left the scope names the flags of the hub that decide, as does the
+// difference, in which the cluster is held.
+func TestB17TheReportOfTheLastCluster(t *testing.T) {
+	const note = "the hub is taken to run with --last-cluster=keep and --lost-scope-hold=10m0s; give these flags here too if they have other values"
+	w := newWorld(t)
+	w.deliver(w.add(configMap("x", inUSA)), 0, "us1")
+	w.objects.Limit.Percent = new(50)
+	differences := w.differences(func() { w.inventory.DeleteBinding("team-a", "members") })
+	report := w.report("ConfigMap/team-a/x")
+	if !strings.Contains(report.RemovalHeld, "holds the works of the last clusters for 10m0s at most") || !slices.Contains(report.Notes, note) ||
+		clusterOf(t, report, "us1").Pending != PendingHold {
+		t.Errorf("%+v", report)
+	}
+	if d := differences[0]; len(d.Lost) != 0 || len(d.Held) != 1 || !slices.Contains(d.Notes, note) {
+		t.Errorf("%+v", d)
+	}
+
+	w.objects.Limit.LastCluster = new(removalbudget.UpstreamLastCluster)
+	if report := w.report("ConfigMap/team-a/x"); report.RemovalHeld != "" || clusterOf(t, report, "us1").Pending != PendingWithdraw {
 		t.Errorf("%+v", report)
 	}
 }

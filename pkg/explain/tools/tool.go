@@ -79,7 +79,7 @@ type Settings struct {
 // Configure makes a State evaluate with the settings.
 func (s *Settings) Configure(state *explain.State) {
 	state.Controllers, state.Limit = s.Controllers, s.Limit
-	state.Federated.SetLimit(s.Limit)
+	state.Federated.Limit = s.Limit
 	state.ClusterRequests.Options = s.Requests
 }
 

@@ -32,8 +32,12 @@ import (
 // without a namespace, sets that are not bound, and annotations that cannot be read.
 func TestToolsAgreeWithTheHubOnObjects(tb *testing.T) {
 	property.CheckTimes(tb, 60, func(t *rapid.T) {
-		a := &agreement{T: t, world: newWorld(tb, selecting("europe")), limit: rapid.SampledFrom([]int{0, 50, 100}).Draw(t, "percent")}
-		a.delivery.limits = federation.Limits{Percent: a.limit, ScopeHold: removalbudget.DefaultLostScopeHold}
+		a := &agreement{T: t, world: newWorld(tb, selecting("europe"))}
+		a.limit.Percent = new(rapid.SampledFrom([]int{0, 50, 100}).Draw(t, "percent"))
+		a.limit.LastCluster = new(rapid.SampledFrom([]removalbudget.LastCluster{
+			removalbudget.KeepLastCluster, removalbudget.UpstreamLastCluster,
+		}).Draw(t, "last cluster"))
+		a.delivery.limits = federation.LimitsOf(a.limit)
 		a.fail = a.refuse
 		a.done()
 
@@ -85,7 +89,7 @@ type agreement struct {
 	*rapid.T
 	*world
 
-	limit int
+	limit removalbudget.Limit
 	// homeless is a cluster whose namespace does not exist; empty for none.
 	homeless string
 }
@@ -178,7 +182,7 @@ func (a *agreement) edit(ways ...string) {
 
 // read returns the state that the tools read of the hub.
 func (a *agreement) read() *explain.State {
-	state := &explain.State{Federated: federated.Objects{HubNamespace: "hub", MaxRemovalPercent: &a.limit}}
+	state := &explain.State{Federated: federated.Objects{HubNamespace: "hub", Limit: a.limit}}
 	if a.homeless != "" {
 		state.Federated.WithoutNamespace = []string{a.homeless}
 	}

@@ -27,7 +27,7 @@ type delivery struct {
 	*writer
 
 	retries *retries
-	// limits are Options.MaxRemovalPercent and Options.ScopeHold.
+	// limits are Options.Limits.
 	limits federation.Limits
 }
 
@@ -50,6 +50,8 @@ func (d *delivery) deliver(ctx context.Context, c *cycle) (time.Duration, error)
 	if errors.Is(failed, errChanged) {
 		return 0, failed
 	}
+	// A cluster without a namespace gains nothing, and so replaces no other one.
+	plan.Gain = slices.DeleteFunc(plan.Gain, func(cluster string) bool { return slices.Contains(c.notes.missed, cluster) })
 	again, err := d.lose(ctx, c, plan)
 	if err := errors.Join(failed, err); err != nil {
 		return 0, err

@@ -152,3 +152,59 @@ func (w *world) breakSet() {
 		set.Spec.ClusterSelector.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"not a label": "?"}}
 	})
 }
+
+// docs/spec/differences.md B17: an object whose only set is unbound and bound again within the hold of the hub stays on its cluster, also while
+// another cluster cannot get the object. It leaves when that one gets it.
+func TestB17TheOnlyClusterOfAnObject(t *testing.T) {
+	w := newWorld(t, selecting("usa"))
+	w.delivery.limits = federation.LimitsOf(removalbudget.Limit{Percent: new(50)})
+	w.settle()
+	w.told()
+	uid := w.work("us1").UID
+	w.check(w.store.Delete(t.Context(), members()))
+	for range 3 {
+		w.settle()
+		w.time.SetTime(w.time.Now().Add(federation.ScopeGrace))
+		wait, err := w.reconcileOnce(keyOfConfigMap("x"))
+		w.check(err)
+		if end := epoch.Add(removalbudget.DefaultLostScopeHold); !w.time.Now().Add(wait).Equal(end) {
+			t.Errorf("the next look is at %v, want %v", w.time.Now().Add(wait), end)
+		}
+	}
+	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning RemovalHeld: clusters us1 have left the scope") ||
+		!strings.Contains(told[0], "holds the works of the last clusters for 10m0s at most") {
+		t.Errorf("got events %q", told)
+	}
+	w.check(w.store.Create(t.Context(), members()))
+	w.settle()
+	same(t, "bound again", w.clusters(), "us1")
+	if w.work("us1").UID != uid {
+		t.Error("the work was made again")
+	}
+
+	w.check(w.store.Delete(t.Context(), members()))
+	w.settle()
+	w.fail = func(verb, cluster string) error {
+		if verb == "create" && cluster == "us2" {
+			return apierrors.NewNotFound(corev1.Resource("namespaces"), cluster)
+		}
+		return nil
+	}
+	other := members()
+	other.Name, other.Spec.ClusterSet = "others", "others"
+	replacing := member("us2", map[string]string{"location": "usa"})
+	replacing.Labels[clusterv1beta2.ClusterSetLabel] = "others"
+	for _, object := range []client.Object{&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "others"}}, other, replacing} {
+		w.check(w.store.Create(t.Context(), object))
+	}
+	w.settle()
+	w.time.SetTime(w.time.Now().Add(federation.ScopeGrace))
+	_, err := w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	same(t, "while the other cluster has no namespace", w.clusters(), "us1")
+	w.fail = func(string, string) error { return nil }
+	w.written()
+	_, err = w.reconcileOnce(keyOfConfigMap("x"))
+	w.check(err)
+	same(t, "writes for the other cluster", w.written(), "create us2, delete us1")
+}

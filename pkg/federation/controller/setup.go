@@ -5,7 +5,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/klog/v2"
@@ -36,11 +35,8 @@ const component = "placement-hub-federation"
 type Options struct {
 	// Kinds returns the delivered kinds.
 	Kinds func(meta.RESTMapper) ([]federation.FederatedKind, error)
-	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within removalbudget.Window for causes outside of
-	// the object, from 0 to removalbudget.NoLimit; an annotation of the object wins over it.
-	MaxRemovalPercent int
-	// ScopeHold is how long the budget of the hub holds the works of clusters that have left the scope of an object.
-	ScopeHold time.Duration
+	// Limits are the removal limits of the hub; an annotation of an object wins over the percentage.
+	Limits federation.Limits
 	// Inventory is shared with the other controllers.
 	Inventory *sharedinventory.Shared
 	// IndexWorks is IndexWorks, which the controller and the webhook of one manager call once.
@@ -86,8 +82,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	typed := queue.Options[inventory.Key](settings)
-	typed.Reconciler = newReconciler(
-		h, federation.Limits{Percent: o.MaxRemovalPercent, ScopeHold: o.ScopeHold}, newRetries(), recorder)
+	typed.Reconciler = newReconciler(h, o.Limits, newRetries(), recorder)
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Objects, func(key inventory.Key) []any {
 		return []any{"kind", key.GroupKind, "object", klog.KRef(key.Namespace, key.Name)}
 	})

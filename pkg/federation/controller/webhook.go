@@ -41,7 +41,7 @@ func (o Options) Handlers(mgr manager.Manager, settings queue.Settings) (map[str
 	}
 	return webhook.Handlers(webhook.Hub{
 		Kinds: kinds, Namespace: settings.Namespace, Compiler: o.Inventory.Compiler, Reader: reviewReader{mgr.GetClient()},
-		MaxRemovalPercent: o.MaxRemovalPercent, ScopeHold: o.ScopeHold, Clock: settings.Clock,
+		Limits: o.Limits, Clock: settings.Clock,
 		Snapshot: func() *inventory.Snapshot {
 			if !o.Inventory.Synced() {
 				return nil

@@ -28,7 +28,7 @@ func (h *handler) consequences(of *reviewed) ([]string, error) {
 		return warnings, nil
 	}
 	annotations := of.after.Object.Meta.Annotations
-	budget, _ := federation.BudgetOf(annotations, h.hub.MaxRemovalPercent, h.hub.ScopeHold)
+	budget, _ := federation.BudgetOf(annotations, h.hub.Limits)
 
 	change, err := of.after.ChangeFrom(of.before, budget, h.hub.Clock.Now())
 	if err != nil {

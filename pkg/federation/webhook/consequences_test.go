@@ -162,7 +162,7 @@ func TestTheTokenOfTheWarningReleases(t *testing.T) {
 // A new object that finds works beside its selector may be held by the budget.
 func TestTheBudgetKeepsWorks(t *testing.T) {
 	w := newWorld()
-	w.works, w.hub.MaxRemovalPercent = []string{"eu1", "eu2", "us1"}, 30
+	w.works, w.hub.Limits.Percent = []string{"eu1", "eu2", "us1"}, 30
 	warnings := w.review(t, "Service", nil, by("location", "usa")).Warnings
 	if len(warnings) != 2 || !strings.Contains(warnings[0], "the removal budget of 30% keeps the object in 2 clusters: eu1, eu2") ||
 		!strings.Contains(warnings[1], removalbudget.ReleaseAnnotation) {

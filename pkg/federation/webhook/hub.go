@@ -4,7 +4,6 @@ package webhook
 
 import (
 	"context"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,9 +26,8 @@ type Hub struct {
 	Snapshot func() *inventory.Snapshot
 	// Reader reads what else decides.
 	Reader Reader
-	// MaxRemovalPercent is the removal budget of the hub, from 0 to removalbudget.NoLimit, and ScopeHold how long it holds lost scope.
-	MaxRemovalPercent int
-	ScopeHold         time.Duration
+	// Limits are the removal limits of the hub.
+	Limits federation.Limits
 	// Clock has the time of the evaluations.
 	Clock clock.PassiveClock
 }

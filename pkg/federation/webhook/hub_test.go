@@ -44,7 +44,7 @@ func newWorld() *world {
 	w := &world{inventory: inventory.New(compiler), placements: map[string]federation.Decisions{}}
 	w.hub = Hub{
 		Kinds: federation.DefaultKinds(), Namespace: "hub", Compiler: compiler, Reader: w, Clock: clocktesting.NewFakePassiveClock(epoch),
-		MaxRemovalPercent: removalbudget.NoLimit, ScopeHold: removalbudget.DefaultLostScopeHold,
+		Limits: federation.LimitsOf(removalbudget.Limit{}),
 		Snapshot: func() *inventory.Snapshot {
 			if w.incomplete {
 				return nil
