@@ -194,7 +194,7 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 
 	e.limits = federation.LimitsOf(r.objects.Limit)
 	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
-	outcome := e.Evaluation.Outcome(e.Plan, r.objects.unserved(e), e.limits, r.pasts[p.object.Key()], r.now)
+	outcome := e.Evaluation.Outcome(r.objects.writable(e), nil, e.limits, r.pasts[p.object.Key()], r.now)
 	e.Withdrawal, e.BudgetMistake = outcome.Withdrawal, outcome.Mistake
 	e.BudgetUnknown = r.objects.Limit.Percent == nil && (!annotated && e.Withdrawal.Outside || len(e.Withdrawal.OutOfScope) > 0)
 }
@@ -267,9 +267,14 @@ func (e *Evaluator) Assume(evaluations []Evaluation) {
 	e.pasts = make(map[inventory.Key]federation.Past, len(evaluations))
 	for _, evaluation := range evaluations {
 		selected[evaluation.Key()] = evaluation
-		if evaluation.State == federation.Delivering {
-			e.pasts[evaluation.Key()] = federation.Past{Target: evaluation.OwnTarget(), Selected: evaluation.Target.String()}
+		if evaluation.State != federation.Delivering {
+			continue
 		}
+		past := federation.Past{Target: evaluation.OwnTarget()}
+		if len(evaluation.Plan.Lose) == 0 { // Otherwise the works are held, and were written for another target.
+			past.Selected = evaluation.Target.String()
+		}
+		e.pasts[evaluation.Key()] = past
 	}
 
 	for _, p := range e.prepared {

@@ -94,12 +94,15 @@ func (o *Objects) TakesPart(namespace string) bool {
 		slices.ContainsFunc(o.Works, func(work *workv1.ManifestWork) bool { return work.Labels[federation.NamespaceLabel] == namespace })
 }
 
-// unserved returns the clusters that want a work of an evaluated object and have no namespace for it.
-func (o *Objects) unserved(e *Evaluation) []string {
-	return slices.DeleteFunc(slices.Clone(e.Plan.Gain), func(cluster string) bool {
+// writable returns the plan of an evaluated object without the clusters that have no namespace for its work: as on the hub, such a cluster gains
+// nothing, so that it replaces no other one, and none waits for it.
+func (o *Objects) writable(e *Evaluation) federation.WorkPlan {
+	plan := e.Plan
+	plan.Gain = slices.DeleteFunc(slices.Clone(plan.Gain), func(cluster string) bool {
 		has := slices.ContainsFunc(e.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster })
-		return has || !slices.Contains(o.WithoutNamespace, cluster)
+		return !has && slices.Contains(o.WithoutNamespace, cluster)
 	})
+	return plan
 }
 
 // Key returns the key of an object of a delivered kind.
