@@ -101,6 +101,7 @@ type diffOptions struct {
 	settingsFlags
 	askFlags
 	labelFlag
+	writeFlags
 
 	files    []string
 	hub      []string
@@ -148,6 +149,7 @@ func newDiffCommand() *cobra.Command {
 			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	o.addLabels(flags, "objects in the files to compare")
+	o.addWrites(flags)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	return cmd
@@ -165,7 +167,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if takeWide(&o.output) {
 		o.showKept = true
 	}
-	o.compared.Settings = o.settings()
+	o.compared.Settings, o.compared.Writes.Chosen = o.settings(), o.chosen()
 	config, namespace, err := o.findHub()
 	if err != nil {
 		return false, err
@@ -201,7 +203,7 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, err
 	}
-	if err := errors.Join(o.parseLabels(), o.checkSettings()); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkSettings(), o.checkWrites()); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)
@@ -252,7 +254,7 @@ func (o *diffOptions) readState(
 			return nil, nil, err
 		}
 		if state, err = reader.State(); err == nil {
-			o.compared.Effects, err = tools.FileNamespaceEffects(changes, given, state)
+			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err
 	}
@@ -263,7 +265,7 @@ func (o *diffOptions) readState(
 	if o.compared.Controllers, err = o.controllers(ctx, hub); err != nil {
 		return nil, nil, err
 	}
-	if o.compared.Effects, err = tools.ReadNamespaceEffects(ctx, hub, changes, given); err != nil {
+	if o.compared.Effects, err = tools.ReadNamespaceEffects(ctx, hub, changes, o.compared.Writes, given); err != nil {
 		return nil, nil, err
 	}
 	return o.compared.Read(ctx, hub, given)

@@ -24,7 +24,7 @@ func TestDiffOfObjects(t *testing.T) {
 		want     []string
 		unwanted string
 	}{
-		{reason: "what the file does not set stays", args: []string{"-f", file("same.yaml", unchanged)},
+		{reason: "what the file does not set stays", args: []string{"--server-side=false", "-f", file("same.yaml", unchanged)},
 			want: []string{"no object is withdrawn or newly delivered"}},
 		{
 			reason: "federated-selector F15: another selector", args: []string{"-f", moved}, wantCode: exitDiffers,

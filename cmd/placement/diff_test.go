@@ -58,6 +58,9 @@ func TestDiff(t *testing.T) {
 	file := func(name, content string) string { return expect.File(t, filepath.Join(dir, name), content) }
 	hub, same, empty := file("hub/hub.yaml", diffedHub), filepath.Dir(file("same/same.yaml", unchanged)), file("empty.yaml", emptied)
 	noNamespace := file("nonamespace.yaml", diffedHead+"metadata: {name: all}\nspec: {numberOfClusters: 0}\n")
+	managed := file("managed.yaml", strings.Replace(diffedHub, "{name: all, namespace: team-a}", "{name: all, namespace: team-a, managedFields: "+
+		"[{manager: scaler, operation: Update, apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, "+
+		"fieldsV1: {\"f:spec\": {\"f:numberOfClusters\": {}}}}]}", 1))
 	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
 	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
 		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
@@ -124,12 +127,51 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "the older API, beside a placement of the same name", wantCode: exitDiffers,
 			args: []string{"-f", file("both.yaml", emptied+"---\n"+olderHead+"metadata: {name: all}\nspec: {predicates: [{clusterName: c2}]}\n"),
-				"--hub", file("both-hub.yaml", diffedHub+olderDiffed), "-n", "team-a"},
+				"--server-side=false", "--hub", file("both-hub.yaml", diffedHub+olderDiffed), "-n", "team-a"},
 			wantStdout: lossTable + "\nteam-a/all (placement.open-cluster-management.io): 0 gained, 1 lost, 0 kept; 0 of 1 wanted\n" +
 				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled; " +
 				"0 of 1 clusters in scope selected; not selected: predicate 1 name is c2 (1)\n" +
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters\n" +
 				"  - c1  predicate 1 name is c2: is c1\n",
+		},
+		{
+			reason: "hidden managedFields: both answers, if they differ", wantCode: exitDiffers,
+			args: []string{"-f", file("either.yaml", diffedHead+"metadata: {name: all, namespace: team-a}\nspec: {clusterSets: [default]}\n"), "--hub", hub},
+			wantStdout: "team-a/all: no difference, 1 kept; 1 of 1 wanted\n" +
+				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters, " +
+				"spec.tolerations\n  = 1 kept\n\nif they are written by server-side apply:\n\nteam-a/all: no difference, 1 kept\n" +
+				"  removed from the live Placement by server-side apply of field manager kubectl: spec.numberOfClusters, spec.tolerations\n" +
+				"  = 1 kept\nit is not known how these are written: Placement team-a/all; the files hide their managedFields, which say what " +
+				"server-side apply removes: add --show-managed-fields to kubectl get\n",
+		},
+		{
+			reason: "hidden managedFields do not matter to kubectl replace",
+			args:   []string{"-f", same, "--hub", hub, "--replace"},
+			wantStdout: "team-a/all: no difference, 1 kept; 1 of 1 wanted\n" +
+				"  removed from the live Placement by kubectl replace: spec.tolerations\n  = 1 kept\n" +
+				"1 field of live objects that the files do not set would go\n",
+		},
+		{
+			reason: "a conflict", wantCode: exitNotCompared, args: []string{"-f", empty, "--hub", managed, "--server-side", "-o", "name"},
+			wantStderr: []string{"Placement team-a/all would be refused, and is not in the comparison: Apply failed with 1 conflict: conflict with " +
+				`"scaler" using cluster.open-cluster-management.io/v1beta1: .spec.numberOfClusters; use --force-conflicts`},
+		},
+		{
+			reason: "a forced conflict", wantCode: exitDiffers,
+			args:       []string{"-f", empty, "--hub", managed, "--server-side", "--field-manager", "ci", "--force-conflicts", "-o", "name"},
+			wantStdout: "team-a/all -c1\n",
+		},
+		{
+			reason: "a manager of client-side apply", args: []string{"-f", empty, "--hub", hub, "--field-manager", "ci"}, wantCode: exitUsage,
+			wantStderr: []string{"--field-manager: it is that of server-side apply; add --server-side"},
+		},
+		{
+			reason: "conflicts of client-side apply", args: []string{"-f", empty, "--hub", hub, "--force-conflicts"}, wantCode: exitUsage,
+			wantStderr: []string{"--force-conflicts: conflicts are those of server-side apply; add --server-side"},
+		},
+		{
+			reason: "two writes", args: []string{"-f", empty, "--hub", hub, "--replace", "--server-side"}, wantCode: exitUsage,
+			wantStderr: []string{"--replace: objects are replaced or applied"},
 		},
 		{
 			reason: "a mistake in the older API", wantCode: exitNotCompared,

@@ -18,6 +18,8 @@ type Applied struct {
 	To   api.Object
 	// Result says what admission said, and whether anything changed.
 	Result pods.Applied
+	// Doubt says why it is not known how the object is written, and Offline why the API server was not asked; empty if neither is so.
+	Doubt, Offline string
 }
 
 // With returns the State with objects, which replace those of their kinds and names, and what admission says of each. An object that admission

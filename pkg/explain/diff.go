@@ -34,6 +34,20 @@ type Differences struct {
 	Pods *pods.Differences `json:"pods,omitempty"`
 	// Requests is what the files would change for ClusterRequests; nil if they have no request and nothing that decides about requests.
 	Requests *requests.Difference `json:"requests,omitempty"`
+	// Refused are the objects of the files that would not be written, besides those of Pods; nothing of them is compared.
+	Refused []Refusal `json:"refused,omitempty"`
+	// Notes are about all of it: which fields go, and what was not asked of the API server.
+	Notes []string `json:"notes,omitempty"`
+	// Otherwise is what differs if the objects of which it is not known how they are written are written by server-side apply; nil if nothing does.
+	Otherwise *Differences `json:"otherwise,omitempty"`
+}
+
+// Refusal is an object of files that would not be written.
+type Refusal struct {
+	// Object is its kind and name.
+	Object string `json:"object"`
+	// Reasons are the errors of the write.
+	Reasons []string `json:"reasons"`
 }
 
 // Difference is the difference between the existing decisions of one Placement, which consumers see, and the desired ones. Its JSON names
@@ -116,7 +130,7 @@ func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Move
 // Differ reports whether any Placement, workload or delivered object differs.
 func (d Differences) Differ() bool {
 	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Pods != nil && d.Pods.Differ() ||
-		slices.ContainsFunc(d.Objects, federated.Difference.Differs) || d.Requests.Differ()
+		slices.ContainsFunc(d.Objects, federated.Difference.Differs) || d.Requests.Differ() || d.Otherwise != nil
 }
 
 // Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State

@@ -4,6 +4,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,22 @@ func (d Differences) Document(o document.Options) document.Document {
 	if d.Requests != nil {
 		doc.Append(d.Requests.Document(o))
 	}
+	for _, refused := range d.Refused {
+		s := document.Section{Title: refused.Object, Headline: document.Plainly("would be refused")}
+		s.Lines(refused.Reasons)
+		doc.Add(s)
+	}
+	if d.Otherwise != nil {
+		doc.Add(document.Section{Headline: document.Plainly("if they are written by server-side apply:")})
+		otherwise := d.Otherwise.Document(o)
+		doc.Add(otherwise.Sections...)
+		for _, name := range otherwise.Names {
+			if !slices.Contains(doc.Names, name) {
+				doc.Names = append(doc.Names, name)
+			}
+		}
+	}
+	doc.Note(d.Notes...)
 	return doc
 }
 

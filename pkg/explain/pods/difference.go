@@ -58,8 +58,28 @@ type Applied struct {
 	Refused []string `json:"refused,omitempty"`
 	// Warnings are those of its admission.
 	Warnings []string `json:"warnings,omitempty"`
-	// Kept are the spec fields of the existing object that the file does not set and that applying it keeps.
+	// By is how the existing object is written, if not by the client-side kubectl apply.
+	By string `json:"by,omitempty"`
+	// Kept are the spec fields of the existing object that the file does not set and that applying it keeps. Gone are its labels, annotations and
+	// other fields that go with the write.
 	Kept []string `json:"kept,omitempty"`
+	Gone []string `json:"gone,omitempty"`
+}
+
+// Lines returns sentences about the fields of the existing object, which is called live, that the file does not set.
+func (a *Applied) Lines(live string) []string {
+	by, leaves := a.By, "other field managers own"
+	if by == "" {
+		by, leaves = "kubectl apply", "neither this file nor the last apply sets"
+	}
+	var lines []string
+	if len(a.Kept) > 0 {
+		lines = append(lines, fmt.Sprintf("taken from the %s, as %s leaves what %s: %s", live, by, leaves, strings.Join(a.Kept, ", ")))
+	}
+	if len(a.Gone) > 0 {
+		lines = append(lines, fmt.Sprintf("removed from the %s by %s: %s", live, by, strings.Join(a.Gone, ", ")))
+	}
+	return lines
 }
 
 // Difference is what the next admission would make of a workload, now and after the change. Policies act at admission only, so nothing of

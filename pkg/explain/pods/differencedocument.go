@@ -61,9 +61,7 @@ func (a *Applied) section() document.Section {
 	for _, warning := range a.Warnings {
 		s.Linef("warning: %s", warning)
 	}
-	if len(a.Kept) > 0 {
-		s.Linef("taken from the live object, as kubectl apply leaves what neither this file nor the last apply sets: %s", strings.Join(a.Kept, ", "))
-	}
+	s.Lines(a.Lines("live object"))
 	return s
 }
 

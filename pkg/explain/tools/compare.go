@@ -5,15 +5,20 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -28,6 +33,8 @@ type DiffOptions struct {
 	Workloads []hubstate.Workload
 	// Effects are those of the Namespaces in the files.
 	Effects NamespaceEffects
+	// Writes say how the objects of the files are written.
+	Writes statefile.Writes
 }
 
 // Comparison is what is compared: a hub and the hub after objects of files were applied.
@@ -55,26 +62,82 @@ func (o *DiffOptions) Read(ctx context.Context, hub client.Client, given *explai
 	return state, unread, nil
 }
 
-// Compare compares the hub with what it would do if the files were applied.
+// Compare compares the hub with what it would do if the files were written. If it is not known how they are, and the results differ, Otherwise has the
+// other one.
 func (o *DiffOptions) Compare(hub, given *explain.State, changes *statefile.ChangeReader, now time.Time) (explain.Differences, error) {
-	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
 	o.Configure(hub)
-	after, applied, err := changes.Apply(hub)
+	differences, applied, err := o.compare(hub, given, changes, &o.Writes, now)
 	if err != nil {
 		return differences, err
+	}
+	doubts := notesOn(applied, "it is not known how these are written: %s; %s", func(one *explain.Applied) string { return one.Doubt })
+	if len(doubts) == 0 {
+		return differences, nil
+	}
+	other := o.Writes
+	other.InDoubt = writes.ServerSide
+	otherwise, _, err := o.compare(hub, given, changes, &other, now)
+	if err != nil {
+		return differences, err
+	}
+	if differences.Otherwise = otherwise.Except(differences); differences.Otherwise != nil {
+		differences.Notes = append(differences.Notes, doubts...)
+	}
+	return differences, nil
+}
+
+func (o *DiffOptions) compare(
+	hub, given *explain.State, changes *statefile.ChangeReader, w *statefile.Writes, now time.Time,
+) (explain.Differences, []explain.Applied, error) {
+	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
+	after, applied, err := changes.Apply(hub, w)
+	if err != nil {
+		return differences, nil, err
 	}
 	c := &Comparison{Given: given, Hub: hub, After: after, Applied: applied, Now: now}
 	for _, each := range all {
 		if err := each.Compare(o, c, &differences); err != nil {
-			return differences, err
+			return differences, nil, err
 		}
 	}
-	return differences, nil
+
+	gone := 0
+	for _, one := range applied {
+		gone += len(one.Result.Gone)
+		if ofPods := one.Kind.Admit != nil || one.Kind.GroupVersionKind == namespaceKind; len(one.Result.Refused) > 0 &&
+			!(ofPods && differences.Pods != nil) {
+			differences.Refused = append(differences.Refused, explain.Refusal{Object: one.Result.Object, Reasons: one.Result.Refused})
+		}
+	}
+	if gone > 0 {
+		differences.Notes = append(differences.Notes, document.Count(gone, "field")+" of live objects that the files do not set would go")
+	}
+	differences.Notes = append(differences.Notes, notesOn(applied, "the API server was not asked about %s, because %s",
+		func(one *explain.Applied) string { return one.Offline })...)
+	return differences, applied, nil
+}
+
+// notesOn returns a note for each reason that objects have, with their names.
+func notesOn(applied []explain.Applied, format string, reasonOf func(*explain.Applied) string) []string {
+	named := map[string][]string{}
+	for i := range applied {
+		if reason := reasonOf(&applied[i]); reason != "" {
+			named[reason] = append(named[reason], applied[i].Result.Object)
+		}
+	}
+	notes := make([]string, 0, len(named))
+	for _, reason := range slices.Sorted(maps.Keys(named)) {
+		notes = append(notes, fmt.Sprintf(format, document.Abbreviate(slices.Compact(named[reason])), reason))
+	}
+	return notes
 }
 
 // Unresolved returns an error about objects for which differences have no result.
 func Unresolved(differences *explain.Differences) error {
 	var errs []error
+	for _, refused := range differences.Refused {
+		errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s", refused.Object, strings.Join(refused.Reasons, "; ")))
+	}
 	for _, each := range all {
 		if each.Unresolved != nil {
 			errs = append(errs, each.Unresolved(differences))

@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 )
 
 // namespaceKind is the kind of Namespaces.
@@ -37,17 +38,17 @@ func (e NamespaceEffects) decidesDelivery(given *explain.State) bool {
 
 // ReadNamespaceEffects compares the Namespaces of the files with those of a live hub. A new Namespace has no workload and no object.
 func ReadNamespaceEffects(
-	ctx context.Context, hub client.Reader, changes *statefile.ChangeReader, given *explain.State,
+	ctx context.Context, hub client.Reader, changes *statefile.ChangeReader, w statefile.Writes, given *explain.State,
 ) (NamespaceEffects, error) {
 	live, err := hubstate.ReadNamespaces(ctx, hub, namesOf(given.Federated.Namespaces))
 	if err != nil {
 		return NamespaceEffects{}, err
 	}
-	return effectsOfNamespaces(changes, live)
+	return effectsOfNamespaces(changes, w, live)
 }
 
 // FileNamespaceEffects compares the Namespaces of the files with those of a hub in files, which may leave a Namespace out that has workloads.
-func FileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.State) (NamespaceEffects, error) {
+func FileNamespaceEffects(changes *statefile.ChangeReader, w statefile.Writes, given, hub *explain.State) (NamespaceEffects, error) {
 	live := hub.Federated.Namespaces
 	for _, namespace := range given.Federated.Namespaces {
 		if objectlist.Find(live, namespace) == nil {
@@ -56,24 +57,25 @@ func FileNamespaceEffects(changes *statefile.ChangeReader, given, hub *explain.S
 			live = append(slices.Clip(live), absent)
 		}
 	}
-	return effectsOfNamespaces(changes, live)
+	return effectsOfNamespaces(changes, w, live)
 }
 
-func effectsOfNamespaces(changes *statefile.ChangeReader, live []*corev1.Namespace) (NamespaceEffects, error) {
-	hub := &explain.State{}
+func effectsOfNamespaces(changes *statefile.ChangeReader, w statefile.Writes, live []*corev1.Namespace) (NamespaceEffects, error) {
+	hub, effects := &explain.State{}, NamespaceEffects{}
 	hub.Federated.Namespaces = live
-	_, applied, err := changes.Apply(hub)
-	if err != nil {
-		return NamespaceEffects{}, err
-	}
-	effects := NamespaceEffects{}
-	for _, one := range applied {
-		namespace, is := one.To.(*corev1.Namespace)
-		if !is || one.Result.New {
-			continue
+	for _, w.InDoubt = range []writes.Method{writes.ClientSide, writes.ServerSide} {
+		_, applied, err := changes.Apply(hub, &w)
+		if err != nil {
+			return NamespaceEffects{}, err
 		}
-		effects.pods = effects.pods || !one.Result.Unchanged
-		effects.delivery = effects.delivery || !federated.DeliversAlike(objectlist.Find(live, namespace), namespace)
+		for _, one := range applied {
+			namespace, is := one.To.(*corev1.Namespace)
+			if !is || one.Result.New {
+				continue
+			}
+			effects.pods = effects.pods || !one.Result.Unchanged
+			effects.delivery = effects.delivery || !federated.DeliversAlike(objectlist.Find(live, namespace), namespace)
+		}
 	}
 	return effects, nil
 }

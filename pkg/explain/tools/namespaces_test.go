@@ -64,7 +64,7 @@ func TestEffectsOfNamespaces(t *testing.T) {
 					return c.Get(ctx, key, o, options...)
 				},
 			})
-			effects, err := ReadNamespaceEffects(t.Context(), hub, changes, given)
+			effects, err := ReadNamespaceEffects(t.Context(), hub, changes, statefile.Writes{}, given)
 			if effects != tc.want {
 				t.Errorf("effects %+v, want %+v", effects, tc.want)
 			}

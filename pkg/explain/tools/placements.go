@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,20 +89,17 @@ func comparePlacements(_ *DiffOptions, c *Comparison, differences *explain.Diffe
 	if len(c.Given.Placements) == 0 {
 		return nil
 	}
-	kept := make(map[inventory.Key][]string, len(c.Applied))
+	lines := make(map[inventory.Key][]string, len(c.Applied))
 	for _, one := range c.Applied {
-		if placement := api.Read(one.To); placement != nil {
-			kept[placement.Key()] = one.Result.Kept
+		if placement := api.Read(one.To); placement != nil && len(one.Result.Refused) == 0 {
+			lines[placement.Key()] = one.Result.Lines("live Placement")
 		}
 	}
-	wanted := func(key inventory.Key) bool { _, is := kept[key]; return is }
+	wanted := func(key inventory.Key) bool { _, is := lines[key]; return is }
 	*differences = explain.Diff(c.Hub, c.After, wanted, c.Now)
 	for i := range differences.Placements {
 		difference := &differences.Placements[i]
-		if fields := kept[difference.Key]; len(fields) > 0 {
-			difference.Notes = append(difference.Notes,
-				"taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: "+strings.Join(fields, ", "))
-		}
+		difference.Notes = append(difference.Notes, lines[difference.Key]...)
 	}
 	return nil
 }

@@ -398,7 +398,7 @@ func (a *agreement) diffed(hub *explain.State, manifest []byte) outcome {
 	reader, err := statefile.NewChangeReader(crds, statefile.Namespace{})
 	a.must(err)
 	reader.Read("p.json", manifest)
-	after, _, err := reader.Apply(hub)
+	after, _, err := reader.Apply(hub, nil)
 	a.must(err)
 	return compared(explain.Diff(hub, after, nil, a.clock.Now()).Placements[0])
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -26,9 +27,10 @@ type Namespace struct {
 }
 
 // ChangeReader reads objects that are to be applied to a hub, as strictly as a Reader. It is not
-// safe for concurrent use.
+// safe for concurrent use while it reads.
 type ChangeReader struct {
 	reader *Reader
+	types  *writes.Types
 }
 
 // NewChangeReader returns a ChangeReader that validates by the given definitions.
@@ -38,7 +40,7 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 		return nil, err
 	}
 	reader.rules = &applyRules{namespace: namespace, given: map[string]map[string]any{}}
-	return &ChangeReader{reader: reader}, nil
+	return &ChangeReader{reader: reader, types: writes.NewTypes(structuralsOf(reader.definitions))}, nil
 }
 
 // Select has the following files read without the objects whose labels the selector does not select, as `kubectl apply -l` does; nil selects all.
@@ -58,29 +60,30 @@ func (c *ChangeReader) State() (*explain.State, error) {
 // Deliver sets the delivered kinds, as Reader.Deliver does.
 func (c *ChangeReader) Deliver(kinds []federation.FederatedKind) { c.reader.Deliver(kinds) }
 
-// Apply applies the objects of the files to a State as `kubectl apply` does to a hub: it sets the fields of the file, removes fields of the last
-// apply that the file lacks, and keeps the others, among them the status. It does not modify the given State. Result.Kept are the spec fields
-// of a live object that the file does not set.
-func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Applied, error) {
+// Apply writes the objects of the files to a State: as the API server has answered, and otherwise as it would, by kubectl apply, server-side apply or
+// kubectl replace. It does not modify the given State. Applied.Result.Kept are the spec fields of a live object that the file does not set.
+func (c *ChangeReader) Apply(hub *explain.State, w *Writes) (*explain.State, []explain.Applied, error) {
 	given, err := c.State()
 	if err != nil {
 		return nil, nil, err
 	}
 	var (
-		kept   [][]string
-		failed error
+		written, refused []explain.Applied
+		failed           error
 	)
 
 	after, applied, err := hub.With(func(yield func(*explain.Kind, api.Object) bool) {
 		for kind, object := range given.Each(everything) {
-			fields := []string(nil)
-			if live := kind.Find(hub, object); live != nil {
-				if object, fields, failed = c.merge(kind, object, live); failed != nil {
-					return
-				}
+			var one explain.Applied
+			if one, failed = c.write(w, kind, object, kind.Find(hub, object)); failed != nil {
+				return
 			}
-			kept = append(kept, fields)
-			if !yield(kind, object) {
+			if len(one.Result.Refused) > 0 {
+				refused = append(refused, one)
+				continue
+			}
+			written = append(written, one)
+			if !yield(kind, one.To) {
 				return
 			}
 		}
@@ -90,9 +93,11 @@ func (c *ChangeReader) Apply(hub *explain.State) (*explain.State, []explain.Appl
 	}
 
 	for i := range applied {
-		applied[i].Result.Kept = kept[i]
+		one, result := &written[i], &applied[i].Result
+		result.By, result.Kept, result.Gone = one.Result.By, one.Result.Kept, one.Result.Gone
+		applied[i].Doubt, applied[i].Offline = one.Doubt, one.Offline
 	}
-	return after, applied, nil
+	return after, append(applied, refused...), nil
 }
 
 // everything are the results that objects of files decide about.

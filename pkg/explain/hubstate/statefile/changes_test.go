@@ -82,7 +82,7 @@ func TestChangesAreRefused(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, _, err := readChanges(t, tc.namespace, tc.content).Apply(&explain.State{})
+			_, _, err := readChanges(t, tc.namespace, tc.content).Apply(&explain.State{}, nil)
 			for _, part := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("error is %v, want one with %q", err, part)
@@ -95,7 +95,7 @@ func TestChangesAreRefused(t *testing.T) {
 func TestNamespacesThatAreNamedAndNot(t *testing.T) {
 	content := placementHead + "metadata: {name: a}\nspec: {}\n---\n" + placementHead + "metadata: {name: b, namespace: other}\nspec: {}\n" +
 		"---\n" + olderHead + "metadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
-	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).Apply(&explain.State{})
+	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).Apply(&explain.State{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 			changes := readChanges(t, Namespace{}, placementHead+
 				"metadata: {name: a, namespace: ns, uid: other, annotations: {mine: given}}\nspec: "+tc.file+"\n")
 
-			after, applied, err := changes.Apply(hub)
+			after, applied, err := changes.Apply(hub, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,13 +205,14 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 		`{"topologyKey":"region","topologyKeyType":"Label"}}}'`
 	for _, tc := range []struct {
 		reason, live, file, wantSpec string
-		wantKept                     []string
+		wantKept, wantGone           []string
 	}{
 		{
 			reason: "what the last apply set and the file lacks is removed, what others set stays",
 			live: "{numberOfClusters: 3, clusterSets: [a], predicates: [{clusterName: c1}], " +
 				"antiAffinity: {topologyKey: region, topologyKeyType: Label}}",
 			file: "{clusterSets: [b]}", wantSpec: "{clusterSets: [b], predicates: [{clusterName: c1}]}", wantKept: []string{"spec.predicates"},
+			wantGone: []string{"spec.antiAffinity", "spec.numberOfClusters"},
 		},
 		{
 			reason: "objects are merged by their keys",
@@ -228,7 +229,7 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 				"---\n%smetadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 7}\n", olderHead, last, tc.live, placementHead))
 			changes := readChanges(t, Namespace{Name: "ns"}, olderHead+"metadata: {name: a, labels: {mine: given}}\nspec: "+tc.file+"\n")
 
-			after, applied, err := changes.Apply(hub)
+			after, applied, err := changes.Apply(hub, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +239,7 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
 
-			wantApplied := pods.Applied{Object: "Placement ns/a", Kept: tc.wantKept, Unchanged: applied[0].Result.Unchanged}
+			wantApplied := pods.Applied{Object: "Placement ns/a", Kept: tc.wantKept, Gone: tc.wantGone, Unchanged: applied[0].Result.Unchanged}
 			if diff := cmp.Diff(wantApplied, applied[0].Result); diff != "" || len(applied) != 1 {
 				t.Errorf("applied (-want +got):\n%s", diff)
 			}
@@ -255,7 +256,7 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 func TestApplyNamesWhatTheHubHasWrong(t *testing.T) {
 	const head = "metadata: {name: a, namespace: ns, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{'}}\nspec: {}\n"
 	_, _, err := readChanges(t, Namespace{}, placementHead+"metadata: {name: a, namespace: ns}\nspec: {}\n").
-		Apply(read(t, placementHead+head))
+		Apply(read(t, placementHead+head), nil)
 	if err == nil || !strings.Contains(err.Error(), "applying Placement ns/a") || !strings.Contains(err.Error(), "remove the annotation") {
 		t.Errorf("error is %v", err)
 	}
@@ -269,12 +270,12 @@ func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
 		"metadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 1, clusterSets: [global]}\n": 5,
 	} {
 		hub, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+"metadata: {name: a}\nspec: {numberOfClusters: 1}\n").
-			Apply(&explain.State{})
+			Apply(&explain.State{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hub.Placements[0].SetGeneration(4)
-		after, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+file).Apply(hub)
+		after, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+file).Apply(hub, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,7 +308,7 @@ spec:
 	changes := readChanges(t, Namespace{}, head+
 		"spec:\n  template:\n    spec:\n      containers: [{name: web, image: \"w:2\"}]\n"+fmt.Sprintf(binding, "mine: given"))
 
-	after, _, err := changes.Apply(hub)
+	after, _, err := changes.Apply(hub, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

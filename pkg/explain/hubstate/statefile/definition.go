@@ -59,6 +59,17 @@ func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schem
 	return definitions, nil
 }
 
+// structuralsOf returns the schemas of definitions.
+func structuralsOf(definitions map[schema.GroupVersionKind]admitter) map[schema.GroupVersionKind]*structuralschema.Structural {
+	structurals := make(map[schema.GroupVersionKind]*structuralschema.Structural, len(definitions))
+	for gvk, of := range definitions {
+		if defined, is := of.(*definition); is {
+			structurals[gvk] = defined.structural
+		}
+	}
+	return structurals
+}
+
 func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*definition, error) {
 	var internal apiextensions.CustomResourceValidation
 	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(versioned, &internal, nil)

@@ -14,69 +14,160 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-// merge returns a live object after the file was applied, and the fields of its spec that the file does not set. alone is the object of the file
-// with the defaults of a new one.
-func (c *ChangeReader) merge(kind *explain.Kind, alone, live api.Object) (api.Object, []string, error) {
-	gvk := kind.GroupVersionKind
-	merged, kept, err := c.mergeFields(kind, alone, live)
-	if err != nil {
-		return nil, nil, fmt.Errorf("applying %s: %w", identityOf(gvk, alone), err)
-	}
-	return merged, kept, nil
+// merged is a live object after a write, before it is read.
+type merged struct {
+	object api.Object
+	// kept are the fields of the spec that the file does not set, and gone the fields of the live object that are no longer there.
+	kept, gone []string
 }
 
-func (c *ChangeReader) mergeFields(kind *explain.Kind, alone, live api.Object) (api.Object, []string, error) {
-	stored, err := fieldsOf(live)
+// merge returns a live object after a write of the file. alone is the object of the file with the defaults of a new one, and raw is the live object
+// as the API server has it; nil if that is not known.
+func (c *ChangeReader) merge(
+	w writes.Write, kind *explain.Kind, alone, live api.Object, raw *unstructured.Unstructured,
+) (merged, error) {
+	stored, current, err := storedFields(kind, live, raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the live object: %w", err)
+		return merged{}, fmt.Errorf("reading the live object: %w", err)
 	}
-	last, err := lastApplied(live)
+	given := c.givenFields(kind, alone)
+	written := metav1.Object(live)
+	if raw != nil {
+		written = raw
+	}
+	object, err := c.mergeFields(w, kind, desired(given), current, written)
 	if err != nil {
-		return nil, nil, err
-	}
-
-	given := c.reader.rules.given[identityOf(kind.GroupVersionKind, alone)]
-	if untyped, is := alone.(*unstructured.Unstructured); is {
-		given = untyped.Object
-	}
-	current := desired(stored)
-	if _, is := live.(*unstructured.Unstructured); !is && slices.Contains(placements(), kind.GroupVersionKind) {
-		dropEmpty(current)
-	}
-
-	object, err := threeWay(kind, desired(last), desired(given), current)
-	if err != nil {
-		return nil, nil, err
+		return merged{}, err
 	}
 	if kind.Untyped || kind.Type == nil {
-		return &unstructured.Unstructured{Object: restore(object, stored)}, nil, nil
+		return merged{object: &unstructured.Unstructured{Object: restore(object, stored)}, gone: goneFields(current, object)}, nil
 	}
 	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
 
 	if findings := c.reader.admitter(kind, kind.GroupVersionKind).admit(object); len(findings) > 0 {
-		return nil, nil, fmt.Errorf("together with the live object, %s: %s", findings[0].path, findings[0].text)
+		return merged{}, fmt.Errorf("together with the live object, %s: %s", findings[0].path, findings[0].text)
 	}
-	merged, err := kind.Decode(restore(object, stored))
-	if err != nil || kind.Definition == explain.BuiltIn {
-		return merged, nil, err
+	var result merged
+	if result.object, err = kind.Decode(restore(object, stored)); err != nil {
+		return merged{}, err
+	}
+	if result.gone, err = goneOf(kind, live, result.object); err != nil || kind.Definition == explain.BuiltIn {
+		return result, err
 	}
 
-	kept, err := differingFields(alone, merged)
+	if result.kept, err = differingFields(alone, result.object); err != nil {
+		return merged{}, err
+	}
+	generation, err := Generation(result.object, live)
+	result.object.SetGeneration(generation)
+	return result, err
+}
+
+// goneOf returns the fields that a live object has lost. Both objects are read by their Go type, which gives empty fields to both.
+func goneOf(kind *explain.Kind, live, after api.Object) ([]string, error) {
+	_, before, err := storedFields(kind, live, nil)
 	if err != nil {
+		return nil, err
+	}
+	_, rest, err := storedFields(kind, after, nil)
+	return goneFields(before, rest), err
+}
+
+// storedFields returns the fields of a live object, and those that users write.
+func storedFields(kind *explain.Kind, live api.Object, raw *unstructured.Unstructured) (stored, current map[string]any, err error) {
+	if raw != nil {
+		return raw.Object, desired(raw.Object), nil
+	}
+	if stored, err = fieldsOf(live); err != nil {
 		return nil, nil, err
 	}
-	generation, err := Generation(merged, live)
-	merged.SetGeneration(generation)
-	return merged, kept, err
+	current = desired(stored)
+	if _, is := live.(*unstructured.Unstructured); !is && slices.Contains(placements(), kind.GroupVersionKind) {
+		dropEmpty(current)
+	}
+	return stored, current, nil
+}
+
+// givenFields returns the fields of an object of the files, without the defaults of a new one.
+func (c *ChangeReader) givenFields(kind *explain.Kind, alone api.Object) map[string]any {
+	if untyped, is := alone.(*unstructured.Unstructured); is {
+		return untyped.Object
+	}
+	return c.reader.rules.given[identityOf(kind.GroupVersionKind, alone)]
+}
+
+// mergeFields returns the fields that users write after a write of those of a file.
+func (c *ChangeReader) mergeFields(
+	w writes.Write, kind *explain.Kind, given, current map[string]any, live metav1.Object,
+) (map[string]any, error) {
+	switch {
+	case w.Method == writes.Replace, w.Method == writes.ServerSide && writes.IsHidden(live):
+		return given, nil
+	case w.Method == writes.ServerSide:
+		return c.applyServerSide(w, kind, given, current, live)
+	default:
+		last, err := lastApplied(live)
+		if err != nil {
+			return nil, err
+		}
+		return threeWay(kind, desired(last), given, current)
+	}
+}
+
+func (c *ChangeReader) applyServerSide(
+	w writes.Write, kind *explain.Kind, given, current map[string]any, live metav1.Object,
+) (map[string]any, error) {
+	before, wanted := &unstructured.Unstructured{Object: current}, &unstructured.Unstructured{Object: given}
+	before = before.DeepCopy()
+	for _, object := range []*unstructured.Unstructured{before, wanted} {
+		object.SetGroupVersionKind(kind.GroupVersionKind)
+	}
+	before.SetManagedFields(live.GetManagedFields())
+	after, err := c.types.Apply(w, before, wanted)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // A conflict is that of the API server.
+	}
+	return desired(after.Object), nil
+}
+
+// goneFields returns the sorted paths of the labels, the annotations and the fields of the spec and of other parts that only the first object has.
+func goneFields(before, after map[string]any) []string {
+	var gone []string
+	lacking := func(path string, one, other any) {
+		fields, _ := one.(map[string]any)
+		rest, _ := other.(map[string]any)
+		for key := range fields {
+			if _, has := rest[key]; !has && key != corev1.LastAppliedConfigAnnotation {
+				gone = append(gone, path+"."+key)
+			}
+		}
+	}
+	for key, value := range before {
+		if key == metadataKey {
+			one, _ := value.(map[string]any)
+			other, _ := after[key].(map[string]any)
+			lacking("metadata.labels", one["labels"], other["labels"])
+			lacking("metadata.annotations", one["annotations"], other["annotations"])
+			continue
+		}
+		if _, isObject := value.(map[string]any); !isObject && after[key] == nil && value != nil {
+			gone = append(gone, key)
+		}
+		lacking(key, value, after[key])
+	}
+	slices.Sort(gone)
+	return gone
 }
 
 // placements returns the kinds of Placements.
@@ -102,7 +193,7 @@ func fieldsOf(live api.Object) (map[string]any, error) {
 }
 
 // lastApplied returns what kubectl applied last; empty without its annotation.
-func lastApplied(live api.Object) (map[string]any, error) {
+func lastApplied(live metav1.Object) (map[string]any, error) {
 	last := map[string]any{}
 
 	applied := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
@@ -117,47 +208,60 @@ func lastApplied(live api.Object) (map[string]any, error) {
 	return last, nil
 }
 
-// threeWay merges as `kubectl apply` does: by the merge keys of the type for kinds of Kubernetes, and otherwise objects by their keys and lists as
-// a whole.
+// threeWay merges as `kubectl apply` does.
 func threeWay(kind *explain.Kind, last, given, live map[string]any) (map[string]any, error) {
-	var texts [3][]byte
-	for i, fields := range []map[string]any{last, given, live} {
-		var err error
-		if texts[i], err = json.Marshal(fields); err != nil {
-			return nil, fmt.Errorf("encoding: %w", err)
-		}
+	patchType, patch, err := patchOf(kind, last, given, live)
+	if err != nil {
+		return nil, err
 	}
-
-	merged, err := mergeTexts(kind, texts[0], texts[1], texts[2])
+	text, err := json.Marshal(live)
+	if err != nil {
+		return nil, fmt.Errorf("encoding: %w", err)
+	}
+	if patchType == types.MergePatchType {
+		text, err = jsonpatch.MergePatch(text, patch)
+	} else {
+		text, err = strategicpatch.StrategicMergePatch(text, patch, kind.Type)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("merging: %w", err)
 	}
 	object := map[string]any{}
-	if err := json.Unmarshal(merged, &object); err != nil {
+	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, fmt.Errorf("reading the result: %w", err)
 	}
 	return object, nil
 }
 
+// patchOf returns the patch that `kubectl apply` sends: by the merge keys of the type for kinds of Kubernetes, and otherwise objects by their keys and
+// lists as a whole.
+func patchOf(kind *explain.Kind, last, given, live map[string]any) (types.PatchType, []byte, error) {
+	var texts [3][]byte
+	for i, fields := range []map[string]any{last, given, live} {
+		var err error
+		if texts[i], err = json.Marshal(fields); err != nil {
+			return "", nil, fmt.Errorf("encoding: %w", err)
+		}
+	}
+	patchType, patch, err := patchOfTexts(kind, texts[0], texts[1], texts[2])
+	if err != nil {
+		return "", nil, fmt.Errorf("merging: %w", err)
+	}
+	return patchType, patch, nil
+}
+
 //nolint:wrapcheck // The caller adds what was done.
-func mergeTexts(kind *explain.Kind, last, given, live []byte) ([]byte, error) {
+func patchOfTexts(kind *explain.Kind, last, given, live []byte) (types.PatchType, []byte, error) {
 	if kind.Type == nil || kind.Definition != explain.BuiltIn {
 		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(last, given, live)
-		if err != nil {
-			return nil, err
-		}
-		return jsonpatch.MergePatch(live, patch)
+		return types.MergePatchType, patch, err
 	}
-
 	schema, err := strategicpatch.NewPatchMetaFromStruct(kind.Type)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	patch, err := strategicpatch.CreateThreeWayMergePatch(last, given, live, schema, true)
-	if err != nil {
-		return nil, err
-	}
-	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, schema)
+	return types.StrategicMergePatchType, patch, err
 }
 
 // restoreWeights restores weights of 0, which the Go type omits and the definition would default to 1.

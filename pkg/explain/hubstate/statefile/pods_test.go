@@ -110,7 +110,7 @@ func TestApplyPolicies(t *testing.T) {
 
 	hub := &explain.State{Pods: pods.Objects{Policies: []*kupidv1alpha1.PodSchedulingPolicy{live}}}
 
-	after, applied, err := changes.Apply(hub)
+	after, applied, err := changes.Apply(hub, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,8 @@ func TestApplyPolicies(t *testing.T) {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
 	wantApplied := []pods.Applied{
-		{Object: "PodSchedulingPolicy a/p", Kept: []string{"spec.nodeName", "spec.nodeSelector"}}, {Object: "AffinityClass dc1", New: true},
+		{Object: "PodSchedulingPolicy a/p", Kept: []string{"spec.nodeName", "spec.nodeSelector"}, Gone: []string{"spec.schedulerName"}},
+		{Object: "AffinityClass dc1", New: true},
 	}
 	if diff := cmp.Diff(wantApplied, []pods.Applied{applied[0].Result, applied[1].Result}); diff != "" {
 		t.Errorf("applied (-want +got):\n%s", diff)
