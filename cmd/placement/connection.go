@@ -82,6 +82,7 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 		return nil, "", fmt.Errorf("loading the kubeconfig: %w; name a namespace with --namespace", err)
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	config.QPS, config.Burst = 50, 300 // As kubectl has them.
 	// clientcmd takes neither from flags for the service account of a pod.
 	config.Timeout = timeout
 	if *flags.Impersonate != "" {

@@ -268,5 +268,8 @@ func (o *diffOptions) readState(
 	if o.compared.Effects, err = tools.ReadNamespaceEffects(ctx, hub, changes, o.compared.Writes, given); err != nil {
 		return nil, nil, err
 	}
-	return o.compared.Read(ctx, hub, given)
+	if state, unread, err = o.compared.Read(ctx, hub, given); err != nil {
+		return nil, nil, err
+	}
+	return state, unread, o.compared.Ask(ctx, hub, changes)
 }

@@ -47,6 +47,8 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 		Command: endpoint.CommandDiff, Namespace: namespace, Objects: objects, Output: o.output, ShowKept: o.showKept,
 		Manifests: string(bytes.Join(o.manifests, []byte("\n---\n"))),
 	}
+	chosen := o.chosen()
+	question.Write, question.FieldManager, question.ForceConflicts = string(chosen.Method), chosen.FieldManager, chosen.Force
 	if err := tools.AddListable(ctx, hub, given, o.delivered, &question); err != nil {
 		return endpoint.Answer{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 )
 
 // errBindingsAlone is about files of which the answer would have nothing to show.
@@ -39,6 +40,9 @@ func (e *Explainer) compare(ctx context.Context, question *endpoint.Question) (e
 func (e *Explainer) compared(ctx context.Context, question *endpoint.Question) (*explain.Differences, error) {
 	shown := e.ShownIn(question)
 	o := &tools.DiffOptions{Settings: e.Settings, Workloads: tools.WorkloadsIn(question)}
+	o.Writes.Chosen = writes.Write{
+		Method: writes.Method(question.Write), FieldManager: question.FieldManager, Force: question.ForceConflicts,
+	}
 	changes, given, err := e.changesIn(question)
 	if err != nil {
 		return nil, &endpoint.AnswerError{Err: err}
@@ -51,6 +55,9 @@ func (e *Explainer) compared(ctx context.Context, question *endpoint.Question) (
 	}
 	hub, unread, err := o.Read(ctx, e.Client, given)
 	if err := errors.Join(err, unread); err != nil {
+		return nil, err
+	}
+	if err := o.ReadLive(ctx, e.Client, changes); err != nil {
 		return nil, err
 	}
 	e.prepare(ctx, hub)
@@ -73,6 +80,9 @@ func limit(shown *tools.Shown, differences *explain.Differences, question *endpo
 		if each.Limit != nil {
 			each.Limit(shown, differences, question)
 		}
+	}
+	if differences.Otherwise != nil {
+		limit(shown, differences.Otherwise, question)
 	}
 }
 

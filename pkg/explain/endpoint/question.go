@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 )
 
 // Path is the path of the endpoint.
@@ -32,8 +34,17 @@ const (
 	maxKinds    = 30
 	maxClusters = 20
 	maxBindings = 20
+	// maxManager bounds a field manager, as an API server does.
+	maxManager = 128
 	// maxWidth bounds the columns of a terminal.
 	maxWidth = 10000
+)
+
+// The writes that a Question may name.
+const (
+	writeClientSide = string(writes.ClientSide)
+	writeServerSide = string(writes.ServerSide)
+	writeReplace    = string(writes.Replace)
 )
 
 // MaxWorkloads bounds the Workloads of a Question. The API server reviews the rights on each of their kinds, and not on each of them.
@@ -64,6 +75,11 @@ type Question struct {
 	// ShowKept lists the clusters that stay.
 	Manifests string `json:"manifests,omitempty"`
 	ShowKept  bool   `json:"showKept,omitempty"`
+	// Write is how Manifests are compared: client-side, server-side or replace; empty for as each object says that it was written. FieldManager and
+	// ForceConflicts are those of server-side.
+	Write          string `json:"write,omitempty"`
+	FieldManager   string `json:"fieldManager,omitempty"`
+	ForceConflicts bool   `json:"forceConflicts,omitempty"`
 	// Workloads are those for which PodSchedulingPolicies of Manifests are compared; their kinds are among Kinds. WorkloadsLeftOut counts the others
 	// of the namespace, for a note in the answer.
 	Workloads        []Object `json:"workloads,omitempty"`
@@ -189,6 +205,10 @@ func (q *Question) validateManifests() error {
 		return errors.New("manifests: they are of the commands diff and simulate; leave them out")
 	case q.Manifests != "" && len(q.Objects) == 0:
 		return errors.New("manifests: name their objects in objects")
+	case !slices.Contains([]string{"", writeClientSide, writeServerSide, writeReplace}, q.Write) || q.Write != "" && q.Command != CommandDiff:
+		return fmt.Errorf("write: it is %s, %s or %s of the command diff", writeClientSide, writeServerSide, writeReplace)
+	case (q.FieldManager == "" || len(q.FieldManager) > maxManager) == (q.Write == writeServerSide), q.ForceConflicts && q.Write != writeServerSide:
+		return fmt.Errorf("fieldManager, forceConflicts: they are of the write %s, whose field manager has at most %d bytes", writeServerSide, maxManager)
 	case q.Manifests != "" && q.Command == CommandSimulate && len(q.Kinds)+len(q.WithoutBindings) > 0:
 		return errors.New("manifests: what they add is simulated by itself; leave out kinds and withoutBindings")
 	default:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/dryrun"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/writes"
@@ -60,6 +61,24 @@ func (o *DiffOptions) Read(ctx context.Context, hub client.Client, given *explai
 		unread = errors.Join(unread, missing)
 	}
 	return state, unread, nil
+}
+
+// Ask asks the API server of a hub about the writes of the files.
+func (o *DiffOptions) Ask(ctx context.Context, hub client.Client, changes *statefile.ChangeReader) error {
+	manifests, err := changes.Manifests()
+	if err == nil {
+		o.Writes.Asked, err = dryrun.Ask(ctx, hub, manifests, &o.Writes)
+	}
+	return err
+}
+
+// ReadLive reads the live objects of the files from a hub, which is asked about no writes.
+func (o *DiffOptions) ReadLive(ctx context.Context, hub client.Reader, changes *statefile.ChangeReader) error {
+	manifests, err := changes.Manifests()
+	if err == nil {
+		o.Writes.Asked, err = dryrun.Live(ctx, hub, manifests)
+	}
+	return err
 }
 
 // Compare compares the hub with what it would do if the files were written. If it is not known how they are, and the results differ, Otherwise has the

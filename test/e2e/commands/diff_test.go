@@ -122,7 +122,7 @@ func TestDiffReportsWhatApplyingDoes(t *testing.T) {
 
 	t.Run("files say the same as the hub they were taken from", func(t *testing.T) {
 		p := diff("-f", changes, "-o", "name")
-		world := suite.KubectlOutput(t, h.AdminKubeconfig, "get", "-A", "-o", "yaml",
+		world := suite.KubectlOutput(t, h.AdminKubeconfig, "get", "-A", "--show-managed-fields", "-o", "yaml",
 			"managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions,"+
 				"placements."+olderGroup+",placementdecisions."+olderGroup)
 		fromFiles := suite.Run(t, "diff", "-n", "team-a", "-f", changes, "--hub", file("hub.yaml", world), "-o", "name")
