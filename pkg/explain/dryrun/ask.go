@@ -71,18 +71,26 @@ func Ask(ctx context.Context, hub client.Client, manifests []statefile.Manifest,
 func Live(ctx context.Context, hub client.Reader, manifests []statefile.Manifest) (map[string]*statefile.Asked, error) {
 	asked := make(map[string]*statefile.Asked, len(manifests))
 	for i := range manifests {
-		manifest, found := &manifests[i], &unstructured.UnstructuredList{}
-		kind := manifest.Kind.GroupVersionKind
-		found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		err := hub.List(ctx, found, client.InNamespace(manifest.Object.GetNamespace()), client.MatchingFields{"metadata.name": manifest.Object.GetName()})
+		live, err := list(ctx, hub, &manifests[i])
 		if _, known := unread(err); err != nil && !known {
-			return nil, readError(manifest, err)
+			return nil, readError(&manifests[i], err)
 		}
-		if err == nil && len(found.Items) > 0 {
-			asked[manifest.Identity] = &statefile.Asked{Live: &found.Items[0]}
+		if live != nil {
+			asked[manifests[i].Identity] = &statefile.Asked{Live: live}
 		}
 	}
 	return asked, nil
+}
+
+// list reads a live object by the right to list it; nil if there is none.
+func list(ctx context.Context, hub client.Reader, manifest *statefile.Manifest) (*unstructured.Unstructured, error) {
+	found, kind := &unstructured.UnstructuredList{}, manifest.Kind.GroupVersionKind
+	found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := hub.List(ctx, found, client.InNamespace(manifest.Object.GetNamespace()), client.MatchingFields{"metadata.name": manifest.Object.GetName()})
+	if err != nil || len(found.Items) == 0 {
+		return nil, err //nolint:wrapcheck // Its kind decides what is done.
+	}
+	return &found.Items[0], nil
 }
 
 // asker asks about objects.
@@ -101,6 +109,9 @@ func (a *asker) ask(ctx context.Context, manifest *statefile.Manifest) (*statefi
 	}
 	asked := &statefile.Asked{Live: live, Answers: map[writes.Method]statefile.Answer{}}
 	if reason != "" {
+		if asked.Live, err = list(ctx, a.hub, manifest); err != nil {
+			asked.Live = nil // Then the object counts as it was read with the others.
+		}
 		for _, method := range []writes.Method{"", writes.ClientSide, writes.ServerSide, writes.Replace} {
 			asked.Answers[method] = statefile.Answer{Offline: reason}
 		}

@@ -50,7 +50,7 @@ func simulatePods(a *Addition, whatIf *explain.WhatIf, _ string) (incomplete, er
 			return r.Kind == d.Kind && r.Namespace == d.Namespace && r.Name == d.Name
 		})
 	})
-	differences.Objects = applyResults(applied, func(kind *explain.Kind) bool { return kind.Admit != nil })
+	differences.Objects = applyResults(applied, isAdmitted)
 	for _, namespace := range a.Given.Pods.Namespaces {
 		if federated.SaysDelivery(namespace) {
 			differences.Notes = append(differences.Notes, fmt.Sprintf("what Namespace %s changes for objects that are delivered is not in the "+

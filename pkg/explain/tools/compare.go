@@ -123,7 +123,7 @@ func (o *DiffOptions) compare(
 	gone := 0
 	for _, one := range applied {
 		gone += len(one.Result.Gone)
-		if ofPods := one.Kind.Admit != nil || one.Kind.GroupVersionKind == namespaceKind; len(one.Result.Refused) > 0 &&
+		if ofPods := isAdmitted(one.Kind) || one.Kind.GroupVersionKind == namespaceKind; len(one.Result.Refused) > 0 &&
 			!(ofPods && differences.Pods != nil) {
 			differences.Refused = append(differences.Refused, explain.Refusal{Object: one.Result.Object, Reasons: one.Result.Refused})
 		}

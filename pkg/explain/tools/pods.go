@@ -102,7 +102,7 @@ func comparePods(o *DiffOptions, c *Comparison, differences *explain.Differences
 	of, err := pods.Diff(&c.Hub.Pods, &c.After.Pods)
 	of.Objects = slices.Concat(
 		applyResults(c.Applied, func(kind *explain.Kind) bool { return kind.GroupVersionKind == namespaceKind }),
-		applyResults(c.Applied, func(kind *explain.Kind) bool { return kind.Admit != nil }))
+		applyResults(c.Applied, isAdmitted))
 	differences.Pods = &of
 	return err
 }
@@ -114,6 +114,9 @@ func limitPods(_ *Shown, differences *explain.Differences, question *endpoint.Qu
 		noteWorkloads(differences.Pods, question)
 	}
 }
+
+// isAdmitted reports whether objects of a kind are policies, classes or Tenants, of which admission says something.
+func isAdmitted(kind *explain.Kind) bool { return kind.Admit != nil && kind.Concerns&explain.OfPods != 0 }
 
 // applyResults returns the results of the objects of some kinds; the list is never nil.
 func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods.Applied {

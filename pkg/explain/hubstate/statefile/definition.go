@@ -91,9 +91,21 @@ func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*defini
 // admit fills in defaults and validates, in the order of an API server.
 func (d *definition) admit(object map[string]any) []finding {
 	findings := d.checkMetadata(object)
-	isMetadata := func(err *field.Error) bool { return err.Field == metadataKey } // That was said.
 	defaulting.Default(object, d.structural)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
+	return append(findings, d.validate(object)...)
+}
+
+// admitApplied does what admit does with the result of a server-side apply, of which an API server leaves out no nulls.
+func (d *definition) admitApplied(object map[string]any) []finding {
+	findings := d.checkMetadata(object)
+	defaulting.Default(object, d.structural)
+	return append(findings, d.validate(object)...)
+}
+
+func (d *definition) validate(object map[string]any) []finding {
+	var findings []finding
+	isMetadata := func(err *field.Error) bool { return err.Field == metadataKey } // That was said.
 	options := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	for _, path := range pruning.PruneWithOptions(object, d.structural, true, options) {
 		findings = append(findings, finding{path, unknownField(knownFields(d.structural, path))})

@@ -50,13 +50,20 @@ func (c *ChangeReader) merge(
 	if err != nil {
 		return merged{}, err
 	}
+	if kind.Definition == explain.BuiltIn {
+		dropNulls(object) // Go types have none.
+	}
 	if kind.Untyped || kind.Type == nil {
 		return merged{object: &unstructured.Unstructured{Object: restore(object, stored)}, gone: goneFields(current, object)}, nil
 	}
 	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
 
-	if findings := c.reader.admitter(kind, kind.GroupVersionKind).admit(object); len(findings) > 0 {
-		return merged{}, fmt.Errorf("together with the live object, %s: %s", findings[0].path, findings[0].text)
+	admit := c.reader.admitter(kind, kind.GroupVersionKind).admit
+	if defined, is := c.reader.definitions[kind.GroupVersionKind].(*definition); is && w.Method == writes.ServerSide {
+		admit = defined.admitApplied
+	}
+	if findings := admit(object); len(findings) > 0 {
+		return merged{}, &invalidError{findings[0]}
 	}
 	var result merged
 	if result.object, err = kind.Decode(restore(object, stored)); err != nil {
@@ -72,6 +79,29 @@ func (c *ChangeReader) merge(
 	generation, err := Generation(result.object, live)
 	result.object.SetGeneration(generation)
 	return result, err
+}
+
+// invalidError is the error of a write whose result is not valid.
+type invalidError struct{ finding finding }
+
+// Error names the field.
+func (e *invalidError) Error() string {
+	return fmt.Sprintf("together with the live object, %s: %s", e.finding.path, e.finding.text)
+}
+
+// dropNulls removes the nulls of an object, which has none once an API server has read it into a Go type.
+func dropNulls(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(value, func(_ string, inner any) bool { return inner == nil })
+		for _, inner := range value {
+			dropNulls(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			dropNulls(inner)
+		}
+	}
 }
 
 // goneOf returns the fields that a live object has lost. Both objects are read by their Go type, which gives empty fields to both.

@@ -200,8 +200,14 @@ func (c *ChangeReader) take(one *explain.Applied, live, answer *unstructured.Uns
 // mergeInto carries out a write to a live object without the API server.
 func (c *ChangeReader) mergeInto(one *explain.Applied, write writes.Write, live api.Object, raw *unstructured.Unstructured) error {
 	result, err := c.merge(write, one.Kind, one.To, live, raw)
-	var unknown *writes.UnknownTypeError
+	var (
+		unknown *writes.UnknownTypeError
+		invalid *invalidError
+	)
 	switch {
+	case errors.As(err, &invalid) && write.Method == writes.ServerSide:
+		one.Result.Refused = []string{err.Error()}
+		return nil
 	case apierrors.IsConflict(err):
 		one.Result.Refused = []string{ConflictText(err)}
 		return nil

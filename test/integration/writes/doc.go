@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package writes compares on a real API server what placement diff expects of the writes of kubectl with what these writes do: for each field of
+// the kinds that it compares, with files that leave it out, empty it or change it, and for objects that were written by client-side apply, by
+// server-side apply of kubectl, Argo CD and Helm, and by kubectl replace.
+package writes
