@@ -28,19 +28,26 @@ delivered objects. Of objects that are delivered to clusters, of their Namespace
 and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated).
 Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters it reports which requests would get another
 result, and how many Clusters all requests would need if none of them had a Grant.
-It runs the code of the controllers and webhooks, and changes nothing: it only reads from the hub.
+It runs the code of the controllers and webhooks, and changes nothing: it reads from the hub, and sends dry runs.
 
 With -l it compares those objects of the files alone that have the labels, as kubectl diff does.
 
 The report compares:
   - Before: the PlacementDecisions that are written on the hub, on which consumers act.
-  - After: what the hub would write after kubectl apply. As there, fields of the live Placement that the file does
-    not set stay, unless the last kubectl apply set them; a note names them.
+  - After: what the hub would write after the files were written. Fields of the live Placement that the file does not
+    set stay or go as with that write; notes name them.
   - If the written decisions are behind the hub's present state, a part of the difference comes without the file
     too: such lines have "due anyway".
   - The clusters in the written decisions are the previous decisions that the prioritizer Steady prefers.
   - Each Placement is evaluated separately: the prioritizer Balance counts the decisions that are written now, also
     for other Placements in the same files. The report has no changes of Placements that are not in the files.
+
+How the files are written is what the managedFields of each live object say: by the server-side apply of kubectl, Argo CD,
+Helm or Flux with its field manager, or by client-side kubectl apply. --server-side, --server-side=false and --replace say
+it for all. The API server of a hub is asked with dryRun=All, so that defaults, admission and conflicts are its own. What
+the user may not get and write is merged by the command, as with --hub, and a note says so. If it is not known how an
+object is written, and the results differ, the report has both; files must have managedFields for that (kubectl get
+--show-managed-fields).
 
 Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 may be in the
 same files.
@@ -52,7 +59,7 @@ that has drifted:
   - whether new Pods would be refused, and with which text; Pods that are older than their class;
   - the nodes that fit new Pods, and those that no longer do.
 Policies act at admission only: applying the files changes no workload. Of Tenants the report has the effective classes
-and the condition AffinityClassesCompliant. Existing objects are merged as kubectl apply does.
+and the condition AffinityClassesCompliant.
 
 The command finds the hub as kubectl does. For Placements the user needs the verb list on managedclusters, managedclustersets,
 addonplacementscores and placementdecisions, and on placements and managedclustersetbindings in the namespaces of the
@@ -90,9 +97,13 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
   # How many Clusters does another limit of a Purpose save, and which requests would be granted?
   placement diff -f purpose.yaml
 
+  # What would kubectl replace, or kubectl apply --server-side of a pipeline, change?
+  placement diff -f new-placement.yaml --replace
+  placement diff -f new-placement.yaml --server-side --field-manager ci
+
   # Against a hub in files; if it serves them, add {placements,placementdecisions}.placement.open-cluster-management.io
   kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions \
-    -A -o yaml > hub.yaml
+    -A -o yaml --show-managed-fields > hub.yaml
   placement diff -f new-placement.yaml --hub hub.yaml`
 
 // diffOptions are the flags of the command.

@@ -28,6 +28,31 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		{reason: "a report of nothing", question: Question{Command: CommandFederated}, refused: "objects, kinds: name what is asked about"},
 		{reason: "a difference without manifests", question: Question{Command: CommandDiff, Objects: []Object{thing}}, refused: "manifests"},
 		{
+			reason: "server-side apply", command: CommandDiff,
+			question: Question{Objects: []Object{thing}, Manifests: "x", Write: "server-side", FieldManager: "ci", ForceConflicts: true},
+		},
+		{reason: "replace", question: Question{Objects: []Object{thing}, Manifests: "x", Write: "replace"}, command: CommandDiff},
+		{
+			reason: "an unknown write", question: Question{Objects: []Object{thing}, Manifests: "x", Write: "create"},
+			refused: "write: it is client-side, server-side or replace of the command diff",
+		},
+		{
+			reason: "a write without manifests", question: Question{Objects: []Object{thing}, Write: "replace"}, refused: "write: it is client-side",
+		},
+		{
+			reason: "server-side apply of nobody", question: Question{Objects: []Object{thing}, Manifests: "x", Write: "server-side"},
+			refused: "fieldManager, forceConflicts: they are of the write server-side",
+		},
+		{
+			reason:   "a field manager that is too long",
+			question: Question{Objects: []Object{thing}, Manifests: "x", Write: "server-side", FieldManager: strings.Repeat("x", maxManager+1)},
+			refused:  "fieldManager, forceConflicts",
+		},
+		{
+			reason: "conflicts of replace", question: Question{Objects: []Object{thing}, Manifests: "x", Write: "replace", ForceConflicts: true},
+			refused: "fieldManager, forceConflicts",
+		},
+		{
 			reason: "a simulation of manifests", command: CommandSimulate,
 			question: Question{Command: CommandSimulate, Objects: []Object{thing}, Manifests: "x"},
 		},

@@ -116,7 +116,9 @@ func limitPods(_ *Shown, differences *explain.Differences, question *endpoint.Qu
 }
 
 // isAdmitted reports whether objects of a kind are policies, classes or Tenants, of which admission says something.
-func isAdmitted(kind *explain.Kind) bool { return kind.Admit != nil && kind.Concerns&explain.OfPods != 0 }
+func isAdmitted(kind *explain.Kind) bool {
+	return kind.Admit != nil && kind.Concerns&explain.OfPods != 0
+}
 
 // applyResults returns the results of the objects of some kinds; the list is never nil.
 func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods.Applied {

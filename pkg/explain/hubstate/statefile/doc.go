@@ -6,8 +6,9 @@
 // every object and fill in its defaults; unknown fields and kinds, missing names and duplicates are errors. It continues after an error:
 // the InputError of Reader.State has every Problem, with file and line.
 //
-// A ChangeReader reads the objects of all kinds that can be compared, and its Apply applies them to a State as kubectl apply does to a hub, by the
-// three-way merges of apimachinery. Every part of a comparison sees its result.
+// A ChangeReader reads the objects of all kinds that can be compared, and its Apply writes them to a State as a hub would be written: as the API
+// server has answered to dry runs, and otherwise by the three-way merges of apimachinery, by server-side apply over the definitions, or as a whole.
+// Writes say which, and else the live objects do. Every part of a comparison sees its result.
 //
 // A State has the cluster sets "default" and "global", which every hub has, even if no file does.
 //
