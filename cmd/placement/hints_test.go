@@ -20,7 +20,7 @@ import (
 )
 
 // flagsOfOthers are flags of other programs that messages name.
-var flagsOfOthers = map[string]bool{"bump-revision": true, "server-side": true, "force-conflicts": true}
+var flagsOfOthers = map[string]bool{"bump-revision": true, "show-managed-fields": true}
 
 var flagInText = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-z0-9-]*[a-z0-9])`)
 
