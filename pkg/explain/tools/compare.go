@@ -89,8 +89,8 @@ func (o *DiffOptions) Compare(hub, given *explain.State, changes *statefile.Chan
 	if err != nil {
 		return differences, err
 	}
-	doubts := notesOn(applied, "it is not known how these are written: %s; %s", func(one *explain.Applied) string { return one.Doubt })
-	if len(doubts) == 0 {
+	unknown := notesOn(applied, "it is not known how these are written: %s; %s", func(one *explain.Applied) string { return one.Doubt })
+	if len(unknown) == 0 {
 		return differences, nil
 	}
 	other := o.Writes
@@ -100,7 +100,7 @@ func (o *DiffOptions) Compare(hub, given *explain.State, changes *statefile.Chan
 		return differences, err
 	}
 	if differences.Otherwise = otherwise.Except(differences); differences.Otherwise != nil {
-		differences.Notes = append(differences.Notes, doubts...)
+		differences.Notes = append(differences.Notes, unknown...)
 	}
 	return differences, nil
 }

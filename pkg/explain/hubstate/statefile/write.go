@@ -168,7 +168,26 @@ func (c *ChangeReader) write(w *Writes, kind *explain.Kind, object, live api.Obj
 	if err != nil {
 		return one, fmt.Errorf("applying %s: %w", identity, err)
 	}
+	if one.To != object {
+		asRead(one.To, live)
+	}
 	return one, nil
+}
+
+// asRead gives an object that was written the managedFields and the status that the State has of the live object, so that both are read alike.
+func asRead(written, live api.Object) {
+	object, is := written.(*unstructured.Unstructured)
+	if !is {
+		return
+	}
+	object.SetManagedFields(nil)
+	delete(object.Object, "status")
+	if before, has := live.(*unstructured.Unstructured); has {
+		object.SetManagedFields(before.GetManagedFields())
+		if status, has := before.Object["status"]; has {
+			object.Object["status"] = status
+		}
+	}
 }
 
 // take makes the object of an answer the result of a write.
