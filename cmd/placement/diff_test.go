@@ -136,7 +136,8 @@ func TestDiff(t *testing.T) {
 		},
 		{
 			reason: "hidden managedFields: both answers, if they differ", wantCode: exitDiffers,
-			args: []string{"-f", file("either.yaml", diffedHead+"metadata: {name: all, namespace: team-a}\nspec: {clusterSets: [default]}\n"), "--hub", hub},
+			args: []string{"--hub", hub,
+				"-f", file("either.yaml", diffedHead+"metadata: {name: all, namespace: team-a}\nspec: {clusterSets: [default]}\n")},
 			wantStdout: "team-a/all: no difference, 1 kept; 1 of 1 wanted\n" +
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters, " +
 				"spec.tolerations\n  = 1 kept\n\nif they are written by server-side apply:\n\nteam-a/all: no difference, 1 kept\n" +

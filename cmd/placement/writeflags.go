@@ -27,10 +27,12 @@ type writeFlags struct {
 
 func (f *writeFlags) addWrites(flags *pflag.FlagSet) {
 	f.writes = pflag.NewFlagSet("writes", pflag.ContinueOnError)
-	f.writes.BoolVar(&f.serverSide, serverSideFlag, false, "Compare with kubectl apply --server-side, or with the client-side kubectl apply if false. "+
-		"Default: as the managedFields of each object say that it was applied last.")
+	f.writes.BoolVar(&f.serverSide, serverSideFlag, false,
+		"Compare with kubectl apply --server-side, or with the client-side kubectl apply if false. "+
+			"Default: as the managedFields of each object say that it was applied last.")
 	f.writes.StringVar(&f.fieldManager, fieldManagerFlag, writes.Kubectl, "Field manager of --server-side.")
-	f.writes.BoolVar(&f.forceConflicts, forceConflictsFlag, false, "With --server-side, take fields from other field managers, as kubectl apply does.")
+	f.writes.BoolVar(&f.forceConflicts, forceConflictsFlag, false,
+		"With --server-side, take fields from other field managers, as kubectl apply does.")
 	f.writes.BoolVar(&f.replace, "replace", false, "Compare with kubectl replace.")
 	flags.AddFlagSet(f.writes)
 }

@@ -3,6 +3,7 @@
 package explain
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -57,5 +58,5 @@ func samePods(one, other *pods.Differences) bool {
 	}
 	a, b := *one, *other
 	a.Objects, b.Objects = nil, nil
-	return reflect.DeepEqual(a, b) && reflect.DeepEqual(one.Refused(), other.Refused())
+	return reflect.DeepEqual(a, b) && fmt.Sprint(one.Refused()) == fmt.Sprint(other.Refused())
 }

@@ -166,10 +166,8 @@ func (a *asker) answer(
 	switch {
 	case err == nil:
 		return statefile.Answer{Object: object}, nil
-	case apierrors.IsNotFound(err) && a.namespaces[manifest.Object.GetNamespace()]:
-		return statefile.Answer{Offline: ownNamespace}, nil
-	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run"):
-		return statefile.Answer{Offline: noDryRun}, nil
+	case a.offline(manifest, err) != "":
+		return statefile.Answer{Offline: a.offline(manifest, err)}, nil
 	case apierrors.IsConflict(err) && write.Method == writes.ServerSide:
 		return statefile.Answer{Refused: statefile.ConflictText(err)}, nil
 	case apierrors.IsForbidden(err):
@@ -178,7 +176,7 @@ func (a *asker) answer(
 			return statefile.Answer{Offline: fmt.Sprintf("this user may not %s them", verb)}, nil
 		}
 		return statefile.Answer{Refused: err.Error()}, reviewErr
-	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && !apierrors.IsUnauthorized(err) && !apierrors.IsTooManyRequests(err):
+	case isRefusal(err):
 		return statefile.Answer{Refused: err.Error()}, nil
 	default:
 		return statefile.Answer{}, fmt.Errorf("asking what a %s of %s would store: %w; check the connection to the hub and try again",
@@ -186,10 +184,29 @@ func (a *asker) answer(
 	}
 }
 
+// offline returns why the API server cannot say what it would store once all files are written; empty if it has said it.
+func (a *asker) offline(manifest *statefile.Manifest, err error) string {
+	switch {
+	case apierrors.IsNotFound(err) && a.namespaces[manifest.Object.GetNamespace()]:
+		return ownNamespace
+	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run"):
+		return noDryRun
+	default:
+		return ""
+	}
+}
+
+// isRefusal reports whether an error is the answer of an API server that it would not store an object.
+func isRefusal(err error) bool {
+	return apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && !apierrors.IsUnauthorized(err) && !apierrors.IsTooManyRequests(err)
+}
+
 // strict has the API server refuse unknown fields, as kubectl does.
 var strict = client.FieldValidation(metav1.FieldValidationStrict)
 
 // send sends a write with dryRun=All, and returns what the API server would store, and the verb of the request.
+//
+//nolint:wrapcheck // The answer of the API server decides what is done.
 func (a *asker) send(
 	ctx context.Context, manifest *statefile.Manifest, live *unstructured.Unstructured, write writes.Write,
 ) (object *unstructured.Unstructured, verb string, err error) {
@@ -215,7 +232,7 @@ func (a *asker) send(
 	default:
 		patchType, patch, err := manifest.Patch(live)
 		if err != nil {
-			return nil, "patch", err //nolint:wrapcheck // It names the object.
+			return nil, "patch", err
 		}
 		return object, "patch", a.hub.Patch(ctx, object, client.RawPatch(patchType, patch), client.DryRunAll, strict,
 			client.FieldOwner(clientSideManager))

@@ -205,12 +205,21 @@ func (q *Question) validateManifests() error {
 		return errors.New("manifests: they are of the commands diff and simulate; leave them out")
 	case q.Manifests != "" && len(q.Objects) == 0:
 		return errors.New("manifests: name their objects in objects")
-	case !slices.Contains([]string{"", writeClientSide, writeServerSide, writeReplace}, q.Write) || q.Write != "" && q.Command != CommandDiff:
-		return fmt.Errorf("write: it is %s, %s or %s of the command diff", writeClientSide, writeServerSide, writeReplace)
-	case (q.FieldManager == "" || len(q.FieldManager) > maxManager) == (q.Write == writeServerSide), q.ForceConflicts && q.Write != writeServerSide:
-		return fmt.Errorf("fieldManager, forceConflicts: they are of the write %s, whose field manager has at most %d bytes", writeServerSide, maxManager)
 	case q.Manifests != "" && q.Command == CommandSimulate && len(q.Kinds)+len(q.WithoutBindings) > 0:
 		return errors.New("manifests: what they add is simulated by itself; leave out kinds and withoutBindings")
+	default:
+		return q.validateWrite()
+	}
+}
+
+func (q *Question) validateWrite() error {
+	serverSide := q.Write == writeServerSide
+	switch {
+	case !slices.Contains([]string{"", writeClientSide, writeServerSide, writeReplace}, q.Write), q.Write != "" && q.Command != CommandDiff:
+		return fmt.Errorf("write: it is %s, %s or %s of the command diff", writeClientSide, writeServerSide, writeReplace)
+	case (q.FieldManager == "" || len(q.FieldManager) > maxManager) == serverSide, q.ForceConflicts && !serverSide:
+		return fmt.Errorf("fieldManager, forceConflicts: they are of the write %s, whose field manager has at most %d bytes",
+			writeServerSide, maxManager)
 	default:
 		return nil
 	}

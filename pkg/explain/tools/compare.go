@@ -81,8 +81,8 @@ func (o *DiffOptions) ReadLive(ctx context.Context, hub client.Reader, changes *
 	return err
 }
 
-// Compare compares the hub with what it would do if the files were written. If it is not known how they are, and the results differ, Otherwise has the
-// other one.
+// Compare compares the hub with what it would do if the files were written. If it is not known how they are, and the results differ, Otherwise has
+// the other one.
 func (o *DiffOptions) Compare(hub, given *explain.State, changes *statefile.ChangeReader, now time.Time) (explain.Differences, error) {
 	o.Configure(hub)
 	differences, applied, err := o.compare(hub, given, changes, &o.Writes, now)
@@ -123,8 +123,8 @@ func (o *DiffOptions) compare(
 	gone := 0
 	for _, one := range applied {
 		gone += len(one.Result.Gone)
-		if ofPods := isAdmitted(one.Kind) || one.Kind.GroupVersionKind == namespaceKind; len(one.Result.Refused) > 0 &&
-			!(ofPods && differences.Pods != nil) {
+		ofPods := differences.Pods != nil && (isAdmitted(one.Kind) || one.Kind.GroupVersionKind == namespaceKind)
+		if len(one.Result.Refused) > 0 && !ofPods {
 			differences.Refused = append(differences.Refused, explain.Refusal{Object: one.Result.Object, Reasons: one.Result.Refused})
 		}
 	}

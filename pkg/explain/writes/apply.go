@@ -5,6 +5,7 @@ package writes
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,10 +76,7 @@ func (versions) ConvertToVersion(object runtime.Object, to runtime.GroupVersione
 	if !is || !known {
 		return nil, errNotConverted
 	}
-	converted := &unstructured.Unstructured{Object: make(map[string]any, len(from.Object))}
-	for key, value := range from.Object {
-		converted.Object[key] = value
-	}
+	converted := &unstructured.Unstructured{Object: maps.Clone(from.Object)}
 	converted.SetAPIVersion(version.String())
 	return converted, nil
 }

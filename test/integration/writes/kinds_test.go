@@ -4,6 +4,7 @@ package writes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +34,10 @@ spec:
     configurations: [{scoreCoordinate: {type: BuiltIn, builtIn: Steady}, weight: 0}, {scoreCoordinate: {type: BuiltIn, builtIn: Balance}, weight: 2}]
   spreadPolicy: {spreadConstraints: [{topologyKey: region, topologyKeyType: Label, maxSkew: 2}]}
   tolerations: [{key: gpu, operator: Exists}]
-  decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 10%, decisionGroups: [{groupName: canary, groupClusterSelector: {labelSelector: {matchLabels: {env: prod}}}}]}}
+  decisionStrategy:
+    groupStrategy:
+      clustersPerDecisionGroup: 10%
+      decisionGroups: [{groupName: canary, groupClusterSelector: {labelSelector: {matchLabels: {env: prod}}}}]
   scoreRateLimit: 5m
   sortBy: Score
 `,
@@ -85,7 +89,10 @@ spec:
   podSelector: {matchLabels: {app: etcd}}
   nodeSelector: {pool: etcd}
   tolerations: [{key: etcd, operator: Exists}]
-  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]
   schedulerName: mine
   nodeName: n1
 `,
@@ -242,9 +249,7 @@ func pathsOf(object map[string]any) [][]string {
 
 func (s *subject) object(namespace, name string, base map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(base)}
-	for key, value := range fieldsOf(s.kind) {
-		object.Object[key] = value
-	}
+	maps.Copy(object.Object, fieldsOf(s.kind))
 	object.SetName(name)
 	if object.GetKind() != "Purpose" {
 		object.SetNamespace(namespace)
@@ -260,7 +265,7 @@ func fieldsOf(text string) map[string]any {
 	if err := yaml.Unmarshal([]byte(text), &fields); err != nil {
 		panic(err)
 	}
-	return normal(fields).(map[string]any) //nolint:errcheck,forcetypeassert // It stays what it is.
+	return normal(fields).(map[string]any) //nolint:forcetypeassert // It stays what it is.
 }
 
 // normal returns a value with the numbers of unstructured objects.

@@ -45,10 +45,13 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 			name + "-reads":      {APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
 			name + "-placements": {APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"placements"}, Verbs: verbs},
 		} {
-			Expect(suite.Client.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role}, Rules: []rbacv1.PolicyRule{rule}})).To(Succeed())
+			Expect(suite.Client.Create(ctx, &rbacv1.ClusterRole{
+				ObjectMeta: metav1.ObjectMeta{Name: role}, Rules: []rbacv1.PolicyRule{rule},
+			})).To(Succeed())
 			Expect(suite.Client.Create(ctx, &rbacv1.ClusterRoleBinding{
-				ObjectMeta: metav1.ObjectMeta{Name: role}, Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
-				RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+				ObjectMeta: metav1.ObjectMeta{Name: role},
+				Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 			})).To(Succeed())
 		}
 		config, err := suite.ControlPlane.UserConfig(name)
@@ -112,7 +115,8 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 		changed := strings.Replace(dropped, "1}", "2}", 1)
 		one := applied(ctx, suite.Client, changed, serverSide)
 		Expect(one.Result.Refused).To(ConsistOf(And(
-			ContainSubstring(`Apply failed with 1 conflict: conflict with "kubectl": .spec.numberOfClusters`), ContainSubstring("--force-conflicts"))))
+			ContainSubstring(`Apply failed with 1 conflict: conflict with "kubectl": .spec.numberOfClusters`),
+			ContainSubstring("--force-conflicts"))))
 		serverSide.Chosen.Force = true
 		Expect(applied(ctx, suite.Client, changed, serverSide).Result.Refused).To(BeEmpty())
 	})

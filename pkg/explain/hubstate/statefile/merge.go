@@ -166,7 +166,7 @@ func (c *ChangeReader) applyServerSide(
 	before.SetManagedFields(live.GetManagedFields())
 	after, err := c.types.Apply(w, before, wanted)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A conflict is that of the API server.
+		return nil, err
 	}
 	return desired(after.Object), nil
 }
@@ -263,8 +263,8 @@ func threeWay(kind *explain.Kind, last, given, live map[string]any) (map[string]
 	return object, nil
 }
 
-// patchOf returns the patch that `kubectl apply` sends: by the merge keys of the type for kinds of Kubernetes, and otherwise objects by their keys and
-// lists as a whole.
+// patchOf returns the patch that `kubectl apply` sends: by the merge keys of the type for kinds of Kubernetes, and otherwise objects by their keys
+// and lists as a whole.
 func patchOf(kind *explain.Kind, last, given, live map[string]any) (types.PatchType, []byte, error) {
 	var texts [3][]byte
 	for i, fields := range []map[string]any{last, given, live} {

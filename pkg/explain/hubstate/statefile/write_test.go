@@ -59,11 +59,13 @@ func TestApplyWritesAsTheObjectWasWritten(t *testing.T) {
 		},
 		{
 			reason: "server-side apply of Helm without the number", managed: managedBy("helm", "Apply", ownsWritten), file: "{}",
-			wantSpec: "{}", wantBy: "server-side apply of field manager helm", wantGone: append([]string{gone[0], "spec.numberOfClusters"}, gone[1:]...),
+			wantSpec: "{}", wantBy: "server-side apply of field manager helm",
+			wantGone: append([]string{gone[0], "spec.numberOfClusters"}, gone[1:]...),
 		},
 		{
 			reason:      "client-side apply",
-			annotations: applied, managed: managedBy("kubectl-client-side-apply", "Update", ownsApplied), file: emptied, wantSpec: emptied, wantGone: gone,
+			annotations: applied, managed: managedBy("kubectl-client-side-apply", "Update", ownsApplied), file: emptied, wantSpec: emptied,
+			wantGone: gone,
 		},
 		{
 			reason: "server-side apply that takes over the fields of client-side applies", annotations: applied, writes: serverSide,
@@ -148,7 +150,7 @@ func TestApplyServerSideMergesListsByTheirKeys(t *testing.T) {
 	if len(ports) != 2 || !strings.Contains(fmt.Sprint(ports), "443") || !strings.Contains(fmt.Sprint(ports), "8080") {
 		t.Errorf("ports are %v, want those of the other manager and of the file", ports)
 	}
-	if len(hub.Federated.Objects[0].Object["spec"].(map[string]any)["ports"].([]any)) != 2 { //nolint:errcheck,forcetypeassert // As it was read.
+	if len(hub.Federated.Objects[0].Object["spec"].(map[string]any)["ports"].([]any)) != 2 { //nolint:forcetypeassert // As it was read.
 		t.Error("the live object was changed")
 	}
 }
