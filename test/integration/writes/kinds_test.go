@@ -265,7 +265,7 @@ func fieldsOf(text string) map[string]any {
 	if err := yaml.Unmarshal([]byte(text), &fields); err != nil {
 		panic(err)
 	}
-	return normal(fields).(map[string]any) //nolint:forcetypeassert // It stays what it is.
+	return normal(fields).(map[string]any)
 }
 
 // normal returns a value with the numbers of unstructured objects.

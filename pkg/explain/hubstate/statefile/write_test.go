@@ -150,7 +150,7 @@ func TestApplyServerSideMergesListsByTheirKeys(t *testing.T) {
 	if len(ports) != 2 || !strings.Contains(fmt.Sprint(ports), "443") || !strings.Contains(fmt.Sprint(ports), "8080") {
 		t.Errorf("ports are %v, want those of the other manager and of the file", ports)
 	}
-	if len(hub.Federated.Objects[0].Object["spec"].(map[string]any)["ports"].([]any)) != 2 { //nolint:forcetypeassert // As it was read.
+	if len(hub.Federated.Objects[0].Object["spec"].(map[string]any)["ports"].([]any)) != 2 {
 		t.Error("the live object was changed")
 	}
 }
