@@ -30,7 +30,9 @@ Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters i
 result, and how many Clusters all requests would need if none of them had a Grant.
 It runs the code of the controllers and webhooks, and changes nothing: it reads from the hub, and sends dry runs.
 
-With -l it compares those objects of the files alone that have the labels, as kubectl diff does.
+With -l it compares those objects of the files alone that have the labels, as kubectl diff does. Other kinds in the files are
+skipped and counted on stderr, and refused with --strict. Those that decide about Placements and cannot be compared, such as
+ManagedClusters, are errors.
 
 The report compares:
   - Before: the PlacementDecisions that are written on the hub, on which consumers act.
@@ -113,6 +115,7 @@ type diffOptions struct {
 	askFlags
 	labelFlag
 	writeFlags
+	fileFlags
 
 	files    []string
 	hub      []string
@@ -147,6 +150,7 @@ func newDiffCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
+	o.addFiles(cmd)
 	o.addSettings(flags)
 	o.addAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -248,11 +252,15 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 		return nil, err
 	}
 	changes.Select(o.selector)
+	changes.Strict(o.strict)
 	take := func(name string, content []byte) {
 		o.manifests = append(o.manifests, content)
 		changes.Read(name, content)
 	}
-	return changes, readPaths("--filename", o.files, stdin, take)
+	if err := readPaths("--filename", o.files, stdin, take); err != nil {
+		return nil, err
+	}
+	return changes, o.note(changes.Notes())
 }
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
@@ -260,11 +268,7 @@ func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
-		reader, err := readFiles(o.delivered, "--hub", o.hub, stdin)
-		if err != nil {
-			return nil, nil, err
-		}
-		if state, err = reader.State(); err == nil {
+		if state, err = o.readHub(o.delivered, "--hub", o.hub, stdin); err == nil {
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err

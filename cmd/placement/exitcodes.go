@@ -33,7 +33,10 @@ var exitCodes = []exitCode{
 		exitFailure, "a failure: an object that does not exist, a right that is missing, a hub that does not respond; what could be read is printed",
 		"a difference",
 	},
-	{exitUsage, "a mistake in the command line", "a mistake in the command line, or any failure"},
+	{
+		exitUsage, "a mistake in the command line or in a file that it names, or a file that does not exist",
+		"a mistake in the command line or in a file, or any failure",
+	},
 }
 
 // describeExitCodes returns the exit codes for the help.

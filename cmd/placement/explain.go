@@ -125,6 +125,7 @@ type explainOptions struct {
 	settingsFlags
 	askFlags
 	labelFlag
+	fileFlags
 
 	files         []string
 	clusters      []string
@@ -162,6 +163,7 @@ func newExplainCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
+	o.addFiles(cmd)
 	o.addSettings(flags)
 	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one. Default: the namespace of the context."

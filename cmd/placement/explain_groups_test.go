@@ -53,7 +53,7 @@ func TestExplainSeveral(t *testing.T) {
 func TestExplainSeveralReadsOnce(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"explain", "-f", "-", "team-a/p", "configmap/settings"}
-	if code := executeWithInput(t, "kind: [", args, &stdout, &stderr); code != exitFailure || strings.Count(stderr.String(), "stdin") != 1 {
+	if code := executeWithInput(t, "kind: [", args, &stdout, &stderr); code != exitUsage || strings.Count(stderr.String(), "stdin") != 1 {
 		t.Errorf("exit code %d, stderr %s", code, &stderr)
 	}
 }

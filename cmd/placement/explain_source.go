@@ -45,11 +45,7 @@ func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*source, 
 
 func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
-		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
-		if err != nil {
-			return nil, err
-		}
-		state, err := reader.State()
+		state, err := o.readHub(o.delivered, "--filename", o.files, stdin)
 		return &source{files: state, namespace: o.namespace}, err
 	}
 	hub, config, namespace, err := o.connectHub()

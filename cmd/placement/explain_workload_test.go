@@ -52,7 +52,7 @@ func TestExplainWorkload(t *testing.T) {
 		},
 		{reason: "one of them", args: []string{"po/p", "-f", twins, "-n", "b"}, wantStdout: []string{"Pod b/p: "}},
 		{
-			reason: "a misspelled field has its line", args: []string{"po/p", "-f", unknown}, wantCode: exitFailure,
+			reason: "a misspelled field has its line", args: []string{"po/p", "-f", unknown}, wantCode: exitUsage,
 			wantStderr: []string{unknown + ":6: Pod a/p: spec.nodeSelektor: unknown field"},
 		},
 		{

@@ -73,6 +73,7 @@ type federatedOptions struct {
 	kindFlags
 	labelFlag
 	askFlags
+	fileFlags
 
 	files         []string
 	now           string
@@ -98,6 +99,7 @@ func newFederatedCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
+	o.addFiles(cmd)
 	o.addKinds(flags)
 	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the objects. Default: the namespace of the context, and with -f all."
@@ -225,11 +227,7 @@ type federatedSource struct {
 // read reads the state from files, from which there is no source, or from the hub. unread says which rights are missing.
 func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *federatedSource, state *explain.State, unread, err error) {
 	if len(o.files) > 0 {
-		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		state, err := reader.State()
+		state, err := o.readHub(o.delivered, "--filename", o.files, stdin)
 		return nil, state, nil, err
 	}
 	if from, err = o.connectSource(ctx); err != nil {

@@ -39,8 +39,10 @@ metadata.uid is evaluated as a new one.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
 them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
-permit are mistakes, and defaults are set. It ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a
-provider offers is in the status of its ClusterProvider) and CustomResourceDefinitions.
+permit are mistakes, and defaults are set. Objects of kinds that the hub does not read, such as a Policy or an
+ApplicationSet, are skipped and counted on stderr, and refused with --strict; a misspelt kind, version or group is a
+mistake. The command ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a provider offers is in the status
+of its ClusterProvider) and CustomResourceDefinitions.
 
 Assumptions about files:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.
@@ -80,7 +82,7 @@ rights the hub simulates the Placements of one namespace that the user may list,
 user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer
 token of the user, as placement explain does.
 
-The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 1 when the
+The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 2 when the
 files have mistakes; the command lists all of them, with file and line. With --exit-code it is 1 if the changes make a
 difference, and 2 for an error.`
 
@@ -125,6 +127,7 @@ type simulateOptions struct {
 	labelFlag
 	changeFlags
 	askFlags
+	fileFlags
 
 	files      []string
 	hub        []string
@@ -164,6 +167,7 @@ func newSimulateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.hubFlags.add(flags)
+	o.addFiles(cmd)
 	o.addSettings(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
 	o.changeFlags.add(flags)

@@ -96,7 +96,7 @@ func readAdditions(reader *statefile.Reader, adding bool) (*explain.State, error
 	}
 	additions, err := reader.Additions()
 	if err != nil {
-		return nil, fmt.Errorf("--add: %w", err)
+		return nil, inFiles(fmt.Errorf("--add: %w", err))
 	}
 	return additions, nil
 }

@@ -67,7 +67,7 @@ func TestSimulateRequests(t *testing.T) {
 			want: []string{"use Balanced or Simple"},
 		},
 		{
-			reason: "a mistake in the file", wantCode: exitFailure,
+			reason: "a mistake in the file", wantCode: exitUsage,
 			add:  object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: []}"),
 			want: []string{"spec.purposes: Invalid value: 0: should have at least 1 items"},
 		},

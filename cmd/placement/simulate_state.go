@@ -46,6 +46,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	if err != nil {
 		return nil, err
 	}
+	given.Strict(o.strict)
 	take := func(name string, content []byte) {
 		o.manifests = append(o.manifests, content)
 		given.Read(name, content)
@@ -54,7 +55,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 		return nil, err
 	}
 	additions, err := readAdditions(given, o.adding)
-	if err != nil {
+	if err := errors.Join(err, o.note(given.Notes())); err != nil {
 		return nil, err
 	}
 	o.added = additions
@@ -102,12 +103,10 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 		return o.readLive(ctx)
 	}
 	if len(o.hub) > 0 {
-		var err error
-		if given, err = readFiles(o.delivered, "--hub", o.hub, stdin); err != nil {
-			return nil, err
-		}
+		return o.readHub(o.delivered, "--hub", o.hub, stdin)
 	}
-	return given.State()
+	state, err := given.State()
+	return state, inFiles(err)
 }
 
 func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {

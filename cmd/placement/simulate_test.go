@@ -118,11 +118,11 @@ func TestSimulate(t *testing.T) {
 			reason: "YAML", args: []string{"-f", dir, "-o", "yaml"}, wantParts: []string{"placement: team-a/broken\n", "stalled: true\n"},
 		},
 		{
-			reason: "a mistake in a file is told with its line", args: []string{"-f", clusters, "-f", typo}, wantCode: exitFailure,
+			reason: "a mistake in a file is told with its line", args: []string{"-f", clusters, "-f", typo}, wantCode: exitUsage,
 			wantStderr: []string{"Error: " + typo + ":9: Placement team-a/broken: spec.prioritizerPolicy.mod: unknown field: remove it"},
 		},
 		{
-			reason: "a file given twice", args: []string{"-f", clusters, "-f", placements, "-f", clusters}, wantCode: exitFailure,
+			reason: "a file given twice", args: []string{"-f", clusters, "-f", placements, "-f", clusters}, wantCode: exitUsage,
 			wantStderr: []string{"the input has 3 mistakes", clusters + ":1: ManagedCluster c1: was given at " + clusters + ":1 already"},
 		},
 		{
@@ -139,11 +139,11 @@ func TestSimulate(t *testing.T) {
 			wantStderr: []string{"there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files"},
 		},
 		{
-			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml")}, wantCode: exitFailure,
+			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml")}, wantCode: exitUsage,
 			wantStderr: []string{"--filename", "nosuch.yaml"},
 		},
 		{
-			reason: "a directory without files", args: []string{"-f", filepath.Join(dir, "more.yaml")}, wantCode: exitFailure,
+			reason: "a directory without files", args: []string{"-f", filepath.Join(dir, "more.yaml")}, wantCode: exitUsage,
 			wantStderr: []string{"more.yaml has no file that ends in .yaml, .yml or .json"},
 		},
 		{

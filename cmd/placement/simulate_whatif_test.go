@@ -156,14 +156,14 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 		{"add twice", []string{"--hub", state, "--add", "--add", "-f", added}, exitUsage, "repeat -f"},
 		{"add nothing", []string{"--hub", state, "--add=false"}, exitUsage, "means yes by itself"},
 		{
-			"something else to add", []string{"--hub", state, "--add", "-f", state}, exitFailure,
+			"something else to add", []string{"--hub", state, "--add", "-f", state}, exitUsage,
 			"--add: " + state + ":9: ManagedClusterSetBinding team-a/default cannot be added: leave it out, only ManagedClusters",
 		},
 		{
 			"what is there to add", []string{"--hub", state, "--add", "-f", file("c1.yaml", strings.Split(simulatedClusters, "---")[0])}, exitFailure,
 			"ManagedCluster c1 exists already",
 		},
-		{"a mistake in what is added", []string{"--hub", state, "--add", "-f", file("typo", "kind: X\n")}, exitFailure, "apiVersion: is required"},
+		{"a mistake in what is added", []string{"--hub", state, "--add", "-f", file("typo", "kind: X\n")}, exitUsage, "apiVersion: is required"},
 		{
 			"the order is that of the flags", []string{"--hub", state, "--drain", "us4", "--add", "-f", added}, exitFailure,
 			"there is no ManagedCluster us4",

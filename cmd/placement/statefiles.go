@@ -3,17 +3,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
@@ -28,13 +30,49 @@ var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 // because decoding them takes longer than most commands.
 var definitions tools.Definitions = sync.OnceValues(manifests.Definitions)
 
-// readFiles returns a Reader of all files that a flag names, on a hub that delivers the kinds.
-func readFiles(delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
+// fileFlags say how files are read.
+type fileFlags struct {
+	strict bool
+	// stderr has a line for what was left out of the files.
+	stderr io.Writer
+}
+
+// addFiles adds the flags to a command.
+func (f *fileFlags) addFiles(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "Refuse files with objects of kinds that the hub does not read, instead of skipping them.")
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) { f.stderr = cmd.ErrOrStderr() }
+}
+
+// readHub reads the objects of a hub that delivers the kinds from all files that a flag names.
+func (f *fileFlags) readHub(delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader) (*explain.State, error) {
 	reader, err := definitions.Reader(delivered)
 	if err != nil {
 		return nil, err
 	}
-	return reader, readPaths(flag, paths, stdin, reader.Read)
+	reader.Strict(f.strict)
+	if err := readPaths(flag, paths, stdin, reader.Read); err != nil {
+		return nil, err
+	}
+	state, err := reader.State()
+	return state, errors.Join(inFiles(err), f.note(reader.Notes()))
+}
+
+// note prints what was left out of files.
+func (f *fileFlags) note(notes []string) error {
+	for _, note := range notes {
+		if _, err := fmt.Fprintln(f.stderr, note); err != nil {
+			return fmt.Errorf("printing what was left out of the files: %w", err)
+		}
+	}
+	return nil
+}
+
+// inFiles returns an error about files of the command line, which has the exit code of mistakes in the command line itself.
+func inFiles(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code: exitUsage, err: err}
 }
 
 // readPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.
@@ -50,12 +88,12 @@ func readPaths(flag string, paths []string, stdin io.Reader, take func(name stri
 		}
 		files, err := stateFiles(flag, path)
 		if err != nil {
-			return err
+			return inFiles(err)
 		}
 		for _, file := range files {
 			content, err := os.ReadFile(file)
 			if err != nil {
-				return fmt.Errorf("%s: %w", flag, err)
+				return inFiles(fmt.Errorf("%s: %w", flag, err))
 			}
 			take(file, content)
 		}
@@ -78,8 +116,10 @@ func stateFiles(flag, path string) ([]string, error) {
 	}
 	var files []string
 	for _, entry := range entries {
-		if !entry.IsDir() && slices.Contains(stateFileExtensions, filepath.Ext(entry.Name())) {
-			files = append(files, filepath.Join(path, entry.Name()))
+		name, extension := entry.Name(), filepath.Ext(entry.Name())
+		// A kustomization describes the files beside it.
+		if !entry.IsDir() && slices.Contains(stateFileExtensions, extension) && strings.TrimSuffix(name, extension) != "kustomization" {
+			files = append(files, filepath.Join(path, name))
 		}
 	}
 	if len(files) == 0 {

@@ -12,20 +12,27 @@ import (
 )
 
 // Additions returns the clusters and scores of the files, the objects that decide where Pods may run, and those that decide what
-// ClusterRequests get. Invalid files are an *InputError; any other kind, and no object at all, are errors too.
+// ClusterRequests get. Invalid files are an *InputError; another kind of the hub, and no object at all, are errors too. Other kinds of Kubernetes
+// are left out, and counted in Notes.
 func (r *Reader) Additions() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
+	added := 0
 	for _, identity := range slices.Sorted(maps.Keys(r.seen)) {
-		if !r.kinds[identity].InAdd {
+		switch kind := r.kinds[identity]; {
+		case kind.InAdd:
+			added++
+		case leavesOut(kind) && !r.strict:
+			r.skipped[kind.Kind]++
+		default:
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, "+
 				"scheduling policies, AffinityClasses, Tenants, applications, HelmReleases, and ClusterRequests with what decides about them, can; "+
 				"placement diff says what Placements would change", r.seen[identity], identity)
 		}
 	}
 
-	if len(r.seen) == 0 {
+	if added == 0 {
 		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, nor anything that decides where Pods may " +
 			"run or what ClusterRequests get, so there is nothing to add")
 	}

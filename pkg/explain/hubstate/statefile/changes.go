@@ -5,7 +5,6 @@ package statefile
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,6 +44,12 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 
 // Select has the following files read without the objects whose labels the selector does not select, as `kubectl apply -l` does; nil selects all.
 func (c *ChangeReader) Select(selector labels.Selector) { c.reader.rules.selector = selector }
+
+// Strict sets whether objects of kinds that only others read are errors, as Reader.Strict does.
+func (c *ChangeReader) Strict(strict bool) { c.reader.Strict(strict) }
+
+// Notes returns what was left out of the files, as Reader.Notes does.
+func (c *ChangeReader) Notes() []string { return c.reader.Notes() }
 
 // Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
@@ -108,17 +113,6 @@ type applyRules struct {
 	namespace Namespace
 	selector  labels.Selector           // nil selects all
 	given     map[string]map[string]any // by identity, before defaults were filled in
-}
-
-// comparedKinds lists the kinds that a ChangeReader reads.
-func comparedKinds() string {
-	names := []string{"Placements of " + api.GroupVersions(" and ")}
-	for _, kind := range explain.Kinds() {
-		if _, isPlacement := api.Find(kind.GroupVersion().String()); kind.InDiff && (!isPlacement || kind.Kind != "Placement") {
-			names = append(names, kind.Several())
-		}
-	}
-	return strings.Join(names, ", ") + " and objects that are delivered to clusters"
 }
 
 // selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.

@@ -3,8 +3,9 @@
 // Package statefile reads an explain.State from YAML and JSON files with the objects of a hub.
 //
 // A Reader is as strict as an API server with strict field validation. The CustomResourceDefinitions, which the caller passes in, validate
-// every object and fill in its defaults; unknown fields and kinds, missing names and duplicates are errors. It continues after an error:
-// the InputError of Reader.State has every Problem, with file and line.
+// every object and fill in its defaults; unknown fields, misspelt kinds, missing names and duplicates are errors. It continues after an error:
+// the InputError of Reader.State has every Problem, with file and line. Objects of kinds that only others read are left out, and Reader.Notes
+// counts them.
 //
 // A ChangeReader reads the objects of all kinds that can be compared, and its Apply writes them to a State as a hub would be written: as the API
 // server has answered to dry runs, and otherwise by the three-way merges of apimachinery, by server-side apply over the definitions, or as a whole.

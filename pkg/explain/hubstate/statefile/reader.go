@@ -30,6 +30,9 @@ type Reader struct {
 	// kinds has the kinds of the objects in seen.
 	kinds    map[string]*explain.Kind
 	problems []Problem
+	// skipped counts the objects that are left out, by their kinds. strict makes them problems.
+	skipped map[string]int
+	strict  bool
 
 	rules *applyRules // nil: every document is read without changes
 }
@@ -46,12 +49,17 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", kind.GroupVersionKind)
 		}
 	}
-	return &Reader{definitions: definitions, seen: map[string]string{}, kinds: map[string]*explain.Kind{}}, nil
+	return &Reader{
+		definitions: definitions, seen: map[string]string{}, kinds: map[string]*explain.Kind{}, skipped: map[string]int{},
+	}, nil
 }
 
 // Deliver sets the delivered kinds; the default is federation.DefaultKinds. Of kinds that are not known otherwise, only the metadata is
 // validated.
 func (r *Reader) Deliver(kinds []federation.FederatedKind) { r.state.Federated.Kinds = kinds }
+
+// Strict sets whether objects of kinds that only others read are errors. By default they are left out, and counted in Notes.
+func (r *Reader) Strict(strict bool) { r.strict = strict }
 
 // Read reads a file: YAML documents or JSON, single objects or lists. The name is for messages; State returns the errors.
 func (r *Reader) Read(file string, content []byte) {
@@ -103,13 +111,15 @@ func (r *Reader) readValue(at position, value any) {
 		r.readItems(at, kind, object)
 	case !r.rules.selects(object):
 		return
-	case r.rules != nil && (of == nil || !r.state.Diffs(of)):
-		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out, only %s can; what it means for placements shows once it is applied",
-			kind, apiVersion, comparedKinds())
 	case of == nil || r.admitter(of, gvk) == nil:
-		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, r.knownKinds())
-	default:
+		r.readOther(at, gvk)
+	case r.rules == nil || r.state.Diffs(of):
 		r.readObject(at, gvk, of, object)
+	case leavesOut(of):
+		r.skip(at, gvk, 1)
+	default:
+		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out; what it means for placements shows once it is applied",
+			kind, apiVersion)
 	}
 }
 
@@ -232,17 +242,6 @@ func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 func text(object map[string]any, key string) (string, bool) {
 	value, isString := object[key].(string)
 	return value, isString && value != ""
-}
-
-func (r *Reader) knownKinds() string {
-	var names []string
-	for _, kind := range explain.Kinds() {
-		if gvk := kind.GroupVersionKind; kind.Concerns != 0 && kind.Type != nil && r.admitter(kind, gvk) != nil {
-			names = append(names, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }
 
 var unknownFieldPath = regexp.MustCompile(`^unknown field "(.+)"$`)
