@@ -78,8 +78,8 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 	if config, err = found.ClientConfig(); err != nil {
 		return nil, "", fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig or --context", err)
 	}
-	if namespace, _, err = found.Namespace(); err != nil {
-		return nil, "", fmt.Errorf("loading the kubeconfig: %w; name a namespace with --namespace", err)
+	if namespace, err = f.fileNamespace(); err != nil {
+		return nil, "", err
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent()
 	config.QPS, config.Burst = 50, 300 // As kubectl has them.
@@ -90,6 +90,18 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 		config.Impersonate.Groups = *flags.ImpersonateGroup
 	}
 	return config, namespace, nil
+}
+
+// fileNamespace returns the namespace of objects in files that name none, as kubectl has it: that of the flag, of the context, or default.
+func (f *hubFlags) fileNamespace() (string, error) {
+	if f.namespace != "" {
+		return f.namespace, nil
+	}
+	namespace, _, err := f.flags().ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", fmt.Errorf("loading the kubeconfig: %w; name a namespace with --namespace", err)
+	}
+	return namespace, nil
 }
 
 // nowhere reports whether neither a kubeconfig, a flag nor a pod names a hub. cli-runtime has localhost:8080 then.

@@ -110,12 +110,11 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
 
 // diffOptions are the flags of the command.
 type diffOptions struct {
-	hubFlags
+	fileFlags
 	settingsFlags
 	askFlags
 	labelFlag
 	writeFlags
-	fileFlags
 
 	files    []string
 	hub      []string
@@ -149,7 +148,6 @@ func newDiffCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.add(flags)
 	o.addFiles(cmd)
 	o.addSettings(flags)
 	o.addAsk(flags)
@@ -240,7 +238,8 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namespace, err error) {
 	namespace = statefile.Namespace{Name: o.namespace, Enforced: o.namespace != ""}
 	if len(o.hub) > 0 {
-		return nil, namespace, nil
+		namespace.Name, err = o.fileNamespace()
+		return nil, namespace, err
 	}
 	config, namespace.Name, err = o.find()
 	return config, namespace, err

@@ -181,10 +181,6 @@ func TestDiff(t *testing.T) {
 			wantStderr: []string{"no answer for Placement b/all (placement.open-cluster-management.io), which", "spec.antiAffinity.topologyKeyType"},
 		},
 		{
-			reason: "a placement without a namespace, and nowhere to put it", args: []string{"-f", noNamespace, "--hub", hub},
-			wantCode: exitNotCompared, wantStderr: []string{noNamespace + ":3: Placement all: metadata.namespace: is required"},
-		},
-		{
 			reason: "another namespace than asked for", args: []string{"-f", empty, "--hub", hub, "-n", "team-b"}, wantCode: exitNotCompared,
 			wantStderr: []string{empty + ":3: Placement team-a/all: metadata.namespace: is team-a, and --namespace says team-b: change one"},
 		},

@@ -121,11 +121,10 @@ const explainExample = `  # Why these clusters?
 
 // explainOptions are the flags of the command.
 type explainOptions struct {
-	hubFlags
+	fileFlags
 	settingsFlags
 	askFlags
 	labelFlag
-	fileFlags
 
 	files         []string
 	clusters      []string
@@ -162,11 +161,11 @@ func newExplainCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.add(flags)
 	o.addFiles(cmd)
 	o.addSettings(flags)
 	o.addAsk(flags)
-	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one. Default: the namespace of the context."
+	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one, and of objects in files without one. " +
+		"Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to explain in full. May be repeated.")

@@ -69,9 +69,11 @@ func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []printers.Fo
 		slices.Sort(contexts)
 		return contexts, cobra.ShellCompDirectiveNoFileComp
 	})
-	complete(cmd, "namespace", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return f.names(cmd.Context(), "", begun, &corev1.NamespaceList{}), cobra.ShellCompDirectiveNoFileComp
-	})
+	complete(cmd, "namespace", f.completeNamespaces)
+}
+
+func (f *hubFlags) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return f.names(cmd.Context(), "", begun, &corev1.NamespaceList{}), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completePlacements offers the Placements of the namespace; after "NAMESPACE/" those of that namespace, after "TYPE/" workloads or

@@ -69,11 +69,10 @@ const federatedExample = `  # Where are the objects of a namespace delivered?
 
 // federatedOptions are the flags of the command.
 type federatedOptions struct {
-	hubFlags
+	fileFlags
 	kindFlags
 	labelFlag
 	askFlags
-	fileFlags
 
 	files         []string
 	now           string
@@ -98,11 +97,11 @@ func newFederatedCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.add(flags)
 	o.addFiles(cmd)
 	o.addKinds(flags)
 	o.addAsk(flags)
-	flags.Lookup("namespace").Usage = "Namespace of the objects. Default: the namespace of the context, and with -f all."
+	flags.Lookup("namespace").Usage = "Namespace of the objects, and of objects in files without one. Default: the namespace of the context; " +
+		"with -f the report has all."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")

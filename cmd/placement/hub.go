@@ -27,7 +27,7 @@ type hubFlags struct {
 
 func (f *hubFlags) add(flags *pflag.FlagSet) {
 	f.addConnection(flags)
-	flags.Lookup("namespace").Usage = "Namespace of placements without one; a placement with another namespace is an error. " +
+	flags.Lookup("namespace").Usage = "Namespace of objects without one; an object with another namespace is an error. " +
 		"Default: the namespace of the context."
 }
 

@@ -35,7 +35,7 @@ func TestSelectingFlags(t *testing.T) {
 		{[]string{"simulate", "-l", "tier=db"}, exitOK, []string{"team-b/q: "}, "team-a/"},
 		{[]string{"simulate", "-A", "-o", "wide"}, exitOK, []string{"team-a/p: ", "team-b/q: "}, "-o wide lists"},
 		{[]string{"simulate", "-n", "team-a"}, exitOK, []string{"team-a/p: "}, "team-b/q"},
-		{[]string{"simulate", "-A", "-n", "team-a"}, exitUsage, []string{"contradict"}, ""},
+		{[]string{"simulate", "-A", "-n", "team-a"}, exitOK, []string{"team-a/p: ", "team-b/q: "}, ""},
 		{[]string{"simulate", "-l", "tier=none"}, exitFailure, []string{"no Placement in the files has the labels tier=none"}, ""},
 		{[]string{"simulate", "-l", "tier=db", "--placement", "team-a/p"}, exitUsage, []string{"--selector, --placement"}, ""},
 		{[]string{"federated", "-A", "-l", "app=nosuch"}, exitOK, nil, "settings"},

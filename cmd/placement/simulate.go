@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
---namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings. For a user with fewer
+--only-namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings. For a user with fewer
 rights the hub simulates the Placements of one namespace that the user may list, also --without-binding of a binding that the
 user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer
 token of the user, as placement explain does.
@@ -122,12 +123,11 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 
 // simulateOptions are the flags of the command.
 type simulateOptions struct {
-	hubFlags
+	fileFlags
 	settingsFlags
 	labelFlag
 	changeFlags
 	askFlags
-	fileFlags
 
 	files      []string
 	hub        []string
@@ -139,6 +139,7 @@ type simulateOptions struct {
 	exitCode   bool
 	// allNamespaces says what is the default.
 	allNamespaces bool
+	onlyNamespace string
 
 	// manifests are the contents of the files, and added the objects in them that are added.
 	manifests [][]byte
@@ -166,10 +167,13 @@ func newSimulateCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.hubFlags.add(flags)
 	o.addFiles(cmd)
 	o.addSettings(flags)
-	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
+	flags.Lookup("namespace").Usage = "Namespace of objects in files that name none; default: the namespace of the context. " +
+		"Of a live hub, the namespace to report; default: all. " +
+		"Deprecated: in files that describe the hub it selects what is reported too; use --only-namespace."
+	flags.StringVar(&o.onlyNamespace, "only-namespace", "",
+		"Namespace of the placements and other objects to report, and of the bindings to read from a live hub. Default: all namespaces.")
 	o.changeFlags.add(flags)
 	o.addAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -190,6 +194,7 @@ func newSimulateCommand() *cobra.Command {
 	flags.BoolVar(&o.exitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
 	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
+	complete(cmd, "only-namespace", o.completeNamespaces)
 	complete(cmd, "drain", o.completeClusters)
 	complete(cmd, "remove", o.completeClusters)
 	return cmd
@@ -218,7 +223,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
 	}
 	reported := &tools.ReportOptions{
-		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.namespace, Files: !o.live() && len(in.changes) == 0,
+		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.reported(), Files: !o.live() && len(in.changes) == 0,
 	}
 	if err := o.checkWanted(in.state, names); err != nil && !reported.ReportsOthers(in.state) {
 		return false, err
@@ -247,9 +252,18 @@ func interrupted(ctx context.Context) error {
 	return nil
 }
 
-// inNamespace reports whether an object is in the namespace of the flag, if there is one.
+// reported returns the namespace of what is reported; empty for all. In files that describe the hub, --namespace is that of objects without one, and
+// selects as well until the deprecation ends.
+func (o *simulateOptions) reported() string {
+	if o.allNamespaces {
+		return ""
+	}
+	return cmp.Or(o.onlyNamespace, o.namespace)
+}
+
+// inNamespace reports whether an object is in the namespace that is reported.
 func (o *simulateOptions) inNamespace(key inventory.Key) bool {
-	return o.namespace == "" || o.namespace == key.Namespace
+	return o.reported() == "" || o.reported() == key.Namespace
 }
 
 // whatIf prints the differences that the changes would make.
@@ -277,7 +291,7 @@ func (o *simulateOptions) whatIf(
 func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, in *simulated) (differs bool, err error) {
 	var incomplete error
 	for _, added := range in.additions {
-		missing, err := added.Of.Simulate(added, &whatIf, o.namespace)
+		missing, err := added.Of.Simulate(added, &whatIf, o.reported())
 		if err != nil {
 			return false, err
 		}
@@ -297,8 +311,10 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	switch {
 	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	case o.allNamespaces && o.namespace != "":
-		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
+	case o.allNamespaces && (o.onlyNamespace != "" || len(o.files)+len(o.hub) == 0 && o.namespace != ""):
+		return now, nil, errors.New("--all-namespaces contradicts --only-namespace, and without files --namespace; leave out one or the other")
+	case o.onlyNamespace != "" && len(o.files)+len(o.hub) == 0 && o.namespace != "":
+		return now, nil, errors.New("--only-namespace, --namespace: without files both select the namespace to report; leave out one or the other")
 	case o.text != "" && len(o.placements) > 0:
 		return now, nil, errors.New("--selector, --placement: both select placements; leave out one or the other")
 	case len(o.changes) > 0 && o.all:

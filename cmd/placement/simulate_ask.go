@@ -142,8 +142,8 @@ func (o *simulateOptions) askedNamespace(names map[types.NamespacedName]bool) (s
 	for name := range names {
 		namespaces[name.Namespace] = true
 	}
-	if o.namespace != "" {
-		namespaces[o.namespace] = true
+	if only := o.reported(); only != "" {
+		namespaces[only] = true
 	}
 	found := slices.Sorted(maps.Keys(namespaces))
 	if len(found) != 1 {

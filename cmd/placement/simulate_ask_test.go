@@ -20,6 +20,7 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		expect.NoError(t, err)
 		return wanted
 	}
+	inTeamA := fileFlags{hubFlags: hubFlags{namespace: "team-a"}}
 	for _, tc := range []struct {
 		reason    string
 		options   simulateOptions
@@ -28,7 +29,7 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		sets      []string
 		refused   []string
 	}{
-		{reason: "a namespace", options: simulateOptions{hubFlags: hubFlags{namespace: "team-a"}}, namespace: "team-a"},
+		{reason: "a namespace", options: simulateOptions{fileFlags: inTeamA}, namespace: "team-a"},
 		{reason: "Placements of a namespace", names: names("team-a/p", "team-a/q"), namespace: "team-a"},
 		{
 			reason: "bindings", names: names("team-a/p"), namespace: "team-a", sets: []string{"edge", "prod"},
@@ -64,7 +65,7 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		},
 		{reason: "another time", names: names("team-a/p"), options: simulateOptions{now: "2026-01-31T12:00:00Z"}, refused: []string{"--now"}},
 		{
-			reason: "labels", options: simulateOptions{hubFlags: hubFlags{namespace: "team-a"}, labelFlag: labelFlag{selector: labels.Everything()}},
+			reason: "labels", options: simulateOptions{fileFlags: inTeamA, labelFlag: labelFlag{selector: labels.Everything()}},
 			refused: []string{"leave --selector out"},
 		},
 	} {

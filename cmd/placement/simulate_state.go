@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -42,11 +43,10 @@ type simulated struct {
 
 // read reads the State, and the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
-	given, err := definitions.Reader(o.delivered)
+	given, err := o.reader(o.delivered)
 	if err != nil {
 		return nil, err
 	}
-	given.Strict(o.strict)
 	take := func(name string, content []byte) {
 		o.manifests = append(o.manifests, content)
 		given.Read(name, content)
@@ -84,7 +84,7 @@ func (o *simulateOptions) readAddition(ctx context.Context, of *tools.Tool, give
 		if err != nil {
 			return nil, err
 		}
-		if added.Hub, added.Unread, err = of.ReadAdded(ctx, hub, o.namespace); err != nil {
+		if added.Hub, added.Unread, err = of.ReadAdded(ctx, hub, o.reported()); err != nil {
 			return nil, err
 		}
 	}
@@ -103,10 +103,39 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 		return o.readLive(ctx)
 	}
 	if len(o.hub) > 0 {
-		return o.readHub(o.delivered, "--hub", o.hub, stdin)
+		state, err := o.readHub(o.delivered, "--hub", o.hub, stdin)
+		if err != nil {
+			return nil, err
+		}
+		return state, o.warnNamespace(state)
 	}
 	state, err := given.State()
-	return state, inFiles(err)
+	if err != nil {
+		return nil, inFiles(err)
+	}
+	return state, o.warnNamespace(state)
+}
+
+// warnNamespace warns of the end of --namespace as a selection if it leaves out objects of files.
+func (o *simulateOptions) warnNamespace(state *explain.State) error {
+	if o.namespace == "" || o.reported() != o.namespace || o.onlyNamespace != "" {
+		return nil
+	}
+	var reports []metav1.Object
+	for _, placement := range state.Placements {
+		reports = append(reports, placement)
+	}
+	for _, object := range slices.Concat(state.Federated.Objects, state.Pods.Workloads) {
+		reports = append(reports, object)
+	}
+	for _, request := range state.ClusterRequests.Requests {
+		reports = append(reports, request)
+	}
+	if slices.ContainsFunc(reports, func(object metav1.Object) bool { return object.GetNamespace() != o.namespace }) {
+		return o.note([]string{"warning: --namespace will be the namespace of objects without one alone, and select nothing in files any more; write " +
+			"--only-namespace " + o.namespace + " for this report, or -A for one of all namespaces"})
+	}
+	return nil
 }
 
 func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
@@ -117,12 +146,12 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	if o.hubControllers, err = o.controllers(ctx, hub); err != nil {
 		return nil, err
 	}
-	state, err := hubstate.AllFromCluster(ctx, hub, o.namespace)
-	if apierrors.IsForbidden(err) && o.namespace == "" {
+	state, err := hubstate.AllFromCluster(ctx, hub, o.reported())
+	if apierrors.IsForbidden(err) && o.reported() == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}
 	if err == nil && len(o.placements) == 0 {
-		err = hubstate.AddFederated(ctx, hub, state, o.namespace, o.delivered)
+		err = hubstate.AddFederated(ctx, hub, state, o.reported(), o.delivered)
 	}
 	return state, err
 }
@@ -148,7 +177,7 @@ func (o *simulateOptions) selectNames(
 	}
 	names = o.labelFlag.placements(state)
 	maps.DeleteFunc(names, func(name types.NamespacedName, _ bool) bool {
-		return o.namespace != "" && o.namespace != name.Namespace
+		return o.reported() != "" && o.reported() != name.Namespace
 	})
 	if len(names) == 0 {
 		return nil, fmt.Errorf("--selector: no Placement %s has the labels %s; correct the selector", o.place(), o.text)
@@ -177,15 +206,15 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	missing := maps.Clone(wanted)
 	var found []string
 	for _, placement := range state.Placements {
-		if o.namespace == "" || o.namespace == placement.GetNamespace() {
+		if o.reported() == "" || o.reported() == placement.GetNamespace() {
 			name := types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()}
 			found = append(found, name.String())
 			delete(missing, name)
 		}
 	}
 	switch {
-	case len(found) == 0 && o.namespace != "":
-		return fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct --namespace", o.place(), o.namespace)
+	case len(found) == 0 && o.reported() != "":
+		return fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct the namespace", o.place(), o.reported())
 	case len(found) == 0 && o.live():
 		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
 	case len(found) == 0:

@@ -58,7 +58,7 @@ func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
 		{"add", []string{"--hub", state, "--now", diffNow, "--add", "-f", added}},
 		{"json", append(fromFiles, "--drain", "eu1", "-o", "json", "--placement", "team-a/payments", "--placement", "team-b/typo")},
 		{"name", append(fromFiles, "--drain", "eu1", "-o", "name")},
-		{"nothing", append(fromFiles, "--drain", "gpu2", "-n", "team-c")},
+		{"nothing", append(fromFiles, "--drain", "gpu2", "--only-namespace", "team-c")},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", tc.args...)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
@@ -32,29 +33,44 @@ var definitions tools.Definitions = sync.OnceValues(manifests.Definitions)
 
 // fileFlags say how files are read.
 type fileFlags struct {
+	hubFlags
+
 	strict bool
 	// stderr has a line for what was left out of the files.
 	stderr io.Writer
 }
 
-// addFiles adds the flags to a command.
+// addFiles adds the flags to a command, and those of the hub.
 func (f *fileFlags) addFiles(cmd *cobra.Command) {
+	f.add(cmd.Flags())
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "Refuse files with objects of kinds that the hub does not read, instead of skipping them.")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) { f.stderr = cmd.ErrOrStderr() }
 }
 
 // readHub reads the objects of a hub that delivers the kinds from all files that a flag names.
 func (f *fileFlags) readHub(delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader) (*explain.State, error) {
-	reader, err := definitions.Reader(delivered)
+	reader, err := f.reader(delivered)
 	if err != nil {
 		return nil, err
 	}
-	reader.Strict(f.strict)
 	if err := readPaths(flag, paths, stdin, reader.Read); err != nil {
 		return nil, err
 	}
 	state, err := reader.State()
 	return state, errors.Join(inFiles(err), f.note(reader.Notes()))
+}
+
+// reader returns a reader of the objects of a hub that delivers the kinds.
+func (f *fileFlags) reader(delivered []federation.FederatedKind) (*statefile.Reader, error) {
+	namespace, err := f.fileNamespace()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := definitions.Reader(statefile.Namespace{Name: namespace}, delivered)
+	if err == nil {
+		reader.Strict(f.strict)
+	}
+	return reader, err
 }
 
 // note prints what was left out of files.

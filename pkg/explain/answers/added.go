@@ -11,6 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
@@ -20,7 +21,7 @@ const otherWorkloadsUnread = "what the policies change for workloads that exist 
 // simulateAdded reports where the Pods of the workloads of a Question may run, also with its PodSchedulingPolicies, as placement simulate --add does.
 // The caller may write each of them. What the policies change for other workloads is not in the answer, because the hub lists no workloads.
 func (e *Explainer) simulateAdded(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	reader, err := e.Definitions.Reader(e.Delivered)
+	reader, err := e.Definitions.Reader(statefile.Namespace{Name: question.Namespace}, e.Delivered)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}

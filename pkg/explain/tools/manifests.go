@@ -13,7 +13,7 @@ import (
 type Definitions func() ([]*apiextensionsv1.CustomResourceDefinition, error)
 
 // Reader returns a reader of the objects of a hub that delivers the kinds.
-func (d Definitions) Reader(delivered []federation.FederatedKind) (*statefile.Reader, error) {
+func (d Definitions) Reader(namespace statefile.Namespace, delivered []federation.FederatedKind) (*statefile.Reader, error) {
 	crds, err := d()
 	if err != nil {
 		return nil, err
@@ -22,6 +22,7 @@ func (d Definitions) Reader(delivered []federation.FederatedKind) (*statefile.Re
 	if err != nil {
 		return nil, err
 	}
+	reader.In(namespace)
 	reader.Deliver(delivered)
 	return reader, nil
 }

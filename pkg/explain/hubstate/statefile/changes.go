@@ -4,7 +4,6 @@ package statefile
 
 import (
 	"cmp"
-	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,14 +15,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
-
-// Namespace is the default namespace of Placements.
-type Namespace struct {
-	// Name is empty when every Placement must name its namespace.
-	Name string
-	// Enforced rejects Placements of other namespaces.
-	Enforced bool
-}
 
 // ChangeReader reads objects that are to be applied to a hub, as strictly as a Reader. It is not
 // safe for concurrent use while it reads.
@@ -38,7 +29,8 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 	if err != nil {
 		return nil, err
 	}
-	reader.rules = &applyRules{namespace: namespace, given: map[string]map[string]any{}}
+	reader.In(namespace)
+	reader.rules = &applyRules{given: map[string]map[string]any{}}
 	return &ChangeReader{reader: reader, types: writes.NewTypes(structuralsOf(reader.definitions))}, nil
 }
 
@@ -110,9 +102,8 @@ const everything = explain.OfPlacements | explain.OfDelivery | explain.OfPods | 
 
 // applyRules are the additional rules of a ChangeReader. A nil pointer has no rules.
 type applyRules struct {
-	namespace Namespace
-	selector  labels.Selector           // nil selects all
-	given     map[string]map[string]any // by identity, before defaults were filled in
+	selector labels.Selector           // nil selects all
+	given    map[string]map[string]any // by identity, before defaults were filled in
 }
 
 // selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.
@@ -122,16 +113,6 @@ func (a *applyRules) selects(object map[string]any) bool {
 	}
 	has, _, err := unstructured.NestedStringMap(object, metadataKey, "labels")
 	return err != nil || a.selector.Matches(labels.Set(has))
-}
-
-func (a *applyRules) setNamespace(kind *explain.Kind, object map[string]any) {
-	metadata, isObject := object[metadataKey].(map[string]any)
-	if a == nil || !isObject || a.namespace.Name == "" || !kind.Namespaced {
-		return
-	}
-	if named, isThere := metadata["namespace"]; !isThere || named == "" || named == nil {
-		metadata["namespace"] = a.namespace.Name
-	}
 }
 
 // dropStatus removes the status of an object, which apply does not write.
@@ -146,19 +127,6 @@ func (a *applyRules) copyOf(object map[string]any) map[string]any {
 		return nil
 	}
 	return runtime.DeepCopyJSON(object)
-}
-
-func (a *applyRules) check(object map[string]any) []finding {
-	if a == nil || !a.namespace.Enforced {
-		return nil
-	}
-	metadata, _ := object[metadataKey].(map[string]any)
-	named, hasNamespace := text(metadata, "namespace")
-	if !hasNamespace || named == a.namespace.Name {
-		return nil
-	}
-	return []finding{{"metadata.namespace", fmt.Sprintf("is %s, and --namespace says %s: change one of the two, or leave --namespace out",
-		named, a.namespace.Name)}}
 }
 
 func (a *applyRules) keep(identity string, object map[string]any) {

@@ -31,8 +31,9 @@ type Reader struct {
 	kinds    map[string]*explain.Kind
 	problems []Problem
 	// skipped counts the objects that are left out, by their kinds. strict makes them problems.
-	skipped map[string]int
-	strict  bool
+	skipped   map[string]int
+	strict    bool
+	namespace Namespace
 
 	rules *applyRules // nil: every document is read without changes
 }
@@ -149,10 +150,10 @@ func (r *Reader) readItems(at position, kind string, list map[string]any) {
 }
 
 func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *explain.Kind, object map[string]any) {
-	r.rules.setNamespace(kind, object)
+	r.namespace.set(kind, object)
 	identity := identify(gvk, object)
 	asGiven := r.rules.copyOf(object)
-	findings := append(r.admitter(kind, gvk).admit(object), r.rules.check(object)...)
+	findings := append(r.admitter(kind, gvk).admit(object), r.namespace.check(object)...)
 	for _, finding := range findings {
 		r.reportf(at, identity, finding.path, "%s", finding.text)
 	}
