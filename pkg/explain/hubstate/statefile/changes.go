@@ -115,13 +115,6 @@ func (a *applyRules) selects(object map[string]any) bool {
 	return err != nil || a.selector.Matches(labels.Set(has))
 }
 
-// dropStatus removes the status of an object, which apply does not write.
-func (a *applyRules) dropStatus(kind *explain.Kind, object map[string]any) {
-	if a != nil && kind.Definition != explain.BuiltIn {
-		delete(object, "status")
-	}
-}
-
 func (a *applyRules) copyOf(object map[string]any) map[string]any {
 	if a == nil {
 		return nil

@@ -48,13 +48,9 @@ func (m *metadataRules) checkMetadata(object map[string]any) []finding {
 		meta.Name = "name" // Said once.
 	}
 
-	switch {
-	case m.namespaced && meta.Namespace == "":
+	if m.namespaced && meta.Namespace == "" {
 		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("is required: say which namespace this %s lives in", m.kind)})
 		meta.Namespace = "namespace" // Said once.
-	case !m.namespaced && meta.Namespace != "":
-		findings = append(findings, finding{"metadata.namespace", fmt.Sprintf("a %s lives in no namespace: remove this field", m.kind)})
-		meta.Namespace = "" // Said once.
 	}
 	errs := metavalidation.ValidateObjectMeta(meta, m.namespaced, m.nameRule, field.NewPath("metadata"))
 	return append(findings, findingsOf(errs)...)

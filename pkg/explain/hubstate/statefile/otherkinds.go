@@ -104,17 +104,3 @@ func (r *Reader) known() []schema.GroupVersionKind {
 // leavesOut reports whether objects of a kind that a command does not take are skipped. Kinds of Kubernetes and of other projects are in the same
 // files as those of the hub; to leave out one of the hub's own would change the result.
 func leavesOut(kind *explain.Kind) bool { return kind.Definition == explain.BuiltIn }
-
-// Notes returns what was left out of the files, one line each.
-func (r *Reader) Notes() []string {
-	if len(r.skipped) == 0 {
-		return nil
-	}
-	names := slices.SortedFunc(maps.Keys(r.skipped), func(a, b string) int {
-		return cmp.Or(r.skipped[b]-r.skipped[a], strings.Compare(a, b))
-	})
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%d %s", r.skipped[name], name)
-	}
-	return []string{"skipped " + strings.Join(names, ", ")}
-}

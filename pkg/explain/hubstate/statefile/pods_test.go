@@ -77,7 +77,6 @@ func TestMistakesInWhatDecidesAboutPods(t *testing.T) {
 			"affinity-class A22: an empty class", strings.Replace(affinityClass, "{zone: dc1}", "{}", 1),
 			"spec.nodeSelector: Invalid value",
 		},
-		{"a Node in a namespace", "apiVersion: v1\nkind: Node\nmetadata: {name: n1, namespace: a}\n", "a Node lives in no namespace"},
 		{"a HelmRelease without a name", strings.Replace(release, "name: r, ", "", 1), "metadata.name: is required"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -31,9 +31,12 @@ type Reader struct {
 	kinds    map[string]*explain.Kind
 	problems []Problem
 	// skipped counts the objects that are left out, by their kinds. strict makes them problems.
-	skipped   map[string]int
-	strict    bool
-	namespace Namespace
+	skipped map[string]int
+	strict  bool
+	// astray and statuses count the namespaces and the status that an API server does not take of objects. firstAstray describes the first namespace.
+	astray, statuses int
+	firstAstray      string
+	namespace        Namespace
 
 	rules *applyRules // nil: every document is read without changes
 }
@@ -145,12 +148,17 @@ func (r *Reader) readItems(at position, kind string, list map[string]any) {
 	}
 
 	for i, item := range items {
+		if object, isObject := item.(map[string]any); isObject && kind != "List" {
+			setDefault(object, "apiVersion", list["apiVersion"])
+			setDefault(object, "kind", strings.TrimSuffix(kind, "List"))
+		}
 		r.readValue(at.child("items").item(i), item)
 	}
 }
 
 func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *explain.Kind, object map[string]any) {
 	r.namespace.set(kind, object)
+	r.dropUntaken(at, gvk, kind, object)
 	identity := identify(gvk, object)
 	asGiven := r.rules.copyOf(object)
 	findings := append(r.admitter(kind, gvk).admit(object), r.namespace.check(object)...)
@@ -167,7 +175,6 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 	}
 	r.kinds[identity] = kind
 	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
-	r.rules.dropStatus(kind, object)
 
 	if err := r.add(kind, object); err != nil {
 		for _, finding := range decodingFindings(err) {
@@ -176,6 +183,13 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 		return
 	}
 	r.rules.keep(identity, asGiven)
+}
+
+// setDefault sets a field that an object lacks.
+func setDefault(object map[string]any, key string, value any) {
+	if object[key] == nil {
+		object[key] = value
+	}
 }
 
 // add adds a valid object to the State.

@@ -211,11 +211,10 @@ func TestMistakes(t *testing.T) {
 			},
 		},
 		{
-			reason:  "a namespace where there is none, and a name that is none",
+			reason:  "a name that is none",
 			content: clusterHead + "metadata:\n  namespace: ns\n  name: A\n",
 			want: []string{
-				"world.yaml:4: ManagedCluster ns/A: metadata.namespace: a ManagedCluster lives in no namespace: remove this field",
-				`world.yaml:5: ManagedCluster ns/A: metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case ` +
+				`world.yaml:5: ManagedCluster A: metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case ` +
 					`alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used ` +
 					`for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 			},
