@@ -45,7 +45,7 @@ func (f *askFlags) address(ctx context.Context, hub client.Reader) (endpoint.Add
 	if f.endpoint != "" && f.endpointCA != "" {
 		authorities, err := os.ReadFile(f.endpointCA)
 		if err != nil {
-			return endpoint.Address{}, fmt.Errorf("--endpoint-ca: %w", err)
+			return endpoint.Address{}, inFiles(fmt.Errorf("--endpoint-ca: %w", err))
 		}
 		return endpoint.Address{URL: f.endpoint, Authorities: authorities}, nil
 	}

@@ -5,6 +5,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -73,10 +78,10 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 	}
 	found := flags.ToRawKubeConfigLoader()
 	if f.nowhere(found) {
-		return nil, "", errors.New("no hub to connect to: name a kubeconfig with --kubeconfig or $KUBECONFIG, or a server with --server")
+		return nil, "", noHub("a server with --server")
 	}
 	if config, err = found.ClientConfig(); err != nil {
-		return nil, "", fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig or --context", err)
+		return nil, "", unloaded(fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig or --context", err))
 	}
 	if namespace, err = f.fileNamespace(); err != nil {
 		return nil, "", err
@@ -99,7 +104,7 @@ func (f *hubFlags) fileNamespace() (string, error) {
 	}
 	namespace, _, err := f.flags().ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return "", fmt.Errorf("loading the kubeconfig: %w; name a namespace with --namespace", err)
+		return "", unloaded(fmt.Errorf("loading the kubeconfig: %w; correct it, or name a namespace with --namespace", err))
 	}
 	return namespace, nil
 }
@@ -112,6 +117,27 @@ func (f *hubFlags) nowhere(found clientcmd.ClientConfig) bool {
 	}
 	_, err = rest.InClusterConfig()
 	return err != nil
+}
+
+// noHub returns the error about a hub that nothing names. otherwise says what can name one besides a kubeconfig.
+func noHub(otherwise string) error {
+	missing := slices.DeleteFunc(filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)), func(path string) bool {
+		_, err := os.Stat(path)
+		return path == "" || !errors.Is(err, fs.ErrNotExist)
+	})
+	if len(missing) > 0 {
+		return inFiles(fmt.Errorf("$KUBECONFIG: there is no file %s; correct the path, or name a kubeconfig with --kubeconfig",
+			strings.Join(missing, ", ")))
+	}
+	return errors.New("no hub to connect to: name a kubeconfig with --kubeconfig or $KUBECONFIG, or " + otherwise)
+}
+
+// unloaded returns the error about a kubeconfig, of which one that does not exist is a mistake in the command line.
+func unloaded(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return inFiles(err)
+	}
+	return err
 }
 
 // hintTimeout returns what to do about an error of a request without a response in time; empty for other errors, and for commands without the

@@ -47,10 +47,10 @@ func findHub(kubeconfig string) (*rest.Config, error) {
 	}
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, errors.New("no hub to connect to: name a kubeconfig with --kubeconfig or $KUBECONFIG, or run in a pod of the hub")
+		return nil, noHub("run in a pod of the hub")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig", err)
+		return nil, unloaded(fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig", err))
 	}
 	return config, nil
 }

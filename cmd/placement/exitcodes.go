@@ -20,22 +20,27 @@ const (
 	exitNotCompared = 2
 )
 
-// exitCode describes an exit code, of a comparison in other words.
+// exitCode describes an exit code, of a comparison in other words, and what is printed with it.
 type exitCode struct {
 	code             int
 	means, comparing string
+	stdout, stderr   string
 }
 
 // exitCodes are all exit codes.
 var exitCodes = []exitCode{
-	{exitOK, "everything was done and read, whatever the result says", "no difference"},
+	{
+		exitOK, "everything was done and read, whatever the result says", "no difference",
+		"the result", "warnings, and what was left out of files",
+	},
 	{
 		exitFailure, "a failure: an object that does not exist, a right that is missing, a hub that does not respond; what could be read is printed",
-		"a difference",
+		"a difference", "what could be read, in the order of the arguments", "`Error:` with all that failed; nothing of a difference",
 	},
 	{
 		exitUsage, "a mistake in the command line or in a file that it names, or a file that does not exist",
-		"a mistake in the command line or in a file, or any failure",
+		"a mistake in the command line or in a file, or any failure", "nothing; of a comparison that failed, what could be compared",
+		"`Error:` with all mistakes of the files, by file and line",
 	},
 }
 

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,34 +19,152 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
 	expect.NoError(t, err)
 	for _, exit := range exitCodes {
-		if row := fmt.Sprintf("| %d | %s | %s |", exit.code, exit.means, exit.comparing); !strings.Contains(string(page), row) {
+		if row := fmt.Sprintf("| %d | %s |\n", exit.code,
+			strings.Join([]string{exit.means, exit.comparing, exit.stdout, exit.stderr}, " | ")); !strings.Contains(string(page), row) {
 			t.Errorf("docs/commands.md lacks %q", row)
 		}
 	}
 }
 
-// The same outcome has the same exit code in every command that reads a hub.
-func TestExitCodesAreAlike(t *testing.T) {
-	nowhere := []string{"--server", "http://127.0.0.1:1", "--request-timeout", "1s"}
-	for command, args := range readers(t) {
-		comparing := command == "diff"
+// commandLines are command lines of commands that need arguments.
+var commandLines = map[string][]string{
+	"placement explain": {"team-a/rollout"}, "placement diff": {"-f", "../../docs/examples/new-placement.yaml"},
+	"placement uninstall": {"--release-finalizers"}, "placement provider": {"loopback"},
+}
+
+// The same outcome has the same exit code in every command, nothing on stdout where it fails as a whole, and its cause on stderr.
+func TestExitCodesOfAllCommands(t *testing.T) {
+	var started bool
+	missing := filepath.Join(t.TempDir(), "nosuch")
+	valid := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
+	for _, command := range newRootCommand(&started, func() {}).Commands() {
+		if !command.IsAvailableCommand() {
+			continue
+		}
+		comparing := command.Name() == "diff"
+		nowhere := []string{"--server", "http://127.0.0.1:1", "--request-timeout", "1s"}
 		for _, tc := range []struct {
-			outcome string
-			args    []string
-			want    int
+			outcome, flag, kubeconfig string
+			args                      []string
+			want                      int
+			stderr                    string
 		}{
-			{"help", []string{"--help"}, exitOK},
-			{"an unknown flag", []string{"--nosuch"}, exitUsage},
-			{"an unknown format", []string{"-o", "nosuch"}, exitUsage},
-			{"an unreadable timeout", []string{"--server", "http://127.0.0.1:1", "--request-timeout", "soon"}, exitUsage},
-			{"no server", nowhere, map[bool]int{false: exitFailure, true: exitNotCompared}[comparing]},
+			{outcome: "help", args: []string{"--help"}, want: exitOK},
+			{outcome: "an unknown flag", args: []string{"--nosuch"}, want: exitUsage, stderr: "unknown flag: --nosuch"},
+			{outcome: "an unknown format", flag: "output", args: []string{"-o", "nosuch"}, want: exitUsage, stderr: `"nosuch"`},
+			{
+				outcome: "an unreadable timeout", flag: timeoutFlag, args: []string{"--server", "http://127.0.0.1:1", "--request-timeout", "soon"},
+				want: exitUsage, stderr: `"soon" is no time`,
+			},
+			{
+				outcome: "no server", flag: timeoutFlag, args: nowhere, stderr: "127.0.0.1:1",
+				want: map[bool]int{false: exitFailure, true: exitNotCompared}[comparing],
+			},
+			{
+				outcome: "a kubeconfig that does not exist", flag: "kubeconfig", args: []string{"--kubeconfig", missing}, want: exitUsage, stderr: missing,
+			},
+			{
+				outcome: "a kubeconfig of the environment that does not exist", flag: timeoutFlag, kubeconfig: missing, want: exitUsage,
+				stderr: "Error: $KUBECONFIG: there is no file " + missing,
+			},
+			{outcome: "a file that does not exist", flag: "filename", kubeconfig: valid, args: []string{"-f", missing}, want: exitUsage, stderr: missing},
+			{
+				outcome: "a directory without files", flag: "filename", kubeconfig: valid, args: []string{"-f", filepath.Dir(missing)},
+				want: exitUsage, stderr: "has no file",
+			},
+			{outcome: "a file that does not exist, of a hub", flag: "hub", args: []string{"--hub", missing}, want: exitUsage, stderr: missing},
 		} {
-			t.Run(command+" "+tc.outcome, func(t *testing.T) {
+			if tc.flag != "" && command.Flags().Lookup(tc.flag) == nil {
+				continue
+			}
+			t.Run(command.Name()+" "+tc.outcome, func(t *testing.T) {
+				t.Setenv("KUBECONFIG", tc.kubeconfig)
 				var stdout, stderr bytes.Buffer
-				if code := execute(t.Context(), append(append([]string{command}, args...), tc.args...), &stdout, &stderr); code != tc.want {
+				args := slices.Concat([]string{command.Name()}, commandLines[command.CommandPath()], tc.args)
+				if code := execute(t.Context(), args, &stdout, &stderr); code != tc.want {
 					t.Errorf("exit code %d, want %d; stderr %s", code, tc.want, &stderr)
+				}
+				if !strings.Contains(stderr.String(), tc.stderr) || (stdout.Len() > 0) != (tc.want == exitOK) {
+					t.Errorf("stdout %q, stderr %q; want %q in stderr", &stdout, &stderr, tc.stderr)
 				}
 			})
 		}
 	}
+}
+
+// What could be read is printed in the order of the arguments, also when another name is missing. Mistakes in files print nothing.
+func TestWhatIsPrinted(t *testing.T) {
+	const policy = "---\napiVersion: policy.open-cluster-management.io/v1\nkind: Policy\nmetadata: {name: p, namespace: team-a}\n"
+	world := expect.File(t, filepath.Join(t.TempDir(), "world.yaml"), simulatedClusters+"---\n"+labelledPlacements+policy+
+		"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {federation.kubernetes.io/federated: \"true\"}}\n"+
+		configMap("a")+configMap("b")+pod("a")+pod("b")+clusterRequest("a")+clusterRequest("b"))
+	mistake := expect.File(t, filepath.Join(t.TempDir(), "mistake.yaml"), simulatedClusters+"---\n"+diffedHead+"metadata: {nam: p}\nspec: {}\n")
+	added := expect.File(t, filepath.Join(t.TempDir(), "added.yaml"), diffedHead+"metadata: {name: new, namespace: team-a}\nspec: {}\n"+policy)
+	const skipped = "skipped 1 Policy\n"
+	for _, tc := range []struct {
+		line   string
+		want   int
+		stdout []string // in this order
+		stderr string
+	}{
+		{"explain team-b/q team-a/p -f " + world, exitOK, []string{"team-b/q: ", "team-a/p: "}, skipped},
+		{"explain team-b/q team-a/nosuch team-a/p -f " + world, exitFailure, []string{"team-b/q: ", "team-a/p: "}, "no Placement team-a/nosuch in"},
+		{"explain nosuch -f " + world, exitFailure, nil, "no Placement nosuch in"},
+		{"explain nosuch --api v1alpha1 -f " + world, exitFailure, nil, "no Placement nosuch (placement.open-cluster-management.io) in"},
+		{
+			"explain configmap/b team-b/q pod/b pod/a team-a/p -f " + world, exitOK,
+			[]string{"ConfigMap/team-a/b: ", "team-b/q: ", "Pod team-a/b: ", "Pod team-a/a: ", "team-a/p: "}, skipped,
+		},
+		{
+			"explain configmap/b configmap/nosuch configmap/a -f " + world, exitFailure, []string{"ConfigMap/team-a/b: ", "ConfigMap/team-a/a: "},
+			"no ConfigMap nosuch",
+		},
+		{"explain pod b nosuch a -f " + world, exitFailure, []string{"Pod team-a/b: ", "Pod team-a/a: "}, "no Pod nosuch"},
+		{
+			"explain clusterrequest b nosuch a -f " + world, exitFailure, []string{"ClusterRequest/team-a/b: ", "ClusterRequest/team-a/a: "},
+			"no ClusterRequest nosuch",
+		},
+		{"federated configmap b nosuch a -f " + world, exitFailure, []string{"ConfigMap/team-a/b: ", "ConfigMap/team-a/a: "}, "no ConfigMap nosuch"},
+		{"federated -f " + world, exitOK, []string{"ConfigMap/team-a/a: ", "ConfigMap/team-a/b: "}, skipped},
+		{"simulate --placement team-a/nosuch --placement team-a/p -f " + world, exitFailure, []string{"team-a/p: "}, "no Placement team-a/nosuch"},
+		{"simulate --placement team-a/nosuch -f " + world, exitFailure, nil, "no Placement team-a/nosuch"},
+		{"simulate --drain c1 --placement team-a/x --placement team-a/p --show-kept -f " + world, exitFailure, []string{"team-a/p: "}, "team-a/x"},
+		{"simulate --drain c1 --exit-code --placement team-a/x --placement team-a/p -f " + world, exitNotCompared, []string{"team-a/p: "}, "team-a/x"},
+		{"simulate -f " + world, exitOK, []string{"team-a/p: ", "team-b/q: "}, skipped},
+		{"diff --hub " + world + " -f " + added, exitDiffers, []string{"team-a/new"}, skipped + skipped},
+		{"simulate -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"explain team-a/p -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"federated -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"diff --hub " + world + " -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"diff --hub " + mistake + " -f " + added, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"simulate --add --hub " + world + " -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+	} {
+		t.Run(strings.NewReplacer(world, "world", mistake, "mistake", added, "added").Replace(tc.line), func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			if code := execute(t.Context(), strings.Fields(tc.line), &stdout, &stderr); code != tc.want {
+				t.Errorf("exit code %d, want %d", code, tc.want)
+			}
+			rest, inOrder := stdout.String(), true
+			for _, part := range tc.stdout {
+				_, after, found := strings.Cut(rest, part)
+				rest, inOrder = after, inOrder && found
+			}
+			if !inOrder || tc.stdout == nil && rest != "" || !strings.Contains(stderr.String(), tc.stderr) {
+				t.Errorf("stdout %s\nstderr %s\nwant %q and %q", &stdout, &stderr, tc.stdout, tc.stderr)
+			}
+		})
+	}
+}
+
+func configMap(name string) string {
+	return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: team-a}\n"
+}
+
+func pod(name string) string {
+	return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: team-a}\nspec: {containers: [{name: a, image: a}]}\n"
+}
+
+func clusterRequest(name string) string {
+	return "---\napiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {name: " + name + ", namespace: team-a}\n" +
+		"spec: {purposes: [test]}\n"
 }

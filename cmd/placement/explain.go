@@ -29,7 +29,7 @@ controller on the current objects of the hub, and changes nothing: it only reads
 Name a Placement as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl does:
 placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. If both API groups have
 a Placement of that name, the command explains both; NAME@GROUP or --api selects one. Several names, also of different
-types, are explained one after the other.
+types, are explained one after the other, also if one of them does not exist.
 
   --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
              scores, and the changes that would select it. The command evaluates the Placement with each of

@@ -12,23 +12,22 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
-// groupArgs divides names into those of each explainer, in the order of the first ones. TYPE NAME and no names are one group.
+// groupArgs divides names into sequences of one explainer, so that the outputs have the order of the names. TYPE NAME and no names are one group.
 func (o *explainOptions) groupArgs(args []string) [][]string {
 	if len(args) < 2 || !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) || o.typed(args[0]) {
 		return [][]string{args}
 	}
 	var (
-		found  []*explainer
+		last   *explainer
 		groups [][]string
 	)
 	for _, arg := range args {
 		of := o.explainerOf([]string{arg})
-		at := slices.Index(found, of)
-		if at < 0 {
-			at = len(found)
-			found, groups = append(found, of), append(groups, nil)
+		if of != last {
+			groups = append(groups, nil)
 		}
-		groups[at] = append(groups[at], arg)
+		groups[len(groups)-1] = append(groups[len(groups)-1], arg)
+		last = of
 	}
 	return groups
 }

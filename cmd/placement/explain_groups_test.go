@@ -68,7 +68,7 @@ func TestGroupArgs(t *testing.T) {
 		"deployment web":                 {{"deployment", "web"}},
 		"placement a b":                  {{"placement", "a", "b"}},
 		"a b":                            {{"a", "b"}},
-		"a/b pod/x b configmap/y pod/z":  {{"a/b", "b"}, {"pod/x", "pod/z"}, {"configmap/y"}},
+		"a/b pod/x b configmap/y pod/z":  {{"a/b"}, {"pod/x"}, {"b"}, {"configmap/y"}, {"pod/z"}},
 		"clusterrequest/a deploy/b cm/c": {{"clusterrequest/a"}, {"deploy/b"}, {"cm/c"}},
 		"pod a/b":                        {{"pod", "a/b"}},
 	} {

@@ -53,15 +53,15 @@ func (o *explainOptions) askObjects(ctx context.Context, from *source, names []d
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
 func (o *explainOptions) printObjects(state *explain.State, names []deliveredName, namespace string, unread error, stdout io.Writer) error {
-	keys, err := keysOf(state, names, namespace)
-	if err != nil {
-		return errors.Join(err, unread)
+	keys, missing := keysOf(state, names, namespace)
+	if len(keys) == 0 {
+		return errors.Join(missing, unread)
 	}
 	explanations, err := o.explaining().Objects(state, keys, unread, time.Now())
 	if err != nil {
-		return err
+		return errors.Join(err, missing)
 	}
-	return errors.Join(o.print(stdout, explanations), unread)
+	return errors.Join(o.print(stdout, explanations), missing, unread)
 }
 
 // isDelivered reports whether a type names a kind of delivered objects.

@@ -105,20 +105,24 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 	}
 	objects.Options = o.requestOptions
 	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
+	var missing error
 	for _, name := range names {
 		found := objects.Find(source.namespace, name)
 		switch len(found) {
 		case 0:
-			return fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace%s", name,
-				didYouMean(name, requestType+"/", requestNames(objects, source.namespace)))
+			missing = errors.Join(missing, fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace%s", name,
+				didYouMean(name, requestType+"/", requestNames(objects, source.namespace))))
 		case 1:
 			reports.Requests = append(reports.Requests, requests.NewReport(objects, found[0], metav1.NewTime(now)))
 		default:
-			return fmt.Errorf("there is a ClusterRequest %s in each of the namespaces %s and %s: choose one with -n",
-				name, found[0].Namespace, found[1].Namespace)
+			missing = errors.Join(missing, fmt.Errorf("there is a ClusterRequest %s in each of the namespaces %s and %s: choose one with -n",
+				name, found[0].Namespace, found[1].Namespace))
 		}
 	}
-	return o.print(stdout, reports)
+	if len(reports.Requests) == 0 {
+		return missing
+	}
+	return errors.Join(o.print(stdout, reports), missing)
 }
 
 // requestNames returns the names of the ClusterRequests of a namespace, or of all.

@@ -57,20 +57,21 @@ func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (*source, er
 
 // explain explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.
 func (s *source) explain(ctx context.Context, o *explainOptions, targets []target, now time.Time) (*explainOutput, error) {
-	if s.files != nil {
-		keys, err := resolveInFiles(s.files, targets)
-		if err != nil {
-			return nil, err
+	keys, missing := s.resolve(ctx, targets)
+	if len(keys) == 0 {
+		return nil, missing
+	}
+	found, err := s.explainKeys(ctx, o, keys, now)
+	return found, errors.Join(missing, err)
+}
+
+func (s *source) explainKeys(ctx context.Context, o *explainOptions, keys []inventory.Key, now time.Time) (*explainOutput, error) {
+	state := s.files
+	if state == nil {
+		var err error
+		if state, err = hubstate.FromCluster(ctx, s.hub, keys); err != nil {
+			return s.explainUnread(ctx, o, keys, now, err)
 		}
-		return outputOf(o.explaining().Placements(s.files, keys, now))
-	}
-	keys, err := s.resolve(ctx, targets)
-	if err != nil {
-		return nil, err
-	}
-	state, err := hubstate.FromCluster(ctx, s.hub, keys)
-	if err != nil {
-		return s.explainUnread(ctx, o, keys, now, err)
 	}
 	return outputOf(o.explaining().Placements(state, keys, now))
 }
@@ -99,21 +100,23 @@ func (s *source) explainUnread(
 	return found, err
 }
 
-// resolve returns the keys of the Placements on the hub that the targets name.
-func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Key, error) {
-	var keys []inventory.Key
+// resolve returns the keys of the Placements that the targets name, and an error about those that there are not.
+func (s *source) resolve(ctx context.Context, targets []target) (keys []inventory.Key, missing error) {
+	if s.files != nil {
+		return resolveInFiles(s.files, targets)
+	}
 	for _, target := range targets {
 		found, err := hubstate.Find(ctx, s.hub, target.keys())
 		if err != nil {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no Placement %s; %s%s%s", target,
-				hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())), suggestType(target), s.suggestPlacement(ctx, target))
+			missing = errors.Join(missing, fmt.Errorf("there is no Placement %s; %s%s%s", target,
+				hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())), suggestType(target), s.suggestPlacement(ctx, target)))
 		}
 		keys = append(keys, found...)
 	}
-	return keys, nil
+	return keys, missing
 }
 
 // suggestPlacement suggests Placements of the namespace with a similar name, as far as the user may list them.
@@ -125,8 +128,7 @@ func (s *source) suggestPlacement(ctx context.Context, t target) string {
 	return t.suggest(names)
 }
 
-func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, error) {
-	var keys []inventory.Key
+func resolveInFiles(state *explain.State, targets []target) (keys []inventory.Key, missing error) {
 	for _, target := range targets {
 		var found []inventory.Key
 		var elsewhere, names []string
@@ -145,12 +147,12 @@ func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, er
 		}
 		if len(found) == 0 {
 			slices.Sort(elsewhere)
-			return nil, fmt.Errorf("there is no Placement %s in the files; %s%s%s", target,
-				hintElsewhere(target, slices.Compact(elsewhere)), suggestType(target), target.suggest(names))
+			missing = errors.Join(missing, fmt.Errorf("there is no Placement %s in the files; %s%s%s", target,
+				hintElsewhere(target, slices.Compact(elsewhere)), suggestType(target), target.suggest(names)))
 		}
 		keys = append(keys, found...)
 	}
-	return keys, nil
+	return keys, missing
 }
 
 // namespacesShown bounds the namespaces in a hint.

@@ -26,12 +26,12 @@ func (t target) keys() []inventory.Key {
 	return keys
 }
 
-// String returns "team-a/p", with the API group if the target has a single API other than v1beta1.
+// String returns "team-a/p", or "p" without a namespace, with the API group if the target has a single API other than v1beta1.
 func (t target) String() string {
 	if len(t.apis) == 1 {
-		return inventory.NewPlacementKey(t.apis[0].Name(), t.namespace, t.name).String()
+		return strings.TrimPrefix(inventory.NewPlacementKey(t.apis[0].Name(), t.namespace, t.name).String(), "/")
 	}
-	return t.namespace + "/" + t.name
+	return strings.TrimPrefix(t.namespace+"/"+t.name, "/")
 }
 
 // parseTargets parses names of Placements: NAMESPACE/NAME, NAME, and the forms of kubectl, TYPE/NAME and TYPE NAME; "@GROUP" may follow

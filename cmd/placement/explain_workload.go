@@ -93,18 +93,17 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 	objects, unread := &pods.Objects{}, error(nil)
 	if source.files != nil {
 		*objects = source.files.Pods
-		objects.Workloads, err = findWorkloads(objects.Workloads, workloads)
 	} else {
 		for i := range workloads {
 			workloads[i].Namespace = source.namespace
 		}
-		objects, unread = hubstate.PodsFromCluster(ctx, source.hub, workloads)
-		if objects == nil {
+		if objects, unread = hubstate.SomePodsFromCluster(ctx, source.hub, source.namespace, workloads); objects == nil {
 			return unread
 		}
 	}
-	if err != nil {
-		return err
+	var missing error
+	if objects.Workloads, missing = findWorkloads(objects.Workloads, workloads); len(objects.Workloads) == 0 {
+		return missing
 	}
 	if unread != nil {
 		text, err := o.askWorkloads(ctx, source, workloads)
@@ -113,10 +112,10 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 		}
 		unread = endpoint.Unanswered(unread, err)
 	}
-	return o.printWorkloads(ctx, source, objects, unread, stdout)
+	return o.printWorkloads(ctx, source, objects, errors.Join(unread, missing), stdout)
 }
 
-// printWorkloads prints explanations of workloads. unread says which rights are missing.
+// printWorkloads prints explanations of workloads. unread says which rights and other workloads are missing.
 func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
 	reports, err := pods.NewReports(objects, objects.Workloads)
 	if err != nil {
@@ -144,31 +143,33 @@ func (o *explainOptions) askWorkloads(ctx context.Context, from *source, workloa
 	return o.ask(ctx, from, from.namespace, objects)
 }
 
-// findWorkloads returns the workloads of files that are named; without a namespace there must be one of the name.
-func findWorkloads(all []*unstructured.Unstructured, named []hubstate.Workload) ([]*unstructured.Unstructured, error) {
-	var found []*unstructured.Unstructured
+// findWorkloads returns the workloads that are named, and an error about those that there are not; without a namespace there must be one of the name.
+func findWorkloads(all []*unstructured.Unstructured, named []hubstate.Workload) (found []*unstructured.Unstructured, missing error) {
 	for _, workload := range named {
 		var namespaces []string
+		var fitting []*unstructured.Unstructured
 		for _, object := range all {
 			if object.GroupVersionKind() != workload.Kind.GroupVersionKind || object.GetName() != workload.Name {
 				continue
 			}
 			if workload.Namespace == "" || workload.Namespace == object.GetNamespace() {
 				namespaces = append(namespaces, object.GetNamespace())
-				found = append(found, object)
+				fitting = append(fitting, object)
 			}
 		}
 		slices.Sort(namespaces)
 		switch len(namespaces) {
 		case 0:
-			return nil, fmt.Errorf("there is no %s %s in the files; correct the name or the namespace", workload.Kind.Kind, workload.Name)
+			name := strings.TrimPrefix(workload.Namespace+"/"+workload.Name, "/")
+			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace", workload.Kind.Kind, name))
 		case 1:
+			found = append(found, fitting...)
 		default:
-			return nil, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
-				workload.Kind.Kind, workload.Name, strings.Join(namespaces, ", "))
+			missing = errors.Join(missing, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
+				workload.Kind.Kind, workload.Name, strings.Join(namespaces, ", ")))
 		}
 	}
-	return found, nil
+	return found, missing
 }
 
 // completeWorkloads offers the types of workloads before the slash, and the names of one type after it.

@@ -44,7 +44,7 @@ func TestExplainWorkload(t *testing.T) {
 		},
 		{
 			reason: "a workload that does not exist", args: []string{"job/main-db", "-f", explainedPods}, wantCode: exitFailure,
-			wantStderr: []string{"there is no Job main-db in the files; correct the name or the namespace"},
+			wantStderr: []string{"there is no Job main-db; correct the name or the namespace"},
 		},
 		{
 			reason: "one name in two namespaces", args: []string{"po/p", "-f", twins}, wantCode: exitFailure,

@@ -149,12 +149,12 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 func (o *federatedOptions) print(
 	state *explain.State, names []deliveredName, namespace string, unread error, now time.Time, stdout io.Writer,
 ) error {
-	keys, err := keysOf(state, names, namespace)
-	if err != nil {
-		return errors.Join(err, unread)
+	keys, missing := keysOf(state, names, namespace)
+	if missing != nil && len(keys) == 0 {
+		return errors.Join(missing, unread)
 	}
 	reports := o.reports(state, keys, namespace, unread, now)
-	return errors.Join(printers.Print(stdout, printers.Format(o.output), reports, o.style(keys, stdout)), unread)
+	return errors.Join(printers.Print(stdout, printers.Format(o.output), reports, o.style(keys, stdout)), missing, unread)
 }
 
 // style returns the style for the reports of the named objects, or without names of all objects.
@@ -172,10 +172,13 @@ func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, n
 	}
 	state.Controllers = o.hubControllers
 	state.Federated.Limit = o.hubLimit
+	var reports federated.Reports
 	if unread != nil && apierrors.IsForbidden(unread) {
-		return state.ReportWrittenObjects(filter, now)
+		reports = state.ReportWrittenObjects(filter, now)
+	} else {
+		reports = state.ReportObjects(filter, printers.Format(o.output) == printers.FormatWide, now)
 	}
-	reports := state.ReportObjects(filter, printers.Format(o.output) == printers.FormatWide, now)
+	tools.SortByKeys(reports.Objects, keys, func(report federated.Report) inventory.Key { return report.Key })
 	if namespace != "" {
 		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
 	}
@@ -265,9 +268,9 @@ func (f *kindFlags) parseObjects(args []string) ([]deliveredName, error) {
 	}.parse(args)
 }
 
-// keysOf returns the keys of the named objects; without a namespace there must be one object of the name.
-func keysOf(state *explain.State, names []deliveredName, namespace string) ([]inventory.Key, error) {
-	keys := make([]inventory.Key, 0, len(names))
+// keysOf returns the keys of the named objects, and an error about those that there are not; without a namespace there must be one object of the
+// name.
+func keysOf(state *explain.State, names []deliveredName, namespace string) (keys []inventory.Key, missing error) {
 	for _, named := range names {
 		var namespaces, names []string
 		for _, object := range state.Federated.Objects {
@@ -284,14 +287,15 @@ func keysOf(state *explain.State, names []deliveredName, namespace string) ([]in
 		case len(namespaces) == 1:
 			keys = append(keys, federated.Key(named.kind, namespaces[0], named.name))
 		case len(namespaces) > 1:
-			return nil, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
-				named.kind.Kind, named.name, strings.Join(namespaces, ", "))
+			missing = errors.Join(missing, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
+				named.kind.Kind, named.name, strings.Join(namespaces, ", ")))
 		case slices.Contains(state.Federated.KindsUnread, named.kind.Kind):
-			return nil, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them", named.kind.Resource, namespace)
+			missing = errors.Join(missing, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them",
+				named.kind.Resource, namespace))
 		default:
-			return nil, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.kind.Kind, named.name,
-				didYouMean(named.name, strings.ToLower(named.kind.Kind)+"/", names))
+			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.kind.Kind, named.name,
+				didYouMean(named.name, strings.ToLower(named.kind.Kind)+"/", names)))
 		}
 	}
-	return keys, nil
+	return keys, missing
 }

@@ -80,7 +80,7 @@ func TestExecute(t *testing.T) {
 		},
 		{
 			reason: "a kubeconfig that does not exist", args: []string{"controller", "--kubeconfig", "/nonexistent/kubeconfig"},
-			wantCode: exitFailure, wantStderr: []string{"/nonexistent/kubeconfig", "--kubeconfig"},
+			wantCode: exitUsage, wantStderr: []string{"/nonexistent/kubeconfig", "--kubeconfig"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -25,8 +25,8 @@ binding, for the ServiceAccount placement of the namespace.
 With -A the list has the bindings of all namespaces, and where each set is bound; -l selects sets by their labels.
 
 The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace, or with -A in all.
-For a user who may
-not list the sets, the command prints the bound sets and the missing right, and exits with code 1.`
+For a user who may not list the sets, the command prints the bound sets, and on stderr the role that lists all. For one who may
+not list the bindings it prints the sets that the user may bind and the missing right, and exits with code 1.`
 
 const setsExample = `  # Which sets can the Placements of this namespace use, and which could be bound?
   placement sets -n team-a
@@ -54,7 +54,9 @@ func newSetsCommand() *cobra.Command {
 		Long:    setsLong,
 		Example: setsExample,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	flags := cmd.Flags()
 	o.add(flags)
@@ -68,7 +70,7 @@ func newSetsCommand() *cobra.Command {
 }
 
 // run prints the sets that could be read, also with an error.
-func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
+func (o *setsOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	takeWide(&o.output)
 	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
 		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())}
@@ -90,5 +92,9 @@ func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	if list == nil {
 		return err
 	}
-	return errors.Join(printers.Print(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout), Width: widthOf(stdout)}), err)
+	err = errors.Join(printers.Print(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout), Width: widthOf(stdout)}), err)
+	if err == nil && list.Unlisted != "" {
+		_, err = fmt.Fprintf(stderr, "note: %s\n", list.Unlisted)
+	}
+	return err
 }

@@ -225,14 +225,19 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	reported := &tools.ReportOptions{
 		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.reported(), Files: !o.live() && len(in.changes) == 0,
 	}
-	if err := o.checkWanted(in.state, names); err != nil && !reported.ReportsOthers(in.state) {
-		return false, err
+	partly, missing := o.checkWanted(in.state, names)
+	switch {
+	case missing != nil && !partly && !reported.ReportsOthers(in.state):
+		return false, missing
+	case !partly:
+		missing = nil
 	}
 	settings := o.settings()
 	settings.Configure(in.state)
 	in.state.Done = ctx.Done()
 	if len(in.changes) > 0 {
-		return o.whatIf(ctx, stdout, in, wanted, now)
+		differs, err = o.whatIf(ctx, stdout, in, wanted, now)
+		return differs, errors.Join(err, missing)
 	}
 	reports, err := reported.Report(in.state, now)
 	if err == nil {
@@ -241,7 +246,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err != nil {
 		return false, err
 	}
-	return false, printers.Print(stdout, printers.Format(o.output), reports, answers.ReportStyle)
+	return false, errors.Join(printers.Print(stdout, printers.Format(o.output), reports, answers.ReportStyle), missing)
 }
 
 // interrupted returns an error if the evaluations were cancelled, whose results mean nothing then.

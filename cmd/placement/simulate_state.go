@@ -201,8 +201,9 @@ func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 	return wanted, nil
 }
 
-// checkWanted reports requested Placements that do not exist: an empty output would look like "selects nothing".
-func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.NamespacedName]bool) error {
+// checkWanted returns an error about requested Placements that do not exist: an empty output would look like "selects nothing". partly reports that
+// others exist.
+func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.NamespacedName]bool) (partly bool, err error) {
 	missing := maps.Clone(wanted)
 	var found []string
 	for _, placement := range state.Placements {
@@ -214,20 +215,21 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	}
 	switch {
 	case len(found) == 0 && o.reported() != "":
-		return fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct the namespace", o.place(), o.reported())
+		return false, fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct the namespace",
+			o.place(), o.reported())
 	case len(found) == 0 && o.live():
-		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
+		return false, errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
 	case len(found) == 0:
-		return errors.New("there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files, so there is " +
+		return false, errors.New("there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files, so there is " +
 			"nothing to evaluate: add one with -f")
 	case len(missing) == 0:
-		return nil
+		return true, nil
 	}
 	names := make([]string, 0, len(missing))
 	for key := range missing {
 		names = append(names, key.String())
 	}
 	slices.Sort(names)
-	return fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s", strings.Join(names, ", "), o.place(),
+	return len(missing) < len(wanted), fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s", strings.Join(names, ", "), o.place(),
 		didYouMean(names[0], "", found))
 }

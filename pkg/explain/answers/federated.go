@@ -12,6 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // report reports where objects are delivered, as placement federated does. The caller may read the objects that the Question names, and list those
@@ -43,6 +44,7 @@ func (e *Explainer) reported(ctx context.Context, question *endpoint.Question) (
 		filter.Wanted = tools.WantedKeys(keys)
 	}
 	reports := state.ReportObjects(filter, false, e.Now())
+	tools.SortByKeys(reports.Objects, keys, func(report federated.Report) inventory.Key { return report.Key })
 	return &reports, nil
 }
 

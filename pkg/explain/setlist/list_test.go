@@ -89,6 +89,8 @@ func forbidden(resource string) error {
 
 func TestRead(t *testing.T) {
 	bound := []Set{{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true}, {Name: "staging", MayBind: true, Bound: true}}
+	unlisted := "the hub does not allow this user to list all of it: " + forbidden("managedclustersets").Error() +
+		"; ask an administrator of the hub for the ClusterRole open-cluster-management:placement-hub:tenant, by a ClusterRoleBinding"
 	for _, tc := range []struct {
 		reason, namespace, selector string
 		hub                         hub
@@ -108,8 +110,17 @@ func TestRead(t *testing.T) {
 		},
 		{
 			reason: "who may not list sets sees those that are bound", namespace: "team", hub: hub{setsFail: forbidden("managedclustersets")},
-			want:    &List{Namespace: "team", Sets: bound, Unlisted: forbidden("managedclustersets").Error()},
-			wantErr: "open-cluster-management:placement-hub:tenant",
+			want: &List{Namespace: "team", Sets: bound, Unlisted: unlisted},
+		},
+		{
+			reason: "who may not list sets cannot select them", namespace: "team", selector: "stage=prod",
+			hub:  hub{setsFail: forbidden("managedclustersets")},
+			want: &List{Namespace: "team", Sets: []Set{}, Unlisted: unlisted}, wantErr: "open-cluster-management:placement-hub:tenant",
+		},
+		{
+			reason: "who may list neither sees nothing", namespace: "team",
+			hub:  hub{setsFail: forbidden("managedclustersets"), bindingsFail: forbidden("managedclustersetbindings")},
+			want: &List{Namespace: "team", Sets: []Set{}, Unlisted: unlisted}, wantErr: "open-cluster-management:placement-hub:tenant",
 		},
 		{
 			reason: "who may not list bindings sees what may be bound", namespace: "team",

@@ -32,8 +32,8 @@ type Hub interface {
 }
 
 // Read lists the sets that the user of hub may bind, and those that are bound to the namespace, or to any if it is empty; of them those whose
-// labels the selector selects, or all if it is nil. An error about missing rights comes with a list of what could be read; any other error comes
-// with nil. Labels of sets that may not be listed are not known, so that a selector selects none of them.
+// labels the selector selects, or all if it is nil. A user who may not list all sets gets the bound ones, and List.Unlisted. The
+// error about bindings that may not be listed comes with a list of what could be read; any other error comes with nil. Labels of sets that may not be listed are not known, so that a selector selects none of them.
 func Read(ctx context.Context, hub Hub, namespace string, selector labels.Selector) (*List, error) {
 	list := &List{Namespace: namespace, Sets: []Set{}}
 
@@ -68,12 +68,13 @@ func Read(ctx context.Context, hub Hub, namespace string, selector labels.Select
 	if notListed == nil {
 		list.Hidden = ptr.To(len(candidates) - len(list.Sets))
 	} else {
+		notListed = missing(notListed, "the ClusterRole open-cluster-management:placement-hub:tenant, by a ClusterRoleBinding")
 		list.Unlisted = notListed.Error()
 	}
-	return list, errors.Join(
-		missing(notListed, "the ClusterRole open-cluster-management:placement-hub:tenant, by a ClusterRoleBinding"),
-		missing(notBound, bindingsRole(namespace)),
-	)
+	if notBound == nil && selector == nil {
+		return list, nil
+	}
+	return list, errors.Join(notListed, missing(notBound, bindingsRole(namespace)))
 }
 
 // bindingsRole names the role of a user who may list the bindings of a namespace, or of all.

@@ -86,7 +86,7 @@ func readDelivery(ctx context.Context, o *DiffOptions, hub client.Client, given,
 	}
 }
 
-// Objects explains objects of a State. With missing rights the result is what the hub has written.
+// Objects explains objects of a State, in the order of their keys. With missing rights the result is what the hub has written.
 func (o *ExplainOptions) Objects(
 	state *explain.State, keys []inventory.Key, unread error, now time.Time,
 ) (*counterfactual.ObjectExplanations, error) {
@@ -98,11 +98,14 @@ func (o *ExplainOptions) Objects(
 		for _, report := range state.ReportWrittenObjects(explain.ObjectFilter{Wanted: wanted, Named: true}, now).Objects {
 			explanations.Objects = append(explanations.Objects, counterfactual.ObjectExplanation{Report: report})
 		}
+		SortByKeys(explanations.Objects, keys, func(explanation counterfactual.ObjectExplanation) inventory.Key { return explanation.Key })
 		return explanations, nil
 	}
 	o.Configure(state)
 	wide := !o.Limited && o.Wide
-	for _, evaluation := range state.EvaluateWanted(wanted, now) {
+	evaluations := state.EvaluateWanted(wanted, now)
+	SortByKeys(evaluations, keys, func(evaluation federated.Evaluation) inventory.Key { return evaluation.Key() })
+	for _, evaluation := range evaluations {
 		explanation, unknown := counterfactual.NewObjectExplanation(state, evaluation, o.Clusters, wide, now)
 		switch {
 		case o.Limited && (unknown != "" || !limitObject(&explanation)):
@@ -194,6 +197,11 @@ func KeysIn(state *explain.State, question *endpoint.Question) ([]inventory.Key,
 		keys = append(keys, key)
 	}
 	return keys, nil
+}
+
+// SortByKeys sorts results in the order in which keys name their objects.
+func SortByKeys[R any](results []R, keys []inventory.Key, keyOf func(R) inventory.Key) {
+	slices.SortStableFunc(results, func(a, b R) int { return slices.Index(keys, keyOf(a)) - slices.Index(keys, keyOf(b)) })
 }
 
 // WantedKeys returns a function that reports whether a key is among some; nil if there are none.

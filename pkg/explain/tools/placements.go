@@ -3,7 +3,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +173,7 @@ func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question
 	if err != nil {
 		return nil, err
 	}
-	found, err := o.explainEvaluations(state, evaluations, now)
+	found, err := o.explainEvaluations(state, evaluations, keys, now)
 	if err != nil {
 		return nil, &endpoint.AnswerError{Err: err}
 	}
@@ -205,22 +204,20 @@ func (h *Hub) evaluate(
 		}
 		evaluations = append(evaluations, explain.Evaluate(placement.Request(compiler), snapshot, existing, h.Live.Options(), now))
 	}
-	slices.SortFunc(evaluations, func(a, b explain.Evaluation) int {
-		return cmp.Compare(a.Placement.Key().String(), b.Placement.Key().String())
-	})
 	return evaluations, nil
 }
 
-// Placements explains Placements of a State.
+// Placements explains Placements of a State, in the order of their keys.
 func (o *ExplainOptions) Placements(state *explain.State, keys []inventory.Key, now time.Time) (*counterfactual.Explanations, error) {
 	o.Configure(state)
-	return o.explainEvaluations(state, state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), now)
+	return o.explainEvaluations(state, state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }), keys, now)
 }
 
-// explainEvaluations explains evaluations of Placements of a State.
+// explainEvaluations explains evaluations of Placements of a State, in the order of their keys.
 func (o *ExplainOptions) explainEvaluations(
-	state *explain.State, evaluations []explain.Evaluation, now time.Time,
+	state *explain.State, evaluations []explain.Evaluation, keys []inventory.Key, now time.Time,
 ) (*counterfactual.Explanations, error) {
+	SortByKeys(evaluations, keys, func(evaluation explain.Evaluation) inventory.Key { return evaluation.Placement.Key() })
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	all := !o.Limited && (o.Wide || len(o.Clusters) > 0)
 	for _, evaluation := range evaluations {
