@@ -13,6 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -95,7 +96,11 @@ func unboundSetNotes(result *scheduling.Result, state *State) []string {
 		exists := slices.ContainsFunc(state.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name })
 		switch {
 		case !exists && !state.SetsHidden:
-			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s does not exist: correct spec.clusterSets, or create it", name))
+			suggestion := ""
+			if similar := federation.Similar(name, setNames(state)); similar != "" {
+				suggestion = fmt.Sprintf("; did you mean %s?", similar)
+			}
+			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s does not exist: correct spec.clusterSets, or create it%s", name, suggestion))
 		case !slices.Contains(result.Eligible, name):
 			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s is not bound to namespace %s: create the ManagedClusterSetBinding %s there",
 				name, result.Request.Key.Namespace, name))
@@ -103,6 +108,15 @@ func unboundSetNotes(result *scheduling.Result, state *State) []string {
 	}
 
 	return notes
+}
+
+func setNames(state *State) []string {
+	names := make([]string, 0, len(state.ClusterSets))
+	for _, set := range state.ClusterSets {
+		names = append(names, set.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // IsNotable reports whether a condition has more information than its normal state.

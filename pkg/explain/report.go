@@ -337,7 +337,8 @@ func (s *State) annotated(report Report, evaluation Evaluation) Report {
 	}
 	switch evaluation.Result.Outcome() {
 	case scheduling.Decided:
-		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s))
+		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), misspeltNotes(evaluation.Result),
+			uncountedNotes(evaluation.Result, s))
 	case scheduling.Invalid, scheduling.Held, scheduling.Postponed:
 		report.Notes = append(report.Notes, missingClusters(evaluation)...)
 	}
