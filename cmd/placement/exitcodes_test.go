@@ -61,13 +61,17 @@ func TestExitCodesOfAllCommands(t *testing.T) {
 				want: map[bool]int{false: exitFailure, true: exitNotCompared}[comparing],
 			},
 			{
-				outcome: "a kubeconfig that does not exist", flag: "kubeconfig", args: []string{"--kubeconfig", missing}, want: exitUsage, stderr: missing,
+				outcome: "a kubeconfig that does not exist", flag: "kubeconfig", args: []string{"--kubeconfig", missing}, want: exitUsage,
+				stderr: missing,
 			},
 			{
 				outcome: "a kubeconfig of the environment that does not exist", flag: timeoutFlag, kubeconfig: missing, want: exitUsage,
 				stderr: "Error: $KUBECONFIG: there is no file " + missing,
 			},
-			{outcome: "a file that does not exist", flag: "filename", kubeconfig: valid, args: []string{"-f", missing}, want: exitUsage, stderr: missing},
+			{
+				outcome: "a file that does not exist", flag: "filename", kubeconfig: valid, args: []string{"-f", missing}, want: exitUsage,
+				stderr: missing,
+			},
 			{
 				outcome: "a directory without files", flag: "filename", kubeconfig: valid, args: []string{"-f", filepath.Dir(missing)},
 				want: exitUsage, stderr: "has no file",
@@ -129,7 +133,10 @@ func TestWhatIsPrinted(t *testing.T) {
 		{"simulate --placement team-a/nosuch --placement team-a/p -f " + world, exitFailure, []string{"team-a/p: "}, "no Placement team-a/nosuch"},
 		{"simulate --placement team-a/nosuch -f " + world, exitFailure, nil, "no Placement team-a/nosuch"},
 		{"simulate --drain c1 --placement team-a/x --placement team-a/p --show-kept -f " + world, exitFailure, []string{"team-a/p: "}, "team-a/x"},
-		{"simulate --drain c1 --exit-code --placement team-a/x --placement team-a/p -f " + world, exitNotCompared, []string{"team-a/p: "}, "team-a/x"},
+		{
+			"simulate --drain c1 --exit-code --placement team-a/x --placement team-a/p -f " + world, exitNotCompared, []string{"team-a/p: "},
+			"team-a/x",
+		},
 		{"simulate -f " + world, exitOK, []string{"team-a/p: ", "team-b/q: "}, skipped},
 		{"diff --hub " + world + " -f " + added, exitDiffers, []string{"team-a/new"}, skipped + skipped},
 		{"simulate -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},

@@ -43,7 +43,7 @@ func TestLayouts(t *testing.T) {
 			append(changed("policies"), "diff"), exitDiffers,
 			"policies/placement-baseline +eu1\npolicies/placement-baseline +us1\npolicies/placement-policy-namespace +eu1\n", policies,
 		},
-		{append(changed("policies"), "diff", "--strict"), exitNotCompared, "", "kind: PolicySet of policy.open-cluster-management.io/v1beta1 is not read"},
+		{append(changed("policies"), "diff", "--strict"), exitNotCompared, "", "PolicySet of policy.open-cluster-management.io/v1beta1 is not read"},
 		{append(world("policies"), "simulate", "--strict"), exitUsage, "", "kind: Policy of policy.open-cluster-management.io/v1 is not read"},
 		{append(world("argocd"), "simulate"), exitOK, "openshift-gitops/guestbook eu1\n", argocd},
 		{append(world("argocd"), "federated", "-A"), exitOK, "", argocd},
@@ -56,7 +56,7 @@ func TestLayouts(t *testing.T) {
 				"1 ServiceMonitor, 1 StatefulSet\n",
 		},
 	} {
-		args := append(tc.args, "-o", "name")
+		args := slices.Concat(tc.args, []string{"-o", "name"})
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			if code := execute(t.Context(), args, &stdout, &stderr); code != tc.code {

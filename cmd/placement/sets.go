@@ -94,7 +94,9 @@ func (o *setsOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	err = errors.Join(printers.Print(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout), Width: widthOf(stdout)}), err)
 	if err == nil && list.Unlisted != "" {
-		_, err = fmt.Fprintf(stderr, "note: %s\n", list.Unlisted)
+		if _, err := fmt.Fprintf(stderr, "note: %s\n", list.Unlisted); err != nil {
+			return fmt.Errorf("printing a note: %w", err)
+		}
 	}
 	return err
 }

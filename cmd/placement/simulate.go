@@ -225,12 +225,9 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	reported := &tools.ReportOptions{
 		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.reported(), Files: !o.live() && len(in.changes) == 0,
 	}
-	partly, missing := o.checkWanted(in.state, names)
-	switch {
-	case missing != nil && !partly && !reported.ReportsOthers(in.state):
+	some, missing := o.checkWanted(in.state, names, reported)
+	if !some {
 		return false, missing
-	case !partly:
-		missing = nil
 	}
 	settings := o.settings()
 	settings.Configure(in.state)
@@ -310,16 +307,12 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if err := errors.Join(o.parseLabels(), o.checkInputs(), o.checkSettings()); err != nil {
+	if err := errors.Join(o.parseLabels(), o.checkInputs(), o.checkNamespaces(), o.checkSettings()); err != nil {
 		return now, nil, err
 	}
 	switch {
 	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	case o.allNamespaces && (o.onlyNamespace != "" || len(o.files)+len(o.hub) == 0 && o.namespace != ""):
-		return now, nil, errors.New("--all-namespaces contradicts --only-namespace, and without files --namespace; leave out one or the other")
-	case o.onlyNamespace != "" && len(o.files)+len(o.hub) == 0 && o.namespace != "":
-		return now, nil, errors.New("--only-namespace, --namespace: without files both select the namespace to report; leave out one or the other")
 	case o.text != "" && len(o.placements) > 0:
 		return now, nil, errors.New("--selector, --placement: both select placements; leave out one or the other")
 	case len(o.changes) > 0 && o.all:
@@ -329,6 +322,19 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	}
 	wanted, err = parsePlacements(o.placements)
 	return now, wanted, err
+}
+
+// checkNamespaces checks the flags that select a namespace. Without files, --namespace has no other meaning.
+func (o *simulateOptions) checkNamespaces() error {
+	selects := o.namespace != "" && len(o.files)+len(o.hub) == 0
+	switch {
+	case o.allNamespaces && (o.onlyNamespace != "" || selects):
+		return errors.New("--all-namespaces contradicts --only-namespace, and without files --namespace; leave out one or the other")
+	case o.onlyNamespace != "" && selects:
+		return errors.New("--only-namespace, --namespace: without files both select the namespace to report; leave out one or the other")
+	default:
+		return nil
+	}
 }
 
 // checkInputs checks the flags for the origin of the State.

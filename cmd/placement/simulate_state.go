@@ -132,8 +132,8 @@ func (o *simulateOptions) warnNamespace(state *explain.State) error {
 		reports = append(reports, request)
 	}
 	if slices.ContainsFunc(reports, func(object metav1.Object) bool { return object.GetNamespace() != o.namespace }) {
-		return o.note([]string{"warning: --namespace will be the namespace of objects without one alone, and select nothing in files any more; write " +
-			"--only-namespace " + o.namespace + " for this report, or -A for one of all namespaces"})
+		return o.note([]string{"warning: --namespace will be the namespace of objects without one alone, and select nothing in files any more; " +
+			"write --only-namespace " + o.namespace + " for this report, or -A for one of all namespaces"})
 	}
 	return nil
 }
@@ -201,9 +201,11 @@ func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 	return wanted, nil
 }
 
-// checkWanted returns an error about requested Placements that do not exist: an empty output would look like "selects nothing". partly reports that
-// others exist.
-func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.NamespacedName]bool) (partly bool, err error) {
+// checkWanted returns an error about requested Placements that do not exist: an empty output would look like "selects nothing". some reports that
+// there is something to report.
+func (o *simulateOptions) checkWanted(
+	state *explain.State, wanted map[types.NamespacedName]bool, reported *tools.ReportOptions,
+) (some bool, err error) {
 	missing := maps.Clone(wanted)
 	var found []string
 	for _, placement := range state.Placements {
@@ -214,6 +216,8 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 		}
 	}
 	switch {
+	case (len(found) == 0 || len(missing) > 0) && reported.ReportsOthers(state):
+		return true, nil
 	case len(found) == 0 && o.reported() != "":
 		return false, fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct the namespace",
 			o.place(), o.reported())
@@ -230,6 +234,6 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 		names = append(names, key.String())
 	}
 	slices.Sort(names)
-	return len(missing) < len(wanted), fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s", strings.Join(names, ", "), o.place(),
-		didYouMean(names[0], "", found))
+	return len(missing) < len(wanted), fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s",
+		strings.Join(names, ", "), o.place(), didYouMean(names[0], "", found))
 }

@@ -33,7 +33,8 @@ type Hub interface {
 
 // Read lists the sets that the user of hub may bind, and those that are bound to the namespace, or to any if it is empty; of them those whose
 // labels the selector selects, or all if it is nil. A user who may not list all sets gets the bound ones, and List.Unlisted. The
-// error about bindings that may not be listed comes with a list of what could be read; any other error comes with nil. Labels of sets that may not be listed are not known, so that a selector selects none of them.
+// error about bindings that may not be listed comes with a list of what could be read; any other error comes with nil. Labels of sets that may not be
+// listed are not known, so that a selector selects none of them, which is an error too.
 func Read(ctx context.Context, hub Hub, namespace string, selector labels.Selector) (*List, error) {
 	list := &List{Namespace: namespace, Sets: []Set{}}
 

@@ -44,7 +44,8 @@ func checkSets(t *testing.T, h *suite.Hub) {
 	t.Run("who may not list sets is told so, and shown what is bound", func(t *testing.T) {
 		p := suite.Run(t, "sets", "--kubeconfig", tenant, "-n", "team-a", "-o", "name")
 		p.WantExit(t, 0)
-		p.WantStderr(t, "note: ", "managedclustersets.cluster.open-cluster-management.io is forbidden", "open-cluster-management:placement-hub:tenant")
+		p.WantStderr(t, "note: ")
+		p.WantStderr(t, "managedclustersets.cluster.open-cluster-management.io is forbidden", "open-cluster-management:placement-hub:tenant")
 		if out := p.Stdout.String(); out != "prod\nstaging\n" {
 			t.Errorf("the sets that are bound are %q", out)
 		}

@@ -77,7 +77,8 @@ func TestStatusOfAppliedObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if placement, is := state.Placements[0].(*clusterv1beta1.Placement); !is || placement.Status.NumberOfSelectedClusters != 3 || reader.Notes() != nil {
+	read, is := state.Placements[0].(*clusterv1beta1.Placement)
+	if !is || read.Status.NumberOfSelectedClusters != 3 || reader.Notes() != nil {
 		t.Errorf("the Placement of the hub is %v, notes %q", state.Placements[0], reader.Notes())
 	}
 }
@@ -85,8 +86,8 @@ func TestStatusOfAppliedObjects(t *testing.T) {
 // The items of a list have its kind, as in the answers of an API server.
 func TestItemsOfATypedList(t *testing.T) {
 	const list = "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedClusterList\nmetadata: {resourceVersion: \"7\"}\nitems:\n"
-	state := read(t, list+"- metadata: {name: a}\n- apiVersion: cluster.open-cluster-management.io/v1\n  kind: ManagedCluster\n  metadata: {name: b}\n"+
-		"---\napiVersion: v1\nkind: NodeList\nitems:\n- metadata: {name: n1}\n")
+	state := read(t, list+"- metadata: {name: a}\n- apiVersion: cluster.open-cluster-management.io/v1\n  kind: ManagedCluster\n"+
+		"  metadata: {name: b}\n---\napiVersion: v1\nkind: NodeList\nitems:\n- metadata: {name: n1}\n")
 	if len(state.Clusters) != 2 || len(state.Pods.Nodes) != 1 {
 		t.Errorf("%d clusters, %d nodes", len(state.Clusters), len(state.Pods.Nodes))
 	}

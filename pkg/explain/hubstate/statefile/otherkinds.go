@@ -27,7 +27,7 @@ func (r *Reader) readOther(at position, gvk schema.GroupVersionKind) {
 	apiVersion := gvk.GroupVersion()
 	near := r.nearest(gvk)
 	if len(near) == 0 {
-		r.skip(at, gvk, 1)
+		r.skip(at, gvk)
 		return
 	}
 
@@ -48,8 +48,8 @@ func (r *Reader) readOther(at position, gvk schema.GroupVersionKind) {
 	r.reportf(at, "", path, "%s of %s is not known here; %s", gvk.Kind, apiVersion, help)
 }
 
-// skip counts objects that somebody else reads. With Strict they are mistakes.
-func (r *Reader) skip(at position, gvk schema.GroupVersionKind, count int) {
+// skip counts an object that somebody else reads. With Strict it is a mistake.
+func (r *Reader) skip(at position, gvk schema.GroupVersionKind) {
 	if r.strict {
 		r.reportf(at, "", "kind", "%s of %s is not read here: leave it out, or --strict", gvk.Kind, gvk.GroupVersion())
 		return
@@ -58,7 +58,7 @@ func (r *Reader) skip(at position, gvk schema.GroupVersionKind, count int) {
 	if r.state.KindOf(gvk) == nil && slices.ContainsFunc(r.known(), func(kind schema.GroupVersionKind) bool { return kind.Kind == name }) {
 		name = gvk.GroupKind().String()
 	}
-	r.skipped[name] += count
+	r.skipped[name]++
 }
 
 // nearest returns the kinds that a kind may be a misspelling of; none if it resembles no kind of files. Of a group that files have, the kind may be

@@ -104,21 +104,22 @@ func TestMisspeltKinds(t *testing.T) {
 	reader, changes := newReader(t), readChanges(t, Namespace{}, placementHead+"metadata: {}\n")
 	reader.Read("placement.yaml", []byte(placementHead+"metadata: {}\n"))
 	for kind, want := range map[string]string{
-		"cluster.open-cluster-management.io/v1alpha1 AddonPlacementScore": "kind: AddonPlacementScore of cluster.open-cluster-management.io/v1alpha1 " +
-			"is not known here; did you mean AddOnPlacementScore of cluster.open-cluster-management.io/v1alpha1?",
+		"cluster.open-cluster-management.io/v1alpha1 AddonPlacementScore": "kind: AddonPlacementScore of " +
+			"cluster.open-cluster-management.io/v1alpha1 is not known here; " +
+			"did you mean AddOnPlacementScore of cluster.open-cluster-management.io/v1alpha1?",
 		"cluster.open-cluster-management.io/v1 MangedCluster": "kind: MangedCluster of cluster.open-cluster-management.io/v1 is not known here; " +
 			"did you mean ManagedCluster of cluster.open-cluster-management.io/v1?",
 		"cluster.open-cluster-management.io/v1beta1 Placements": "did you mean Placement of cluster.open-cluster-management.io/v1beta1?",
-		"cluster.open-cluster-management.io/v1beta2 ClusterSet": "did you mean ManagedClusterSet of cluster.open-cluster-management.io/v1beta2 or ",
-		"cluster.open-cluster-management.io/v1beta2 SetBinding": "did you mean ManagedClusterSetBinding of cluster.open-cluster-management.io/v1beta2?",
+		"cluster.open-cluster-management.io/v1beta2 ClusterSet": "did you mean ManagedClusterSet of cluster.open-cluster-management.io/v1beta2",
+		"cluster.open-cluster-management.io/v1beta2 SetBinding": "did you mean ManagedClusterSetBinding of ",
 		"work.open-cluster-management.io/v1 Manifestwork":       "did you mean ManifestWork of work.open-cluster-management.io/v1?",
 		"apps/v1 Deploymnet": "did you mean Deployment of apps/v1?",
-		"cluster.open-cluster-management.io/v1beta1 ManagedClusterSet": "apiVersion: ManagedClusterSet of cluster.open-cluster-management.io/v1beta1 " +
-			"is not known here; it is served as cluster.open-cluster-management.io/v1beta2",
+		"cluster.open-cluster-management.io/v1beta1 ManagedClusterSet": "apiVersion: ManagedClusterSet of " +
+			"cluster.open-cluster-management.io/v1beta1 is not known here; it is served as cluster.open-cluster-management.io/v1beta2",
 		"cluster.open-cluster-management.io/v1 Placement": "it is served as cluster.open-cluster-management.io/v1beta1",
 		"apps/v1beta1 Deployment":                         "it is served as apps/v1",
-		"cluster.open-cluster-managment.io/v1 ManagedCluster": "apiVersion: ManagedCluster of cluster.open-cluster-managment.io/v1 is not known here; " +
-			"did you mean ManagedCluster of cluster.open-cluster-management.io/v1?",
+		"cluster.open-cluster-managment.io/v1 ManagedCluster": "apiVersion: ManagedCluster of " +
+			"cluster.open-cluster-managment.io/v1 is not known here; did you mean ManagedCluster of cluster.open-cluster-management.io/v1?",
 		"clusters.open-cluster-management.io/v1beta1 Placement": "did you mean Placement of cluster.open-cluster-management.io/v1beta1?",
 		"clusters.openmcp.cloud/v1alpha1 ClusterRequest": "apiVersion: ClusterRequest of clusters.openmcp.cloud/v1alpha1 is not known here; " +
 			"did you mean ClusterRequest of cluster.openmcp.cloud/v1alpha1? docs/openmcp.md compares the two APIs",

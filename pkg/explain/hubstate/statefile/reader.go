@@ -120,7 +120,7 @@ func (r *Reader) readValue(at position, value any) {
 	case r.rules == nil || r.state.Diffs(of):
 		r.readObject(at, gvk, of, object)
 	case leavesOut(of):
-		r.skip(at, gvk, 1)
+		r.skip(at, gvk)
 	default:
 		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out; what it means for placements shows once it is applied",
 			kind, apiVersion)
