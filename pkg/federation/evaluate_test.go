@@ -296,6 +296,8 @@ func TestRemoval(t *testing.T) {
 			Outside: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
 			Held: "2 of 3 clusters would lose ConfigMap/team-a/x within 10m0s, which exceeds 30%: eu1, eu2; they keep it. To withdraw it, " +
 				"set the annotation placement-hub.open-cluster-management.io/release-removal=d1",
+			Holds: heldUntil("stays until the removal budget permits its removal, or the object has the annotation " +
+				"placement-hub.open-cluster-management.io/release-removal=d1"),
 		}},
 		{name: "federated-selector F40: released", budget: Budget{Percent: 30, Release: "d1"}, past: same,
 			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
@@ -315,7 +317,8 @@ func TestRemoval(t *testing.T) {
 		{name: "federated-selector 3.2: a user that is not known yet", budget: noBudget, past: same,
 			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Withdrawal{
 				Outside: true, RequeueAt: epoch.Add(pendingRetry), Kept: []string{"eu1", "eu2"},
-				Held: "no work is withdrawn until the dependencies of Deployment.apps/team-a/web are known",
+				Held:  "no work is withdrawn until the dependencies of Deployment.apps/team-a/web are known",
+				Holds: heldUntil("stays until the dependencies of Deployment.apps/team-a/web are known"),
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

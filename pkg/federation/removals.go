@@ -61,8 +61,9 @@ type Withdrawal struct {
 	Unserved map[string]time.Time
 	// Kept are the clusters that keep their work for what Held describes, sorted: the budget is exceeded, a selected cluster cannot get the
 	// object, the selector matches no cluster, or a user of a dependency is not known yet. Reason is the reason of the Event, empty if there
-	// is none.
+	// is none. Holds has what ends the hold of each of them.
 	Kept         []string
+	Holds        map[string]removalbudget.Hold
 	Reason, Held string
 	// KeptLast reports that Kept has works of clusters out of scope, because no other cluster replaces them (docs/spec/differences.md B17).
 	KeptLast bool
@@ -118,6 +119,20 @@ func (r *Withdrawal) hold(clusters []string, reason, why string) {
 		r.Held += "; "
 	}
 	r.Held += why
+}
+
+// holdUntil records what ends the hold of clusters, as a part of a sentence, and the time at which it ends by itself; zero for none.
+func (r *Withdrawal) holdUntil(clusters []string, until time.Time, release string) {
+	for _, cluster := range clusters {
+		r.holdAs(cluster, removalbudget.Hold{Until: until, Release: release})
+	}
+}
+
+func (r *Withdrawal) holdAs(cluster string, hold removalbudget.Hold) {
+	if r.Holds == nil {
+		r.Holds = map[string]removalbudget.Hold{}
+	}
+	r.Holds[cluster] = hold
 }
 
 // lookAt moves RequeueAt to an earlier time.
@@ -189,6 +204,7 @@ func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, last bool, 
 			continue
 		case held:
 			kept = append(kept, cluster)
+			withdrawal.holdAs(cluster, removalbudget.NewScopeHold(due))
 		default:
 			withdrawal.Graced = append(withdrawal.Graced, cluster)
 		}
@@ -219,18 +235,21 @@ func (*Evaluation) usersHold(budget Budget) time.Duration {
 func (e *Evaluation) loseInScope(withdrawal *Withdrawal, in []string, all int, budget Budget, past Past, now time.Time) {
 	token := e.ReleaseToken()
 	released, counted := budget.Release == token, withdrawal.withoutDraining(in)
-	count := e.count(withdrawal, all, past, now)
+	count, annotated := e.count(withdrawal, all, past, now), "the object has the annotation "+removalbudget.ReleaseAnnotation+"="+token
 	switch {
 	case e.pendingUser != "":
 		withdrawal.lookAt(now.Add(pendingRetry))
+		withdrawal.holdUntil(in, time.Time{}, "stays until the dependencies of "+e.pendingUser+" are known")
 		withdrawal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
 		return
 	case len(counted) == 0:
 	case e.matchesNone && past.Selected != e.Target.String() && !released:
+		withdrawal.holdUntil(counted, time.Time{}, "stays until the selector matches a cluster in scope, or "+annotated)
 		withdrawal.hold(counted, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
 			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(counted), e.Object.Identity(),
 			removalbudget.ReleaseAnnotation, token))
 	case withdrawal.Outside && !released && count.Exceeds(budget.Percent):
+		withdrawal.holdUntil(counted, time.Time{}, "stays until the removal budget permits its removal, or "+annotated)
 		withdrawal.hold(counted, ReasonRemovalHeld, e.exceeded(count, counted, budget))
 		if len(past.Withdrawn) > 0 {
 			withdrawal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
@@ -265,9 +284,11 @@ func (e *Evaluation) waitForGains(withdrawal *Withdrawal, in []string, now time.
 	}
 
 	if len(kept) > 0 {
+		unserved := removalbudget.Name(slices.Sorted(maps.Keys(withdrawal.Unserved)))
 		withdrawal.lookAt(until)
+		withdrawal.holdUntil(kept, until, "leaves at "+until.UTC().Format(time.RFC3339)+", or when clusters "+unserved+" have the object")
 		withdrawal.hold(kept, "", fmt.Sprintf("clusters %s keep the object while clusters %s cannot get it, for %s at most",
-			removalbudget.Name(kept), removalbudget.Name(slices.Sorted(maps.Keys(withdrawal.Unserved))), GainWait))
+			removalbudget.Name(kept), unserved, GainWait))
 	}
 }
 
