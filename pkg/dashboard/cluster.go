@@ -60,13 +60,18 @@ func clustersPage(ctx context.Context, v *visit) (*page, error) {
 
 // clusterVerdict is what a Placement does with a cluster.
 type clusterVerdict struct {
-	Placement string        `json:"placement"`
-	Verdict   string        `json:"verdict"`
-	Reason    string        `json:"reason"`
-	Decided   bool          `json:"decided,omitempty"`
-	Tone      document.Tone `json:"-"`
-	Link      string        `json:"-"`
+	Placement string `json:"placement"`
+	Verdict   string `json:"verdict"`
+	Reason    string `json:"reason"`
+	// Hold is absent for Placements that do not hold the cluster.
+	Hold    *document.Hold `json:"hold,omitempty"`
+	Decided bool           `json:"decided,omitempty"`
+	Tone    document.Tone  `json:"-"`
+	Link    string         `json:"-"`
 }
+
+// Explained is the reason for people.
+func (c clusterVerdict) Explained() string { return c.Hold.Explain(c.Reason) }
 
 // clusterReport is the JSON of the page of a cluster.
 type clusterReport struct {
@@ -209,8 +214,8 @@ func (c *clusterReport) evaluate(ctx context.Context, state *explain.State, v *v
 		}
 		c.Placements = append(c.Placements, clusterVerdict{
 			Placement: evaluation.Placement.Key().String(), Verdict: verdictOf(explained.Verdict), Reason: explained.Reason,
-			Decided: explained.Decided,
-			Tone:    document.VerdictTone(explained.Verdict), Link: withDetail(placementLink(evaluation.Placement), c.Name),
+			Hold: explained.Hold, Decided: explained.Decided,
+			Tone: document.VerdictTone(explained.Verdict), Link: withDetail(placementLink(evaluation.Placement), c.Name),
 		})
 	}
 	slices.SortStableFunc(c.Placements, func(a, b clusterVerdict) int {

@@ -14,6 +14,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
@@ -123,6 +124,13 @@ func TestCellsOfDeliveredObjects(t *testing.T) {
 	}
 	if got := shown.Rows[0].Cells; len(got) != 1 || got[0] != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	held := deliveryCell(&federated.Cluster{
+		Name: "us1", Verdict: document.VerdictHeld, Reason: "is us", Pending: federated.PendingHold, Wanted: new(int32(2)),
+		Hold: &document.Hold{Verdict: "Predicate", Release: "stays until it is released"},
+	})
+	if want := (matrixCell{State: fails, Text: "held 2", Clause: "would leave: is us; stays until it is released"}); held != want {
+		t.Errorf("got %v, want %v", held, want)
 	}
 	link := `<a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`
 	if text := string(renderCells([]matrixCell{want})); !strings.Contains(text, link) {

@@ -8,15 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/placement"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -121,7 +117,7 @@ func verdictRows(clusters []explain.ClusterReport, base string) []matrixRow {
 		}
 		rows = append(rows, matrixRow{
 			Cluster: cluster.Name, Link: inDetail(base, cluster.Name), Verdict: cluster.Verdict, Tone: document.VerdictTone(cluster.Verdict),
-			Cells: []matrixCell{{State: state, Text: cluster.Reason}},
+			Cells: []matrixCell{{State: state, Text: cluster.Hold.Explain(cluster.Reason)}},
 		})
 	}
 	return rows
@@ -133,13 +129,14 @@ type stage struct {
 	of   func(*counterfactual.ClusterExplanation) matrixCell
 }
 
-// stagesOf returns the stages of a Placement, in the order in which the scheduler asks them. They are those of its clusters, which are alike.
+// stagesOf returns the stages of a Placement, in the order in which the scheduler asks them. They are those of its clusters, which are alike if
+// they exist.
 func stagesOf(explanation *counterfactual.Explanation) []stage {
 	stages := []stage{{"Scope", scopeCell}}
 	if len(explanation.Rows) == 0 {
 		return stages
 	}
-	first := &explanation.Rows[0]
+	first := mostDetailed(explanation.Rows)
 	for i := range first.Predicates {
 		stages = append(stages, stage{"Predicate " + strconv.Itoa(i+1), func(c *counterfactual.ClusterExplanation) matrixCell {
 			return predicateCell(c, i)
@@ -154,19 +151,32 @@ func stagesOf(explanation *counterfactual.Explanation) []stage {
 			return spreadCell(c, i)
 		}})
 	}
-	kept := "the decisions keep the cluster"
-	for _, each := range []string{removalbudget.Condition, placement.ConditionRemovalPostponed} {
-		if condition := meta.FindStatusCondition(explanation.Conditions, each); condition != nil && condition.Status == metav1.ConditionTrue {
-			kept = condition.Message
+	return append(stages, stage{"Score", scoreCell}, stage{"Rank", rankCell}, stage{"Decision", decisionCell}, stage{"Removal", removalCell})
+}
+
+// mostDetailed returns the row with the most stages: nothing is known of a held cluster that is deleted.
+func mostDetailed(rows []counterfactual.ClusterExplanation) *counterfactual.ClusterExplanation {
+	most := &rows[0]
+	for i := range rows {
+		if countStages(&rows[i]) > countStages(most) {
+			most = &rows[i]
 		}
 	}
-	return append(stages, stage{"Score", scoreCell}, stage{"Rank", rankCell}, stage{"Decision", decisionCell},
-		stage{"Removal", func(c *counterfactual.ClusterExplanation) matrixCell { return removalCell(c, kept) }})
+	return most
+}
+
+// countStages counts the stages that not every Placement has.
+func countStages(c *counterfactual.ClusterExplanation) int {
+	count := len(c.Predicates) + len(c.Spread)
+	if c.AntiAffinity != nil {
+		count++
+	}
+	return count
 }
 
 // decided reports whether a stage is the one that has rejected a cluster.
 func decided(c *counterfactual.ClusterExplanation, stage scheduling.Stage) bool {
-	return c.Verdict == stage.String()
+	return c.Stage() == stage
 }
 
 // inScope reports whether the cluster is in a set that the Placement may use.
@@ -188,7 +198,7 @@ func scopeCell(c *counterfactual.ClusterExplanation) matrixCell {
 	}
 	switch {
 	case decided(c, scheduling.StageTerminating):
-		return matrixCell{State: fails, Text: "is being deleted", Clause: c.Reason}
+		return matrixCell{State: fails, Text: c.Reason}
 	case len(in) > 0:
 		return matrixCell{State: passes, Text: strings.Join(in, ", ")}
 	case c.Verdict == "":
@@ -330,8 +340,8 @@ func decisionCell(c *counterfactual.ClusterExplanation) matrixCell {
 	return matrixCell{State: passes, Text: group + c.Decision.Page}
 }
 
-// removalCell says what becomes of a cluster in the decisions that is not selected any more. kept is why the decisions keep those that they keep.
-func removalCell(c *counterfactual.ClusterExplanation, kept string) matrixCell {
+// removalCell says what becomes of a cluster in the decisions that is not selected any more.
+func removalCell(c *counterfactual.ClusterExplanation) matrixCell {
 	switch {
 	case c.Gone != "":
 		return matrixCell{State: fails, Text: "stays", Clause: c.Gone}
@@ -339,8 +349,8 @@ func removalCell(c *counterfactual.ClusterExplanation, kept string) matrixCell {
 		return matrixCell{State: unasked}
 	case c.Verdict == "":
 		return matrixCell{State: passes, Text: "stays", Clause: "the last decisions stay while there is no answer"}
-	case c.Kept:
-		return matrixCell{State: fails, Text: "held", Clause: kept}
+	case c.Hold != nil:
+		return matrixCell{State: fails, Text: "held", Clause: c.Hold.Release}
 	default:
 		return matrixCell{State: fails, Text: "leaves", Clause: "the decisions have the cluster, and it is to leave them"}
 	}

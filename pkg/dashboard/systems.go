@@ -162,6 +162,8 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 	}
 	selected := cluster.Verdict == scheduling.StageSelected.String()
 	switch {
+	case cluster.Hold != nil:
+		return matrixCell{State: fails, Text: "held" + replicas, Clause: cluster.Hold.Explain(cmp.Or(cluster.Problem, cluster.Reason))}
 	case cluster.Pending != "":
 		return matrixCell{State: fails, Text: strings.ToLower(cluster.Pending) + replicas, Clause: cmp.Or(cluster.Problem, cluster.Reason)}
 	case cluster.Problem != "":

@@ -8,7 +8,8 @@
 // Evaluation is the scheduling result with the plan and the status that the controller would write.
 //
 // NewReport turns an Evaluation into a Report: plain data with stable JSON names. A Report depends on nothing but its Evaluation. There is no
-// second copy of any scheduling rule here: the verdict on a cluster is that of scheduling.Result.
+// second copy of any scheduling rule here: the verdict on a cluster is that of scheduling.Result, but for the clusters of Evaluation.Holds, which
+// stay in the decisions although scheduling.Result rejects them.
 //
 // Diff compares the decisions that exist in a State with the desired decisions in another State, say with a changed Placement, and marks
 // the differences that come without the change.

@@ -167,7 +167,7 @@ func groupName(index int32, name string) string {
 }
 
 // listedClusters returns the clusters that the table lists, and those that it groups by their cause. Of the rejected ones it lists the first that
-// the existing decisions have, because they are about to leave.
+// the existing decisions have, because they are held or about to leave.
 func (r *Report) listedClusters(o document.Options) (listed []ClusterReport, grouped []document.Rejected) {
 	leaving := 0
 	for _, cluster := range r.Clusters {
@@ -227,7 +227,7 @@ func (r *Report) row(cluster *ClusterReport, place string, o document.Options) d
 	if o.Wide {
 		cells = append(cells, document.YesNo(cluster.Decided), document.OrNone(place))
 	}
-	row := document.NewRow(append(cells, document.OneLine(cluster.Reason))...)
+	row := document.NewRow(append(cells, document.OneLine(cluster.Hold.Explain(cluster.Reason)))...)
 	row.Cells[1].Tone = document.VerdictTone(cluster.Verdict)
 	return row
 }

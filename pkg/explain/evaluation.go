@@ -8,9 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -24,6 +26,8 @@ type Evaluation struct {
 	Existing placement.Existing
 	// Result is the scheduling result.
 	Result *scheduling.Result
+	// BudgetResult is the result of the removal budget.
+	BudgetResult removalbudget.Result
 	// Plan has the writes that lead from the existing decisions to those in Pages.
 	Plan placement.Plan
 	// Status is the status of the Placement after these writes.
@@ -37,6 +41,37 @@ type Evaluation struct {
 // Satisfied reports whether the condition PlacementSatisfied of the Placement would be true.
 func (e Evaluation) Satisfied() bool {
 	return meta.IsStatusConditionTrue(e.Status.Conditions, placement.ConditionSatisfied)
+}
+
+// Holds returns why clusters stay in the decisions that the Result does not select, by name. They are the clusters with the verdict
+// document.VerdictHeld in every report.
+func (e Evaluation) Holds() map[string]*document.Hold {
+	holds := map[string]*document.Hold{}
+	if e.Result == nil || !e.Result.KeepsLeaving() {
+		return holds
+	}
+	for _, clusters := range e.Pages {
+		for _, cluster := range clusters {
+			stage := scheduling.StageTerminating
+			if verdict, exists := e.Result.Verdict(cluster); exists {
+				stage = verdict.Stage
+			}
+			if stage == scheduling.StageSelected {
+				continue
+			}
+			hold := e.hold(cluster)
+			holds[cluster] = document.NewHold(stage.String(), hold.Until, hold.Release)
+		}
+	}
+	return holds
+}
+
+// hold returns what ends the stay of a cluster.
+func (e Evaluation) hold(cluster string) removalbudget.Hold {
+	if why := e.Result.Postponement(); why != nil {
+		return removalbudget.Hold{Release: why.Message}
+	}
+	return e.BudgetResult.Hold(cluster)
 }
 
 // Evaluate evaluates a Placement with the snapshot of a running hub, as State.Evaluate does, but without a State. The request must be that
@@ -57,6 +92,7 @@ func evaluate(
 	if evaluation.Skipped = reason; managed {
 		evaluated := placement.Evaluate(request(), snapshot, existing, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
+		evaluation.BudgetResult = evaluated.BudgetResult
 		evaluation.Status = evaluated.Status(p, metav1.NewTime(now), true)
 	}
 	evaluation.Pages = pagesAfter(existing, evaluation.Plan)

@@ -70,12 +70,20 @@ func TestDiffReportsBlockedRemovals(t *testing.T) {
 	}
 }
 
-// An explanation has a note on deleted clusters that are kept in the decisions, because the table has no row for them.
+// A note names deleted clusters that are kept in the decisions where no verdict does.
 func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
-	state := stalledState(t, halfMayGo)
-	report := state.Explain(state.Evaluate(noon, nil)[0], true)
-	if want := "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"; strings.Join(report.Notes, "; ") != want {
-		t.Errorf("notes are %q, want %q", report.Notes, want)
+	const note = "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"
+	held := stalledState(t, halfMayGo)
+	invalid := read(t, diffFleet+placementA("", "{tolerations: [{operator: Exists, value: a}]}")+page(1, 0, "", "eu1", "gone1", "gone2"))
+	for _, tc := range []struct {
+		reason string
+		state  *explain.State
+		want   string
+	}{{"the clusters have verdicts", held, ""}, {"there are no verdicts", invalid, note}} {
+		report := tc.state.Explain(tc.state.Evaluate(noon, nil)[0], true)
+		if got := strings.Join(report.Notes, "; "); got != tc.want {
+			t.Errorf("%s: notes are %q, want %q", tc.reason, got, tc.want)
+		}
 	}
 }
 

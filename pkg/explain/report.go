@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
@@ -71,8 +72,8 @@ type Report struct {
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
 	// Prioritizers are the summands of the score, in their order.
 	Prioritizers []PrioritizerReport `json:"prioritizers"`
-	// Clusters are the clusters: selected ones by rank, then the others by the stage that they reached, then by rank, then by name.
-	// Clusters out of scope are left out unless they were asked for.
+	// Clusters are the clusters: held ones by name, then selected ones by rank, then the others by the stage that they reached, then by rank,
+	// then by name. Clusters out of scope that are not held are left out unless they were asked for.
 	Clusters []ClusterReport `json:"clusters"`
 	// OutOfScope counts the clusters in no set that the Placement may use, whether listed or not; OutOfScopeReason is their reason.
 	OutOfScope       int    `json:"outOfScope"`
@@ -123,7 +124,7 @@ type ClusterReport struct {
 	// Name is the name of the ManagedCluster.
 	Name string `json:"name"`
 	// Verdict is Selected, or the first stage that rejected the cluster: Rank, Spread, AntiAffinity, Taint, Predicate, Terminating or
-	// OutOfScope.
+	// OutOfScope. It is Held for a cluster that such a stage rejects, and that stays in the decisions all the same.
 	Verdict string `json:"verdict"`
 	// Rank counts from 1 over the feasible clusters; absent for the others.
 	Rank int `json:"rank,omitempty"`
@@ -133,8 +134,10 @@ type ClusterReport struct {
 	Scores map[string]int64 `json:"scores,omitempty"`
 	// Decided reports that the existing decisions have the cluster.
 	Decided bool `json:"decided,omitempty"`
-	// Reason is the exact clause that decided.
+	// Reason is the exact clause that decided: for a held cluster the one by which it would leave.
 	Reason string `json:"reason"`
+	// Hold is the stage that rejects a held cluster, and what ends the hold; absent for the others.
+	Hold *document.Hold `json:"hold,omitempty"`
 	// Clause is the Reason without the details of the cluster, as in CauseReport; empty for selected clusters.
 	Clause string `json:"-"`
 }
@@ -226,7 +229,7 @@ func namedAPI(placement *api.Placement) string {
 }
 
 func addClusters(report *Report, evaluation Evaluation, all bool, describe func(scheduling.Verdict) ClusterReport) {
-	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
+	result, decided, holds := evaluation.Result, evaluation.Existing.Incumbents(), evaluation.Holds()
 	verdicts := inOrderOfReport(result.Verdicts())
 	for _, verdict := range verdicts {
 		if verdict.Stage == scheduling.StageScope {
@@ -240,18 +243,28 @@ func addClusters(report *Report, evaluation Evaluation, all bool, describe func(
 	if !all {
 		listed -= report.OutOfScope
 	}
-	report.Clusters = make([]ClusterReport, 0, listed) // Reports of large fleets are megabytes.
-	for _, verdict := range verdicts {
-		if verdict.Stage == scheduling.StageScope && !all {
-			continue
-		}
-		cluster := describe(verdict)
+	report.Clusters = make([]ClusterReport, 0, listed+len(holds)) // Reports of large fleets are megabytes.
+	add := func(cluster ClusterReport) {
 		cluster.Decided = decided[cluster.Name]
 		report.Clusters = append(report.Clusters, cluster)
 	}
+	for _, name := range slices.Sorted(maps.Keys(holds)) {
+		cluster := ClusterReport{Name: name, Reason: scheduling.DeletedReason, Clause: scheduling.DeletedReason}
+		if verdict, exists := result.Verdict(name); exists {
+			cluster = describe(verdict)
+		}
+		cluster.Verdict, cluster.Hold = document.VerdictHeld, holds[name]
+		add(cluster)
+	}
+	for _, verdict := range verdicts {
+		_, held := holds[verdict.Cluster.Name]
+		if !held && (all || verdict.Stage != scheduling.StageScope) {
+			add(describe(verdict))
+		}
+	}
 }
 
-// inOrderOfReport returns verdicts, which are sorted by name, in the order of Report.Clusters.
+// inOrderOfReport returns verdicts, which are sorted by name, in the order of Report.Clusters without holds.
 func inOrderOfReport(verdicts []scheduling.Verdict) []scheduling.Verdict {
 	counts := map[scheduling.Stage]int{}
 	for i := range verdicts {
@@ -339,8 +352,9 @@ func (s *State) annotated(report Report, evaluation Evaluation) Report {
 	case scheduling.Decided:
 		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), misspeltNotes(evaluation.Result),
 			uncountedNotes(evaluation.Result, s))
-	case scheduling.Invalid, scheduling.Held, scheduling.Postponed:
+	case scheduling.Invalid:
 		report.Notes = append(report.Notes, missingClusters(evaluation)...)
+	case scheduling.Held, scheduling.Postponed: // Missing clusters are held.
 	}
 	return report
 }

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 )
@@ -22,6 +24,7 @@ func TestE1aClustersOutOfScopeAreNotExplained(t *testing.T) {
 	}{
 		{"a cluster of a bound set", counterfactual.ClusterExplanation{Verdict: "Predicate", Taints: []counterfactual.Taint{{Text: "a"}}}, true},
 		{"a cluster of no bound set", counterfactual.ClusterExplanation{Verdict: "OutOfScope"}, false},
+		{"a held cluster", counterfactual.ClusterExplanation{Verdict: "Held", Hold: &document.Hold{Verdict: "OutOfScope"}}, true},
 		{"a misconfigured Placement", counterfactual.ClusterExplanation{Taints: []counterfactual.Taint{{Text: "a"}}}, false},
 		{"a misconfigured Placement, and a cluster that is deleted", counterfactual.ClusterExplanation{Terminating: true}, false},
 		{"nothing is shown of the cluster", counterfactual.ClusterExplanation{Reason: "no answer"}, true},
@@ -29,6 +32,29 @@ func TestE1aClustersOutOfScopeAreNotExplained(t *testing.T) {
 		if got := InScope(tc.explained); got != tc.want {
 			t.Errorf("%s: InScope is %t, want %t", tc.reason, got, tc.want)
 		}
+	}
+}
+
+// Of a held cluster that has left the scope nothing is shown that the decisions and their status do not have.
+func TestE1aHeldClustersOutOfScopeHaveAVerdictAlone(t *testing.T) {
+	verdict := counterfactual.ClusterExplanation{
+		Cluster: "eu1", Verdict: "Held", Reason: "not in a bound set", Hold: &document.Hold{Verdict: "OutOfScope", Release: "leaves at noon"},
+		Decided: true, Kept: true, Decision: &counterfactual.Location{Page: "p-decision-1"},
+	}
+	explained := verdict
+	explained.Terminating, explained.Gone = true, "secret"
+	explained.Sets = []counterfactual.Set{{Name: "secret", Contains: true}}
+	explained.Predicates = []counterfactual.Predicate{{Number: 1, Clauses: []counterfactual.Clause{{Failure: "label a: is secret"}}}}
+	explained.Taints = []counterfactual.Taint{{Text: "secret:NoSelect"}}
+	explained.AntiAffinity = &counterfactual.Domain{Key: "label a", Value: new("secret")}
+	explained.Spread = []counterfactual.Domain{*explained.AntiAffinity}
+	explained.Counterfactuals = []counterfactual.Counterfactual{{Text: "would be selected if set secret were bound"}}
+	LimitCluster(&explained)
+	if diff := cmp.Diff(verdict.VerdictAlone(), explained); diff != "" {
+		t.Errorf("explanation (-want +got):\n%s", diff)
+	}
+	if text, err := json.Marshal(explained); err != nil || strings.Contains(string(text), "secret") || strings.Contains(string(text), "terminating") {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -4,6 +4,9 @@ package counterfactual
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // ClusterExplanation explains the result of one Placement for one cluster. Its JSON names are stable: fields may be added, and none is
@@ -11,17 +14,18 @@ import (
 type ClusterExplanation struct {
 	// Cluster is the name of the ManagedCluster.
 	Cluster string `json:"cluster"`
-	// Verdict, Rank, Score and Reason are those of explain.ClusterReport. Verdict is empty when the Placement has no valid result.
+	// Verdict, Rank, Score, Reason and Hold are those of explain.ClusterReport. Verdict is empty when the Placement has no valid result.
 	Verdict string `json:"verdict,omitempty"`
 	Rank    int    `json:"rank,omitempty"`
 	// Feasible is the number of clusters that have a rank.
 	Feasible int    `json:"feasible"`
 	Score    *int64 `json:"score,omitempty"`
 	Reason   string `json:"reason"`
+	// Hold is absent for clusters that are not held.
+	Hold *document.Hold `json:"hold,omitempty"`
 	// Decided reports that the existing decisions have the cluster.
 	Decided bool `json:"decided"`
-	// Kept reports that the cluster stays in the decisions although it should leave them: the removal budget holds it, or the removals are postponed.
-	// Conditions of the Placement say which.
+	// Kept reports that the cluster stays in the decisions although it should leave them, as Hold does.
 	Kept bool `json:"kept,omitempty"`
 	// Terminating reports that the cluster is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
@@ -44,6 +48,23 @@ type ClusterExplanation struct {
 	// Counterfactuals are changes that would select the cluster, those for which no other cluster leaves and the nearest first; the scheduler
 	// confirmed each. There are none for a selected cluster.
 	Counterfactuals []Counterfactual `json:"counterfactuals"`
+}
+
+// Stage returns the stage that rejects the cluster, also if it is held; StageSelected if none does, and the empty one without a valid result.
+func (c *ClusterExplanation) Stage() scheduling.Stage { return c.Hold.Stage(c.Verdict) }
+
+// isVerdictAlone reports whether the explanation of a held cluster has nothing of the cluster itself.
+func (c *ClusterExplanation) isVerdictAlone() bool {
+	return c.Hold != nil && len(c.Sets)+len(c.Predicates)+len(c.Taints) == 0
+}
+
+// VerdictAlone returns the explanation without what is known of the cluster itself.
+func (c *ClusterExplanation) VerdictAlone() ClusterExplanation {
+	return ClusterExplanation{
+		Cluster: c.Cluster, Verdict: c.Verdict, Feasible: c.Feasible, Reason: c.Reason, Hold: c.Hold, Decided: c.Decided, Kept: c.Kept,
+		Sets: []Set{}, Predicates: []Predicate{}, Taints: []Taint{}, Prioritizers: []Prioritizer{}, Decision: c.Decision,
+		Counterfactuals: []Counterfactual{},
+	}
 }
 
 // Set is a ManagedClusterSet.

@@ -79,13 +79,15 @@ func sections(of report, explanations []ClusterExplanation, o document.Options) 
 func (c *ClusterExplanation) section() document.Section {
 	s := document.Section{Title: c.Cluster, Headline: document.Plainly(document.OneLine(c.Reason))}
 	if c.Verdict != "" {
-		s.Headline = document.Text{{Text: c.Verdict, Tone: document.VerdictTone(c.Verdict)}, {Text: ", " + document.OneLine(c.Reason)}}
+		s.Headline = document.Text{{Text: c.Verdict, Tone: document.VerdictTone(c.Verdict)}, {Text: ", " + document.OneLine(c.Hold.Explain(c.Reason))}}
 	}
 	if c.Gone != "" {
 		s.Linef("%s", c.Gone)
 	}
-	for _, table := range []document.Table{c.scope(), c.predicates(), c.taints(), c.scores(), c.domains()} {
-		s.Table(table)
+	if !c.isVerdictAlone() {
+		for _, table := range []document.Table{c.scope(), c.predicates(), c.taints(), c.scores(), c.domains()} {
+			s.Table(table)
+		}
 	}
 	for _, prioritizer := range c.Prioritizers {
 		if prioritizer.Missing != "" {
@@ -216,7 +218,7 @@ func (c *ClusterExplanation) addCounterfactuals(s *document.Section) {
 		s.Linef("%s", document.OneLine(found.Text))
 	}
 	switch {
-	case len(c.Counterfactuals) > 0 || c.Verdict == "" || c.Verdict == scheduling.StageSelected.String():
+	case len(c.Counterfactuals) > 0 || c.Verdict == "" || c.Verdict == scheduling.StageSelected.String() || c.isVerdictAlone():
 	case c.Terminating:
 		s.Linef("nothing selects a cluster that is being deleted")
 	default:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -28,6 +29,7 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 type Explainer struct {
 	evaluation explain.Evaluation
 	incumbents map[string]bool
+	holds      map[string]*document.Hold
 	// places are the locations of the clusters in the desired decisions, and points those of each prioritizer, the most first.
 	places map[string]*Location
 	points [][]int64
@@ -37,7 +39,10 @@ type Explainer struct {
 
 // NewExplainer returns an Explainer of an evaluation.
 func NewExplainer(evaluation explain.Evaluation) *Explainer {
-	e := &Explainer{evaluation: evaluation, incumbents: evaluation.Existing.Incumbents(), places: placesIn(evaluation), taken: map[string]int{}}
+	e := &Explainer{
+		evaluation: evaluation, incumbents: evaluation.Existing.Incumbents(), holds: evaluation.Holds(), places: placesIn(evaluation),
+		taken: map[string]int{},
+	}
 	result := evaluation.Result
 	if result == nil {
 		return e
@@ -63,16 +68,20 @@ func NewExplainer(evaluation explain.Evaluation) *Explainer {
 // Cluster explains the evaluation for a cluster; see Explain.
 func (e *Explainer) Cluster(cluster string) (ClusterExplanation, bool) {
 	evaluation, result := e.evaluation, e.evaluation.Result
+	unknown := ClusterExplanation{Cluster: cluster, Decided: e.incumbents[cluster]}
 	if result == nil {
-		return ClusterExplanation{
-			Cluster: cluster, Reason: "no answer, as " + evaluation.Skipped, Decided: e.incumbents[cluster],
-			Sets: []Set{}, Predicates: []Predicate{}, Taints: []Taint{}, Prioritizers: []Prioritizer{}, Counterfactuals: []Counterfactual{},
-		}, true
+		unknown.Reason = "no answer, as " + evaluation.Skipped
+		return unknown.VerdictAlone(), true
 	}
 
-	info := result.Cluster(cluster)
-	if info == nil {
+	info, hold := result.Cluster(cluster), e.holds[cluster]
+	switch {
+	case info == nil && hold == nil:
 		return ClusterExplanation{}, false
+	case info == nil:
+		unknown.Verdict, unknown.Reason, unknown.Hold, unknown.Kept = document.VerdictHeld, scheduling.DeletedReason, hold, true
+		unknown.Feasible, unknown.Decision = result.Feasible(), e.places[cluster]
+		return unknown.VerdictAlone(), true
 	}
 	explained := ClusterExplanation{
 		Cluster: cluster, Feasible: result.Feasible(), Decided: e.incumbents[cluster], Terminating: info.Terminating,
@@ -86,8 +95,9 @@ func (e *Explainer) Cluster(cluster string) (ClusterExplanation, bool) {
 		return explained, true
 	}
 	explained.Verdict, explained.Rank, explained.Reason = verdict.Stage.String(), verdict.Rank, result.Reason(verdict)
-	explained.Kept = explained.Decided && verdict.Stage != scheduling.StageSelected && result.KeepsLeaving() &&
-		(!result.Applies() || slices.Contains(result.Kept, cluster))
+	if hold != nil {
+		explained.Verdict, explained.Hold, explained.Kept = document.VerdictHeld, hold, true
+	}
 	if verdict.Rank > 0 {
 		explained.Score = &verdict.Score
 		explained.Prioritizers = e.prioritizersOf(cluster)

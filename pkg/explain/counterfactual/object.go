@@ -87,7 +87,7 @@ func explainObject(e federated.Evaluation, report federated.Report, name string)
 	switch {
 	case at >= 0:
 		cluster := report.Clusters[at]
-		explained.Verdict = cluster.Verdict
+		explained.Verdict, explained.Hold = cluster.Verdict, cluster.Hold
 		if cluster.Reason != "" {
 			explained.Reason = cluster.Reason
 		}

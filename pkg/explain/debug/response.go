@@ -47,7 +47,7 @@ type Response struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// ChangesAt is the earliest time at which the result can change without an event.
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
-	// Verdicts are the verdicts on the clusters in the sets that the Placement may use, selected ones first.
+	// Verdicts are the verdicts on the clusters in the sets that the Placement may use, and on those that are held, in the order of a Report.
 	Verdicts []explain.ClusterReport `json:"verdicts,omitempty"`
 	// OutOfScope counts the other clusters, which have no verdict here.
 	OutOfScope       int    `json:"outOfScope,omitempty"`

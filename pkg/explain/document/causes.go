@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 const (
@@ -27,7 +25,7 @@ type Rejected struct {
 func (o Options) Groups(rejected int) bool { return o.Grouped != "" && rejected > RejectedListed }
 
 // Causes adds a row for each cause that rejects clusters: the number of these, the verdict, the first names, and the clause. The causes of the
-// most clusters come first.
+// most clusters come first, after those of clusters that are held.
 func (s *Section) Causes(clusters []Rejected, o Options) {
 	if len(clusters) == 0 {
 		return
@@ -43,8 +41,11 @@ func (s *Section) Causes(clusters []Rejected, o Options) {
 		names[of] = append(names[of], cluster.Name)
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int {
+		if a.verdict != b.verdict && (a.verdict == VerdictHeld || b.verdict == VerdictHeld) {
+			return CompareVerdicts(a.verdict, b.verdict)
+		}
 		return cmp.Or(
-			cmp.Compare(len(names[b]), len(names[a])), scheduling.Stage(b.verdict).Compare(scheduling.Stage(a.verdict)),
+			cmp.Compare(len(names[b]), len(names[a])), CompareVerdicts(a.verdict, b.verdict),
 			cmp.Compare(a.clause, b.clause),
 		)
 	})

@@ -102,12 +102,12 @@ const (
 	Bad    Tone = "bad"
 )
 
-// VerdictTone returns the tone of a verdict: good for selected, fair for feasible, bad for rejected.
+// VerdictTone returns the tone of a verdict: good for selected, fair for held and for feasible, bad for rejected.
 func VerdictTone(verdict string) Tone {
 	switch verdict {
 	case scheduling.StageSelected.String():
 		return Good
-	case scheduling.StageRank.String():
+	case VerdictHeld, scheduling.StageRank.String():
 		return Fair
 	case scheduling.StageScope.String():
 		return Plain

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -53,6 +54,10 @@ func addClusters(report *Report, e Evaluation, all bool) {
 		cluster.Clause = causeOf(cluster, verdict)
 
 		cluster.Pending = e.pending(name, work, delivered)
+		if cluster.Pending == PendingHold {
+			hold := e.Withdrawal.Holds[name]
+			cluster.Hold, cluster.Verdict = document.NewHold(cluster.Verdict, hold.Until, hold.Release), document.VerdictHeld
+		}
 		if cluster.Delivered {
 			cluster.Applied, cluster.Available, cluster.Problem = string(work.Applied), string(work.Available), work.Problem
 		}
@@ -142,20 +147,22 @@ func (e Evaluation) pending(cluster string, work federation.ExistingWork, exists
 	}
 }
 
-// sortClusters sorts the selected clusters first, then those with a work, then the others by the stage that they reached.
+// sortClusters sorts the held clusters first, then the selected ones, those with a work, and the others by the stage that they reached.
 func sortClusters(clusters []Cluster) {
 	rank := func(c Cluster) int {
 		switch {
-		case c.Verdict == scheduling.StageSelected.String():
+		case c.Verdict == document.VerdictHeld:
 			return 0
-		case c.Delivered:
+		case c.Verdict == scheduling.StageSelected.String():
 			return 1
-		default:
+		case c.Delivered:
 			return 2
+		default:
+			return 3
 		}
 	}
 
 	slices.SortStableFunc(clusters, func(a, b Cluster) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), scheduling.Stage(b.Verdict).Compare(scheduling.Stage(a.Verdict)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), document.CompareVerdicts(a.Verdict, b.Verdict), cmp.Compare(a.Name, b.Name))
 	})
 }

@@ -236,8 +236,8 @@ func (c *Cluster) replicas() string {
 // detail returns the reason of a verdict, what is to be done, and the last error of the agent.
 func (c *Cluster) detail() string {
 	var parts []string
-	if c.Reason != "" {
-		parts = append(parts, c.Reason)
+	if reason := c.Hold.Explain(c.Reason); reason != "" {
+		parts = append(parts, reason)
 	}
 	if text := pendingTexts[c.Pending]; text != "" {
 		parts = append(parts, text)
@@ -252,7 +252,6 @@ var pendingTexts = map[string]string{
 	PendingCreate:   "to be delivered",
 	PendingUpdate:   "to be updated",
 	PendingWithdraw: "to be withdrawn",
-	PendingHold:     "its withdrawal is held",
 	PendingWait:     "waits until its agent has removed the copy of before",
 	PendingRemove:   "waits for its agent to remove the copy",
 	PendingConflict: "has a ManifestWork of that name that is not of this object; delete it or rename the object",

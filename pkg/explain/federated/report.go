@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -57,7 +58,7 @@ type Report struct {
 	Missing []Missing `json:"missing,omitempty"`
 	// RemovalHeld says why no work is withdrawn, and what to do; absent while withdrawals are allowed.
 	RemovalHeld string `json:"removalHeld,omitempty"`
-	// Clusters are the clusters: selected ones, then others with a work, then the others by the stage that they reached; each by name.
+	// Clusters are the clusters: held ones, then selected ones, then others with a work, then the others by the stage that they reached; each by name.
 	// Clusters out of scope without a work are left out unless they were asked for.
 	Clusters []Cluster `json:"clusters"`
 	// OutOfScope counts the clusters in no set that is bound to the namespace, whether listed or not; OutOfScopeReason is their reason.
@@ -85,12 +86,14 @@ type Missing struct {
 // Cluster is the delivery to one cluster.
 type Cluster struct {
 	Name string `json:"name"`
-	// Verdict is Selected, or the first stage that rejected the cluster: Taint, Predicate, Terminating or OutOfScope. It is empty where
-	// nothing was decided.
+	// Verdict is Selected, or the first stage that rejected the cluster: Taint, Predicate, Terminating or OutOfScope. It is Held for a cluster that
+	// should lose its ManifestWork and keeps it, and empty where nothing was decided.
 	Verdict string `json:"verdict,omitempty"`
 	// Reason is the exact clause that decided, and Clause the same without the details of the cluster.
 	Reason string `json:"reason,omitempty"`
 	Clause string `json:"-"`
+	// Hold is the stage that rejects a held cluster, and what ends the hold; absent for the others.
+	Hold *document.Hold `json:"hold,omitempty"`
 	// Delivered reports that the cluster has a ManifestWork of the object, and Pending what the hub is to do with it: Create, Update, Withdraw,
 	// Hold, Wait, Remove or Conflict; empty if there is nothing to do.
 	Delivered bool   `json:"delivered"`

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
@@ -184,6 +185,24 @@ func TestReportOfHeldRemoval(t *testing.T) {
 	report := w.report("ConfigMap/team-a/x")
 	if !strings.Contains(report.RemovalHeld, "exceeds 30%") || clusterOf(t, report, "eu1").Pending != PendingHold {
 		t.Errorf("%+v", report)
+	}
+	release := "stays until the removal budget permits its removal, or the object has the annotation " + removalbudget.ReleaseAnnotation + "=ddc6c1c0b6"
+	held := func(name string) Cluster {
+		return Cluster{
+			Name: name, Verdict: "Held", Reason: "predicate 1 label location In [usa]: is europe", Clause: "predicate 1 label location In [usa]",
+			Hold: &document.Hold{Verdict: "Predicate", Release: release}, Delivered: true, Pending: PendingHold,
+		}
+	}
+	want := []Cluster{
+		held("eu1"), held("eu2"),
+		{Name: "us1", Verdict: "Selected", Reason: "matches location in (usa)", Delivered: true},
+	}
+	if diff := cmp.Diff(want, report.Clusters); diff != "" {
+		t.Error(diff)
+	}
+	const row = "would leave: predicate 1 label location In [usa]: is europe; "
+	if text := report.row(&report.Clusters[0], document.Options{}).Cells.String(); !strings.Contains(text, row+release) {
+		t.Error(text)
 	}
 	w.objects.Limit.Percent = nil
 
