@@ -68,8 +68,8 @@ func (e Evaluation) Holds() map[string]*document.Hold {
 
 // hold returns what ends the stay of a cluster.
 func (e Evaluation) hold(cluster string) removalbudget.Hold {
-	if why := e.Result.Postponement(); why != nil {
-		return removalbudget.Hold{Release: why.Message}
+	if e.Result.Postponement() != nil {
+		return removalbudget.Hold{Release: "stays until its removal is proved to follow from the latest state of the hub"}
 	}
 	return e.BudgetResult.Hold(cluster)
 }

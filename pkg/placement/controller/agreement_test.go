@@ -89,7 +89,7 @@ func TestEverybodyAgreesOnHeldRemovals(tb *testing.T) {
 				continue
 			}
 			if !hasConditions(who) {
-				says.Removal = want.Removal
+				says.Removal, says.Staying = want.Removal, want.Staying
 			}
 
 			// Whether replaced clusters count, which the hub alone says, is in the condition from its first write on.

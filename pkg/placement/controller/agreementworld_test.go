@@ -32,7 +32,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -56,6 +58,8 @@ type outcome struct {
 	Selected []string
 	// Removal is the condition RemovalHeld; empty when there is none.
 	Removal string
+	// Staying are the clusters with the verdict Held: of what is written, those that the record of the budget has.
+	Staying []string
 	// Unknown says that whoever says this does not know the limit of the hub, and says so.
 	Unknown bool
 }
@@ -327,7 +331,38 @@ func (a *agreement) written() outcome {
 	return outcome{
 		Held:     meta.IsStatusConditionTrue(placement.Status.Conditions, removalbudget.Condition),
 		Selected: append([]string{}, slices.Sorted(maps.Keys(selected))...), Removal: removal(placement.Status.Conditions),
+		Staying: a.recorded(placement.Status.Conditions),
 	}
+}
+
+// recorded returns the clusters that the record of the removal budget in conditions says to be held.
+func (a *agreement) recorded(conditions []metav1.Condition) []string {
+	condition := meta.FindStatusCondition(conditions, removalbudget.MemoryCondition)
+	if condition == nil {
+		return nil
+	}
+	var record struct {
+		Held []struct{ Clusters []string }
+	}
+	_, text, _ := strings.Cut(condition.Message, ": ")
+	a.must(json.Unmarshal([]byte(text), &record))
+	var names []string
+	for _, held := range record.Held {
+		names = append(names, held.Clusters...)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// staying returns the clusters with the verdict Held.
+func staying(clusters []explain.ClusterReport) []string {
+	var names []string
+	for i := range clusters {
+		if clusters[i].Verdict == document.VerdictHeld {
+			names = append(names, clusters[i].Name)
+		}
+	}
+	return names
 }
 
 // everybody may do everything.
@@ -350,7 +385,7 @@ func (a *agreement) evaluated(view *View, body []byte) outcome {
 	}
 	slices.Sort(answer.Selected)
 	return outcome{
-		Held: answer.Stalled, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions),
+		Held: answer.Stalled, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions), Staying: staying(answer.Verdicts),
 		Unknown: slices.ContainsFunc(answer.Warnings, isUnknown),
 	}
 }
@@ -359,10 +394,16 @@ func isUnknown(text string) bool { return strings.Contains(text, "the hub may ho
 
 // explained is what placement explain, and placement simulate without changes, say of a world.
 func (a *agreement) explained(world *explain.State) outcome {
-	report := world.Explain(world.Evaluate(a.clock.Now(), nil)[0], false)
+	evaluation := world.Evaluate(a.clock.Now(), nil)[0]
+	report, explainer := world.Explain(evaluation, false), counterfactual.NewExplainer(evaluation)
 	slices.Sort(report.Selected)
+	for _, cluster := range report.Clusters {
+		if explained, known := explainer.Cluster(cluster.Name); !known || explained.Verdict != cluster.Verdict || explained.Reason != cluster.Reason {
+			a.Errorf("%s is explained as %+v, and reported as %+v", cluster.Name, explained, cluster)
+		}
+	}
 	return outcome{
-		Held: report.Stalled, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions),
+		Held: report.Stalled, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions), Staying: staying(report.Clusters),
 		Unknown: slices.ContainsFunc(report.Warnings, isUnknown),
 	}
 }
