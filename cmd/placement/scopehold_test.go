@@ -39,7 +39,8 @@ func TestLostScopeHold(t *testing.T) {
 				}
 				want := []string{"holds their works for " + hold + " at most"}
 				if tc.note {
-					want = append(want, "the hub is taken to run with --lost-scope-hold="+hold, "its withdrawal is held")
+					want = append(want, "the hub is taken to run with --lost-scope-hold="+hold,
+						"eu1      Held ", "would leave: not in a bound set; leaves at ")
 				}
 				for _, part := range want {
 					if !strings.Contains(stdout.String(), part) {

@@ -16,11 +16,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 func globalSet() *clusterv1beta2.ManagedClusterSet {
@@ -144,44 +142,6 @@ func TestPlacementPage(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// docs/spec/differences.md E1: held clusters come first, with a verdict and a chip of their own; the column of removals says what ends the hold. A
-// cluster that is deleted has a row and an explanation too, and hides no stage of the others.
-func TestE1HeldClusters(t *testing.T) {
-	objects := append(world(), cluster("us2", "us"), &clusterv1beta1.PlacementDecision{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "team-a", Name: "web-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: "web"},
-		},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{
-			{ClusterName: "eu1"}, {ClusterName: "gone"}, {ClusterName: "us1"}, {ClusterName: "us2"},
-		}},
-	})
-	objects[0].SetAnnotations(map[string]string{removalbudget.PercentAnnotation: "50"})
-	pages := newPages(newTestHub(objects...))
-	const release = "stays until the removal budget permits its removal, or generation 0 is released"
-	for _, tc := range []struct {
-		path  string
-		times map[string]int
-	}{
-		{"/placements/team-a/web", map[string]int{
-			"held<q>" + release: 3, `<span class="state fair">Held</span>`: 3, "Held 3</a> <a": 1, "Selected 1</a>": 1, "Predicate 1</th>": 1,
-			"ManagedCluster is deleted</td>": 1, "label region In [eu]: is us</td>": 2,
-		}},
-		{"/placements/team-a/web?verdict=Held", map[string]int{`<span class="state fair">Held</span>`: 3, `<span class="state good">Selected</span>`: 0}},
-		{"/placements/team-a/web?verdict=Predicate", map[string]int{"No cluster matches": 1}},
-		{"/placements/team-a/web?cluster=gone", map[string]int{
-			", would leave: ManagedCluster is deleted; " + release: 1, "decision: web-decision-1": 1, "in no cluster set": 0,
-		}},
-		{"/clusters/us1", map[string]int{"would leave: predicate 1 label region In [eu]: is us; " + release: 1}},
-	} {
-		text := as(t, pages, "jane", http.MethodGet, tc.path, "").Body.String()
-		for want, times := range tc.times {
-			if got := strings.Count(text, want); got != times {
-				t.Errorf("%s has %q %d times, want %d: %s", tc.path, want, got, times, text)
-			}
-		}
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 const (
 	noneMayGo = ", generation: 2, annotations: {placement-hub.open-cluster-management.io/max-removal-percent: \"0\", " +
 		"placement-hub.open-cluster-management.io/max-removal-counts-replaced: \"true\"}"
-	apart = "{numberOfClusters: 2, predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}}], spreadPolicy: " +
+	permitted = "stays until the removal budget permits its removal, or generation "
+	apart     = "{numberOfClusters: 2, predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}}], spreadPolicy: " +
 		"{spreadConstraints: [" +
 		"{topologyKey: region, topologyKeyType: Label, maxSkew: 9, whenUnsatisfiable: DoNotSchedule}]}}"
 )
@@ -40,9 +41,9 @@ var heldWorlds = []struct {
 		content: taintedFleet("gpu") + placementA(halfMayGo, inEurope) + page(1, 0, "", "eu1", "us1", "gone1"),
 		applied: 1,
 		want: []string{
-			"eu1  Held  would leave: taint gpu:NoSelect not tolerated; stays until the removal budget permits its removal, or generation 1 is released",
-			"gone1  Held  would leave: ManagedCluster is deleted; stays until the removal budget permits its removal, or generation 1 is released",
-			"us1  Held  would leave: predicate 1 label region In [eu]: is us; stays until the removal budget permits its removal, or generation 1 is released",
+			"eu1  Held  would leave: taint gpu:NoSelect not tolerated; " + permitted + "1 is released",
+			"gone1  Held  would leave: ManagedCluster is deleted; " + permitted + "1 is released",
+			"us1  Held  would leave: predicate 1 label region In [eu]: is us; " + permitted + "1 is released",
 			"eu2  Selected  score 100, rank 1 of 2",
 		},
 	},
@@ -61,8 +62,8 @@ var heldWorlds = []struct {
 			page(1, 0, "", "eu1"),
 		limit: removalbudget.Limit{Percent: new(50)}, applied: 1,
 		want: []string{
-			"eu1  Held  would leave: taint " + labelPrefix + "unreachable:NoSelect not tolerated; stays until it is available again, another cluster can " +
-				"replace it, or generation 1 is released",
+			"eu1  Held  would leave: taint " + labelPrefix + "unreachable:NoSelect not tolerated; stays until it is available again, " +
+				"another cluster can replace it, or generation 1 is released",
 			"eu2  Predicate  predicate 1 label name In [eu1]: not set",
 		},
 	},
@@ -70,7 +71,7 @@ var heldWorlds = []struct {
 		reason:  "a hard constraint keeps a cluster that the new spec excludes beside the one that is held",
 		content: diffFleet + placementA(noneMayGo, apart) + page(1, 0, "", "gone1", "us1"), applied: 1,
 		want: []string{
-			"gone1  Held  would leave: ManagedCluster is deleted; stays until the removal budget permits its removal, or generation 2 is released",
+			"gone1  Held  would leave: ManagedCluster is deleted; " + permitted + "2 is released",
 			"us1  Held  would leave: predicate 1 label region In [eu]: is us; stays while the removal budget holds other clusters",
 			"eu1  Selected  score 100, rank 1 of 3",
 		},
@@ -154,7 +155,8 @@ func TestHeldClustersAreGroupedFirst(t *testing.T) {
 	content.WriteString(diffFleet + placementA(halfMayGo, inEurope) + page(1, 0, "", names...))
 	var out bytes.Buffer
 	style := printers.Style{Options: document.Options{Grouped: "--all-clusters"}}
-	if err := printers.Print(&out, printers.FormatTable, reportsOf(heldState(t, content.String(), removalbudget.Limit{}, 1), false, nil), style); err != nil {
+	reports := reportsOf(heldState(t, content.String(), removalbudget.Limit{}, 1), false, nil)
+	if err := printers.Print(&out, printers.FormatTable, reports, style); err != nil {
 		t.Fatal(err)
 	}
 	want := "  CLUSTERS  VERDICT    NAMES                           CAUSE\n" +

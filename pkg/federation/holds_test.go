@@ -37,7 +37,8 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 			},
 		},
 		{
-			reason: "no cluster matches", object: mars, budget: Budget{Percent: 100, Hub: 100}, past: Past{Target: "location=mars", Selected: "location=usa"},
+			reason: "no cluster matches", object: mars, budget: Budget{Percent: 100, Hub: 100},
+			past: Past{Target: "location=mars", Selected: "location=usa"},
 			want: heldUntil("stays until the selector matches a cluster in scope, or the object has the annotation " +
 				"placement-hub.open-cluster-management.io/release-removal=d1"),
 		},

@@ -79,7 +79,9 @@ func sections(of report, explanations []ClusterExplanation, o document.Options) 
 func (c *ClusterExplanation) section() document.Section {
 	s := document.Section{Title: c.Cluster, Headline: document.Plainly(document.OneLine(c.Reason))}
 	if c.Verdict != "" {
-		s.Headline = document.Text{{Text: c.Verdict, Tone: document.VerdictTone(c.Verdict)}, {Text: ", " + document.OneLine(c.Hold.Explain(c.Reason))}}
+		s.Headline = document.Text{
+			{Text: c.Verdict, Tone: document.VerdictTone(c.Verdict)}, {Text: ", " + document.OneLine(c.Hold.Explain(c.Reason))},
+		}
 	}
 	if c.Gone != "" {
 		s.Linef("%s", c.Gone)

@@ -58,7 +58,7 @@ type Report struct {
 	Missing []Missing `json:"missing,omitempty"`
 	// RemovalHeld says why no work is withdrawn, and what to do; absent while withdrawals are allowed.
 	RemovalHeld string `json:"removalHeld,omitempty"`
-	// Clusters are the clusters: held ones, then selected ones, then others with a work, then the others by the stage that they reached; each by name.
+	// Clusters are the clusters: held ones, selected ones, others with a work, and then the others by the stage that they reached; each by name.
 	// Clusters out of scope without a work are left out unless they were asked for.
 	Clusters []Cluster `json:"clusters"`
 	// OutOfScope counts the clusters in no set that is bound to the namespace, whether listed or not; OutOfScopeReason is their reason.

@@ -186,7 +186,8 @@ func TestReportOfHeldRemoval(t *testing.T) {
 	if !strings.Contains(report.RemovalHeld, "exceeds 30%") || clusterOf(t, report, "eu1").Pending != PendingHold {
 		t.Errorf("%+v", report)
 	}
-	release := "stays until the removal budget permits its removal, or the object has the annotation " + removalbudget.ReleaseAnnotation + "=ddc6c1c0b6"
+	const release = "stays until the removal budget permits its removal, or the object has the annotation " +
+		removalbudget.ReleaseAnnotation + "=ddc6c1c0b6"
 	held := func(name string) Cluster {
 		return Cluster{
 			Name: name, Verdict: "Held", Reason: "predicate 1 label location In [usa]: is europe", Clause: "predicate 1 label location In [usa]",

@@ -385,7 +385,8 @@ func (a *agreement) evaluated(view *View, body []byte) outcome {
 	}
 	slices.Sort(answer.Selected)
 	return outcome{
-		Held: answer.Stalled, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions), Staying: staying(answer.Verdicts),
+		Held: answer.Stalled, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions),
+		Staying: staying(answer.Verdicts),
 		Unknown: slices.ContainsFunc(answer.Warnings, isUnknown),
 	}
 }
@@ -403,7 +404,8 @@ func (a *agreement) explained(world *explain.State) outcome {
 		}
 	}
 	return outcome{
-		Held: report.Stalled, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions), Staying: staying(report.Clusters),
+		Held: report.Stalled, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions),
+		Staying: staying(report.Clusters),
 		Unknown: slices.ContainsFunc(report.Warnings, isUnknown),
 	}
 }
