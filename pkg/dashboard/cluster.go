@@ -62,16 +62,14 @@ func clustersPage(ctx context.Context, v *visit) (*page, error) {
 type clusterVerdict struct {
 	Placement string `json:"placement"`
 	Verdict   string `json:"verdict"`
-	Reason    string `json:"reason"`
-	// Hold is absent for Placements that do not hold the cluster.
+	// Clause is the exact clause that decided, and Hold what ends the hold of a cluster that is held; nil for others. Reason has both for people.
+	Clause  string         `json:"reason"`
 	Hold    *document.Hold `json:"hold,omitempty"`
+	Reason  string         `json:"-"`
 	Decided bool           `json:"decided,omitempty"`
 	Tone    document.Tone  `json:"-"`
 	Link    string         `json:"-"`
 }
-
-// Explained is the reason for people.
-func (c clusterVerdict) Explained() string { return c.Hold.Explain(c.Reason) }
 
 // clusterReport is the JSON of the page of a cluster.
 type clusterReport struct {
@@ -213,8 +211,8 @@ func (c *clusterReport) evaluate(ctx context.Context, state *explain.State, v *v
 			continue
 		}
 		c.Placements = append(c.Placements, clusterVerdict{
-			Placement: evaluation.Placement.Key().String(), Verdict: verdictOf(explained.Verdict), Reason: explained.Reason,
-			Hold: explained.Hold, Decided: explained.Decided,
+			Placement: evaluation.Placement.Key().String(), Verdict: verdictOf(explained.Verdict), Clause: explained.Reason,
+			Hold: explained.Hold, Reason: explained.Hold.Explain(explained.Reason), Decided: explained.Decided,
 			Tone: document.VerdictTone(explained.Verdict), Link: withDetail(placementLink(evaluation.Placement), c.Name),
 		})
 	}
