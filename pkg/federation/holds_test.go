@@ -29,7 +29,7 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 		want     map[string]removalbudget.Hold
 	}{
 		{
-			reason: "the scope is lost, of one cluster earlier", object: inUSA(), budget: Budget{Percent: 100, ScopeHold: time.Hour},
+			reason: "the scope is lost, of one cluster earlier", object: inUSA(), budget: Budget{Percent: 100, Hub: Limits{ScopeHold: time.Hour}},
 			past: Past{Target: "location=usa", OutOfScope: map[string]time.Time{"eu1": epoch.Add(-time.Minute)}},
 			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") },
 			want: map[string]removalbudget.Hold{
@@ -37,13 +37,13 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 			},
 		},
 		{
-			reason: "no cluster matches", object: mars, budget: Budget{Percent: 100, Hub: 100},
+			reason: "no cluster matches", object: mars, budget: Budget{Percent: 100, Hub: Limits{Percent: 100}},
 			past: Past{Target: "location=mars", Selected: "location=usa"},
 			want: heldUntil("stays until the selector matches a cluster in scope, or the object has the annotation " +
 				"placement-hub.open-cluster-management.io/release-removal=d1"),
 		},
 		{
-			reason: "a selected cluster cannot get the object", object: inUSA(), unserved: []string{"us1"}, budget: Budget{Percent: 100, Hub: 100},
+			reason: "a selected cluster cannot get the object", object: inUSA(), unserved: []string{"us1"}, budget: Budget{Percent: 100, Hub: Limits{Percent: 100}},
 			past: Past{Target: "location=usa"},
 			want: func() map[string]removalbudget.Hold {
 				until := epoch.Add(GainWait)
@@ -53,7 +53,7 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 				return map[string]removalbudget.Hold{"eu1": hold, "eu2": hold}
 			}(),
 		},
-		{reason: "nothing holds them", object: inUSA(), budget: Budget{Percent: 100, Hub: 100}, past: Past{Target: "location=usa"}},
+		{reason: "nothing holds them", object: inUSA(), budget: Budget{Percent: 100, Hub: Limits{Percent: 100}}, past: Past{Target: "location=usa"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			h := newHub()
