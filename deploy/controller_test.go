@@ -62,7 +62,7 @@ func TestPodIsRestricted(t *testing.T) {
 
 func TestProbesAndServiceReachThePort(t *testing.T) {
 	deployment := typed[appsv1.Deployment](t, "Deployment")
-	service := typed[corev1.Service](t, "Service")
+	service := serviceNamed(t, "placement-hub-metrics")
 	container := deployment.Spec.Template.Spec.Containers[0]
 	ports := map[string]int32{}
 	for _, port := range container.Ports {
@@ -124,6 +124,23 @@ func TestReplicasDoNotGoTogether(t *testing.T) {
 	if unavailable := ptr.Deref(budget.Spec.MaxUnavailable, intstr.FromInt32(0)); unavailable.IntVal != replicas-1 {
 		t.Errorf("%s of %d replicas may be drained at a time, want all but one", unavailable.String(), replicas)
 	}
+}
+
+// serviceNamed returns a Service of base/controller.
+func serviceNamed(t *testing.T, name string) *corev1.Service {
+	t.Helper()
+	for _, obj := range build(t, "base/controller") {
+		if obj.GetKind() != "Service" || obj.GetName() != name {
+			continue
+		}
+		service := new(corev1.Service)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, service, true); err != nil {
+			t.Fatalf("%s: %v", id(obj), err)
+		}
+		return service
+	}
+	t.Fatalf("base/controller has no Service %s", name)
+	return nil
 }
 
 // typed returns the one object of that kind in base/controller; a field that the type does not know fails the test.

@@ -4,8 +4,7 @@
 // have:
 //
 //   - base: a standalone hub by kustomize, with all controllers and everything of package manifests.
-//   - base/controller: its Deployment, PodDisruptionBudget and the Service of its metrics alone.
-//   - base/webhook: the admission webhook for ManagedClusters, and its Service.
+//   - base/controller: its Deployment, PodDisruptionBudget and Services alone.
 //   - overlays/beside-upstream: the placement controller alone, beside the upstream registration controllers.
 //   - components: what a kustomization adds to the base, such as the opt-in systems.
 //   - charts/placement-hub: the Helm chart, which renders the same objects; make generate writes much of it (manifests/internal/helmchart).

@@ -16,14 +16,13 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 )
 
-//go:embed base/controller/*.yaml base/webhook/*.yaml
+//go:embed base/controller/*.yaml
 var files embed.FS
 
-// Directories of files, and the name of the files there that have no objects.
+// The directory of the workload, and the name of the file there that has no objects.
 const (
-	workload       = "base/controller"
-	webhookService = "base/webhook"
-	kustomize      = "kustomization.yaml"
+	workload  = "base/controller"
+	kustomize = "kustomization.yaml"
 )
 
 // Choices are what an installation may have. The zero value is that of base.
@@ -105,25 +104,20 @@ func identity(object *unstructured.Unstructured) string {
 
 // hubObjects returns the objects of base or of the overlay beside-upstream.
 func hubObjects(besideUpstream bool) ([]*unstructured.Unstructured, error) {
-	objects, directories := []*unstructured.Unstructured(nil), []string{workload}
 	sources := []func() ([]*unstructured.Unstructured, error){manifests.BesideUpstream}
 	if !besideUpstream {
-		directories = append(directories, webhookService)
 		sources = []func() ([]*unstructured.Unstructured, error){
 			manifests.Objects, func() ([]*unstructured.Unstructured, error) { return manifests.Webhook("") },
 		}
+	}
+	objects, err := objectsIn(workload)
+	if err != nil {
+		return nil, err
 	}
 	for _, source := range sources {
 		more, err := source()
 		if err != nil {
 			return nil, fmt.Errorf("reading the manifests of a hub: %w", err)
-		}
-		objects = append(objects, more...)
-	}
-	for _, directory := range directories {
-		more, err := objectsIn(directory)
-		if err != nil {
-			return nil, err
 		}
 		objects = append(objects, more...)
 	}

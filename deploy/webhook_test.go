@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
@@ -17,10 +16,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 )
 
+const webhookManifests = "../manifests/webhook"
+
 // The configurations name the Service, and that leads to the pods, by the names and paths that the program knows.
 func TestWebhookIsReached(t *testing.T) {
-	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration")
-	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, "base/webhook", "ValidatingWebhookConfiguration")
+	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, webhookManifests, "MutatingWebhookConfiguration")
+	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, webhookManifests, "ValidatingWebhookConfiguration")
 	for _, name := range []string{mutating.Name, validating.Name} {
 		if name != webhook.Configuration {
 			t.Errorf("a configuration is named %s, want %s", name, webhook.Configuration)
@@ -37,10 +38,10 @@ func TestWebhookIsReached(t *testing.T) {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}
 
-	service := typedIn[corev1.Service](t, "base/webhook", "Service")
-	if service.Name != webhookserver.Service || service.Namespace != manifests.Namespace ||
+	service := serviceNamed(t, webhookserver.Service)
+	if service.Namespace != manifests.Namespace ||
 		len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != 443 {
-		t.Errorf("the Service is %s/%s with ports %v", service.Namespace, service.Name, service.Spec.Ports)
+		t.Errorf("the Service is in namespace %s with ports %v", service.Namespace, service.Spec.Ports)
 	}
 	pod := typed[appsv1.Deployment](t, "Deployment").Spec.Template
 	if !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(pod.Labels)) {
@@ -72,8 +73,8 @@ func TestWebhookOutlivesItsEndpoint(t *testing.T) {
 
 // What needs an answer is never let in without one, and nothing else is asked about.
 func TestWebhookRules(t *testing.T) {
-	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration").Webhooks[0]
-	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, "base/webhook", "ValidatingWebhookConfiguration").Webhooks[0]
+	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, webhookManifests, "MutatingWebhookConfiguration").Webhooks[0]
+	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, webhookManifests, "ValidatingWebhookConfiguration").Webhooks[0]
 	if ptr.Deref(mutating.ReinvocationPolicy, "") != admissionregistrationv1.NeverReinvocationPolicy {
 		t.Error("reinvocationPolicy is not Never")
 	}

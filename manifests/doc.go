@@ -12,7 +12,7 @@
 //     latter of the markers on the Go types, with an overlay for what no marker reaches (internal/crdoverlay).
 //
 //   - rbac/placement: namespace open-cluster-management-hub, ServiceAccount placement-controller-sa, and the least privilege
-//     that the controller named "placement" needs. This is all that an installation beside the upstream controllers uses.
+//     that the controller named "placement" needs. An installation beside the upstream controllers has this and rbac/explanations.
 //
 //   - rbac/placement-v1alpha1: what the controller "placement-v1alpha1" needs in addition.
 //

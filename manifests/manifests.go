@@ -72,9 +72,10 @@ const (
 func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...) }
 
 // BesideUpstream returns the manifests of the controller "placement" alone, beside the registration controllers of Open Cluster Management, in the
-// order of application: deploy/overlays/beside-upstream without its workload.
+// order of application: deploy/overlays/beside-upstream without its workload. They have the role of the endpoint of explanations, which is served
+// where a system with a webhook is added.
 func BesideUpstream() ([]*unstructured.Unstructured, error) {
-	return objectsIn("rbac/placement", "admission/readable")
+	return objectsIn("rbac/placement", "rbac/explanations", "admission/readable")
 }
 
 // Multicluster returns the objects that --sig-placement-decisions needs beyond Objects, in the order of application.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -42,13 +41,12 @@ type template struct {
 func templates(in, deploy string) []template {
 	all := []template{ //nolint:prealloc // The list is to be read.
 		{name: "crds", files: []string{in + "/crds/*.yaml"}, condition: standalone},
-		{name: "placement", files: []string{in + "/rbac/placement/*.yaml", in + "/admission/readable/*.yaml"}, condition: always},
+		{name: "placement", files: []string{in + "/rbac/placement/*.yaml", in + "/rbac/explanations/*.yaml", in + "/admission/readable/*.yaml"}, condition: always},
 		{name: "hub", files: []string{in + "/rbac/*/*.yaml", in + "/admission/*.yaml"}, condition: standalone},
 		{name: "webhook", files: []string{in + "/webhook/*.yaml"}, condition: standalone},
 		{name: "manifestworks", files: []string{in + "/manifestworks/*.yaml"}, condition: always},
 		{name: "multicluster", files: []string{in + "/multicluster/*.yaml"}, condition: ".Values.sigPlacementDecisions"},
-		{name: "services", files: []string{deploy + "/base/controller/service.yaml"}, condition: always},
-		{name: "webhook-service", files: []string{deploy + "/base/webhook/service.yaml"}, condition: serves(manifests.Systems())},
+		{name: "services", files: []string{deploy + "/base/controller/*service.yaml"}, condition: always},
 		{name: "scraper", files: []string{deploy + "/monitoring/clusterrole.yaml"}, condition: ".Values.monitoring.scraper"},
 		{
 			name: "servicemonitor", files: []string{deploy + "/monitoring/servicemonitor.yaml"},
@@ -64,16 +62,6 @@ func templates(in, deploy string) []template {
 	}
 
 	return all
-}
-
-// serves is the condition for the Service of the webhooks: beside upstream the hub has none of its own, but those of systems.
-func serves(systems []string) string {
-	condition := make([]string, 0, 1+len(systems))
-	condition = append(condition, "or ("+standalone+")")
-	for _, system := range systems {
-		condition = append(condition, ".Values.systems."+system)
-	}
-	return strings.Join(condition, " ")
 }
 
 // writeTemplates writes the templates, and removes those that are not written any more.

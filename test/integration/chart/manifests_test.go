@@ -33,10 +33,6 @@ func TestManifestsAreTheKustomizations(t *testing.T) {
 		},
 		{name: "beside upstream", chosen: deploy.Choices{BesideUpstream: true}, resources: []string{overlay}},
 		{
-			name: "a system beside upstream", chosen: deploy.Choices{BesideUpstream: true, Systems: []string{manifests.Federation}},
-			resources: []string{overlay}, components: []string{"deploy/components/" + manifests.Federation},
-		},
-		{
 			name: "with ManifestWorks", chosen: deploy.Choices{ManifestWorks: true},
 			resources: []string{base, "manifests/manifestworks"},
 		},
@@ -48,6 +44,9 @@ func TestManifestsAreTheKustomizations(t *testing.T) {
 		all.components = append(all.components, component)
 		choices = append(choices, choice{
 			name: system, chosen: deploy.Choices{Systems: []string{system}}, resources: []string{base}, components: []string{component},
+		}, choice{
+			name: system + " beside upstream", chosen: deploy.Choices{BesideUpstream: true, Systems: []string{system}},
+			resources: []string{overlay}, components: []string{component},
 		})
 	}
 

@@ -30,15 +30,15 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		resources, components []string
 		set                   []string
 	}
-	const base, withTaints = "deploy/base", "taintUnavailableClusters=true,taintGracePeriod=null"
+	const (
+		base, withTaints = "deploy/base", "taintUnavailableClusters=true,taintGracePeriod=null"
+		overlay, beside  = "deploy/overlays/beside-upstream", "besideUpstream=true,maxRemovalPercent=null"
+	)
 
 	choices := []choice{
 		{name: "base", resources: []string{base}, set: []string{withTaints}},
 		{name: "without taints, the default", resources: []string{base}, components: []string{"deploy/components/without-taints"}},
-		{
-			name: "beside upstream", resources: []string{"deploy/overlays/beside-upstream"},
-			set: []string{"besideUpstream=true", "maxRemovalPercent=null"},
-		},
+		{name: "beside upstream", resources: []string{overlay}, set: []string{beside}},
 		{
 			name: "with ManifestWorks", resources: []string{base, "manifests/manifestworks"},
 			set: []string{withTaints, "crds.manifestWorks=true"},
@@ -59,6 +59,8 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		component, value := "deploy/components/"+system, "systems."+system+"=true"
 		choices = append(choices, choice{
 			name: system, resources: []string{base}, components: []string{component}, set: []string{withTaints, value},
+		}, choice{
+			name: system + " beside upstream", resources: []string{overlay}, components: []string{component}, set: []string{beside, value},
 		})
 		all.components, all.set = append(all.components, component), append(all.set, value)
 	}
