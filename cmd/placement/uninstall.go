@@ -31,7 +31,9 @@ one cannot go after its deletion until a controller of the hub, or a provider of
 stays for ever, and with it its namespace.
 
 For each finalizer the command prints what it waits for, and what stays and goes on running without it. Nothing else is
-removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are.
+removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are. So does what the hub has written into its
+namespace: the ConfigMaps placement-explanations and placement-vocabulary, the Secret placement-webhook-certificates and the
+Lease placement-lock. docs/uninstall.md has the commands that delete them.
 
 Neither the hub nor its definitions have to be there. While a hub runs, its controllers would add the finalizers again: stop
 it, or name with --system those systems that it does not run.
