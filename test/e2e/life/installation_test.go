@@ -55,7 +55,19 @@ func start(t *testing.T, more map[string]kubelet.Program) *installation {
 	if _, err := os.Stat(previous); err != nil {
 		t.Fatalf("%v: run `make bin/previous/placement`", err)
 	}
+	images := map[string]kubelet.Program{hubImage + previousTag: {Path: previous, Listen: listen}}
+	maps.Copy(images, more)
+	return startNode(t, images)
+}
 
+// listen has the flags for the ports of the hub by their names and numbers.
+var listen = map[string]string{"https": "--listen", "webhook": "--webhook-listen", "8443": "--listen"}
+
+// startNode starts a control plane with a node for Pods of the hub of this checkout.
+func startNode(t *testing.T, more map[string]kubelet.Program) *installation {
+	t.Helper()
+	checkout, err := binaries.FindCheckout()
+	suite.Must(t, err)
 	router, err := kubelet.NewRouter(t.Context())
 	suite.Must(t, err)
 	t.Cleanup(func() { suite.Must(t, router.Close()) })
@@ -65,11 +77,7 @@ func start(t *testing.T, more map[string]kubelet.Program) *installation {
 	suite.Must(t, err)
 	t.Cleanup(func() { suite.Must(t, plane.Stop()) })
 	suite.Must(t, plane.CreateNode(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}))
-	listen := map[string]string{"https": "--listen", "webhook": "--webhook-listen", "8443": "--listen"}
-	images := map[string]kubelet.Program{
-		hubImage + previousTag: {Path: previous, Listen: listen},
-		hubImage + thisTag:     {Path: suite.Binary, Listen: listen},
-	}
+	images := map[string]kubelet.Program{hubImage + thisTag: {Path: suite.Binary, Listen: listen}}
 	maps.Copy(images, more)
 	k, err := kubelet.Start(t.Context(), kubelet.Options{
 		Config: plane.AdminConfig(), Node: node, Directory: t.TempDir(),
