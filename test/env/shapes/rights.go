@@ -32,11 +32,11 @@ func (r right) String() string {
 func rightsOf(o system.Options) ([]right, error) {
 	access, err := o.Access()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It names the controllers.
+		return nil, err
 	}
 	roles, err := manifests.Roles()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It names the file.
+		return nil, err
 	}
 	var rights []right
 	for _, read := range access.Reads {

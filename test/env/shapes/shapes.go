@@ -59,7 +59,7 @@ func Missing(objects []*unstructured.Unstructured) ([]string, error) {
 	}
 	p, err := parse(i.deployment.Spec.Template.Spec.Containers[0].Args, i.deployment.Namespace)
 	if err != nil {
-		return []string{err.Error()}, nil
+		return []string{err.Error()}, nil //nolint:nilerr // The process refuses them.
 	}
 	missing, err := i.missingRights(p)
 	return append(missing, i.missingObjects(p)...), err
