@@ -20,8 +20,8 @@ type Evaluator struct {
 	now       time.Time
 	compiler  *selector.Compiler
 	inventory *inventory.Inventory
-	// existing are the decisions of a Placement; nil for an object.
-	existing *placement.Existing
+	// existing are the decisions of a Placement; zero for an object.
+	existing placement.Existing
 }
 
 // NewEvaluator returns an Evaluator for a Placement or an object with a selector; nil when the State has no such Placement or object. The
@@ -33,8 +33,7 @@ func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	}
 	evaluator := &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler)}
 	if p := s.placement(key); p != nil {
-		existing := placement.NewExisting(p.API.Codec(), p, s.PagesByPlacement()[key])
-		evaluator.existing = &existing
+		evaluator.existing = placement.NewExisting(p.API.Codec(), p, s.PagesByPlacement()[key])
 	}
 	return evaluator
 }
@@ -57,11 +56,7 @@ func (e *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 	e.base.applyDiff(e.inventory, state)
 	defer state.applyDiff(e.inventory, e.base)
 	request.Prioritizers = append(request.Prioritizers, more...)
-	var incumbents scheduling.Incumbents
-	if e.existing != nil {
-		incumbents = e.existing.IncumbentsFor(request, e.now)
-	}
-	return scheduling.Schedule(request, e.inventory.Snapshot(), incumbents, e.now)
+	return placement.Schedule(request, e.inventory.Snapshot(), e.existing, e.now)
 }
 
 // placement returns the Placement of a key; nil when there is none.

@@ -45,7 +45,12 @@ type Evaluation struct {
 func Evaluate(
 	request *scheduling.Request, snapshot *inventory.Snapshot, existing Existing, options Options, now time.Time,
 ) Evaluation {
-	return evaluate(scheduling.Schedule(request, snapshot, existing.IncumbentsFor(request, now), now), existing, options, now)
+	return evaluate(Schedule(request, snapshot, existing, now), existing, options, now)
+}
+
+// Schedule is the first step of the pipeline, without the removal budget. Existing is zero for a request that is not of a Placement.
+func Schedule(request *scheduling.Request, snapshot *inventory.Snapshot, existing Existing, now time.Time) *scheduling.Result {
+	return scheduling.Schedule(request, snapshot, existing.IncumbentsFor(request, now), now)
 }
 
 // Scheduler returns the Result of a Request at a time, given its incumbents.

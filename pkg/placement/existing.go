@@ -126,7 +126,7 @@ func (e Existing) Incumbents() map[string]bool {
 // those that have left lately are among them (docs/spec/differences.md B18).
 func (e Existing) IncumbentsFor(request *scheduling.Request, now time.Time) scheduling.Incumbents {
 	incumbents := scheduling.Incumbents(e.Incumbents())
-	if !request.Ranks() || request.Wanted != nil && len(incumbents) >= int(*request.Wanted) {
+	if e.Placement == nil || !request.Ranks() || request.Wanted != nil && len(incumbents) >= int(*request.Wanted) {
 		return incumbents
 	}
 	lately := maps.Keys(removalbudget.RemovedLately(e.Placement.Status.Conditions, now))

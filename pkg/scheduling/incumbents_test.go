@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 // docs/spec/differences.md B18: a cluster that has left the decisions lately counts for Steady, and displaces none that is in them.
@@ -50,7 +51,7 @@ func TestB18ClustersThatHaveLeftAreIncumbents(t *testing.T) {
 
 // docs/spec/differences.md B18: whatever decides, no cluster leaves for one that comes back.
 func TestB18NoneLeavesForOneThatComesBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := newRandomHub()
 		for _, name := range []string{"c1", "c2", "c3", "c4", "c5", "c6"} {
 			w.inventory.SetCluster(drawRichCluster(t, name))
