@@ -43,8 +43,8 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 				"placement-hub.open-cluster-management.io/release-removal=d1"),
 		},
 		{
-			reason: "a selected cluster cannot get the object", object: inUSA(), unserved: []string{"us1"}, budget: Budget{Percent: 100, Hub: Limits{Percent: 100}},
-			past: Past{Target: "location=usa"},
+			reason: "a selected cluster cannot get the object", object: inUSA(), unserved: []string{"us1"},
+			budget: Budget{Percent: 100, Hub: Limits{Percent: 100}}, past: Past{Target: "location=usa"},
 			want: func() map[string]removalbudget.Hold {
 				until := epoch.Add(GainWait)
 				hold := removalbudget.Hold{

@@ -41,7 +41,11 @@ type template struct {
 func templates(in, deploy string) []template {
 	all := []template{ //nolint:prealloc // The list is to be read.
 		{name: "crds", files: []string{in + "/crds/*.yaml"}, condition: standalone},
-		{name: "placement", files: []string{in + "/rbac/placement/*.yaml", in + "/rbac/explanations/*.yaml", in + "/admission/readable/*.yaml"}, condition: always},
+		{
+			name:      "placement",
+			files:     []string{in + "/rbac/placement/*.yaml", in + "/rbac/explanations/*.yaml", in + "/admission/readable/*.yaml"},
+			condition: always,
+		},
 		{name: "hub", files: []string{in + "/rbac/*/*.yaml", in + "/admission/*.yaml"}, condition: standalone},
 		{name: "webhook", files: []string{in + "/webhook/*.yaml"}, condition: standalone},
 		{name: "manifestworks", files: []string{in + "/manifestworks/*.yaml"}, condition: always},
