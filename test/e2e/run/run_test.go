@@ -106,7 +106,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 		code   int
 		want   []string
 	}{
-		{"no such kubeconfig", []string{"--kubeconfig", "/no/such/file"}, 1, []string{"/no/such/file", "--kubeconfig"}},
+		{"no such kubeconfig", []string{"--kubeconfig", "/no/such/file"}, 2, []string{"/no/such/file", "--kubeconfig"}},
 		{
 			"nobody answers", []string{"--kubeconfig", unreachable(t)}, 1,
 			[]string{"cannot reach the API server at https://127.0.0.1:1", "check that it runs"},
