@@ -18,7 +18,7 @@ func TestVersionsOfRealClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documented := regexp.MustCompile("(?m)^ {2}- (semver\\(.*)$").FindSubmatch(page)
+	documented := regexp.MustCompile(`(?m)^ {2}- (semver\(.*)$`).FindSubmatch(page)
 	if documented == nil {
 		t.Fatal("docs/decisions.md has no expression that compares versions")
 	}
