@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -148,17 +147,19 @@ func (e *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandl
 	return objects.On(func(before, after api.Object, initial bool) {
 		page := codec.Read(after)
 		e.countDecisions(codec, page)
-		keys, gone := owners(codec, page), []string(nil)
+		keys, former := owners(codec, page), (*api.Page)(nil)
 		if before := readOr(codec.Read, before); before != nil {
 			keys = append(keys, owners(codec, before)...)
 			initial = initial || before.ResourceVersion == page.ResourceVersion
-			gone = taken(before.Clusters(), page.Clusters())
+			if lacks(page, before) {
+				former = before
+			}
 		}
-		e.enqueueOwners(codec, keys, page, gone, false, initial)
+		e.enqueueOwners(codec, keys, page, former, false, initial)
 	}, func(last api.Object) {
 		page := codec.Read(last)
 		e.state.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
-		e.enqueueOwners(codec, owners(codec, page), page, page.Clusters(), true, false)
+		e.enqueueOwners(codec, owners(codec, page), page, page, true, false)
 	})
 }
 
@@ -171,8 +172,9 @@ func (e *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
 	}
 }
 
-// enqueueOwners enqueues the Placements of a page that shows no own write, and notes the clusters that are gone from it.
-func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, gone []string, deleted, initial bool) {
+// enqueueOwners enqueues the Placements of a page that shows no own write, and notes the clusters of the former page, from which others have taken
+// some; it is nil if they have not.
+func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page, former *api.Page, deleted, initial bool) {
 	at, expected := time.Now(), map[inventory.Key]bool{}
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
@@ -182,8 +184,8 @@ func (e *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 
 	for key, mine := range expected {
 		if !mine {
-			if e.leads() && e.state.requests.mayOwn(key, page) {
-				e.state.takenOut.note(key, gone)
+			if former != nil && e.leads() {
+				e.noteTakenOut(key, former)
 			}
 			e.state.EnqueueChanged(initial, "decision", at, key)
 		}
@@ -201,12 +203,17 @@ func (e *eventHandlers) leads() bool {
 	}
 }
 
-// taken returns the clusters that a page does not have any more.
-func taken(before, after []string) []string {
-	if slices.Equal(before, after) {
-		return nil
+// noteTakenOut notes the clusters of a page of a Placement from which others have taken some. A page that others have changed before does not count:
+// they could name any clusters on it.
+func (e *eventHandlers) noteTakenOut(key inventory.Key, former *api.Page) {
+	if e.state.requests.mayOwn(key, former) && len(e.state.contents.edited(key, []*api.Page{former})) == 0 {
+		e.state.takenOut.note(key, former.Clusters())
 	}
-	return sets.List(sets.New(before...).Delete(after...))
+}
+
+// lacks reports whether a page lacks a cluster that it had before.
+func lacks(page, before *api.Page) bool {
+	return !sets.New(page.Clusters()...).HasAll(before.Clusters()...)
 }
 
 func owners(codec api.Codec, page *api.Page) []inventory.Key {

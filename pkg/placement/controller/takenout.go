@@ -14,8 +14,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
-// takenOut has the clusters that others have taken out of decisions within removalbudget.Window, which are not recorded in a status
-// (docs/spec/differences.md B18). It is safe for concurrent use.
+// takenOut has the clusters of the pages of the hub from which others have taken clusters within removalbudget.Window, which are not recorded in a
+// status (docs/spec/differences.md B18). It is safe for concurrent use.
 type takenOut struct {
 	clock clock.PassiveClock
 
@@ -27,7 +27,7 @@ func newTakenOut(c clock.PassiveClock) *takenOut {
 	return &takenOut{clock: c, clusters: map[inventory.Key]map[string]time.Time{}}
 }
 
-// note records clusters that others have taken out of the decisions of a Placement.
+// note records the clusters of a page of a Placement from which others have taken some.
 func (t *takenOut) note(key inventory.Key, clusters []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

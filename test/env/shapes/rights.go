@@ -138,7 +138,7 @@ func (r *rbac) bound(subject rbacv1.Subject, namespace, role string) bool {
 	})
 }
 
-// isIn reports whether a rule has the right. "*" stands for everything.
+// isIn reports whether a rule grants the right. A rule with "*" grants it for every API group, resource or verb.
 func (r right) isIn(rule rbacv1.PolicyRule) bool {
 	has := func(all []string, one string) bool { return slices.Contains(all, one) || slices.Contains(all, "*") }
 	_, subresource, isSub := strings.Cut(r.resource, "/")

@@ -21,8 +21,8 @@ const (
 	openmcpPage  = "docs/openmcp.md"
 )
 
-// readOther reads an object of a kind that files of this Reader do not have. It is a mistake if the kind resembles one that they have.
-// Otherwise somebody else reads it, and it is skipped.
+// readOther reads an object of a kind that files of this Reader do not have. A kind that resembles one of them is a mistake. An object of any other
+// kind is for another program, and readOther skips it.
 func (r *Reader) readOther(at position, gvk schema.GroupVersionKind) {
 	apiVersion := gvk.GroupVersion()
 	near := r.nearest(gvk)
@@ -48,7 +48,7 @@ func (r *Reader) readOther(at position, gvk schema.GroupVersionKind) {
 	r.reportf(at, "", path, "%s of %s is not known here; %s", gvk.Kind, apiVersion, help)
 }
 
-// skip counts an object that somebody else reads. With Strict it is a mistake.
+// skip counts an object that is for another program. A strict Reader reports it as a mistake.
 func (r *Reader) skip(at position, gvk schema.GroupVersionKind) {
 	if r.strict {
 		r.reportf(at, "", "kind", "%s of %s is not read here: leave it out, or --strict", gvk.Kind, gvk.GroupVersion())
