@@ -23,7 +23,7 @@ func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, 
 	if !result.Applies() {
 		return Deciders{}, false
 	}
-	leaving := existing.writableClusters()
+	leaving := existing.Incumbents()
 	for _, info := range result.Selected {
 		delete(leaving, info.Name)
 	}

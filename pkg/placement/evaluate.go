@@ -152,7 +152,7 @@ func applyBudget(
 	if !budget.Enabled() {
 		return result, removalbudget.Result{}
 	}
-	clusters := existing.writableClusters()
+	clusters := existing.Incumbents()
 	var before *scheduling.Result
 	if !budget.SpecApplied && existing.Before != nil && result.Changes(clusters) {
 		before = result.For(existing.Before)
@@ -163,16 +163,4 @@ func applyBudget(
 		result = result.Hold(clusters, removal.Leaving, removal.RequeueAt)
 	}
 	return result, removal.Applied(result, clusters, now)
-}
-
-// writableClusters returns the clusters in the pages that can be written. A cluster that only a terminating page has is lost with that
-// page, whatever the result.
-func (e Existing) writableClusters() map[string]bool {
-	decided := make(map[string]bool, e.count())
-	for _, page := range e.Pages {
-		for i := range page.Decisions {
-			decided[page.Decisions[i].Cluster] = true
-		}
-	}
-	return decided
 }

@@ -83,14 +83,17 @@ func TestNothingIsLimitedByDefault(t *testing.T) {
 	}
 }
 
-// A cluster that only a terminating page has is lost with it, and cannot be kept.
-func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
+// A cluster that only a terminating page has counts for the budget, and stays on that page while its removal is held.
+func TestPagesThatAreBeingDeletedAreGuarded(t *testing.T) {
 	placement, _ := tenDecided()
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
 	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
-	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).BudgetResult; ruling.Held {
-		t.Errorf("got %+v", ruling)
+	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
+	if !evaluation.BudgetResult.Held {
+		t.Errorf("got %+v", evaluation.BudgetResult)
 	}
+	expect(t, "steps", []string{}, steps(evaluation.Plan))
+	expect(t, "selected", 4, evaluation.Plan.Selected)
 }
 
 // The condition about ClusterProfiles stays if it is unknown whether the hub writes references to them, follows the evaluation if it does,

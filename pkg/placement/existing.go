@@ -35,7 +35,8 @@ type Existing struct {
 	// TakenOut are the clusters that others than the hub have lately taken out of the decisions, as far as the process of the hub knows.
 	TakenOut []string
 
-	// terminating are the pages of the Placement that are being deleted: they have decisions, but cannot be written.
+	// terminating are the pages of the Placement that are being deleted: consumers see their decisions as long as finalizers keep them, and
+	// clusters may leave them, but none may come.
 	terminating []*api.Page
 	// statusGroups has the groups that the status of the Placement lists, by the names of their pages.
 	statusGroups map[string]api.Group
@@ -170,13 +171,17 @@ func (e Existing) Groups() []api.GroupStatus {
 	return groups
 }
 
-// describe returns the groups that the existing pages form, and the number of their clusters.
+// describe returns the groups that the existing pages form, and the number of clusters of all pages.
 func (e Existing) describe() (groups []api.GroupStatus, selected int) {
 	pages := slices.Clone(e.Pages)
 	slices.SortStableFunc(pages, func(a, b *api.Page) int { return compareGroups(e.groupOf(a), e.groupOf(b)) })
-	return describe(len(pages), func(i int) (api.Group, string, int) {
+	groups, selected = describe(len(pages), func(i int) (api.Group, string, int) {
 		return e.groupOf(pages[i]), pages[i].Name, len(pages[i].Decisions)
 	})
+	if len(e.terminating) > 0 {
+		selected = len(e.Incumbents())
+	}
+	return groups, selected
 }
 
 // highestTerminating returns the highest group index of a terminating page; -1 when there is none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -90,5 +91,43 @@ func TestProfilesOfALongName(t *testing.T) {
 	answer, _ := Profiles(resultOf(placement, world), NewExisting(asked.API.Codec(), asked, nil), none)
 	if plan := answer.Plan(); !plan.Empty() {
 		t.Errorf("writes %v", referencesOf(plan))
+	}
+}
+
+// docs/spec/differences.md B22: what a finalizer keeps does not keep clusters that are not desired, and the status counts what consumers see.
+func TestTerminatingPagesGiveUpClusters(t *testing.T) {
+	placement := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
+	waits := func(p *api.Page) { p.Finalizers = []string{"example.com/wait"} }
+	leaves := func(p *api.Page) { waits(p); p.DeletionTimestamp = &now }
+	for _, tc := range []struct {
+		reason string
+		pages  []*api.Page
+		result *scheduling.Result
+		steps  []string
+		count  int
+	}{
+		{
+			"a cluster that leaves by the edit", pages{page(1, 0, "", "c-1"), edited(page(2, 0, "", "c-2", "c-3"), leaves)},
+			selecting(placementOf(clusterv1beta1.PlacementSpec{}), "c-1"), []string{`fill p-decision-2 group 0 "": `}, 1,
+		},
+		{
+			"one of them stays, and is on another page before", pages{page(1, 0, "", "c-1"), edited(page(2, 0, "", "c-2", "c-3"), leaves)},
+			selecting(placementOf(clusterv1beta1.PlacementSpec{}), "c-1", "c-3"),
+			[]string{`fill p-decision-1 group 0 "": c-1 c-3`, `fill p-decision-2 group 0 "": c-3`}, 2,
+		},
+		{
+			"nothing is left to do", pages{page(1, 0, "", "c-1", "c-3"), edited(page(2, 0, "", "c-3"), leaves)},
+			selecting(placementOf(clusterv1beta1.PlacementSpec{}), "c-1", "c-3"), []string{}, 2,
+		},
+		{
+			"no answer: what exists is counted", pages{page(1, 0, "", "c-1"), edited(page(2, 0, "", "c-2", "c-3"), leaves)},
+			resultOf(placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}}), stateOf("c-1")), []string{}, 3,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			plan := NewPlan(tc.result, NewExisting(placement.API.Codec(), placement, tc.pages), now)
+			expect(t, "steps", tc.steps, steps(plan))
+			expect(t, "selected", tc.count, plan.Selected)
+		})
 	}
 }

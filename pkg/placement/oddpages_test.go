@@ -50,7 +50,8 @@ var damages = map[string]func(*rapid.T, *store, *api.Page){
 		delete(s.pages, p.Name)
 		p.Name = rapid.SampledFrom([]string{"p-decision-9", "p-decision-01", "other"}).Draw(t, "name")
 	},
-	"its end": func(_ *rapid.T, _ *store, p *api.Page) { p.DeletionTimestamp = &now },
+	"a finalizer of another": func(_ *rapid.T, _ *store, p *api.Page) { p.Finalizers = []string{"example.com/wait"} },
+	"its end":                func(_ *rapid.T, _ *store, p *api.Page) { p.DeletionTimestamp = &now },
 	"another index in the status": func(t *rapid.T, s *store, _ *api.Page) {
 		status := s.placement.Status
 		if status.Groups = slices.Clone(status.Groups); len(status.Groups) > 0 {
@@ -110,15 +111,30 @@ func (s *store) putRight(t rapid.TB, result *scheduling.Result) {
 		}
 
 		if plan.Empty() {
-			decided := s.existing().writableClusters()
-			for _, f := range result.Selected {
-				if !decided[f.Name] {
-					t.Fatalf("%s is in no page that can be written", f.Name)
-				}
-			}
+			s.checkEnd(t, result, plan)
 			return
 		}
 	}
 
 	t.Fatalf("there is something left to do: %v", steps(s.plan(result)))
+}
+
+// checkEnd checks that the pages that can be written have every selected cluster, and that no page has another one.
+func (s *store) checkEnd(t rapid.TB, result *scheduling.Result, plan Plan) {
+	existing := s.existing()
+	decided := map[string]bool{}
+	for _, page := range existing.Pages {
+		for _, cluster := range page.Clusters() {
+			decided[cluster] = true
+		}
+	}
+	for _, f := range result.Selected {
+		if !decided[f.Name] {
+			t.Fatalf("%s is in no page that can be written", f.Name)
+		}
+	}
+
+	if union := existing.Incumbents(); len(union) != len(result.Selected) || plan.Selected != len(union) {
+		t.Fatalf("consumers see %d clusters, the status says %d, want %d", len(union), plan.Selected, len(result.Selected))
+	}
 }

@@ -184,6 +184,9 @@ func (p *pageIndex) isDesired(id int32) bool { return int(id) < p.desired.count(
 // writable returns the pages that are not terminating.
 func (p *pageIndex) writable() []existingPage { return p.pages[:len(p.Pages)] }
 
+// terminatingPages returns the pages that are terminating.
+func (p *pageIndex) terminatingPages() []existingPage { return p.pages[len(p.Pages):] }
+
 // holdsDesired reports whether the writable pages have all desired clusters and no others.
 func (p *pageIndex) holdsDesired() bool {
 	defer clear(p.scratch)

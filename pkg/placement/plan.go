@@ -114,9 +114,56 @@ func (d *Desired) Plan() Plan {
 	plan.Groups, plan.Selected = describe(len(pages), func(i int) (api.Group, string, int) {
 		return pages[i].group, pages[i].name, len(pages[i].clusters)
 	})
+	plan.Selected += d.outside(pages)
 	plan.Writes, plan.Deletes = d.writes(pages)
+	plan.Writes = append(plan.Writes, d.withdrawals()...)
 	plan.Requeue = !d.keep && len(pages) == 1 && pages[0].number != 1 && !d.Taken[PageName(d.Placement.Name, 1)]
 	return plan
+}
+
+// outside returns the number of desired clusters that only terminating pages have.
+func (d *Desired) outside(pages []desiredPage) int {
+	if len(d.terminating) == 0 {
+		return 0
+	}
+	defer clear(d.scratch)
+	for i := range pages {
+		for _, id := range pages[i].clusters {
+			d.scratch[id] = 1
+		}
+	}
+
+	count := 0
+	for i := range d.terminatingPages() {
+		for _, id := range d.terminatingPages()[i].clusters {
+			if d.isDesired(id) && d.scratch[id] == 0 {
+				d.scratch[id] = 1
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// withdrawals returns the writes that take clusters which are not desired off terminating pages, which finalizers may keep for long. The other
+// clusters stay there: the plan has put them on further pages.
+func (d *Desired) withdrawals() []Write {
+	var writes []Write
+	for i := range d.terminatingPages() {
+		page := &d.terminatingPages()[i]
+		if !slices.ContainsFunc(page.clusters, func(id int32) bool { return !d.isDesired(id) }) {
+			continue
+		}
+		desired := emptied(page.Page)
+		for n, id := range page.clusters {
+			if d.isDesired(id) {
+				desired.Decisions = append(desired.Decisions, page.Decisions[n])
+			}
+		}
+		writes = append(writes, Write{Current: page.Page, Desired: desired, UpdateDecisions: true})
+	}
+
+	return writes
 }
 
 // layout divides the desired clusters into pages.

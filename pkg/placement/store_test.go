@@ -139,7 +139,7 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 	var sent []func()
 	for _, write := range plan.Writes {
 		if write.Delete {
-			sent = append(sent, func() { delete(s.pages, write.Desired.Name) })
+			sent = append(sent, s.deletion(t, write.Current)...)
 			continue
 		}
 		for _, request := range requests(plan.Codec, write) {
@@ -150,9 +150,26 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 	status := NewStatus(result, plan, s.placement, s.now)
 	sent = append(sent, func() { s.say(status) })
 	for _, page := range plan.Deletes {
-		sent = append(sent, func() { delete(s.pages, page.Name) })
+		sent = append(sent, s.deletion(t, page)...)
 	}
 	return sent
+}
+
+// deletion returns the requests that delete a page. Finalizers keep it.
+func (s *store) deletion(t rapid.TB, page *api.Page) []func() {
+	var sent []func()
+	for _, request := range requests(s.codec(), beforeDelete(page)) {
+		sent = append(sent, func() { s.serve(t, request, emptied(page)) })
+	}
+	return append(sent, func() {
+		terminating := s.pages[page.Name]
+		if terminating == nil || len(terminating.Finalizers) == 0 {
+			delete(s.pages, page.Name)
+			return
+		}
+		terminating.DeletionTimestamp = &now
+		s.put(terminating)
+	})
 }
 
 // serve handles a request as an API server does.

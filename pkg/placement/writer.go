@@ -220,7 +220,17 @@ func (w *Write) loses() bool {
 	return slices.ContainsFunc(w.Current.Decisions, func(d api.Decision) bool { return !stays[d.Cluster] })
 }
 
+// delete empties a page that finalizers keep after its deletion, so that consumers do not see its clusters any longer, and deletes it.
 func (w Writer) delete(ctx context.Context, codec api.Codec, page *api.Page, observe Observer) error {
+	for _, request := range requests(codec, beforeDelete(page)) {
+		empty, err := w.send(ctx, codec, request, page, emptied(page))
+		observe(request.action, empty, err)
+		if err != nil {
+			return newPageError(request.verb, empty, err)
+		}
+		page = empty
+	}
+
 	err := w.Client.Delete(ctx, codec.Write(page), client.Preconditions{UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion)})
 	if apierrors.IsNotFound(err) {
 		err = nil
@@ -230,6 +240,11 @@ func (w Writer) delete(ctx context.Context, codec api.Codec, page *api.Page, obs
 		return newPageError("deleting", page, err)
 	}
 	return nil
+}
+
+// beforeDelete returns the write of a page before its deletion, which is none where the page disappears at once.
+func beforeDelete(page *api.Page) Write {
+	return Write{Current: page, Desired: emptied(page), UpdateDecisions: len(page.Finalizers) > 0 && len(page.Decisions) > 0}
 }
 
 // WriteStatus patches the status of the Placement if it differs, and returns the patched Placement; nil when nothing was to do.

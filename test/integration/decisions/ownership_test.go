@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -120,6 +121,51 @@ var _ = Describe("Ownership of decisions", func() {
 			}).WithContext(ctx).WithTimeout(2 * time.Second).Should(Succeed())
 		})
 	}
+
+	It("B22: a finalizer of another keeps decisions, and not their clusters", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 3)
+		f.AwaitClusters(ctx)
+		spec := clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](3)}
+		spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(1)
+		placement := f.Placement(ctx, "p", spec)
+		var pages []clusterv1beta1.PlacementDecision
+		Eventually(func(g Gomega) {
+			pages = f.Pages(ctx, g, "p")
+			g.Expect(pages).To(HaveEach(HaveField("Status.Decisions", HaveLen(1))))
+			g.Expect(pages).To(HaveLen(3))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		for i := range pages {
+			suite.Edit(ctx, &pages[i], func(p *clusterv1beta1.PlacementDecision) { p.Finalizers = []string{"example.com/backup"} })
+		}
+		DeferCleanup(func(ctx SpecContext) {
+			for _, page := range f.Pages(ctx, Default, "p") {
+				suite.Edit(ctx, &page, func(p *clusterv1beta1.PlacementDecision) { p.Finalizers = nil })
+			}
+		})
+		seen := func(g Gomega) (clusters []string) {
+			for _, page := range f.Pages(ctx, g, "p") {
+				for _, decision := range page.Status.Decisions {
+					clusters = append(clusters, decision.ClusterName)
+				}
+			}
+			return clusters
+		}
+
+		Expect(suite.Client.Delete(ctx, &pages[1])).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(f.Pages(ctx, g, "p")).To(HaveLen(4))
+			g.Expect(seen(g)).To(ConsistOf(f.Name("c001"), f.Name("c002"), f.Name("c002"), f.Name("c003")))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+
+		suite.Edit(ctx, placement, func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = ptr.To[int32](1) })
+		Eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(placement), placement)).To(Succeed())
+			g.Expect(placement.Status.NumberOfSelectedClusters).To(BeEquivalentTo(1))
+			g.Expect(seen(g)).To(HaveExactElements(f.Name("c001")))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+	})
 
 	It("B4: a page of our name that belongs to somebody else is left alone, and the next number is used", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
