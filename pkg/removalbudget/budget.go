@@ -195,11 +195,12 @@ func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
 	return b
 }
 
-// Forgotten reports whether a changed Placement lacks the percentage annotation of the live Placement, so that the percentage of the hub
-// applies but is unknown: the live status has no condition to read it from.
+// Forgotten reports whether a changed Placement lacks the percentage annotation of the live Placement, or has an invalid one instead, so that the
+// percentage of the hub applies but is unknown: the live status has no condition to read it from.
 func (l Limit) Forgotten(live, changed Subject) bool {
-	_, before := live.Annotations[PercentAnnotation]
-	_, after := changed.Annotations[PercentAnnotation]
+	was, before := live.Annotations[PercentAnnotation]
+	_, after, mistake := AnnotatedPercent(changed.Annotations)
+	after = after && (mistake == "" || was == changed.Annotations[PercentAnnotation])
 	condition := meta.FindStatusCondition(live.Conditions, Condition)
 	return l.Percent == nil && before && !after && parseLimit(condition).percent == nil
 }

@@ -186,3 +186,17 @@ func TestB16AnEditLetsGoWhomItExcludes(t *testing.T) {
 	w.settle(50)
 	expect(t, "decisions after the release", []string{name(6), name(7)}, sorted(w.decisions))
 }
+
+// docs/spec/differences.md B16: clusters that are lost at the moment of an edit are held like those before it, although the new spec wants
+// fewer clusters than there are, and the numbers stay as they were.
+func TestB16ALossAtTheMomentOfAnEditIsHeld(t *testing.T) {
+	w := newFixture(8)
+	w.settle(50)
+	w.relabel(2, 8, "region", "us")
+	w.edit(patched(t, `{"numberOfClusters": 5}`))
+	for range 3 {
+		w.settle(50)
+		expect(t, "held", "6 of 8: c02 c03 c04 c05 c06 c07", gone(w.judge(50)))
+		expect(t, "decisions", 8, len(w.decisions))
+	}
+}

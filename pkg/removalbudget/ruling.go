@@ -102,7 +102,7 @@ func (r *ruling) total(kept []string) Count {
 		}
 	}
 	for _, h := range r.holds {
-		count.Total = max(count.Total, h.Of)
+		count.Total = max(count.Total, h.Of+r.past)
 	}
 	count.Total = max(count.Total, count.Removed())
 	return count
@@ -159,13 +159,28 @@ func (c *check) rule() *ruling {
 	outside := c.outside(r.leaving)
 	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return contains(outside, cluster) })
 	if !c.Released && counted.exceeds(c.Percent) && c.removesNow(c.Budget, counted) {
-		r.hold(counted.hold(c.generation, r.leaving), inside...)
+		r.hold(c.asBefore(counted.hold(c.generation, r.leaving), r.past, inside), inside...)
 		r.lookAt(c.allowedAt(c.Budget, counted))
 	}
 	c.holdScope(r, outside)
 	c.holdEarlier(r)
 	c.holdLast(r)
 	return r
+}
+
+// asBefore returns a hold of clusters some of which were held before with the number of clusters that there were then, as far as the limit is
+// exceeded with that number: the text stays the same when an edit lets other clusters leave.
+func (c *check) asBefore(h hold, past int, clusters []string) hold {
+	for _, before := range c.memory.Held {
+		outside := func(cluster string) bool { return !slices.Contains(clusters, cluster) }
+		if before.Until != nil || before.Last || slices.ContainsFunc(before.Clusters, outside) {
+			continue
+		}
+		if count := (Count{Past: past, Now: h.Lost, Total: before.Of + past}); count.Exceeds(c.Percent) {
+			h.Of = max(h.Of, before.Of)
+		}
+	}
+	return h
 }
 
 // hold adds clusters that are held, unless there are none.
@@ -188,16 +203,15 @@ func (r *ruling) lookAt(at time.Time) {
 func (c *check) holdEarlier(r *ruling) {
 	for _, h := range c.earlierHolds() {
 		kept := r.kept()
-		staying := slices.DeleteFunc(c.incumbentsOf(h), func(cluster string) bool {
-			return c.selected[cluster] || contains(kept, cluster) || h.Last && c.isGone(cluster)
-		})
+		lost := slices.DeleteFunc(c.incumbentsOf(h), func(cluster string) bool { return c.selected[cluster] || h.Last && c.isGone(cluster) })
+		staying := slices.DeleteFunc(slices.Clone(lost), func(cluster string) bool { return contains(kept, cluster) })
 		if len(staying) == 0 {
 			continue
 		}
 		if !c.doubtful {
-			h.Lost -= max(0, len(h.Clusters)-len(staying)) // The others fit again.
+			h.Lost -= max(0, len(h.Clusters)-len(lost)) // The others fit again.
 		}
-		if held, until := c.stillHolds(h, len(staying)); held {
+		if held, until := c.stillHolds(h, len(lost)); held {
 			h.Unnamed = 0
 			r.hold(h, staying...)
 			r.lookAt(until)
