@@ -35,16 +35,28 @@ type Snapshot struct {
 	highest             int32
 
 	results *resultCache
-	// done cancels the evaluations on the Snapshot.
-	done <-chan struct{}
+	// done cancels the evaluations on the Snapshot, and yield is called by those with CEL between two clusters; nil for neither.
+	done  <-chan struct{}
+	yield func()
 }
 
-// WithDone returns the Snapshot for evaluations that are cancelled when done is closed.
+// WithDone returns the Snapshot for evaluations that are cancelled when done is closed, and that do not yield.
 func (s *Snapshot) WithDone(done <-chan struct{}) *Snapshot {
 	cancelled := *s
-	cancelled.done = done
+	cancelled.done, cancelled.yield = done, nil
 	return &cancelled
 }
+
+// WithYield returns the Snapshot for evaluations that call yield between two clusters while they evaluate CEL, so that others can go first.
+// It is called by the goroutine of the evaluation, without a lock.
+func (s *Snapshot) WithYield(yield func()) *Snapshot {
+	yielding := *s
+	yielding.yield = yield
+	return &yielding
+}
+
+// Yield returns the function of WithYield; nil for none.
+func (s *Snapshot) Yield() func() { return s.yield }
 
 // Done is closed when the evaluations on the Snapshot are cancelled; nil for never.
 func (s *Snapshot) Done() <-chan struct{} { return s.done }
@@ -173,6 +185,7 @@ func (s *Snapshot) MatchCEL(
 
 	for id := range left.EachSet() {
 		evaluation.LimitSelector(evaluation.Cost() - before)
+		evaluation.Pause()
 		if evaluation.Exhausted() || evaluation.Cancelled() {
 			break
 		}

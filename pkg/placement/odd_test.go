@@ -97,6 +97,7 @@ func TestProfilesOfALongName(t *testing.T) {
 // docs/spec/differences.md B22: what a finalizer keeps does not keep clusters that are not desired, and the status counts what consumers see.
 func TestTerminatingPagesGiveUpClusters(t *testing.T) {
 	placement := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
+	mistaken := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	waits := func(p *api.Page) { p.Finalizers = []string{"example.com/wait"} }
 	leaves := func(p *api.Page) { waits(p); p.DeletionTimestamp = &now }
 	for _, tc := range []struct {
@@ -121,7 +122,7 @@ func TestTerminatingPagesGiveUpClusters(t *testing.T) {
 		},
 		{
 			"no answer: what exists is counted", pages{page(1, 0, "", "c-1"), edited(page(2, 0, "", "c-2", "c-3"), leaves)},
-			resultOf(placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}}), stateOf("c-1")), []string{}, 3,
+			resultOf(mistaken, stateOf("c-1")), []string{}, 3,
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

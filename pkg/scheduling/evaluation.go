@@ -39,7 +39,7 @@ type evaluation struct {
 func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents Incumbents, now time.Time) *evaluation {
 	e := &evaluation{
 		request: request, snapshot: snapshot, incumbents: incumbents, recorder: NopRecorder,
-		evalContext: &selector.EvalContext{Now: now, Done: snapshot.Done()},
+		evalContext: &selector.EvalContext{Now: now, Done: snapshot.Done(), Yield: snapshot.Yield()},
 		scope:       snapshot.Scope(request.Key.Namespace, request.ClusterSets),
 		result: &Result{
 			Request: request, Generation: snapshot.Generation, Errors: request.Errors,

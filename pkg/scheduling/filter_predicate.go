@@ -90,6 +90,7 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 }
 
 func (e *evaluation) passesPredicates(info *clusterinfo.ClusterInfo) bool {
+	e.evalContext.Pause()
 	passes := len(e.request.Predicates) == 0
 	if e.costs == nil {
 		e.costs = make([]uint64, len(e.request.Predicates))

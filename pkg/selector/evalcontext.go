@@ -22,6 +22,8 @@ type EvalContext struct {
 	Now time.Time
 	// Done cancels the evaluation when it is closed; nil for an evaluation that is not cancelled. The verdicts are meaningless then.
 	Done <-chan struct{}
+	// Yield is called between two clusters; nil for an evaluation that need not let others go first.
+	Yield func()
 	// Limit is the cost limit of each evaluation of an expression on a cluster; zero means the limit of all evaluations.
 	Limit uint64
 
@@ -43,6 +45,13 @@ func (e *EvalContext) Cost() uint64 { return e.cost }
 
 // Stopped reports whether an expression exceeded its limits on a cluster.
 func (e *EvalContext) Stopped() bool { return e.stopped }
+
+// Pause lets other evaluations go first.
+func (e *EvalContext) Pause() {
+	if e.Yield != nil {
+		e.Yield()
+	}
+}
 
 // Cancelled reports whether the evaluation is cancelled.
 func (e *EvalContext) Cancelled() bool {

@@ -41,7 +41,7 @@ func newHouse() *house {
 }
 
 func newFair() *fairqueue.Queue[string] {
-	return fairqueue.New("keys", workqueue.DefaultTypedControllerRateLimiter[string](), func(key string) string {
+	return fairqueue.New("keys", 100, workqueue.DefaultTypedControllerRateLimiter[string](), func(key string) string {
 		namespace, _, namespaced := strings.Cut(key, "/")
 		if !namespaced {
 			return ""

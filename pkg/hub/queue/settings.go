@@ -45,7 +45,7 @@ func Options[request comparable](s Settings) ctrlcontroller.TypedOptions[request
 		// The bound also limits how late an evaluation is that is due at a time.
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstRetry, longestRetry),
 		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
-			return fairqueue.New(name, limiter, namespaceOf[request])
+			return fairqueue.New(name, s.Workers, limiter, namespaceOf[request])
 		},
 		NeedLeaderElection: ptr.To(true),
 		EnableWarmup:       ptr.To(true),

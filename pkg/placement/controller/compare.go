@@ -70,11 +70,15 @@ func (d *decider) compare(ctx context.Context, key inventory.Key) (difference st
 	if err != nil {
 		return "", false, err
 	}
-	snapshot, now := d.state.inventory.SnapshotFor(key), d.state.clock.Now()
+	now := d.state.clock.Now()
 	incumbents := existing.IncumbentsFor(request, now)
-	is := d.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
-	want := d.engine.reference(request, snapshot, incumbents, now)
-	return d.engine.difference(is, want), true, nil
+	err = d.seated(ctx, key, func(yield func()) {
+		snapshot := d.state.inventory.SnapshotFor(key).WithYield(yield)
+		is := d.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
+		want := d.engine.reference(request, snapshot, incumbents, now)
+		difference = d.engine.difference(is, want)
+	})
+	return difference, err == nil, err
 }
 
 // diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue/seats"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/placement"
@@ -26,12 +27,16 @@ type decider struct {
 
 	engine   engine
 	removals removals
+	seats    *seats.Seats
 	tracer   tracer
 }
 
 // plan evaluates the Placement and compares the result with the existing decisions.
 func (d *decider) plan(ctx context.Context, object *api.Placement) (*cycle, error) {
-	d.state.requests.of(object) // The former Request of a changed Placement is known from then on.
+	// The former Request of a changed Placement is known from then on. It can be slow to compile CEL.
+	if err := d.seated(ctx, object.Key(), func(func()) { d.state.requests.of(object) }); err != nil {
+		return nil, err
+	}
 	existing, err := d.existing(ctx, object.API.Codec(), object)
 	if err != nil {
 		return nil, err
@@ -107,7 +112,7 @@ func (d *decider) decideProved(
 
 	_, span := d.tracer.begin(ctx, "schedule", key)
 	defer span.End()
-	result, err := d.proved(ctx, placement, existing, now, func() *scheduling.Result {
+	result, err := d.proved(ctx, placement, existing, now, func() (*scheduling.Result, error) {
 		return d.decide(ctx, request, placement, incumbents, now)
 	})
 	if err == nil && ctx.Err() != nil { // The result of an evaluation that was cancelled is none.
@@ -124,13 +129,16 @@ func (d *decider) decideProved(
 
 // proved returns a result of find that removes no cluster, or that was computed on a state of everything that decides about the removed clusters
 // which existed after the call. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
-// Placement has to be read again.
+// Placement has to be read again, and that of find.
 func (d *decider) proved(
-	ctx context.Context, placement *api.Placement, existing placement.Existing, now time.Time, find func() *scheduling.Result,
+	ctx context.Context, placement *api.Placement, existing placement.Existing, now time.Time, find func() (*scheduling.Result, error),
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
 		shown := d.state.Shared.Observed.Now()
-		result := find()
+		result, err := find()
+		if err != nil {
+			return nil, err
+		}
 
 		removal, removes := removalOf(placement, existing, result, shown)
 		if !removes {
@@ -138,7 +146,7 @@ func (d *decider) proved(
 			return result, nil
 		}
 		begin := d.state.clock.Now()
-		err := d.removals.checker.Prove(ctx, removal)
+		err = d.removals.checker.Prove(ctx, removal)
 		metrics.ObserveProof(proofResult(err), d.state.clock.Since(begin))
 
 		switch {
@@ -157,15 +165,27 @@ func (d *decider) proved(
 	}
 }
 
-// decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
-// snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
+// seated calls evaluate with a seat for the CPU.
+func (d *decider) seated(ctx context.Context, key inventory.Key, evaluate func(yield func())) error {
+	seat, err := d.seats.Take(ctx, key.Namespace)
+	if err != nil {
+		return fmt.Errorf("evaluating Placement %s: %w", key, err)
+	}
+	defer seat.Release()
+	evaluate(func() { seat.Yield(ctx) })
+	return nil
+}
+
+// decide schedules a Request, with a seat for the CPU, and assumes the result. Where the result depends on the decisions of others, these
+// do not change between the snapshot and the assumption, so that no two such results are computed on the same counts
+// (docs/spec/differences.md B9).
 func (d *decider) decide(
 	ctx context.Context, request *scheduling.Request, placement *api.Placement, incumbents scheduling.Incumbents, now time.Time,
-) *scheduling.Result {
+) (*scheduling.Result, error) {
 	key := placement.Key()
 	quarantine := &d.state.quarantine
-	schedule := func() (result *scheduling.Result, counts uint64) {
-		snapshot := d.state.inventory.SnapshotFor(key).WithDone(ctx.Done())
+	schedule := func(yield func()) (result *scheduling.Result, counts uint64) {
+		snapshot := d.state.inventory.SnapshotFor(key).WithDone(ctx.Done()).WithYield(yield)
 		if held := quarantine.Result(request, placement.UID, snapshot, incumbents, now); held != nil {
 			return held, snapshot.DecisionsGeneration
 		}
@@ -174,16 +194,23 @@ func (d *decider) decide(
 		return d.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: d.state.clock}), snapshot.DecisionsGeneration
 	}
 
-	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
+	var (
+		result *scheduling.Result
+		counts uint64
+	)
+	// At the same time as others: most answers change nothing, and what CEL says is remembered.
+	if err := d.seated(ctx, key, func(yield func()) { result, counts = schedule(yield) }); err != nil {
+		return nil, err
+	}
 	if request.ReadsDecisions() {
 		d.state.deciding.Lock()
 		defer d.state.deciding.Unlock()
 		if d.state.inventory.DecisionsGeneration() != counts {
-			result, _ = schedule()
+			result, _ = schedule(nil)
 		}
 	}
 	d.assume(key, result, incumbents.Decided())
-	return result
+	return result, nil
 }
 
 // assume counts a result before it is written; of a result that does not apply it counts the existing decisions. A result that changes nothing is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue/seats"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -60,7 +61,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	}()
 
 	c, err := r.decider.plan(ctx, p)
-	if errors.Is(err, freshness.ErrObjectChanged) {
+	if errors.Is(err, freshness.ErrObjectChanged) || errors.Is(err, seats.ErrNoSeat) {
 		r.state.Queue.Requeue(key, change)
 		return r.conflicts.Retry(key), nil
 	}

@@ -27,6 +27,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue/seats"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
@@ -60,7 +61,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	proofs := newRemovals(freshness.New(placementsOnly{store: hub}, shared.Shared.Observed, nil))
 	r := &reconciler{
 		reader:  known,
-		decider: &decider{reader: known, engine: newEngine(shared.inventory), removals: proofs, tracer: tracer},
+		decider: &decider{reader: known, engine: newEngine(shared.inventory), removals: proofs, seats: seats.New(2), tracer: tracer},
 		applier: &applier{
 			reader: known, live: hub, writer: placement.Writer{Client: hub}, reporter: recorders{recorder: &events.FakeRecorder{}}, tracer: tracer,
 		},

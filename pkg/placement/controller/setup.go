@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"k8s.io/klog/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue/seats"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
@@ -98,8 +100,11 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 
 	known, tracer := &reader{state: shared, client: mgr.GetClient()}, newTracer(settings.Tracing)
 	r := &reconciler{
-		reader:  known,
-		decider: &decider{reader: known, engine: newEngine(shared.inventory), removals: newRemovals(s.inventory.Checker), tracer: tracer},
+		reader: known,
+		decider: &decider{
+			reader: known, engine: newEngine(shared.inventory), removals: newRemovals(s.inventory.Checker), seats: seats.New(runtime.GOMAXPROCS(0)),
+			tracer: tracer,
+		},
 		applier: &applier{
 			reader: known, live: live, writer: placement.Writer{Client: known.client}, reporter: recorders{recorder: recorder}, tracer: tracer,
 		},

@@ -17,7 +17,7 @@ import (
 
 const (
 	// Placements is the number of hostile Placements, which are edited in turn.
-	Placements = 20
+	Placements = 64
 	// Reviews is the number of Pods that are created at once.
 	Reviews = 250
 	// Requests is the number of hostile ClusterRequests that exist at a time.

@@ -17,6 +17,7 @@ import (
 // Queue is a queue of keys. It is safe for concurrent use.
 type Queue[K comparable] struct {
 	namespaceOf func(K) string
+	workers     int
 	limiter     workqueue.TypedRateLimiter[K]
 	metrics     *metrics.Workqueue
 
@@ -27,8 +28,9 @@ type Queue[K comparable] struct {
 	ready   readyItems[K]
 	waiting itemHeap[K] // by readyAt
 	held    int
-	// processing has the keys that were handed out and are not done, with the time at which they were.
+	// processing has the keys that were handed out and are not done, with the time at which they were; busy counts them by namespace.
 	processing map[K]time.Time
+	busy       map[string]int
 	added      uint64
 	shutdown   bool
 	// due runs when the first item of waiting is due, and unfinished updates the metrics while keys are processed.
@@ -37,12 +39,12 @@ type Queue[K comparable] struct {
 
 var _ priorityqueue.PriorityQueue[string] = &Queue[string]{}
 
-// New returns an empty Queue. The name is the label of its metrics, namespaceOf returns the namespace of a key, which is empty for a key
-// without one, and limiter delays the keys of AddRateLimited.
-func New[K comparable](name string, limiter workqueue.TypedRateLimiter[K], namespaceOf func(K) string) *Queue[K] {
+// New returns an empty Queue for a number of workers. The name is the label of its metrics, namespaceOf returns the namespace of a key,
+// which is empty for a key without one, and limiter delays the keys of AddRateLimited.
+func New[K comparable](name string, workers int, limiter workqueue.TypedRateLimiter[K], namespaceOf func(K) string) *Queue[K] {
 	q := &Queue[K]{
-		namespaceOf: namespaceOf, limiter: limiter, metrics: metrics.NewWorkqueue(name),
-		items: map[K]*item[K]{}, waiting: itemHeap[K]{less: readyBefore[K]}, processing: map[K]time.Time{},
+		namespaceOf: namespaceOf, workers: workers, limiter: limiter, metrics: metrics.NewWorkqueue(name),
+		items: map[K]*item[K]{}, waiting: itemHeap[K]{less: readyBefore[K]}, processing: map[K]time.Time{}, busy: map[string]int{},
 	}
 	q.wakeup = sync.NewCond(&q.mu)
 	return q
@@ -180,16 +182,19 @@ func (q *Queue[K]) readyDue() {
 func (q *Queue[K]) GetWithPriority() (key K, priority int, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.ready.length == 0 && !q.shutdown {
+	i := q.ready.pop(q.mayTake)
+	for i == nil && !q.shutdown {
 		q.wakeup.Wait()
+		i = q.ready.pop(q.mayTake)
 	}
 	if q.shutdown {
 		return key, 0, true
 	}
 
-	i, now := q.ready.pop(), time.Now()
+	now := time.Now()
 	delete(q.items, i.key)
 	q.processing[i.key] = now
+	q.busy[i.namespace]++
 	q.metrics.Taken(i.priority, now.Sub(i.readySince))
 	if q.unfinished == nil {
 		q.unfinished = time.AfterFunc(unfinishedInterval, q.reportUnfinished)
@@ -207,11 +212,26 @@ func (q *Queue[K]) Done(key K) {
 	}
 	delete(q.processing, key)
 	q.metrics.Done(time.Since(since))
+	namespace := q.namespaceOf(key)
+	q.busy[namespace]--
+	if q.busy[namespace] == 0 {
+		delete(q.busy, namespace)
+	}
 
 	if i := q.items[key]; i != nil && i.readyAt.IsZero() {
 		q.held--
 		q.putIn(i)
 	}
+	if q.ready.length > 0 {
+		q.wakeup.Broadcast() // Each namespace may take one more.
+	}
+}
+
+// mayTake reports whether a namespace may have one more key processed: it has fewer workers than are free. So there is a free worker for a
+// namespace that has none, unless many namespaces have several. Keys without a namespace may always be taken.
+func (q *Queue[K]) mayTake(namespace string) bool {
+	busy := q.busy[namespace]
+	return busy == 0 || namespace == "" || busy < q.workers-len(q.processing)
 }
 
 // unfinishedInterval is how often the metrics of unfinished work are updated, as by client-go.

@@ -23,8 +23,11 @@ import (
 
 const ms = time.Millisecond
 
+// workers is the number of workers of a queue, of which one namespace gets three.
+const workers = 6
+
 func newQueue(name string) *Queue[string] {
-	return New(name, limiter(), namespaceOf)
+	return New(name, workers, limiter(), namespaceOf)
 }
 
 func limiter() workqueue.TypedRateLimiter[string] {
@@ -55,11 +58,15 @@ func (w *world) add(key string, priority int) {
 	w.order = append(slices.DeleteFunc(w.order, func(other string) bool { return other == key }), key)
 }
 
-// available returns the keys that may be taken.
+// available returns the keys that may be taken: those that are not processed, of namespaces that have fewer workers than are free.
 func (w *world) available() []string {
+	busy := map[string]int{}
+	for key := range w.processing {
+		busy[namespaceOf(key)]++
+	}
 	return slices.DeleteFunc(slices.Clone(w.order), func(key string) bool {
 		_, is := w.processing[key]
-		return is
+		return is || busy[namespaceOf(key)] > 0 && busy[namespaceOf(key)] >= workers-len(w.processing)
 	})
 }
 
@@ -148,6 +155,40 @@ func TestNamespacesTakeTurns(t *testing.T) {
 				}
 			},
 		})
+	})
+}
+
+// TestOneNamespaceLeavesWorkersFree checks that a key of another namespace finds a worker at once, whatever the number of keys of the first ones.
+func TestOneNamespaceLeavesWorkersFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New("busy", 32, limiter(), namespaceOf)
+		defer q.ShutDown()
+		taken := make(chan string, 100)
+		for range 32 {
+			go func() {
+				if key, shutdown := q.Get(); !shutdown {
+					taken <- key
+				}
+			}()
+		}
+		for n := range 64 {
+			q.Add(fmt.Sprintf("attacker/%d", n))
+		}
+		synctest.Wait()
+		if len(taken) != 16 {
+			t.Fatalf("one namespace has %d workers of 32, want half", len(taken))
+		}
+		q.Add("tenant/a")
+		synctest.Wait()
+		if len(taken) != 17 {
+			t.Fatal("the key of another namespace waits")
+		}
+
+		q.Done(<-taken)
+		synctest.Wait()
+		if len(taken) != 17 {
+			t.Errorf("%d keys are taken after one was done, want the next one of the namespace", len(taken))
+		}
 	})
 }
 

@@ -42,14 +42,19 @@ func (r *readyItems[K]) push(i *item[K]) {
 	r.length++
 }
 
-// pop removes the next item of the namespace whose turn it is, and ends the turn; there must be an item.
-func (r *readyItems[K]) pop() *item[K] {
-	turns := r.levels[0].turns
-	turn := turns.Front()
-	turns.MoveToBack(turn)
-	next := itemsOf[K](turn).list[0]
-	r.remove(next)
-	return next
+// pop removes the next item of the first namespace in turn that may have one taken, and ends its turn; nil if there is none.
+func (r *readyItems[K]) pop(may func(namespace string) bool) *item[K] {
+	for _, on := range r.levels {
+		for turn := on.turns.Front(); turn != nil; turn = turn.Next() {
+			next := itemsOf[K](turn).list[0]
+			if may(next.namespace) {
+				on.turns.MoveToBack(turn)
+				r.remove(next)
+				return next
+			}
+		}
+	}
+	return nil
 }
 
 func (r *readyItems[K]) remove(i *item[K]) {
