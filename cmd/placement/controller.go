@@ -97,7 +97,7 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 		return err
 	}
 	view := &controller.View{}
-	o.controllers.View, o.controllers.Explanations = view, o.explanations(endpoint.Reviews, view)
+	o.controllers.View, o.controllers.Explanations = view, o.explanations(o.reviews.Reviews, view)
 	if err := o.preflight(ctx, config); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -140,7 +140,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 
-	server, err := endpoint.New(ctx, o.serving, config, mgr.GetHTTPClient())
+	server, err := endpoint.New(ctx, o.serving, o.reviews, config, mgr.GetHTTPClient())
 	if err != nil {
 		return err
 	}

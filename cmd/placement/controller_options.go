@@ -48,6 +48,7 @@ type controllerOptions struct {
 	flags            []string // those that differ from the defaults, for the log
 
 	serving     endpoint.Options
+	reviews     *endpoint.ReviewBounds
 	webhook     string // address that API servers ask at
 	explain     explanationOptions
 	dashboard   string // address of the pages; empty for none
@@ -62,6 +63,7 @@ func newControllerOptions() *controllerOptions {
 	controllers.Controllers = []string{"placement"}
 	return &controllerOptions{
 		serving:     endpoint.Defaults(),
+		reviews:     endpoint.NewReviewBounds(),
 		election:    election.Defaults(),
 		webhook:     "0.0.0.0:9443",
 		explain:     explanationOptions{enabled: true},

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 )
 
 const (
@@ -149,8 +151,8 @@ var refusals = []struct {
 	{
 		reason: "all streams", path: "/events?page=%2F", code: http.StatusServiceUnavailable, next: "reload it",
 		prepare: func(s *Server) {
-			for range maxStreams {
-				s.streams <- struct{}{}
+			for n := range maxStreams {
+				s.streams.Enter(context.Background(), turns.Tenant(strconv.Itoa(n)))
 			}
 		},
 	},

@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -10,9 +11,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
@@ -67,24 +70,28 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	}
 	caller, err := s.gate.Caller(request)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusUnauthorized)
+		told := callerProblem(err)
+		if told.code == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		http.Error(w, told.text, told.code)
 		return
 	}
 	lane := s.followers
 	if mayTakeLong(shown) {
 		lane = s.searchers
 	}
-	turn, joined := lane.turns.Join(caller.GetName())
+	tenant := turns.TenantOf(caller)
+	turn, joined := lane.turns.Join(tenant)
 	if !joined {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, fmt.Sprintf("you have %d open pages that follow changes; close some", maxStreamsOfUser), http.StatusTooManyRequests)
 		return
 	}
-	defer lane.turns.Leave(caller.GetName())
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
+	defer lane.turns.Leave(tenant)
+	inside, leave, entered := s.streams.Enter(request.Context(), tenant)
+	defer leave()
+	if !entered {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, "too many pages are open; this one does not follow changes, so reload it", http.StatusServiceUnavailable)
 		return
@@ -92,7 +99,7 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	stream := &stream{writer: w, control: http.NewResponseController(w), lane: lane, turn: turn}
+	stream := &stream{writer: w, control: http.NewResponseController(w), inFlight: s.inFlight, lane: lane, turn: turn}
 	stream.hashes = hashesIn(request.URL.Query().Get("have"))
 	// The time to read a request, which a server bounds, is over; the stream goes on.
 	if err := stream.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -101,7 +108,12 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	if err := stream.send("retry: %d\n\n", retryMilliseconds); err != nil {
 		return
 	}
-	if err := s.follow(request, shown, stream); err != nil && request.Context().Err() == nil {
+	err = s.follow(request.WithContext(inside), shown, stream)
+	if errors.Is(context.Cause(inside), turns.ErrPlaceTaken) && request.Context().Err() == nil {
+		told := problem{code: http.StatusServiceUnavailable, text: "you have most of the pages that follow changes, and others need some; reload it"}
+		err = errors.Join(err, stream.end(&told))
+	}
+	if err != nil && request.Context().Err() == nil {
 		klog.FromContext(request.Context()).V(4).Info("A page follows no more changes", "page", shown.Path, "err", err)
 	}
 }
@@ -123,7 +135,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 				default:
 					return errors.Join(err, into.end(told))
 				}
-			} else if err := into.sendChanged(parts); err != nil {
+			} else if err := into.sendChanged(ctx, parts); err != nil {
 				return err
 			}
 			if changed = made == nil; made != nil {
@@ -200,7 +212,7 @@ func (s *Server) collect(request *http.Request, shown *url.URL, into *stream, la
 	switch {
 	case response.err != nil:
 		return nil, nil, response.err
-	case page == nil:
+	case page == nil || page.Static:
 		return nil, nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
 	}
 	made.placement, made.watched, made.until = page.Placement, page.Watched, page.Until
@@ -244,6 +256,8 @@ func (s *spending) add(began, ended time.Time, urgent bool) time.Duration {
 type stream struct {
 	writer  http.ResponseWriter
 	control *http.ResponseController
+	// inFlight is that of the Server.
+	inFlight *semaphore.Weighted
 	// hashes are those of the parts that the browser has, by their IDs.
 	hashes map[string]string
 	// turn is that of the user among the streams of the lane.
@@ -270,11 +284,23 @@ func (s *stream) send(format string, arguments ...any) error {
 }
 
 // sendChanged sends the parts of a page that differ from what the browser has.
-func (s *stream) sendChanged(parts []renderedPart) error {
+func (s *stream) sendChanged(ctx context.Context, parts []renderedPart) error {
+	size := int64(0)
+	parts = slices.DeleteFunc(parts, func(part renderedPart) bool { return s.hashes[part.ID] == part.Hash })
 	for _, part := range parts {
-		if s.hashes[part.ID] == part.Hash {
-			continue
-		}
+		size += int64(len(part.HTML))
+	}
+	if size = min(size, maxInFlight); size == 0 {
+		return nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
+	if err := s.inFlight.Acquire(waiting, size); err != nil {
+		return fmt.Errorf("waiting for other responses: %w", err)
+	}
+	defer s.inFlight.Release(size)
+
+	for _, part := range parts {
 		text, err := json.Marshal(update{ID: part.ID, Hash: part.Hash, HTML: string(part.HTML)})
 		if err != nil {
 			return fmt.Errorf("encoding a part of a page: %w", err)

@@ -72,6 +72,8 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	}
 	shown.unread("placements", err)
 	seen, err := clusters(ctx, reader)
+	// Who sees nothing need not be told of changes, and holds no event stream.
+	nothing := len(namespaces) == 0 && apierrors.IsForbidden(err)
 	if err := shown.tolerate("managedclusters", err); err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	shown.attend(slices.Concat(listed, failed.Items, asked, seen))
 	shown.page(v, listed)
 	made := &page{
-		Title: overviewSection, Section: overviewSection, JSON: shown,
+		Title: overviewSection, Section: overviewSection, JSON: shown, Static: nothing,
 		Commands: []string{"placement explain --all -A", "kubectl get placements -A"},
 	}
 	if shown.Namespace != "" {

@@ -72,6 +72,12 @@ func placementOf(v *visit) (named, error) {
 	return named{adapter, v.request.PathValue("namespace"), v.request.PathValue("name")}, nil
 }
 
+// readable returns an error if the caller may not read the Placement. One that does not exist may be read.
+func (n named) readable(ctx context.Context, v *visit) error {
+	err := v.reader().Get(ctx, client.ObjectKey{Namespace: n.namespace, Name: n.name}, n.adapter.Empty())
+	return client.IgnoreNotFound(err) //nolint:wrapcheck // The status code of the response depends on its type.
+}
+
 // question returns a question about the Placement.
 func (n named) question(command string) endpoint.Question {
 	kind := n.adapter.Kind()
@@ -287,8 +293,15 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	question.Manifests = manifest
 	made := &page{Title: "Preview of " + asked.argument(), Section: overviewSection, Commands: []string{"placement diff -f FILE"}}
 	edited := editor{Manifest: manifest, Action: asked.path("preview")}
+	if len(manifest) > maxEchoBytes {
+		edited.Manifest = "# The Placement is too large to be shown again: go back to edit it.\n"
+	}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
 	if answered, is := errors.AsType[*endpoint.AnswerError](err); is {
+		// What is wrong with it is said before rights are asked for, and it is shown to those alone who may read the Placement.
+		if err := asked.readable(ctx, v); err != nil {
+			return nil, err
+		}
 		made.Code, made.JSON = http.StatusUnprocessableEntity, map[string]string{"error": answered.Error()}
 		made.add("problem", "invalid", answered.Error())
 		made.add("edit", "edit", edited)
@@ -321,10 +334,7 @@ func manifestOf(request *http.Request) (string, error) {
 	default:
 		return "", refuse(http.StatusUnsupportedMediaType, "Content-Type: send the Placement as application/yaml or application/json")
 	}
-	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
-		return "", refuse(http.StatusRequestEntityTooLarge, "the Placement is larger than %d bytes; compare it with placement diff", maxBodyBytes)
 	case err != nil:
 		return "", refuse(http.StatusBadRequest, "the Placement could not be read: %s; send it again", err)
 	case strings.TrimSpace(manifest) == "":

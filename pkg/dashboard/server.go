@@ -8,31 +8,39 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/klog/v2"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
+	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
 )
 
 const (
 	// maxRunning bounds the pages that are made at a time, so that readers do not starve the controllers. As many of those run besides that may
 	// take long.
 	maxRunning = 2
-	// maxOpenOfUser bounds the requests of a user at a time, of which one runs, and one that may take long.
+	// maxOpenOfUser bounds the requests of a tenant at a time until they are answered, of which one runs, and one that may take long.
 	maxOpenOfUser = 16
-	// maxStreams bounds the event streams of all users, and maxStreamsOfUser those of one, with as many of pages that may take long.
+	// maxStreams bounds the event streams of all tenants, and maxStreamsOfUser those of one, with as many of pages that may take long.
 	maxStreams       = 200
 	maxStreamsOfUser = 20
 	// pageTimeout bounds a page with waiting, and whatIfTimeout the evaluation of a what-if or of an edited object.
 	pageTimeout   = 10 * time.Second
 	whatIfTimeout = 2 * time.Second
-	// maxBodyBytes bounds an edited object.
+	// maxBodyBytes bounds an edited object, and maxEchoBytes one that is shown again.
 	maxBodyBytes = 1 << 20
+	maxEchoBytes = 64 << 10
+	// maxInFlight bounds the bytes that are being written. A larger page is written alone.
+	maxInFlight = 32 << 20
 	// retryAfter is the Retry-After header, in seconds.
 	retryAfter = "2"
 )
@@ -44,7 +52,9 @@ type Server struct {
 	now  func() time.Time
 	// turns are those of the pages, and searches those of the pages that may take long.
 	turns, searches *turns.Turns
-	streams         chan struct{}
+	streams         *turns.Places
+	// inFlight counts the bytes of pages, and of parts of them, that browsers have not taken yet.
+	inFlight *semaphore.Weighted
 	// followers are the event streams, and searchers those of pages that may take long.
 	followers, searchers *followers
 	pages                *http.ServeMux
@@ -60,7 +70,7 @@ const clusterPages = "/clusters/"
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
-		streams:   make(chan struct{}, maxStreams),
+		streams: turns.NewPlaces(maxStreams), inFlight: semaphore.NewWeighted(maxInFlight),
 		followers: newFollowers(), searchers: newFollowers(),
 		pages: http.NewServeMux(),
 	}
@@ -132,25 +142,80 @@ func (s *Server) show(view view) http.Handler {
 			into.collect(s.make(ctx, caller, request, view))
 			return
 		}
-		s.answer(ctx, caller, request, view).write(w, request)
+		answer, leave := s.answer(ctx, caller, w, request, view)
+		defer leave()
+		answer.write(w, request)
 	})
 }
 
-// answer makes a page when it is the turn of the caller.
-func (s *Server) answer(ctx context.Context, caller user.Info, request *http.Request, view view) *response {
-	done, err := s.take(ctx, caller, request)
-	var made *page
-	if err == nil {
-		defer done()
-		made, err = s.make(ctx, caller, request, view)
+// answer makes a page when it is the turn of the caller. The caller calls leave once the page is written.
+func (s *Server) answer(
+	ctx context.Context, caller user.Info, w http.ResponseWriter, request *http.Request, view view,
+) (answer *response, leave func()) {
+	lane := s.turns
+	if takesLong(request) {
+		lane = s.searches
 	}
+	tenant := turns.TenantOf(caller)
+	own, joined := lane.Join(tenant)
+	if !joined {
+		err := refuse(http.StatusTooManyRequests, "you have %d pages that are being made; try again in some seconds", maxOpenOfUser)
+		return s.failed(ctx, caller, request, err), func() {}
+	}
+	leave = func() { lane.Leave(tenant) }
+
+	if err := readBody(w, request); err != nil {
+		return s.failed(ctx, caller, request, err), leave
+	}
+	done := lane.Take(ctx, own)
+	if done == nil {
+		return s.failed(ctx, caller, request, errBusy()), leave
+	}
+	defer done() // The turn is kept until the page may be written, so that no more pages are made than are taken.
+	made, err := s.make(ctx, caller, request, view)
 	if elsewhere := (*redirect)(nil); errors.As(err, &elsewhere) {
-		return &response{elsewhere: elsewhere.to}
+		return &response{elsewhere: elsewhere.to}, leave
 	}
 	if err != nil {
-		made = problemPage(problemOf(ctx, err))
+		return s.failed(ctx, caller, request, err), leave
 	}
-	return s.rendered(request, caller, made)
+
+	answer = s.rendered(request, caller, made)
+	size := min(int64(len(answer.text)), maxInFlight)
+	if s.inFlight.Acquire(ctx, size) != nil {
+		return s.failed(ctx, caller, request, errBusy()), leave
+	}
+	return answer, func() {
+		s.inFlight.Release(size)
+		lane.Leave(tenant)
+	}
+}
+
+// errBusy is about a page for which there is no time.
+func errBusy() error {
+	return refuse(http.StatusServiceUnavailable, "other pages are being made; try again in some seconds")
+}
+
+// failed returns the response for an error.
+func (s *Server) failed(ctx context.Context, caller user.Info, request *http.Request, err error) *response {
+	return s.rendered(request, caller, problemPage(problemOf(ctx, err)))
+}
+
+// readBody reads the body of a request in time, before the request has its turn.
+func readBody(w http.ResponseWriter, request *http.Request) error {
+	if request.Method == http.MethodGet || request.Method == http.MethodHead {
+		return nil
+	}
+	text, err := slowclients.ReadBody(w, request, maxBodyBytes)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return refuse(http.StatusRequestEntityTooLarge, "the Placement is larger than %d bytes; compare it with placement diff", maxBodyBytes)
+	case err != nil:
+		return refuse(http.StatusBadRequest, "the Placement could not be read: %s; send it again", err)
+	}
+	request.Body = io.NopCloser(bytes.NewReader(text))
+	return nil
 }
 
 // problemPage returns the page of a problem.
@@ -158,27 +223,6 @@ func problemPage(told *problem) *page {
 	made := &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": told.text}}
 	made.add("problem", "problem", told.text)
 	return made
-}
-
-// take waits for the turn of the caller. The page is made, and rendered, before done is called.
-func (s *Server) take(ctx context.Context, caller user.Info, request *http.Request) (done func(), err error) {
-	lane := s.turns
-	if takesLong(request) {
-		lane = s.searches
-	}
-	own, joined := lane.Join(caller.GetName())
-	if !joined {
-		return nil, refuse(http.StatusTooManyRequests, "you have %d pages that are being made; try again in some seconds", maxOpenOfUser)
-	}
-	end := lane.Take(ctx, own)
-	if end == nil {
-		lane.Leave(caller.GetName())
-		return nil, refuse(http.StatusServiceUnavailable, "other pages are being made; try again in some seconds")
-	}
-	return func() {
-		end()
-		lane.Leave(caller.GetName())
-	}, nil
 }
 
 // make makes a page.
@@ -203,17 +247,26 @@ func mayTakeLong(page *url.URL) bool {
 
 // refuseCaller responds to a request without valid credentials.
 func (s *Server) refuseCaller(w http.ResponseWriter, request *http.Request, err error) {
+	told := callerProblem(err)
 	switch into, collects := w.(collector); {
 	case collects:
-		into.collect(nil, refuse(http.StatusUnauthorized, "%s", err))
-	case s.gate.loginPage() && !wantsJSON(request):
+		into.collect(nil, told)
+	case told.code == http.StatusUnauthorized && s.gate.loginPage() && !wantsJSON(request):
 		http.Redirect(w, request, link([]string{"login"}, "to", request.URL.RequestURI()), http.StatusSeeOther)
 	default:
-		if wantsJSON(request) {
+		if told.code == http.StatusUnauthorized && wantsJSON(request) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		s.rendered(request, nil, problemPage(&problem{code: http.StatusUnauthorized, text: err.Error()})).write(w, request)
+		s.rendered(request, nil, problemPage(told)).write(w, request)
 	}
+}
+
+// callerProblem returns why a request has no caller.
+func callerProblem(err error) *problem {
+	if errors.Is(err, access.ErrTooManyTokens) {
+		return &problem{code: http.StatusTooManyRequests, text: err.Error()}
+	}
+	return &problem{code: http.StatusUnauthorized, text: err.Error()}
 }
 
 // refuseOrigin responds to a form that a page of another site has sent.
@@ -310,21 +363,34 @@ func (s *Server) login(w http.ResponseWriter, request *http.Request, gate *Token
 	case err != nil:
 		s.respondLogin(w, request, http.StatusUnauthorized, err.Error())
 	default:
-		http.Redirect(w, request, ownPath(request.Form.Get("to")), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
+		http.Redirect(w, request, wanted(request.Form.Get("to")), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
 	}
 }
 
-// ownPath returns a path of this server, or the first page for anything else.
-func ownPath(path string) string {
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") || strings.HasPrefix(path, "/login") {
+// ownPath returns the path and the query of a URL of this server, or the first page for anything else. Browsers leave control characters out, take a
+// backslash for a slash, and what begins with two slashes for the name of a host.
+func ownPath(of *url.URL) string {
+	foreign := func(r rune) bool { return r == '\\' || unicode.IsControl(r) }
+	if !strings.HasPrefix(of.Path, "/") || strings.HasPrefix(of.Path, "//") || strings.HasPrefix(of.Path, "/login") ||
+		strings.ContainsFunc(of.Path, foreign) {
 		return "/"
 	}
-	return path
+	own := url.URL{Path: of.Path, RawQuery: of.RawQuery}
+	return own.String()
+}
+
+// wanted returns the page that a form leads to.
+func wanted(to string) string {
+	parsed, err := url.Parse(to)
+	if err != nil {
+		return "/"
+	}
+	return ownPath(parsed)
 }
 
 func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code int, because string) {
 	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
-	made.add("login", "login", map[string]string{"Problem": because, "To": ownPath(request.FormValue("to"))})
+	made.add("login", "login", map[string]string{"Problem": because, "To": wanted(request.FormValue("to"))})
 	s.rendered(request, nil, made).write(w, request)
 }
 

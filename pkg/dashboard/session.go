@@ -14,6 +14,8 @@ import (
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 )
 
 // Gate tells who sends a request.
@@ -93,7 +95,7 @@ func (g *LocalGate) enter(w http.ResponseWriter, request *http.Request) bool {
 		//nolint:gosec // Pages on loopback have no TLS.
 		http.SetCookie(w, &http.Cookie{Name: localCookie, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	}
-	http.Redirect(w, request, ownPath(request.URL.Path), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
+	http.Redirect(w, request, ownPath(&url.URL{Path: request.URL.Path}), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
 	return false
 }
 
@@ -129,6 +131,9 @@ func (g *TokenGate) Caller(request *http.Request) (user.Info, error) {
 		asked.Header.Set("Authorization", "Bearer "+cookie.Value)
 	}
 	response, known, err := g.users.AuthenticateRequest(asked)
+	if errors.Is(err, access.ErrTooManyTokens) {
+		return nil, err //nolint:wrapcheck // It is for the caller.
+	}
 	if err != nil || !known || response.User.GetName() == "" || response.User.GetName() == user.Anonymous {
 		return nil, errLogin
 	}
@@ -153,7 +158,9 @@ func (g *TokenGate) login(w http.ResponseWriter, request *http.Request, token st
 	asked := request.Clone(request.Context())
 	asked.Header.Set("Authorization", "Bearer "+token)
 	asked.Header.Del("Cookie")
-	if _, err := g.Caller(asked); err != nil {
+	if _, err := g.Caller(asked); errors.Is(err, access.ErrTooManyTokens) {
+		return err
+	} else if err != nil {
 		return errors.New("the API server of the hub does not accept this token; it may have expired")
 	}
 	http.SetCookie(w, &http.Cookie{

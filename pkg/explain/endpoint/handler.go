@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
+	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
 )
 
 // timeout bounds a request, with reading, reviews, waiting and the evaluation.
@@ -26,10 +28,12 @@ const timeout = 30 * time.Second
 const (
 	// maxConcurrent bounds the evaluations at a time, so that questions do not starve the controllers.
 	maxConcurrent = 2
-	// maxOpen bounds the requests at a time, before it is known who sends them.
+	// maxOpen bounds the questions at a time, until their answers are written.
 	maxOpen = 50
-	// maxOpenOfUser bounds the questions of a user at a time; one of them is evaluated.
+	// maxOpenOfUser bounds those of a tenant, also while their bodies are read; one of them is evaluated.
 	maxOpenOfUser = 4
+	// maxInFlight bounds the bytes of answers that are being written. A larger one is written alone.
+	maxInFlight = 32 << 20
 )
 
 // retryAfter is the Retry-After header, in seconds.
@@ -70,8 +74,10 @@ type Handler struct {
 	authority     access.Authorizer
 	explainer     Explainer
 
-	open  chan struct{}
 	turns *turns.Turns
+	open  *turns.Places
+	// inFlight counts the bytes of answers that clients have not taken yet.
+	inFlight *semaphore.Weighted
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -79,8 +85,8 @@ var _ http.Handler = (*Handler)(nil)
 // New returns a Handler. The arguments must be safe for concurrent use.
 func New(authenticator authenticator.Request, authority access.Authorizer, explainer Explainer) *Handler {
 	return &Handler{
-		authenticator: authenticator, authority: authority, explainer: explainer, open: make(chan struct{}, maxOpen),
-		turns: turns.New(maxConcurrent, maxOpenOfUser),
+		authenticator: authenticator, authority: authority, explainer: explainer,
+		turns: turns.New(maxConcurrent, maxOpenOfUser), open: turns.NewPlaces(maxOpen), inFlight: semaphore.NewWeighted(maxInFlight),
 	}
 }
 
@@ -88,7 +94,14 @@ func New(authenticator authenticator.Request, authority access.Authorizer, expla
 func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithTimeout(request.Context(), timeout)
 	defer cancel()
-	answer, err := h.serve(ctx, w, request)
+	// The places of the request are left when the answer is written.
+	var leaving []func()
+	defer func() {
+		for _, leave := range slices.Backward(leaving) {
+			leave()
+		}
+	}()
+	answer, err := h.serve(ctx, w, request, func(leave func()) { leaving = append(leaving, leave) })
 	if err == nil {
 		respond(ctx, w, http.StatusOK, answer)
 		return
@@ -122,43 +135,59 @@ func respond(ctx context.Context, w http.ResponseWriter, code int, answer Answer
 	}
 }
 
-// serve authenticates the caller before it reads the body, and authorizes before it reads objects.
-func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *http.Request) (Answer, error) {
+// errBusy is about a question for which the hub has no time.
+func errBusy() error {
+	return refuse(http.StatusServiceUnavailable, "other questions are being answered; ask again in some seconds")
+}
+
+// serve authenticates the caller before it reads the body, reads that before the question takes a place, and authorizes before it reads objects. It
+// calls later with what is to be done once the answer is written.
+func (h *Handler) serve(
+	ctx context.Context, w http.ResponseWriter, request *http.Request, later func(leave func()),
+) (Answer, error) {
 	if request.Method != http.MethodPost {
 		return Answer{}, refuse(http.StatusMethodNotAllowed, "method %s: use POST, as placement explain does", request.Method)
 	}
-	select {
-	case h.open <- struct{}{}:
-		defer func() { <-h.open }()
-	default:
-		return Answer{}, refuse(http.StatusServiceUnavailable, "the hub has %d requests for explanations; ask again in some seconds", maxOpen)
-	}
-
 	caller, err := h.authenticate(ctx, request)
 	if err != nil {
 		return Answer{}, err
 	}
-	own, joined := h.turns.Join(caller.GetName())
+	tenant := turns.TenantOf(caller)
+	own, joined := h.turns.Join(tenant)
 	if !joined {
-		return Answer{}, refuse(http.StatusTooManyRequests, "user %q has %d questions already; ask again in some seconds",
-			caller.GetName(), maxOpenOfUser)
+		return Answer{}, refuse(http.StatusTooManyRequests, "%q has %d questions already; ask again in some seconds", tenant, maxOpenOfUser)
 	}
-	defer h.turns.Leave(caller.GetName())
+	later(func() { h.turns.Leave(tenant) })
 
-	question, err := read(ctx, w, request)
+	question, err := read(w, request)
 	if err != nil {
 		return Answer{}, err
 	}
+	ctx, leave, entered := h.open.Enter(ctx, tenant)
+	if !entered {
+		return Answer{}, errBusy()
+	}
+	later(leave)
 	if err := h.authorize(ctx, caller, question); err != nil {
 		return Answer{}, err
 	}
 
 	done := h.turns.Take(ctx, own)
 	if done == nil {
-		return Answer{}, refuse(http.StatusServiceUnavailable, "other questions are being answered; ask again in some seconds")
+		return Answer{}, errBusy()
 	}
 	defer done()
+	answer, err := h.explain(ctx, question)
+	size := min(int64(len(answer.Output)), maxInFlight)
+	if h.inFlight.Acquire(ctx, size) != nil { // The turn is kept meanwhile, so that no more answers are made than are taken.
+		return Answer{}, errBusy()
+	}
+	later(func() { h.inFlight.Release(size) })
+	return answer, err
+}
 
+// explain returns the answer to a question.
+func (h *Handler) explain(ctx context.Context, question *Question) (Answer, error) {
 	answer, err := h.explainer.Explain(ctx, question)
 	if answered := (*AnswerError)(nil); apierrors.IsForbidden(err) && !errors.As(err, &answered) {
 		klog.FromContext(ctx).V(2).Info("The hub may not read what decides about an object", "err", err)
@@ -174,6 +203,9 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, request *htt
 // authenticate returns the user of the bearer token.
 func (h *Handler) authenticate(ctx context.Context, request *http.Request) (user.Info, error) {
 	response, known, err := h.authenticator.AuthenticateRequest(request)
+	if errors.Is(err, access.ErrTooManyTokens) {
+		return nil, &statusError{code: http.StatusTooManyRequests, err: err}
+	}
 	if err != nil || !known || response == nil || response.User == nil {
 		klog.FromContext(ctx).V(2).Info("A question comes without a token that the API server accepts", "err", err)
 		return nil, refuse(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
@@ -196,14 +228,8 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, question *Que
 }
 
 // read returns the Question in the body.
-func read(ctx context.Context, w http.ResponseWriter, request *http.Request) (*Question, error) {
-	if deadline, is := ctx.Deadline(); is {
-		// A body that comes slowly must not hold the place of the user longer. Recorders of tests have no connection.
-		if err := http.NewResponseController(w).SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return nil, fmt.Errorf("limiting the time to read a question: %w", err)
-		}
-	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
+func read(w http.ResponseWriter, request *http.Request) (*Question, error) {
+	text, err := slowclients.ReadBody(w, request, maxBodyBytes)
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", tooLarge.Limit)
 	}

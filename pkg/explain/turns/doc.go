@@ -5,5 +5,7 @@
 // and users who ask without rest take a small part of a core together.
 // The endpoint of explanations and the dashboard use it.
 //
-// The package knows no evaluation and no user but the name. A turn is given back by the function that Take returns.
+// A user is a Tenant: the accounts of a namespace are one. Places bounds what lasts as long as clients like, such as event streams.
+//
+// The package knows no evaluation. A turn is given back by the function that Take returns.
 package turns

@@ -43,7 +43,7 @@ type Turns struct {
 	paused  bool      // whether no evaluation of a user who hurries may start
 	urgent  int       // the turns in a row that were urgent
 	waiting []*waiter // in the order in which they came
-	users   map[string]*Turn
+	users   map[Tenant]*Turn
 }
 
 // Turn is that of a user. It exists as long as the user has requests, and a while longer.
@@ -92,11 +92,11 @@ func (w *waiter) waitedLong() bool { return time.Since(w.since) >= longestWait }
 
 // New returns Turns for running evaluations at a time, from 1, with openOfUser open requests of a user at a time, from 1.
 func New(running, openOfUser int) *Turns {
-	return &Turns{running: running, free: running, openOfUsers: openOfUser, users: map[string]*Turn{}}
+	return &Turns{running: running, free: running, openOfUsers: openOfUser, users: map[Tenant]*Turn{}}
 }
 
 // Join counts a request of a user; false if the user has too many. One that has joined leaves.
-func (t *Turns) Join(user string) (*Turn, bool) {
+func (t *Turns) Join(user Tenant) (*Turn, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own := t.users[user]
@@ -127,7 +127,7 @@ func (t *Turns) forget() {
 }
 
 // Leave ends a request of a user.
-func (t *Turns) Leave(user string) {
+func (t *Turns) Leave(user Tenant) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own := t.users[user]

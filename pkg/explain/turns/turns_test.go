@@ -51,7 +51,7 @@ func TestUsersTakeTurns(t *testing.T) {
 		first, _ := all.Join("ada")
 		running := all.Take(t.Context(), first)
 		evaluate := func(user string) {
-			own, _ := all.Join(user)
+			own, _ := all.Join(Tenant(user))
 			go func() {
 				done := all.Take(t.Context(), own)
 				order <- user
@@ -84,12 +84,12 @@ func TestTheUserWhoWaitedLongestGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, order := New(1, 1), make(chan string, 100)
 		evaluate := func(user string) {
-			own, joined := all.Join(user)
+			own, joined := all.Join(Tenant(user))
 			if !joined {
 				t.Errorf("%s has too many requests", user)
 				return
 			}
-			defer all.Leave(user)
+			defer all.Leave(Tenant(user))
 			done := all.Take(t.Context(), own)
 			<-time.After(time.Second)
 			order <- user
@@ -131,8 +131,8 @@ func TestUsersWhoHurryDelayNobody(t *testing.T) {
 		all, counts := New(2, 1), make([]int, greedy)
 		end := time.Now().Add(time.Minute)
 		ask := func(user string) (waited time.Duration) {
-			own, _ := all.Join(user)
-			defer all.Leave(user)
+			own, _ := all.Join(Tenant(user))
+			defer all.Leave(Tenant(user))
 			began := time.Now()
 			done := all.Take(t.Context(), own)
 			waited = time.Since(began)
@@ -266,7 +266,7 @@ func TestUsersAreForgotten(t *testing.T) {
 		}
 		<-time.After(2 * remembered)
 		for i := range sweepAt {
-			all.Join(strconv.Itoa(i))
+			all.Join(Tenant(strconv.Itoa(i)))
 		}
 		if _, kept := all.users["ada"]; kept {
 			t.Error("a user is kept who has asked nothing for long")

@@ -35,6 +35,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver/certificates"
 )
 
@@ -256,7 +257,7 @@ func newServer(o Options, certs *certificateSource, answers http.Handler) *manag
 	return &manager.Server{
 		Name: "webhook",
 		Server: &http.Server{
-			Handler:           connections.answers(answers),
+			Handler:           connections.answers(slowclients.Handler(answers)),
 			ConnState:         connections.count,
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,

@@ -22,6 +22,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
 )
 
 // The ConfigMap in which API servers publish who signs the certificates of their clients.
@@ -33,7 +35,7 @@ const (
 
 // People returns what authenticates people, by bearer token and by the client certificates that the API server accepts, and what authorizes them. If
 // the ConfigMap with the authorities of these certificates may not be read, tokens alone count. Run keeps the authorities up to date.
-func People(ctx context.Context, config *rest.Config, client *http.Client) (*Reviewers, error) {
+func People(ctx context.Context, bounds *ReviewBounds, config *rest.Config, client *http.Client) (*Reviewers, error) {
 	hub, err := kubernetes.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, fmt.Errorf("making the client for client certificates: %w", err)
@@ -52,7 +54,7 @@ func People(ctx context.Context, config *rest.Config, client *http.Client) (*Rev
 	case err != nil:
 		return nil, fmt.Errorf("reading the authorities of client certificates: %w", err)
 	}
-	g, err := newGate(config, client, accepted)
+	g, err := newGate(bounds, config, client, accepted)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func (p *Pages) Close() error {
 // PageServer returns a server of pages for people. A response has no time limit, because event streams have none; each write of them has.
 func PageServer(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, MaxHeaderBytes: 64 << 10, IdleTimeout: 90 * time.Second, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: slowclients.Handler(handler), MaxHeaderBytes: 64 << 10, IdleTimeout: 90 * time.Second, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("dashboard").V(4)), slog.LevelInfo),
 	}
 }

@@ -3,6 +3,7 @@
 package endpoint
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,6 +21,8 @@ import (
 	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 )
 
 // gate admits a request when the hub's API server authenticates its bearer token (TokenReview) and authorizes its user for the path
@@ -30,8 +33,18 @@ type gate struct {
 	authorizer    authorizer.Authorizer
 }
 
+// reviewQPS and reviewBurst bound the requests for reviews, which do not wait for those of the controllers.
+const (
+	reviewQPS   = 50
+	reviewBurst = 100
+)
+
 // newGate returns a gate. authorities sign the client certificates that it accepts; nil for none.
-func newGate(config *rest.Config, client *http.Client, authorities dynamiccertificates.CAContentProvider) (*gate, error) {
+func newGate(
+	bounds *ReviewBounds, config *rest.Config, client *http.Client, authorities dynamiccertificates.CAContentProvider,
+) (*gate, error) {
+	config = rest.CopyConfig(config)
+	config.RateLimiter, config.QPS, config.Burst = nil, reviewQPS, reviewBurst
 	tokens, err := authenticationv1.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, fmt.Errorf("making the client for token reviews: %w", err)
@@ -43,7 +56,7 @@ func newGate(config *rest.Config, client *http.Client, authorities dynamiccertif
 	// These are the defaults of an aggregated API server, k8s.io/apiserver/pkg/server/options.
 	retry := &wait.Backoff{Duration: 500 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 5}
 	g := &gate{}
-	g.authenticator, _, err = authenticatorfactory.DelegatingAuthenticatorConfig{
+	reviews, _, err := authenticatorfactory.DelegatingAuthenticatorConfig{
 		Anonymous:                &apiserver.AnonymousAuthConfig{Enabled: false},
 		TokenAccessReviewClient:  tokens,
 		TokenAccessReviewTimeout: 10 * time.Second,
@@ -55,6 +68,7 @@ func newGate(config *rest.Config, client *http.Client, authorities dynamiccertif
 	if err != nil {
 		return nil, fmt.Errorf("setting up delegated authentication: %w", err)
 	}
+	g.authenticator = boundedReviews{bounds, reviews}
 	g.authorizer, err = authorizerfactory.DelegatingAuthorizerConfig{
 		SubjectAccessReviewClient: access,
 		AllowCacheTTL:             10 * time.Second,
@@ -69,8 +83,8 @@ func newGate(config *rest.Config, client *http.Client, authorities dynamiccertif
 
 // Reviews returns what authenticates the bearer token of a request (TokenReview), and what authorizes users (SubjectAccessReview). Both cache
 // the replies of the API server for ten seconds.
-func Reviews(config *rest.Config, client *http.Client) (authenticator.Request, authorizer.Authorizer, error) {
-	g, err := newGate(config, client, nil)
+func (b *ReviewBounds) Reviews(config *rest.Config, client *http.Client) (authenticator.Request, authorizer.Authorizer, error) {
+	g, err := newGate(b, config, client, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,6 +96,11 @@ func (g *gate) protect(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		logger := klog.FromContext(req.Context()).WithValues("path", req.URL.Path)
 		response, known, err := g.authenticator.AuthenticateRequest(req)
+		if errors.Is(err, access.ErrTooManyTokens) {
+			w.Header().Set("Retry-After", access.RetryAfter)
+			http.Error(w, err.Error(), http.StatusTooManyRequests)
+			return
+		}
 		if err != nil || !known {
 			logger.V(2).Info("Unauthenticated request", "err", err)
 			http.Error(w, "Unauthorized: send a bearer token that the hub's API server accepts", http.StatusUnauthorized)

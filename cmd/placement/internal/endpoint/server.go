@@ -22,6 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
 )
 
 // Server is the HTTPS port of the process: probes for everybody, any other path for authorized callers. It listens from New on and serves
@@ -47,7 +49,7 @@ const (
 
 // New binds the address and mounts /metrics, /healthz, /livez, /readyz and /readyz/evaluation. config and client reach the API server that
 // authenticates (TokenReview) and authorizes (SubjectAccessReview) the callers.
-func New(ctx context.Context, o Options, config *rest.Config, client *http.Client) (*Server, error) {
+func New(ctx context.Context, o Options, bounds *ReviewBounds, config *rest.Config, client *http.Client) (*Server, error) {
 	s := &Server{
 		mux:        http.NewServeMux(),
 		live:       map[string]healthz.Checker{"ping": healthz.Ping},
@@ -56,7 +58,7 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 		notes:      map[string]func() string{},
 	}
 	var err error
-	if s.gate, err = newGate(config, client, nil); err != nil {
+	if s.gate, err = newGate(bounds, config, client, nil); err != nil {
 		return nil, fmt.Errorf("finding out who may ask: %w", err)
 	}
 	if s.tlsConfig, s.certificates, err = o.tlsConfig(); err != nil {
@@ -122,7 +124,7 @@ func (s *Server) runnable() *manager.Server {
 	return &manager.Server{
 		Name: "https",
 		Server: &http.Server{
-			Handler:           s.mux,
+			Handler:           slowclients.Handler(s.mux),
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,

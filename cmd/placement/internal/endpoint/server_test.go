@@ -69,7 +69,7 @@ func localServing() Options { return Options{Address: "127.0.0.1:0", Network: "t
 // serve starts an endpoint, returns its base URL, and stops it when the test ends.
 func serve(t *testing.T, o Options, prepare func(*Server)) string {
 	t.Helper()
-	e, err := New(t.Context(), o, newReviewer(t), http.DefaultClient)
+	e, err := New(t.Context(), o, NewReviewBounds(), newReviewer(t), http.DefaultClient)
 	expect.NoError(t, err)
 	if prepare != nil {
 		prepare(e)
@@ -168,7 +168,7 @@ func TestHandlersKnowTheUser(t *testing.T) {
 func TestReviewerThatFails(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	e, err := New(t.Context(), localServing(), &rest.Config{Host: server.URL}, http.DefaultClient)
+	e, err := New(t.Context(), localServing(), NewReviewBounds(), &rest.Config{Host: server.URL}, http.DefaultClient)
 	expect.NoError(t, err)
 	t.Cleanup(func() { expect.NoError(t, e.Close()) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -213,7 +213,7 @@ func TestAccessPassesTheUserOn(t *testing.T) {
 		serveReview(t, w, req, review, func() { asked, review.Status.Allowed = review.Spec, true })
 	}))
 	t.Cleanup(server.Close)
-	e, err := New(t.Context(), localServing(), &rest.Config{Host: server.URL}, http.DefaultClient)
+	e, err := New(t.Context(), localServing(), NewReviewBounds(), &rest.Config{Host: server.URL}, http.DefaultClient)
 	expect.NoError(t, err)
 	t.Cleanup(func() { expect.NoError(t, e.Close()) })
 
@@ -252,7 +252,7 @@ func TestEndpointAddressInUse(t *testing.T) {
 	base := serve(t, localServing(), nil)
 	o := localServing()
 	o.Address = strings.TrimPrefix(base, "https://")
-	_, err := New(t.Context(), o, newReviewer(t), http.DefaultClient)
+	_, err := New(t.Context(), o, NewReviewBounds(), newReviewer(t), http.DefaultClient)
 	expect.Error(t, err, []string{"--listen", o.Address, "in use", "choose another"})
 }
 
@@ -277,6 +277,6 @@ func TestProtocols(t *testing.T) {
 func TestCertificateFilesThatCannotBeLoaded(t *testing.T) {
 	o := localServing()
 	o.CertFile, o.KeyFile = filepath.Join(t.TempDir(), "tls.crt"), filepath.Join(t.TempDir(), "tls.key")
-	_, err := New(t.Context(), o, newReviewer(t), http.DefaultClient)
+	_, err := New(t.Context(), o, NewReviewBounds(), newReviewer(t), http.DefaultClient)
 	expect.Error(t, err, []string{o.CertFile, o.KeyFile, "no such file", "servingInfo"})
 }

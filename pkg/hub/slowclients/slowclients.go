@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package slowclients bounds what clients cost that do not take their responses, or send their requests slowly. All servers of the hub use it.
+package slowclients
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	// writeTime is how long a client may take for a response, from its first byte on, over HTTP/1.1 and for each stream of HTTP/2.
+	writeTime = 10 * time.Second
+	// readTime is how long a client may take to send a body.
+	readTime = 5 * time.Second
+)
+
+// Handler ends responses that a client does not take in time. A handler that sets write deadlines of its own, as an event stream does, goes on.
+func Handler(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		handler.ServeHTTP(&writer{ResponseWriter: w}, request)
+	})
+}
+
+// writer sets the deadline before the first byte.
+type writer struct {
+	http.ResponseWriter
+
+	begun bool
+}
+
+// Unwrap lets http.ResponseController find the writer of the server.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *writer) begin() {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	// A writer without deadlines is none of a server.
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime)) //nolint:errcheck // See above.
+}
+
+// SetWriteDeadline is for http.ResponseController: the deadline of the handler counts.
+func (w *writer) SetWriteDeadline(at time.Time) error {
+	w.begun = true
+	return http.NewResponseController(w.ResponseWriter).SetWriteDeadline(at) //nolint:wrapcheck // It is the writer of the server.
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *writer) WriteHeader(code int) {
+	w.begin()
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (w *writer) Write(text []byte) (int, error) {
+	w.begin()
+	return w.ResponseWriter.Write(text) //nolint:wrapcheck // It is the writer of the server.
+}
+
+// ReadBody reads the body of a request in time, of at most so many bytes. The error wraps *http.MaxBytesError for a larger one.
+func ReadBody(w http.ResponseWriter, request *http.Request, most int64) ([]byte, error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(readTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, fmt.Errorf("limiting the time to read a body: %w", err)
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, request.Body, most))
+	if err != nil {
+		return nil, fmt.Errorf("reading the body: %w", err)
+	}
+	// Whoever waits for the response may take longer.
+	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, fmt.Errorf("ending the limit of the time to read a body: %w", err)
+	}
+	return text, nil
+}
