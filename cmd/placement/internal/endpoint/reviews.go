@@ -18,8 +18,8 @@ import (
 
 // Reviews of tokens that the hub has not seen are bounded, because whoever reaches a port of the hub can send any (docs/spec/trust.md R9).
 const (
-	// newTokens and newTokensAtOnce bound the reviews of unknown tokens in a second and at a time, and addressShare is the part of that which requests
-	// from one address get.
+	// newTokens and newTokensAtOnce bound the reviews of unknown tokens in a second and at a time. Requests from one address get the part addressShare
+	// of that for long, and newTokens at once.
 	newTokens       = 20
 	newTokensAtOnce = 8
 	addressShare    = 10
@@ -126,12 +126,12 @@ func (b *ReviewBounds) allowed(request *http.Request) bool {
 	if address == nil {
 		if len(b.addresses) >= maxKnown {
 			for other, limiter := range b.addresses {
-				if limiter.TokensAt(now) >= newTokens/addressShare {
+				if limiter.TokensAt(now) >= newTokens {
 					delete(b.addresses, other)
 				}
 			}
 		}
-		address = rate.NewLimiter(newTokens/addressShare, newTokens/addressShare)
+		address = rate.NewLimiter(newTokens/addressShare, newTokens)
 		if len(b.addresses) < maxKnown {
 			b.addresses[host] = address
 		}

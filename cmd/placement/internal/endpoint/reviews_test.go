@@ -36,7 +36,7 @@ func TestT23InventedTokensAreReviewedSeldom(t *testing.T) {
 		addresses int
 		most      int
 	}{
-		{"from one address", 1, 2 + 10*2},
+		{"from one address", 1, 20 + 10*2},
 		{"from many addresses", 1000, 20 + 10*20},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
