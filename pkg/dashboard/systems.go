@@ -169,13 +169,13 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 	case cluster.Problem != "":
 		return matrixCell{State: fails, Text: "problem" + replicas, Clause: cluster.Problem}
 	case cluster.Available == "True":
-		return matrixCell{State: passes, Text: "available" + replicas}
+		return matrixCell{State: passes, Text: "available" + replicas, Clause: cluster.WhyNoReplicas}
 	case cluster.Applied == "True":
-		return matrixCell{State: passes, Text: "applied" + replicas}
+		return matrixCell{State: passes, Text: "applied" + replicas, Clause: cluster.WhyNoReplicas}
 	case cluster.Delivered:
 		return matrixCell{State: unasked, Text: "waiting" + replicas, Clause: "its agent has not reported yet"}
 	case selected:
-		return matrixCell{State: unasked, Text: "wanted" + replicas}
+		return matrixCell{State: unasked, Text: "wanted" + replicas, Clause: cluster.WhyNoReplicas}
 	default:
 		return matrixCell{State: unasked, Text: strings.ToLower(cluster.Verdict), Clause: cluster.Reason}
 	}

@@ -94,6 +94,7 @@ const (
 	ReasonDeliveryFailed         = "DeliveryFailed"
 	ReasonTooLarge               = "TooLarge"
 	ReasonDependenciesMissing    = "DependenciesMissing"
+	ReasonReplicasUnplaced       = "ReplicasUnplaced"
 	ReasonRemovalHeld            = "RemovalHeld"
 	ReasonFederationSuspended    = "FederationSuspended"
 	ReasonDeletionWaiting        = "DeletionWaiting"
@@ -123,7 +124,9 @@ type Evaluation struct {
 
 	// serviceAccount is created with the object in the members; empty for none.
 	serviceAccount string
-	snapshot       *inventory.Snapshot
+	// replicaLimits has what keeps each selected cluster of a workload from more replicas; empty for one that would take more.
+	replicaLimits map[string]string
+	snapshot      *inventory.Snapshot
 	// pendingUser is View.Users.Pending, and pendingDependency reports that the clusters of a dependency are not known yet.
 	pendingUser       string
 	pendingDependency bool
@@ -283,7 +286,7 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 			e.Selected, e.Propagated = nil, nil
 			return e.hold(Held, ReasonClusterSelectorInvalid, err.Error())
 		}
-		e.Replicas = PlanReplicas(e.Object.Key(), e.Object.Body.Replicas, preferences, e.replicaClusters(preferences, view.Unguarded))
+		e.planReplicas(preferences, e.replicaClusters(preferences, view.Unguarded))
 	}
 
 	e.State = Delivering

@@ -173,6 +173,9 @@ func TestPlanReplicasProperties(t *testing.T) {
 		}
 		for _, c := range clusters {
 			p, found := preferences.of(c.Name)
+			if limit := preferences.limitOf(c, plan[c.Name]); sum < total && limit == "" {
+				t.Fatalf("%v has %d without a limit, and %d of %d replicas have no cluster", c, plan[c.Name], total-sum, total)
+			}
 			switch {
 			case !found:
 			case !c.Available && away <= total && plan[c.Name] != p.capped(c.Planned):

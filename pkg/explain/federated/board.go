@@ -76,6 +76,9 @@ func objectDetails(report *Report) []string {
 	if report.RemovalHeld != "" {
 		details = append(details, document.Labelled(federation.ReasonRemovalHeld, report.RemovalHeld))
 	}
+	if report.Replicas != nil && report.Replicas.Unplaced > 0 {
+		details = append(details, document.Labelled(federation.ReasonReplicasUnplaced, report.Replicas.UnplacedMessage))
+	}
 	for _, missing := range report.Missing {
 		details = append(details, document.Labelled(federation.ReasonDependenciesMissing,
 			fmt.Sprintf("%s %s does not reach %s", missing.Kind, missing.Name, strings.Join(missing.Clusters, ", "))))

@@ -62,7 +62,7 @@ func addClusters(report *Report, e Evaluation, all bool) {
 			cluster.Applied, cluster.Available, cluster.Problem = string(work.Applied), string(work.Available), work.Problem
 		}
 		if e.Object.Kind.HasReplicas() && (selected || cluster.Delivered) {
-			cluster.Wanted = ptr.To(e.wanted(name, work))
+			cluster.Wanted, cluster.WhyNoReplicas = ptr.To(e.wanted(name, work)), e.WhyNoReplicas(name)
 			if !e.worksUnread {
 				cluster.Ready = ptr.To(work.Ready)
 			}

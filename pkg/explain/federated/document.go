@@ -73,6 +73,9 @@ func (r *Report) Head(o document.Options) document.Section {
 	if r.RemovalHeld != "" {
 		s.Text(document.Alarm(federation.ReasonRemovalHeld, ": "+r.RemovalHeld))
 	}
+	if r.Replicas != nil && r.Replicas.Unplaced > 0 {
+		s.Text(document.Alarm(federation.ReasonReplicasUnplaced, ": "+r.Replicas.UnplacedMessage))
+	}
 	for _, missing := range r.Missing {
 		s.Text(document.Alarm(federation.ReasonDependenciesMissing,
 			": "+missing.Kind+" "+missing.Name+" does not reach "+document.Abbreviate(missing.Clusters)))
@@ -238,6 +241,9 @@ func (c *Cluster) detail() string {
 	var parts []string
 	if reason := c.Hold.Explain(c.Reason); reason != "" {
 		parts = append(parts, reason)
+	}
+	if c.WhyNoReplicas != "" {
+		parts = append(parts, c.WhyNoReplicas)
 	}
 	if text := pendingTexts[c.Pending]; text != "" {
 		parts = append(parts, text)

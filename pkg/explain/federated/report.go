@@ -74,6 +74,9 @@ type Replicas struct {
 	Total  int32 `json:"total"`
 	Wanted int32 `json:"wanted"`
 	Ready  int32 `json:"ready"`
+	// Unplaced is how many of Total no cluster gets, and UnplacedMessage says why; both are absent if there are none.
+	Unplaced        int32  `json:"unplaced,omitempty"`
+	UnplacedMessage string `json:"unplacedMessage,omitempty"`
 }
 
 // Missing is a dependency that does not reach all clusters of its workload.
@@ -105,6 +108,8 @@ type Cluster struct {
 	// if the ManifestWorks could not be read.
 	Wanted *int32 `json:"wanted,omitempty"`
 	Ready  *int32 `json:"ready,omitempty"`
+	// WhyNoReplicas says why a selected cluster gets no replicas; absent for the others.
+	WhyNoReplicas string `json:"whyNoReplicas,omitempty"`
 	// Problem is the last error of the agent; empty if there is none.
 	Problem string `json:"problem,omitempty"`
 }
@@ -180,6 +185,7 @@ func replicasOf(e Evaluation, clusters []Cluster) *Replicas {
 			replicas.Ready += *cluster.Ready
 		}
 	}
+	replicas.Unplaced, replicas.UnplacedMessage = e.Unplaced()
 	return replicas
 }
 

@@ -3,6 +3,7 @@
 package federated
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -261,6 +262,29 @@ func TestReportOfReplicas(t *testing.T) {
 	eu1, eu2 := clusterOf(t, report, "eu1"), clusterOf(t, report, "eu2")
 	if *eu1.Ready != 4 || *eu1.Wanted+*eu2.Wanted != 9 {
 		t.Errorf("eu1 %+v, eu2 %+v", eu1, eu2)
+	}
+}
+
+// Replicas that no cluster gets are in the report and on the board, and a cluster without replicas says why.
+func TestReportOfUnplacedReplicas(t *testing.T) {
+	w := newWorld(t)
+	w.add(deployment(inEurope + `, federation.kubernetes.io/deployment-preferences: '{"clusters":{"eu1":{"weight":1,"maxReplicas":2}}}'`))
+	report := w.report("Deployment.apps/team-a/web")
+
+	const message = "7 of 9 replicas have no cluster: maxReplicas of eu1; missing preference of eu2; change the preferences, or select more clusters"
+	if diff := cmp.Diff(&Replicas{Total: 9, Wanted: 2, Unplaced: 7, UnplacedMessage: message}, report.Replicas); diff != "" {
+		t.Error(diff)
+	}
+	if eu2 := clusterOf(t, report, "eu2"); eu2.WhyNoReplicas != "0 replicas: missing preference" || !strings.Contains(eu2.detail(), eu2.WhyNoReplicas) {
+		t.Errorf("%+v", eu2)
+	}
+
+	text := fmt.Sprint(report.Section(document.Options{}))
+	board := NewBoard([]string{"eu1"}, []Report{report})
+	for _, shown := range []string{text, fmt.Sprint(board.Table.Rows[0].Details)} {
+		if !strings.Contains(shown, "ReplicasUnplaced") || !strings.Contains(shown, message) {
+			t.Errorf("the cause is missing: %s", shown)
+		}
 	}
 }
 

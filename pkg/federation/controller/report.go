@@ -52,8 +52,8 @@ func (r *reporter) report(ctx context.Context, c *cycle, complete bool) error {
 
 	for _, reason := range []string{
 		federation.ReasonClusterSelectorInvalid, federation.ReasonFederationSuspended, federation.ReasonTooLarge,
-		federation.ReasonDeliveryFailed, federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonRemovalHeld,
-		federation.ReasonDeletionWaiting,
+		federation.ReasonDeliveryFailed, federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonReplicasUnplaced,
+		federation.ReasonRemovalHeld, federation.ReasonDeletionWaiting,
 	} {
 		if slices.Contains(fresh, reason) {
 			r.event(c, corev1.EventTypeWarning, reason, notes[reason])
@@ -94,6 +94,9 @@ func (c *cycle) problems(now time.Time) map[string]string {
 	}
 	if note := c.missing(); note != "" {
 		found[federation.ReasonDependenciesMissing] = note
+	}
+	if _, note := c.Unplaced(); note != "" {
+		found[federation.ReasonReplicasUnplaced] = note
 	}
 
 	if away := c.Away(now); len(away) > 0 {

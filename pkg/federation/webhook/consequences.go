@@ -14,7 +14,7 @@ import (
 const (
 	// maxNamed is how many clusters and label keys the warnings name.
 	maxNamed = 3
-	// maxConsequences is how many warnings consequences returns at most.
+	// maxConsequences is how many warnings of consequences there is room for beside maxWarnings others.
 	maxConsequences = maxNamed + 3
 )
 
@@ -24,6 +24,9 @@ func (h *handler) consequences(of *reviewed) ([]string, error) {
 		return nil, nil
 	}
 	warnings := append(of.unknownKeys(), of.unknownPlacement()...)
+	if _, unplaced := of.after.Unplaced(); unplaced != "" {
+		warnings = append(warnings, "federation: "+unplaced)
+	}
 	if !of.changed {
 		return warnings, nil
 	}

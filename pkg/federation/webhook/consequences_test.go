@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -112,6 +114,21 @@ func TestWarningsAboutClusters(t *testing.T) {
 			reason: "a typing error in the defaults of a Namespace", kind: namespaceKind, before: by("location", "usa"), after: by("locaton", "usa"),
 			want: []string{unknownKey, "federation: the new selector matches none of the 5 clusters in scope, so each object that follows " +
 				"the namespace stays in 1 cluster: us1; restore the former annotations, or see placement federated for what withdraws an object"},
+		},
+		{
+			reason: "3.1.6: replicas that no cluster gets", kind: "Deployment",
+			after: map[string]string{federation.DeploymentPreferencesAnnotation: `{"clusters":{"us1":{"weight":1,"maxReplicas":6}}}`},
+			edit: func(w *world) {
+				w.replicas = 15
+				for _, name := range []string{"eu2", "eu3", "eu4"} {
+					w.inventory.DeleteCluster(name)
+				}
+				us1 := newCluster("us1", map[string]string{clusterv1beta2.ClusterSetLabel: "members"})
+				us1.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+				w.inventory.SetCluster(us1)
+			},
+			want: []string{"federation: 9 of 15 replicas have no cluster: maxReplicas of us1; missing preference of eu1; " +
+				"change the preferences, or select more clusters"},
 		},
 		{reason: "a new Namespace has no Placement yet", kind: namespaceKind, after: placed("web")},
 		{

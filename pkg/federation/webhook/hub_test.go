@@ -10,6 +10,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,6 +34,7 @@ type world struct {
 	incomplete bool
 	works      []string
 	placements map[string]federation.Decisions
+	replicas   int32
 	err        error
 	hub        Hub
 }
@@ -109,9 +111,10 @@ func (w *world) Placements(context.Context, string) ([]string, error) {
 func (w *world) review(tb testing.TB, kind string, before, after map[string]string) admission.Response {
 	tb.Helper()
 	encode := func(annotations map[string]string) runtime.RawExtension {
-		object := metav1.PartialObjectMetadata{
+		object := appsv1.Deployment{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: kind},
 			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "x", Annotations: annotations},
+			Spec:       appsv1.DeploymentSpec{Replicas: &w.replicas},
 		}
 		if kind == namespaceKind {
 			object.Namespace, object.Name, object.Labels = "", "team-a", map[string]string{federation.FederatedLabel: "true"}
@@ -127,6 +130,9 @@ func (w *world) review(tb testing.TB, kind string, before, after map[string]stri
 		UID: "1", Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Version: "v1", Kind: kind}, Object: encode(after),
 	}}
 
+	if kind == "Deployment" {
+		request.Kind.Group = "apps"
+	}
 	if before != nil {
 		request.Operation, request.OldObject = admissionv1.Update, encode(before)
 	}

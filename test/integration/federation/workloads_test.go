@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -58,6 +61,27 @@ var _ = Describe("the replicas of a workload", func() {
 		Entry("federated-selector F30: of one cluster alone; the others get the object without replicas", `{"clusters":{"eu1":{"weight":1}}}`,
 			map[string]int32{"eu1": 9, "eu2": 0}, map[string]int32{"eu1": 4, "eu2": 3}),
 	)
+
+	It("federated-selector 3.1.6: which no cluster gets are in an Event and in the report, and each cluster without replicas has its cause", func(ctx SpecContext) {
+		s := newScene(ctx)
+		annotations := selecting(inEurope)
+		annotations[federation.DeploymentPreferencesAnnotation] = `{"clusters":{"eu1":{"maxReplicas":2,"weight":1}}}`
+		object := s.deployment(ctx, annotations)
+		expectReplicas(ctx, object, map[string]int32{"eu1": 2, "eu2": 0})
+		expectEvent(ctx, object, federation.ReasonReplicasUnplaced, "7 of 9 replicas have no cluster", "maxReplicas of eu1", "missing preference of eu2")
+
+		state, err := hubstate.FederatedFromCluster(ctx, hub, s.Namespace, federation.DefaultKinds())
+		Expect(err).NotTo(HaveOccurred())
+		reports := state.ReportObjects(explain.ObjectFilter{}, false, time.Now()).Objects
+		Expect(reports).To(HaveLen(1))
+		Expect(reports[0].Replicas.Unplaced).To(BeEquivalentTo(7))
+		Expect(reports[0].Replicas.UnplacedMessage).To(ContainSubstring("maxReplicas of eu1; missing preference of eu2"))
+		causes := map[string]string{}
+		for _, cluster := range reports[0].Clusters {
+			causes[cluster.Name] = cluster.WhyNoReplicas
+		}
+		Expect(causes).To(SatisfyAll(HaveKeyWithValue("eu1", ""), HaveKeyWithValue("eu2", "0 replicas: missing preference")))
+	})
 
 	It("T15: stay where they are while one cluster becomes ready late, and while one restarts all its Pods", func(ctx SpecContext) {
 		s := newScene(ctx)

@@ -8,10 +8,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -104,6 +106,35 @@ var _ = Describe("Typing errors, docs/spec/trust.md 7.2", func() {
 		Expect(as(changed(in("locaton", "europe")))).To(ConsistOf(unknown,
 			ContainSubstring("the new selector matches none of the 3 clusters in scope, so the object stays in 2 clusters: "+clusters),
 			ContainSubstring(removalbudget.ReleaseAnnotation+"=")))
+	})
+
+	It("federated-selector 3.1.6: a tenant is warned of replicas that no cluster gets, by the preferences and by the number", func(ctx SpecContext) {
+		serve(ctx)
+		f := newFixture(ctx)
+		members(ctx, f)
+		as := tenant(ctx, f)
+
+		labels := map[string]string{"app": "web"}
+		object := &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "web", Annotations: map[string]string{
+				federation.DeploymentPreferencesAnnotation: `{"clusters":{"*":{"weight":1,"maxReplicas":0}}}`,
+			}},
+			Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](9), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			}},
+		}
+		unplaced := func(replicas int) OmegaMatcher {
+			return ConsistOf(ContainSubstring(fmt.Sprintf("%d of %d replicas have no cluster: maxReplicas of ", replicas, replicas)))
+		}
+		create := func(api client.Client) error { return client.NewDryRunClient(api).Create(ctx, object.DeepCopy()) }
+		Eventually(func() []string { return as(create) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(unplaced(9))
+
+		f.Create(ctx, object)
+		Expect(as(func(api client.Client) error {
+			scaled := object.DeepCopy()
+			scaled.Spec.Replicas = ptr.To[int32](12)
+			return client.NewDryRunClient(api).Update(ctx, scaled)
+		})).To(unplaced(12))
 	})
 
 	It("7.2: a tenant is warned of a Placement that does not exist, and the object is stored", func(ctx SpecContext) {
