@@ -15,7 +15,7 @@ func TestFailurePolicies(t *testing.T) {
 	want := map[string]string{
 		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "limits": "Fail", "limits-v1alpha1": "Fail", "readable": "Fail",
 		"readable-clusters": "Fail", "readable-scores": "Fail", "readable-placements": "Fail", "readable-v1alpha1-placements": "Fail",
-		"placements": "Ignore", "vocabulary": "Ignore",
+		"placements": "Ignore", "vocabulary": "Ignore", "affected": "Ignore",
 	}
 	got := map[string]string{}
 	for _, obj := range objects(t) {

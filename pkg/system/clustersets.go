@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
@@ -60,7 +61,7 @@ func (o *Options) clusterSets(shared *sharedinventory.Shared) systems.Entry {
 			// The webhook configurations and the Secret are watched by their names, and may be missing.
 			{Name: webhook.Controller, Webhook: managedClusterDefaults, Access: systems.Access{Rules: rules("managedcluster-defaults")}},
 			{Name: managedcluster.Vocabulary, Setup: managedcluster.SetupVocabulary, Access: systems.Access{
-				Reads: reads(clusters, sets, bindings), Rules: rules("vocabulary"),
+				Reads: reads(clusters, sets, bindings, clusterResource(clusterv1beta1.GroupVersion.Version, "placements")), Rules: rules("vocabulary"),
 			}},
 		},
 		Flags: o.addTaintFlags, Validate: o.validateTaints, Unused: o.unusedTaintFlags,

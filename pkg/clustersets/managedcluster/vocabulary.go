@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +33,7 @@ import (
 // Vocabulary is the name of the controller that writes the ConfigMap VocabularyConfigMap.
 const Vocabulary = "vocabulary"
 
-// VocabularyConfigMap is the name of the ConfigMap with the label keys, claims and sets that a Placement can use.
+// VocabularyConfigMap is the name of the ConfigMap with the label keys, claims, taints and sets that a Placement can use, and with how many use them.
 const VocabularyConfigMap = "placement-vocabulary"
 
 // vocabularyPeriod is the least time between two collections over the whole fleet.
@@ -68,12 +70,20 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 							WatchesRawSource(start).
 							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: vocabularyChanged})).
 							Watches(&clusterv1beta2.ManagedClusterSetBinding{}, enqueue, builder.WithPredicates(existence)).
+							Watches(&clusterv1beta1.Placement{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: clusterSetsChanged})).
 							Watches(&corev1.ConfigMap{}, enqueue, builder.WithPredicates(ours)).
 							WithOptions(queue.SingleWorkerOptions[reconcile.Request](s)).
 							Complete(r)
 }
 
-// vocabularyChanged reports whether the label keys or claim names of a ManagedCluster have changed.
+// clusterSetsChanged reports whether a Placement names other cluster sets than before.
+func clusterSetsChanged(e event.UpdateEvent) bool {
+	before, okBefore := e.ObjectOld.(*clusterv1beta1.Placement)
+	after, okAfter := e.ObjectNew.(*clusterv1beta1.Placement)
+	return !okBefore || !okAfter || !slices.Equal(before.Spec.ClusterSets, after.Spec.ClusterSets)
+}
+
+// vocabularyChanged reports whether the label keys, claim names or taints of a ManagedCluster have changed.
 func vocabularyChanged(e event.UpdateEvent) bool {
 	before, okBefore := e.ObjectOld.(*clusterv1.ManagedCluster)
 	after, okAfter := e.ObjectNew.(*clusterv1.ManagedCluster)
@@ -134,5 +144,9 @@ func (r *vocabularyReconciler) collect(ctx context.Context) (map[string]string, 
 	if err := r.client.List(ctx, bindings, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing ManagedClusterSetBindings: %w", err)
 	}
-	return vocabulary(clusters.Items, bindings.Items), nil
+	placements := &clusterv1beta1.PlacementList{}
+	if err := r.client.List(ctx, placements, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing Placements: %w", err)
+	}
+	return vocabulary(clusters.Items, bindings.Items, placements.Items), nil
 }

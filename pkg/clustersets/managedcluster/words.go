@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
@@ -18,23 +19,38 @@ const (
 	claimsKey = "claims" // claim names of the clusters
 	// boundKey has the number of namespaces with bindings, and is a prefix: "bound.<namespace>" lists the sets that the namespace binds.
 	// These lists are complete only if boundKey exists.
-	boundKey = "bound"
+	boundKey  = "bound"
+	taintsKey = "taints" // key and key=value of the taints of the clusters, but for those of domains that taint clusters for a time
+	// placementsKey has how many Placements there are, "= 20", and how many use each bound set, "blue 3". It is a prefix, too:
+	// "placements.<namespace>" has how many the namespace has, how many name no set, "* 2", and how many name each set. These are complete only
+	// if placementsKey exists.
+	placementsKey = "placements"
 )
 
 // Limits of the parts in bytes; their sum is well below the 1 MiB of a ConfigMap.
 const (
-	keysLimit  = 256 << 10
-	boundLimit = 384 << 10
+	keysLimit       = 160 << 10
+	taintsLimit     = 64 << 10
+	boundLimit      = 384 << 10
+	placementsLimit = 192 << 10
 )
 
-// vocabulary returns the data of the ConfigMap: the label keys and claim names of the fleet, and the sets that each namespace binds. Parts
-// beyond their limit are omitted.
-func vocabulary(clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.ManagedClusterSetBinding) map[string]string {
-	labels, claims, bound := map[string]bool{}, map[string]bool{}, map[string][]string{}
+// passingTaints are the domains of taints that controllers add for a time, so that tolerations of absent ones are no mistake.
+var passingTaints = []string{clusterv1.GroupName + "/", "cluster.openmcp.cloud/", "placement-hub.open-cluster-management.io/"}
+
+// vocabulary returns the data of the ConfigMap: the label keys, claim names and taints of the fleet, the sets that each namespace binds, and how
+// many Placements use them. Parts beyond their limit are omitted.
+func vocabulary(
+	clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.ManagedClusterSetBinding, placements []clusterv1beta1.Placement,
+) map[string]string {
+	labels, claims, taints, bound := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]string{}
 	for i := range clusters {
 		cluster := &clusters[i]
 		for key := range cluster.Labels {
 			labels[key] = true
+		}
+		for word := range taintWords(cluster) {
+			taints[word] = true
 		}
 		for _, claim := range cluster.Status.ClusterClaims {
 			claims[claim.Name] = true
@@ -45,37 +61,90 @@ func vocabulary(clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.M
 		bound[bindings[i].Namespace] = append(bound[bindings[i].Namespace], bindings[i].Name)
 	}
 	data := map[string]string{}
-	addLines(data, labelsKey, labels)
-	addLines(data, claimsKey, claims)
-	addBound(data, bound)
+	addLines(data, labelsKey, labels, keysLimit)
+	addLines(data, claimsKey, claims, keysLimit)
+	addLines(data, taintsKey, taints, taintsLimit)
+	for namespace := range bound {
+		slices.Sort(bound[namespace])
+	}
+	addByNamespace(data, boundKey, strconv.Itoa(len(bound)), bound, boundLimit)
+	all, named := placementCounts(bound, placements)
+	addByNamespace(data, placementsKey, strings.Join(all, "\n"), named, placementsLimit)
 	return data
 }
 
-func addLines(data map[string]string, key string, words map[string]bool) {
-	if lines := strings.Join(slices.Sorted(maps.Keys(words)), "\n"); len(lines) <= keysLimit {
+// taintWords returns the key and key=value of each taint of a cluster that stays.
+func taintWords(cluster *clusterv1.ManagedCluster) map[string]bool {
+	words := map[string]bool{}
+	for _, taint := range cluster.Spec.Taints {
+		if !slices.ContainsFunc(passingTaints, func(domain string) bool { return strings.HasPrefix(taint.Key, domain) }) {
+			words[taint.Key], words[taint.Key+"="+taint.Value] = true, true
+		}
+	}
+	return words
+}
+
+// placementCounts returns the lines of placementsKey, and those of each namespace with Placements.
+func placementCounts(bound map[string][]string, placements []clusterv1beta1.Placement) (all []string, named map[string][]string) {
+	const total, anySet = "=", "*"
+	uses, of := map[string]int{total: len(placements)}, map[string]map[string]int{}
+	for i := range placements {
+		namespace, sets := placements[i].Namespace, slices.Clone(placements[i].Spec.ClusterSets)
+		slices.Sort(sets)
+		sets = slices.Compact(sets)
+		for _, set := range bound[namespace] {
+			if _, names := slices.BinarySearch(sets, set); names || len(sets) == 0 {
+				uses[set]++
+			}
+		}
+		if len(sets) == 0 {
+			sets = []string{anySet}
+		}
+		if of[namespace] == nil {
+			of[namespace] = map[string]int{}
+		}
+		for _, word := range append(sets, total) {
+			of[namespace][word]++
+		}
+	}
+	named = make(map[string][]string, len(of))
+	for namespace, counts := range of {
+		named[namespace] = countLines(counts)
+	}
+	return countLines(uses), named
+}
+
+// countLines returns a line "word 3" for each word, sorted.
+func countLines(counts map[string]int) []string {
+	lines := make([]string, 0, len(counts))
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		lines = append(lines, word+" "+strconv.Itoa(counts[word]))
+	}
+	return lines
+}
+
+func addLines(data map[string]string, key string, words map[string]bool, limit int) {
+	if lines := strings.Join(slices.Sorted(maps.Keys(words)), "\n"); len(lines) <= limit {
 		data[key] = lines
 	}
 }
 
-func addBound(data map[string]string, bound map[string][]string) {
-	lines, size := map[string]string{}, 0
-	for namespace, sets := range bound {
-		slices.Sort(sets)
-		key := boundKey + "." + namespace
-		lines[key] = strings.Join(sets, "\n")
-		size += len(key) + len(lines[key])
+// addByNamespace adds a value, and the lines of each namespace under the key with the namespace, unless all together exceed the limit.
+func addByNamespace(data map[string]string, key, value string, linesOf map[string][]string, limit int) {
+	values, size := map[string]string{key: value}, len(value)
+	for namespace, lines := range linesOf {
+		of := key + "." + namespace
+		values[of] = strings.Join(lines, "\n")
+		size += len(of) + len(values[of])
 	}
-	if size > boundLimit {
-		return
+	if size <= limit {
+		maps.Copy(data, values)
 	}
-
-	maps.Copy(data, lines)
-	data[boundKey] = strconv.Itoa(len(bound))
 }
 
-// sameVocabulary reports whether two states of a ManagedCluster have the same label keys and claim names.
+// sameVocabulary reports whether two states of a ManagedCluster have the same label keys, claim names and taints.
 func sameVocabulary(before, after *clusterv1.ManagedCluster) bool {
-	if len(before.Labels) != len(after.Labels) {
+	if len(before.Labels) != len(after.Labels) || !maps.Equal(taintWords(before), taintWords(after)) {
 		return false
 	}
 	for key := range after.Labels {

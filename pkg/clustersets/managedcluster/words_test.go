@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
@@ -24,6 +25,25 @@ func talker(labels, claims []string) clusterv1.ManagedCluster {
 		cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: "v"})
 	}
 	return cluster
+}
+
+// tainted returns a cluster with a taint.
+func tainted(key, value string) clusterv1.ManagedCluster {
+	return clusterv1.ManagedCluster{Spec: clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: key, Value: value}}}}
+}
+
+// withTaint returns a cluster with a taint more.
+func withTaint(cluster clusterv1.ManagedCluster, key string) clusterv1.ManagedCluster {
+	changed := *cluster.DeepCopy()
+	changed.Spec.Taints = append(changed.Spec.Taints, clusterv1.Taint{Key: key})
+	return changed
+}
+
+// use returns a Placement that names sets.
+func use(namespace string, sets ...string) clusterv1beta1.Placement {
+	return clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace}, Spec: clusterv1beta1.PlacementSpec{ClusterSets: sets},
+	}
 }
 
 // binds returns bindings of "namespace/set".
@@ -50,11 +70,31 @@ func TestVocabulary(t *testing.T) {
 		reason   string
 		clusters []clusterv1.ManagedCluster
 		bindings []clusterv1beta2.ManagedClusterSetBinding
+		uses     []clusterv1beta1.Placement
 		want     map[string]string
 	}{
 		{
 			reason: "nothing is known to be nothing, which is not the same as not known",
-			want:   map[string]string{"labels": "", "claims": "", "bound": "0"},
+			want:   map[string]string{"labels": "", "claims": "", "taints": "", "bound": "0", "placements": "= 0"},
+		},
+		{
+			reason:   "taints that stay, by key and by value",
+			clusters: []clusterv1.ManagedCluster{tainted("gpu", "a100"), tainted("gpu", ""), tainted(clusterv1.ManagedClusterTaintUnreachable, "")},
+			want:     map[string]string{"labels": "", "claims": "", "taints": "gpu\ngpu=\ngpu=a100", "bound": "0", "placements": "= 0"},
+		},
+		{
+			reason:   "Placements by the sets that they use, whether bound or not",
+			bindings: binds("a/one", "a/two", "b/one"),
+			uses:     []clusterv1beta1.Placement{use("a"), use("a", "two", "three", "two"), use("b"), use("c", "one")},
+			want: map[string]string{
+				"labels": "", "claims": "", "taints": "", "bound": "2", "bound.a": "one\ntwo", "bound.b": "one",
+				"placements": "= 4\none 2\ntwo 2", "placements.a": "* 1\n= 2\nthree 1\ntwo 1", "placements.b": "* 1\n= 1", "placements.c": "= 1\none 1",
+			},
+		},
+		{
+			reason: "too many names in Placements leave all numbers out",
+			uses:   []clusterv1beta1.Placement{use("a", many(9000, 30)...)},
+			want:   map[string]string{"labels": "", "claims": "", "taints": "", "bound": "0"},
 		},
 		{
 			reason: "each word once, sorted, whatever the order of clusters and bindings",
@@ -65,23 +105,23 @@ func TestVocabulary(t *testing.T) {
 			bindings: binds("b/two", "a/one", "b/one"),
 			want: map[string]string{
 				"labels": "a\nexample.com/gpu\nregion", "claims": "arn: of any kind\nversion.open-cluster-management.io",
-				"bound": "2", "bound.a": "one", "bound.b": "one\ntwo",
+				"bound": "2", "bound.a": "one", "bound.b": "one\ntwo", "taints": "", "placements": "= 0",
 			},
 		},
 		{
 			reason:   "a part that is too large is left out, and the others stay",
 			clusters: []clusterv1.ManagedCluster{talker(many(9000, 30), []string{"c"})},
 			bindings: binds("a/one"),
-			want:     map[string]string{"claims": "c", "bound": "1", "bound.a": "one"},
+			want:     map[string]string{"claims": "c", "taints": "", "bound": "1", "bound.a": "one", "placements": "= 0"},
 		},
 		{
 			reason:   "so are all the bindings, for some of them would deny the others",
 			bindings: binds(append(prefixed("a/", many(20000, 30)), "b/one")...),
-			want:     map[string]string{"labels": "", "claims": ""},
+			want:     map[string]string{"labels": "", "claims": "", "taints": "", "placements": "= 0"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, vocabulary(tc.clusters, tc.bindings)); diff != "" {
+			if diff := cmp.Diff(tc.want, vocabulary(tc.clusters, tc.bindings, tc.uses)); diff != "" {
 				t.Errorf("vocabulary() (-want +got):\n%s", diff)
 			}
 		})
@@ -101,7 +141,12 @@ func TestVocabularyFitsIntoAConfigMap(t *testing.T) {
 		words := many(size, 20)
 		bindings := binds(append(prefixed("one/", many(size/2, 20)), prefixed("two/", many(size/2, 20))...)...)
 		total := 0
-		for key, value := range vocabulary([]clusterv1.ManagedCluster{talker(words, words)}, bindings) {
+		cluster, uses := talker(words, words), make([]clusterv1beta1.Placement, 0, size)
+		for _, word := range words {
+			cluster.Spec.Taints = append(cluster.Spec.Taints, clusterv1.Taint{Key: word})
+			uses = append(uses, use(word, word))
+		}
+		for key, value := range vocabulary([]clusterv1.ManagedCluster{cluster}, bindings, uses) {
 			total += len(key) + len(value)
 		}
 		if total > limit {
@@ -125,6 +170,8 @@ func TestOnlyOtherWordsAreLookedAt(t *testing.T) {
 		{reason: "a label less", after: talker([]string{"a"}, []string{"x", "y"}), want: true},
 		{reason: "another label", after: talker([]string{"a", "c"}, []string{"x", "y"}), want: true},
 		{reason: "a claim more", after: talker([]string{"a", "b"}, []string{"x", "y", "z"}), want: true},
+		{reason: "a taint more", after: withTaint(base, "gpu"), want: true},
+		{reason: "a taint that passes", after: withTaint(base, clusterv1.ManagedClusterTaintUnreachable)},
 		{reason: "another claim", after: talker([]string{"a", "b"}, []string{"x", "z"}), want: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

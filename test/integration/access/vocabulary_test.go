@@ -37,7 +37,8 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	defer w.mu.Unlock()
 
 	// Before the message the API server names policy and binding.
-	_, message, _ := strings.Cut(text, "placement-hub-vocabulary': ")
+	_, message, _ := strings.Cut(text, "' with binding '")
+	_, message, _ = strings.Cut(message, "': ")
 	w.texts = append(w.texts, message)
 }
 
@@ -165,6 +166,104 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 			fmt.Sprintf("Invalid value: %q: no cluster has this claim yet: check the spelling, or have a cluster report it", key))
 		f.Cluster(ctx, "", "c001", suite.Claiming(key, "b"))
 		expectWarned(ctx, f, spec)
+	})
+
+	It("warns of a taint that no cluster has until one has it, but not of those that controllers add for a time", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		key := "example.com/" + f.Name("gpu")
+		tolerating := func(tolerations ...clusterv1beta1.Toleration) clusterv1beta1.PlacementSpec {
+			return clusterv1beta1.PlacementSpec{Tolerations: tolerations}
+		}
+		words := func(taint string) string {
+			return fmt.Sprintf("spec.tolerations[0]: Invalid value: %q: no cluster has this taint yet: check the spelling, or taint a ManagedCluster", taint)
+		}
+		anyValue := tolerating(clusterv1beta1.Toleration{Key: key, Operator: clusterv1beta1.TolerationOpExists})
+		value := tolerating(clusterv1beta1.Toleration{Key: key, Value: "a100"})
+		expectWarned(ctx, f, anyValue, words(key))
+		expectWarned(ctx, f, value, words(key+"=a100"))
+		expectWarned(ctx, f, tolerating(clusterv1beta1.Toleration{Key: clusterv1.ManagedClusterTaintUnreachable, Operator: clusterv1beta1.TolerationOpExists},
+			clusterv1beta1.Toleration{Operator: clusterv1beta1.TolerationOpExists}))
+
+		f.Cluster(ctx, "", "c001")
+		f.EditCluster(ctx, "c001", func(c *clusterv1.ManagedCluster) {
+			c.Spec.Taints = []clusterv1.Taint{{Key: key, Value: "a10", Effect: clusterv1.TaintEffectNoSelect}}
+		})
+		expectWarned(ctx, f, anyValue)
+		expectWarned(ctx, f, value, words(key+"=a100"))
+	})
+
+	It("warns of a decision group that no cluster can be in", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		key := "example.com/" + f.Name("canary")
+		spec := clusterv1beta1.PlacementSpec{}
+		spec.DecisionStrategy.GroupStrategy.DecisionGroups = []clusterv1beta1.DecisionGroup{{
+			GroupName: "canary", ClusterSelector: clusterv1beta1.GroupClusterSelector{
+				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{key: "true"}},
+			},
+		}}
+		expectWarned(ctx, f, spec, "spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector: "+
+			fmt.Sprintf("Invalid value: %q: no cluster has this label or claim yet, so that the group is empty: check the spelling", key))
+		f.Cluster(ctx, "", "c001", suite.Labeled(key, "false"))
+		expectWarned(ctx, f, spec)
+	})
+
+	It("warns of a predicate without requirements beside others, whoever asks", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Cluster(ctx, "", "c001", suite.Labeled(f.Name("region"), "eu"))
+		region := suite.ByLabel(f.Name("region"), "eu")
+		expectWarned(ctx, f, suite.Matching(region, clusterv1beta1.ClusterPredicate{}),
+			"spec.predicates[1]: Invalid value: {}: has no requirement and matches every cluster, so that the other predicates have no effect: "+
+				"remove it, or write what it requires")
+		expectWarned(ctx, f, suite.Matching(region, region))
+		expectWarned(ctx, f, suite.Matching(clusterv1beta1.ClusterPredicate{}))
+	})
+
+	It("does not ask for the bindings of a namespace that is as young as the placement", func(ctx SpecContext) {
+		settled := suite.NewFixture(ctx)
+		spec := clusterv1beta1.PlacementSpec{ClusterSets: settled.Names("absent")}
+		Eventually(func(g Gomega) []string { return warned(ctx, settled, g, spec) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveLen(1))
+
+		young := suite.NewFixture(ctx)
+		Expect(warned(ctx, young, Default, spec)).To(BeEmpty())
+		Eventually(func(g Gomega) []string { return warned(ctx, young, g, spec) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveLen(1))
+	})
+
+	It("counts the Placements that a change of a set or binding affects, and names none", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		set := f.Set(ctx, "set")
+		f.Placement(ctx, "any", clusterv1beta1.PlacementSpec{})
+		f.Placement(ctx, "named", clusterv1beta1.PlacementSpec{ClusterSets: f.Names("set")})
+		f.Placement(ctx, "other", clusterv1beta1.PlacementSpec{ClusterSets: f.Names("other")})
+
+		heardBy := func(g Gomega, do func(client.Client) error) []string {
+			heard := &warnings{texts: []string{}}
+			config := rest.CopyConfig(suite.ControlPlane.AdminConfig())
+			config.WarningHandler = heard
+			user, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(do(client.NewDryRunClient(user))).To(Succeed())
+			return heard.texts
+		}
+		binding := func(short string) *clusterv1beta2.ManagedClusterSetBinding {
+			return &clusterv1beta2.ManagedClusterSetBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name(short)},
+				Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: f.Name(short)},
+			}
+		}
+		patching := func(body string) func(client.Client) error {
+			return func(user client.Client) error {
+				return user.Patch(ctx, set.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(body)))
+			}
+		}
+		ofNamespace := func(affected int) OmegaMatcher {
+			return ConsistOf(HavePrefix(fmt.Sprintf("this change affects %d of 3 Placements of namespace %s, ", affected, f.Namespace)))
+		}
+		const edited = `{"spec":{"clusterSelector":{"selectorType":"LabelSelector","labelSelector":{"matchLabels":{"a":"b"}}}}}`
+		Eventually(func(g Gomega) []string { return heardBy(g, patching(edited)) }).WithContext(ctx).WithTimeout(suite.Timeout).
+			Should(ConsistOf(MatchRegexp(`^this change affects 2 of \d+ Placements, which may gain or lose clusters: placement diff says how many do$`)))
+		Expect(heardBy(Default, patching(`{"metadata":{"labels":{"a":"b"}}}`))).To(BeEmpty())
+		Expect(heardBy(Default, func(user client.Client) error { return user.Delete(ctx, binding("set")) })).To(ofNamespace(2))
+		Expect(heardBy(Default, func(user client.Client) error { return user.Create(ctx, binding("third")) })).To(ofNamespace(1))
 	})
 
 	It("warns when a spec changes, not when it stays", func(ctx SpecContext) {
